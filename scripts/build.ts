@@ -1,0 +1,37 @@
+// Builds what users get: `dist/kogu.js` (the program) and `dist/index.js` (the library), each with the chunks it
+// loads lazily, and the type declarations. Dependencies are bundled in, because start-up time is mostly module loading.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+const dist = join(root, 'dist')
+// Built beside the old one and swapped in, so that a kogu that is running keeps its chunks until the swap.
+const fresh = join(root, `dist.${process.pid}`)
+
+await build({
+  input: { kogu: join(root, 'src/cli/main.ts'), index: join(root, 'src/index.ts') },
+  platform: 'node',
+  external: [/^@vscode\/ripgrep/],
+  logLevel: 'warn',
+  output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+})
+chmodSync(join(fresh, 'kogu.js'), 0o755)
+
+if (process.argv.includes('--types')) {
+  const result = spawnSync(
+    process.execPath,
+    [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      ...['-p', join(root, 'tsconfig.build.json'), '--outDir', join(fresh, 'types')],
+    ],
+    { stdio: 'inherit' },
+  )
+  if (result.status !== 0) process.exit(1)
+}
+
+const old = `${fresh}.old`
+if (existsSync(dist)) renameSync(dist, old)
+renameSync(fresh, dist)
+rmSync(old, { recursive: true, force: true })
