@@ -1,7 +1,7 @@
 // Builds what users get: `dist/kogu.js` (the program) and `dist/index.js` (the library), each with the chunks it
 // loads lazily, and the type declarations. Dependencies are bundled in, because start-up time is mostly module loading.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
@@ -18,6 +18,8 @@ await build({
   output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
 })
 chmodSync(join(fresh, 'kogu.js'), 0o755)
+// `./kogu` reads which Node to start from here: asking each candidate for its version would double its start-up time.
+writeFileSync(join(fresh, 'node-path'), process.execPath)
 
 if (process.argv.includes('--types')) {
   const result = spawnSync(

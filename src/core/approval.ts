@@ -1,0 +1,42 @@
+import type { Judgement } from './decision.ts'
+import type { AnyTool } from './tool.ts'
+
+export interface Question {
+  readonly callId: string
+  readonly runId: string
+  readonly tool: AnyTool
+  readonly input: Readonly<Record<string, unknown>>
+  readonly cwd: string
+  readonly judgement: Judgement
+}
+
+export type Answer =
+  | { kind: 'once'; user: string }
+  | { kind: 'session' | 'permanent'; user: string; grant: string }
+  | { kind: 'deny' | 'deny-permanently'; user: string; message?: string }
+  /** Nobody answered in time. Recorded as expired, never as a person's no. */
+  | { kind: 'expired' }
+  /** There is nobody to ask. */
+  | { kind: 'unavailable'; reason: string }
+
+/** A person, a client or a quorum that answers when the rules say ask. */
+export interface Approver {
+  ask(question: Question, signal: AbortSignal): Promise<Answer>
+}
+
+/** For doors without a person: every question is refused, and the message says how to allow the call. */
+export function noApprover(reason: string): Approver {
+  return { ask: async () => ({ kind: 'unavailable', reason }) }
+}
+
+/** Answers one question with "once"; for `--yes-once`. A second question in the same call is refused. */
+export function onceApprover(user: string): Approver {
+  const answered = new Set<string>()
+  return {
+    async ask(question) {
+      if (answered.has(question.callId)) return { kind: 'unavailable', reason: '--yes-once answers one question only' }
+      answered.add(question.callId)
+      return { kind: 'once', user }
+    },
+  }
+}

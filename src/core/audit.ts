@@ -1,0 +1,52 @@
+import type { Decision } from './decision.ts'
+import type { Effect } from './effects.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Label, Risk } from './tool.ts'
+
+/** What is recorded. The log adds sequence number, time, previous hash and hash (store/audit). */
+export type AuditEvent =
+  | CallStarted
+  | CallFinished
+  /** Changes of authority and state: grants, trust, undo, configuration, repairs of the log itself. */
+  | { type: 'note'; action: string; details: Record<string, unknown> }
+
+export interface CallStarted {
+  type: 'call-started'
+  call: string
+  run: string
+  /** The name as the caller spelled it. */
+  tool: string
+  /** Secrets removed, long strings replaced by their hash and size. */
+  input: unknown
+  caller: string
+  agent?: string
+  cwd: string
+}
+
+export interface CallFinished {
+  type: 'call-finished'
+  call: string
+  run: string
+  /** Canonical name, when the tool is known. */
+  tool: string
+  provider?: string
+  ok: boolean
+  error?: { code: ErrorCode; message: string }
+  decision: Decision
+  risk: Risk
+  effects: readonly Effect[]
+  label?: Label
+  runMs: number
+  waitMs: number
+}
+
+/**
+ * Where calls are recorded. `record` returns when the event has been written to the log (not yet synced to the disk);
+ * it throws when that is impossible, and then nothing may run.
+ */
+export interface AuditLog {
+  record(event: AuditEvent): void
+  /** Syncs everything to the disk and renews the anchor. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}

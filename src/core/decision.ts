@@ -1,0 +1,95 @@
+import type { Access } from './access.ts'
+import type { Answer } from './approval.ts'
+import type { Permit } from './permit.ts'
+import type { Run } from './run.ts'
+import type { AnyTool, Risk } from './tool.ts'
+
+export type Outcome = 'allow' | 'ask' | 'deny'
+
+/** Who or what settled it. `validation`: the call never got as far as being judged. */
+export type DecidedBy =
+  | 'hard-stop'
+  | 'rule'
+  | 'grant'
+  | 'mode'
+  | 'reviewers'
+  | 'user'
+  | 'timeout'
+  | 'hook'
+  | 'validation'
+
+/** The line that decided: a rule with its file and line, a built-in rule, a grant. */
+export interface DecisionRef {
+  id: string
+  /** A file path, or `built-in`. */
+  source: string
+  line?: number
+  text: string
+}
+
+/** One record, shown by explain, dry run, audit, dashboard and approval card alike. */
+export interface Decision {
+  outcome: Outcome
+  by: DecidedBy
+  ref: DecisionRef | null
+  reason: string
+  /** What else matched and did not count. */
+  also?: readonly { id: string; outcome: Outcome; why: string }[]
+  /** Who answered, when a person did. */
+  user?: string
+}
+
+export type Mode = 'ask' | 'accept-edits' | 'read-only' | 'auto'
+
+/** The authority a call runs under. A child never has more than its parent. */
+export interface Agent {
+  readonly id: string
+  /** Canonical names of the tools that are on; absent: all. */
+  readonly tools?: readonly string[]
+  /** Replaces the workspace as the write scope. */
+  readonly writeDirs?: readonly string[]
+}
+
+export interface JudgeRequest {
+  readonly tool: AnyTool
+  readonly input: Readonly<Record<string, unknown>>
+  readonly access: readonly Access[]
+  readonly risk: Risk
+  readonly cwd: string
+  readonly run: Run
+  readonly agent: Agent | undefined
+}
+
+export interface Judgement {
+  readonly decision: Decision
+  /** A limit that nobody can approve away. */
+  readonly hard: boolean
+  readonly risk: Risk
+  readonly access: readonly Access[]
+  /** Plain sentences, the strictest first. */
+  readonly reasons: readonly string[]
+  readonly permit: Permit
+  /** What the person is asked about, when the decision is `ask`. */
+  readonly preview?: Preview
+}
+
+/** What a person sees before saying yes. */
+export interface Preview {
+  readonly effects: readonly string[]
+  /** The grants that can be offered from the narrowest to the widest; each covers this call for certain. */
+  readonly grants: readonly GrantOffer[]
+}
+
+export interface GrantOffer {
+  readonly id: string
+  readonly label: string
+  /** How many recorded calls it would have covered. */
+  readonly pastCalls?: number
+}
+
+/** The one place that answers "may this happen?". Where it is unsure it asks or refuses. */
+export interface PermissionEngine {
+  judge(request: JudgeRequest): Judgement | Promise<Judgement>
+  /** Keeps what a person answered (session and permanent grants, permanent denials) and says what was decided. */
+  settle(request: JudgeRequest, judgement: Judgement, answer: Answer): Decision | Promise<Decision>
+}

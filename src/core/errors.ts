@@ -1,0 +1,78 @@
+/**
+ * Every way a call can end without success. Adding one is a change of the public API: doors map them to exit codes,
+ * HTTP statuses and MCP errors.
+ */
+export const ERROR_CODES = [
+  'unknown_tool',
+  'invalid_input',
+  'not_enabled',
+  'forbidden',
+  'denied',
+  'needs_approval',
+  'expired',
+  'not_found',
+  'conflict',
+  'timeout',
+  'cancelled',
+  'failed',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+export interface ErrorOptions {
+  /** What to do now, in one sentence. */
+  hint?: string
+  cause?: unknown
+}
+
+/** An expected failure. The message is for the model or the person: what happened; the hint says what to do now. */
+export class ToolError extends Error {
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.name = 'ToolError'
+    this.code = code
+    this.hint = options.hint
+  }
+}
+
+/** Thrown by a provider that has noticed, before it did anything, that it cannot work now. The next provider is tried. */
+export class ProviderUnavailable extends Error {
+  override name = 'ProviderUnavailable'
+}
+
+/** The one place that makes a ToolError from anything thrown. */
+export function toToolError(error: unknown): ToolError {
+  if (error instanceof ToolError) return error
+  if (isSystemError(error)) return fromSystemError(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return new ToolError('failed', message || 'The tool failed without saying why.', { cause: error })
+}
+
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+}
+
+function fromSystemError(error: NodeJS.ErrnoException): ToolError {
+  const where = error.path === undefined ? '' : `: ${error.path}`
+  switch (error.code) {
+    case 'ENOENT':
+      return new ToolError('not_found', `No such file or folder${where}`, { cause: error })
+    case 'EACCES':
+    case 'EPERM':
+      return new ToolError('failed', `The operating system refused access${where}`, {
+        hint: 'Check the owner and mode of the file.',
+        cause: error,
+      })
+    case 'ENOSPC':
+      return new ToolError('failed', `No space left on the disk${where}`, { cause: error })
+    case 'EROFS':
+      return new ToolError('failed', `The file system is read-only${where}`, { cause: error })
+    case 'ABORT_ERR':
+      return new ToolError('cancelled', 'The call was cancelled.', { cause: error })
+    default:
+      return new ToolError('failed', error.message, { cause: error })
+  }
+}

@@ -1,0 +1,49 @@
+import type { Effect } from './effects.ts'
+
+/**
+ * The only way tools touch the file system. Paths may be relative to the call's folder. Reads go where the permission
+ * engine allows; changes only inside the write scope, on the real path, recorded so that they can be undone.
+ */
+export interface Files {
+  /** Absolute form of a path as the tool got it; links are not resolved. */
+  resolve(path: string): string
+  /** Opens an existing regular file. The caller closes it. */
+  open(path: string): Promise<OpenFile>
+  list(path: string): Promise<DirectoryEntry[]>
+  /**
+   * The one way to create, replace or edit a file: `change` gets the current bytes (null: no such file) under a lock
+   * that other Kogu processes respect, and returns the new ones. Atomic; keeps mode and owner, and writes through links.
+   */
+  update(path: string, change: (before: Uint8Array | null) => Uint8Array, options?: UpdateOptions): Promise<Effect>
+  remove(path: string): Promise<Effect[]>
+  move(from: string, to: string, options?: { overwrite?: boolean }): Promise<Effect[]>
+  /** What this run last saw of each file: its content hash by real path. */
+  readonly receipts: Receipts
+}
+
+export interface OpenFile {
+  /** Real path of what was opened. */
+  readonly path: string
+  readonly size: number
+  readonly mode: number
+  read(position: number, length: number): Promise<Uint8Array>
+  close(): void
+}
+
+export interface DirectoryEntry {
+  name: string
+  kind: 'file' | 'directory' | 'link' | 'other'
+  size: number
+  modifiedMs: number
+}
+
+export interface UpdateOptions {
+  /** Create missing parent folders (recorded as effects too). */
+  createDirectories?: boolean
+}
+
+export interface Receipts {
+  get(realPath: string): string | undefined
+  set(realPath: string, sha256: string): void
+  delete(realPath: string): void
+}

@@ -1,0 +1,64 @@
+import { ToolError } from './errors.ts'
+import { LIMITS } from './limits.ts'
+
+/** Parses the text of one call's input, once. What is checked, shown, logged and run is this value, never the text. */
+export function parseInput(text: string): unknown {
+  if (text.length > LIMITS.inputLength) {
+    throw new ToolError(
+      'invalid_input',
+      `The input is too large: ${text.length.toLocaleString('en')} characters, at most ${LIMITS.inputLength.toLocaleString('en')}.`,
+      { hint: 'Split the work into several calls.' },
+    )
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new ToolError('invalid_input', `The input is not valid JSON: ${parseProblem(text, cause)}`, {
+      hint: 'Pass one JSON object, for example {"path":"README.md"}.',
+      cause,
+    })
+  }
+  checkValue(value)
+  return value
+}
+
+/**
+ * Refuses what no schema should have to think of: too deep, too many values, `__proto__` keys, numbers that JSON cannot
+ * say (`1e999` parses to Infinity), and strings that are not well-formed Unicode (they change when written as UTF-8).
+ */
+export function checkValue(value: unknown): void {
+  let count = 0
+  const visit = (node: unknown, depth: number, path: string): void => {
+    count += 1
+    if (count > LIMITS.inputValues) throw invalid('The input holds too many values', path)
+    if (depth > LIMITS.inputDepth) throw invalid('The input is nested too deeply', path)
+    if (typeof node === 'string') {
+      if (!node.isWellFormed()) throw invalid('A string is not well-formed Unicode (lone surrogate)', path)
+    } else if (typeof node === 'number') {
+      if (!Number.isFinite(node)) throw invalid('A number is not finite', path)
+    } else if (Array.isArray(node)) {
+      for (let index = 0; index < node.length; index += 1) visit(node[index], depth + 1, `${path}/${index}`)
+    } else if (typeof node === 'object' && node !== null) {
+      for (const key of Object.keys(node)) {
+        if (key === '__proto__') throw invalid('The key "__proto__" is not allowed', path)
+        if (!key.isWellFormed()) throw invalid('A key is not well-formed Unicode', path)
+        visit((node as Record<string, unknown>)[key], depth + 1, `${path}/${key}`)
+      }
+    } else if (typeof node !== 'boolean' && node !== null && node !== undefined) {
+      throw invalid(`A ${typeof node} cannot be passed to a tool`, path)
+    }
+  }
+  visit(value, 0, '')
+}
+
+function invalid(message: string, path: string): ToolError {
+  return new ToolError('invalid_input', `${message}${path === '' ? '' : ` (at ${path.slice(0, 200)})`}.`)
+}
+
+function parseProblem(text: string, cause: unknown): string {
+  if (text.trim() === '') return 'it is empty'
+  // V8 quotes a piece of the text in its message; an input can hold secrets, so only the position is kept.
+  const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1]
+  return position === undefined ? 'it ends too early' : `unexpected character at position ${position}`
+}

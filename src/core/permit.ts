@@ -1,0 +1,15 @@
+import type { Access } from './access.ts'
+
+/** What the engine found out and lets this call do. It is all that a tool learns of permissions. */
+export interface Permit {
+  /** Everything that was judged, with `execute` expanded. */
+  readonly access: readonly Access[]
+  /** Real folders below which this call may change files. */
+  readonly writeScope: readonly string[]
+  /** The real path that was judged for a path the tool named. A file that leads elsewhere now is refused. */
+  judged(absolutePath: string): string | undefined
+  /** Whether a file met on the way (search, listing) may be shown and read. Called for thousands of paths. */
+  mayRead(realPath: string): boolean
+  /** Whether this real path is never changed by a file tool (Kogu's own state, git internals, start-up files). */
+  isProtected(realPath: string): boolean
+}

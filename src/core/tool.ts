@@ -1,0 +1,100 @@
+import type * as z from 'zod'
+import type { Access } from './access.ts'
+import type { Files, Receipts } from './files.ts'
+import type { Permit } from './permit.ts'
+import { fromZod, type Schema } from './schema.ts'
+
+/** Shown to people. Authority never depends on it. */
+export type Category = 'ReadOnly' | 'FileSystem' | 'Execution' | 'VersionControl' | 'Composite'
+
+/** low: no side effect, runs without review. high: everything else, and everything unknown. */
+export type Risk = 'low' | 'high'
+
+/** Where a result's content came from, for policies that act on what entered a run. */
+export interface Label {
+  origin: 'workspace' | 'outside' | 'command' | 'web' | 'mcp' | 'dynamic' | 'kogu'
+  trusted: boolean
+}
+
+export interface ToolOutput {
+  /** For the model and the person. */
+  text: string
+  /** The same for programs. */
+  data?: unknown
+  images?: readonly { mimeType: string; base64: string }[]
+  /** Absent: content of the workspace, as trusted as the workspace is. */
+  label?: Label
+}
+
+/** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
+export interface AccessContext {
+  readonly cwd: string
+  readonly workspace: string
+  readonly receipts: Receipts
+}
+
+export interface ToolContext {
+  readonly callId: string
+  readonly runId: string
+  readonly cwd: string
+  readonly workspace: string
+  readonly signal: AbortSignal
+  readonly files: Files
+  readonly permit: Permit
+  /** Live output for whoever watches; lost when nobody does. */
+  progress(text: string): void
+}
+
+/**
+ * A tool is one plain object. It says what it will touch (`access`); whether it may is decided elsewhere, so that the
+ * same resource gets the same verdict through every tool.
+ */
+export interface Tool<Input = unknown> {
+  readonly name: string
+  /** Other names of the same tool, matched without regard to case. */
+  readonly aliases: readonly string[]
+  /** Other names of parameters: alias → canonical name. */
+  readonly parameterAliases: Readonly<Record<string, ParameterAlias>>
+  readonly title: string
+  readonly description: string
+  readonly category: Category
+  readonly risk: Risk
+  readonly input: Schema<Input>
+  readonly output?: Schema
+  /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
+  readonly overrides?: string
+  access(input: Input, context: AccessContext): Access[]
+  run(input: Input, context: ToolContext): Promise<ToolOutput>
+}
+
+/** A plain renaming, or a renaming with a change of unit or meaning. */
+export type ParameterAlias = string | { to: string; convert: (value: unknown) => unknown }
+
+// The registry holds tools of every input type; only the pipeline calls them, with input their own schema made.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AnyTool = Tool<any>
+
+type Definition<Shape extends z.ZodRawShape> = {
+  name: string
+  aliases?: readonly string[]
+  parameterAliases?: Readonly<Record<string, ParameterAlias>>
+  title: string
+  description: string
+  category: Category
+  risk: Risk
+  input: z.ZodObject<Shape>
+  access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[]
+  run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
+}
+
+/** Makes a tool of our own from a zod schema. */
+export function defineTool<Shape extends z.ZodRawShape>(
+  definition: Definition<Shape>,
+): Tool<z.output<z.ZodObject<Shape>>> {
+  return {
+    ...definition,
+    aliases: definition.aliases ?? [],
+    parameterAliases: definition.parameterAliases ?? {},
+    input: fromZod(definition.input),
+  }
+}
