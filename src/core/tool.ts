@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { Access } from './access.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
+import type { Processes } from './processes.ts'
 import { fromZod, type Schema } from './schema.ts'
 
 /** Shown to people. Authority never depends on it. */
@@ -40,6 +41,7 @@ export interface ToolContext {
   readonly workspace: string
   readonly signal: AbortSignal
   readonly files: Files
+  readonly processes: Processes
   readonly permit: Permit
   /** Live output for whoever watches; lost when nobody does. */
   progress(text: string): void
