@@ -34,7 +34,8 @@ export function onceApprover(user: string): Approver {
   const answered = new Set<string>()
   return {
     async ask(question) {
-      if (answered.has(question.callId)) return { kind: 'unavailable', reason: '--yes-once answers one question only' }
+      if (answered.has(question.callId))
+        return { kind: 'unavailable', reason: '--yes-once answers one question only' }
       answered.add(question.callId)
       return { kind: 'once', user }
     },

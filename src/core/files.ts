@@ -14,7 +14,11 @@ export interface Files {
    * The one way to create, replace or edit a file: `change` gets the current bytes (null: no such file) under a lock
    * that other Kogu processes respect, and returns the new ones. Atomic; keeps mode and owner, and writes through links.
    */
-  update(path: string, change: (before: Uint8Array | null) => Uint8Array, options?: UpdateOptions): Promise<Effect>
+  update(
+    path: string,
+    change: (before: Uint8Array | null) => Uint8Array,
+    options?: UpdateOptions,
+  ): Promise<Effect>
   remove(path: string): Promise<Effect[]>
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<Effect[]>
   /** What this run last saw of each file: its content hash by real path. */

@@ -39,7 +39,7 @@ export function fromJsonSchema(json: JsonSchema): Schema<Record<string, unknown>
 /** A top-level object schema that does not speak of further properties takes none, as our own tools do. */
 function closed(json: JsonSchema): JsonSchema {
   const open = 'additionalProperties' in json || 'unevaluatedProperties' in json || 'allOf' in json
-  return json['type'] === 'object' && !open ? { ...json, additionalProperties: false } : json
+  return json.type === 'object' && !open ? { ...json, additionalProperties: false } : json
 }
 
 function linearRegExp(pattern: string): RegExp {
@@ -55,11 +55,11 @@ function toIssue(error: {
   message?: string
   params: Record<string, unknown>
 }): Issue {
-  const missing = error.params['missingProperty']
+  const missing = error.params.missingProperty
   if (error.keyword === 'required' && typeof missing === 'string') {
     return { pointer: error.instancePath, message: `Missing required parameter '${missing}'` }
   }
-  const unknown = error.params['additionalProperty'] ?? error.params['unevaluatedProperty']
+  const unknown = error.params.additionalProperty ?? error.params.unevaluatedProperty
   if (typeof unknown === 'string') {
     return { pointer: `${error.instancePath}/${unknown}`, message: `Unknown parameter '${unknown}'` }
   }

@@ -42,7 +42,14 @@ export class Registry {
     if (this.#registered.some(other => other.provider.id === provider.id)) {
       throw new Error(`A provider with the id '${provider.id}' is registered already.`)
     }
-    const registered: Registered = { provider, tools: [], problems: [], unavailable: false, calls: 0, failures: 0 }
+    const registered: Registered = {
+      provider,
+      tools: [],
+      problems: [],
+      unavailable: false,
+      calls: 0,
+      failures: 0,
+    }
     this.#registered.push(registered)
     await this.#discover(registered)
     this.#rebuild()
@@ -157,7 +164,8 @@ export class Registry {
       registered.problems = registered.problems.filter(problem => !problem.endsWith(REFUSED))
       for (const tool of registered.tools) {
         const problem = place(byName, tool, registered.provider)
-        if (problem !== undefined) registered.problems.push(`${registered.provider.id}: ${problem}, ${REFUSED}`)
+        if (problem !== undefined)
+          registered.problems.push(`${registered.provider.id}: ${problem}, ${REFUSED}`)
       }
     }
     this.#byName = byName

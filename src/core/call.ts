@@ -1,0 +1,365 @@
+import type { Approver } from './approval.ts'
+import type { AuditLog } from './audit.ts'
+import type { Agent, Decision, Judgement, JudgeRequest, PermissionEngine } from './decision.ts'
+import type { Effect } from './effects.ts'
+import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
+import type { Files } from './files.ts'
+import type { Hooks } from './hooks.ts'
+import { validateInput } from './input.ts'
+import { LIMITS } from './limits.ts'
+import type { Permit } from './permit.ts'
+import type { Processes } from './processes.ts'
+import type { Entry, Registry } from './registry.ts'
+import type { Run } from './run.ts'
+import type { Label, Risk, ToolOutput } from './tool.ts'
+
+// The only way in. A call goes through these steps in this order, and every outcome is recorded:
+// started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
+// → run → after hooks → finished. A failed tool is a value; only this file turns throws into results.
+
+export interface Call {
+  readonly id: string
+  /** The tool's name as the caller spelled it. */
+  readonly tool: string
+  readonly input: unknown
+  /** Which door it came through. */
+  readonly caller: string
+  readonly agent?: Agent
+  readonly run: Run
+  readonly cwd: string
+  readonly signal: AbortSignal
+  readonly onProgress?: (text: string) => void
+}
+
+export interface CallResult {
+  ok: boolean
+  call: string
+  /** Canonical name, when the tool is known. */
+  tool: string
+  text: string
+  data: unknown
+  images?: ToolOutput['images']
+  error: { code: ErrorCode; message: string; hint: string | null } | null
+  decision: Decision
+  risk: Risk
+  effects: readonly Effect[]
+  label: Label | null
+  /** How long the tool ran. */
+  durationMs: number
+  /** How long the call waited for an answer. */
+  waitMs: number
+}
+
+/** What a call works with. Everything that acts on the world comes in here, so that tests need no mocks. */
+export interface CallRuntime {
+  readonly workspace: string
+  readonly registry: Registry
+  readonly permissions: PermissionEngine
+  readonly approver: Approver
+  readonly hooks: Hooks
+  readonly audit: AuditLog
+  readonly processes: Processes
+  isEnabled(tool: string): boolean
+  /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
+  openFiles(call: Call, permit: Permit, tool: string): CallFiles
+  redactText(text: string): string
+}
+
+export interface CallFiles {
+  readonly files: Files
+  readonly effects: readonly Effect[]
+  close(): Promise<void>
+}
+
+interface Prepared {
+  readonly entry: Entry
+  readonly request: JudgeRequest
+  readonly judgement: Judgement
+}
+
+/** What is known of a call while it goes through the steps; on a failure, as far as it got. */
+interface Progress {
+  entry?: Entry
+  decision?: Decision
+  risk?: Risk
+  output?: ToolOutput
+  effects: readonly Effect[]
+  runMs: number
+  waitMs: number
+}
+
+export async function callTool(runtime: CallRuntime, call: Call): Promise<CallResult> {
+  const progress: Progress = { effects: [], runMs: 0, waitMs: 0 }
+  try {
+    recordStarted(runtime, call)
+  } catch (error) {
+    // What cannot be recorded does not run.
+    return toResult(runtime, call, progress, unrecorded('nothing was run', error))
+  }
+  const failure = await attempt(runtime, call, progress)
+  const result = toResult(runtime, call, progress, failure)
+  try {
+    recordFinished(runtime, call, progress, result)
+  } catch (error) {
+    const problem = unrecorded('the call did run, but its end is not recorded', error)
+    return { ...result, ok: false, error: toErrorField(runtime, problem) }
+  }
+  return result
+}
+
+/** What would be decided, without running anything, recording anything or asking anybody. */
+export async function explainCall(runtime: CallRuntime, call: Call): Promise<Prepared> {
+  return prepare(runtime, call)
+}
+
+async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Promise<ToolError | undefined> {
+  for (;;) {
+    try {
+      await runSteps(runtime, call, progress)
+      return undefined
+    } catch (error) {
+      if (error instanceof ProviderUnavailable && progress.entry !== undefined) {
+        // It has done nothing yet: the next provider's tool goes through all the steps by itself.
+        runtime.registry.markUnavailable(progress.entry.provider)
+        continue
+      }
+      return toToolError(error)
+    }
+  }
+}
+
+async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
+  const prepared = await prepare(runtime, call, progress)
+  await settle(runtime, call, prepared, progress)
+  for (const hook of runtime.hooks.before) {
+    const answer = await hook(prepared.request, prepared.judgement)
+    if (answer !== undefined) {
+      progress.decision = { outcome: 'deny', by: 'hook', ref: null, reason: answer.veto }
+      throw new ToolError('denied', `A hook refused the call: ${answer.veto}`)
+    }
+  }
+  let output = await run(runtime, call, prepared, progress)
+  for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
+  progress.output = output
+  if (output.label !== undefined) call.run.labels.push(output.label)
+}
+
+async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): Promise<Prepared> {
+  const entry = await runtime.registry.resolve(call.tool)
+  if (progress !== undefined) {
+    progress.entry = entry
+    progress.risk = entry.risk
+  }
+  const { tool } = entry
+  const input = validateInput(tool, call.input)
+  const enabled = call.agent?.tools === undefined || call.agent.tools.includes(tool.name)
+  if (!enabled || !runtime.isEnabled(tool.name)) {
+    const whom = enabled ? '' : ` for the agent '${call.agent?.id}'`
+    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled${whom}.`, {
+      hint: enabled
+        ? `Set [tools.${tool.name}] enabled = true in the configuration.`
+        : 'Enable it for this agent in its settings.',
+    })
+  }
+  const access = tool.access(input, {
+    cwd: call.cwd,
+    workspace: runtime.workspace,
+    receipts: call.run.receipts,
+  })
+  const request: JudgeRequest = {
+    tool,
+    input,
+    access,
+    risk: entry.risk,
+    cwd: call.cwd,
+    run: call.run,
+    agent: call.agent,
+  }
+  const judgement = await runtime.permissions.judge(request)
+  if (progress !== undefined) {
+    progress.decision = judgement.decision
+    progress.risk = judgement.risk
+  }
+  return { entry, request, judgement }
+}
+
+/** Ends with a decision that allows the call, or throws. */
+async function settle(
+  runtime: CallRuntime,
+  call: Call,
+  prepared: Prepared,
+  progress: Progress,
+): Promise<void> {
+  const { request, judgement } = prepared
+  const { decision } = judgement
+  if (decision.outcome === 'allow') return
+  if (decision.outcome === 'deny') {
+    throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
+      hint: judgement.hard
+        ? 'This limit cannot be approved away.'
+        : `Decided by ${decision.ref?.id ?? decision.by}; see: kogu explain ${request.tool.name}`,
+    })
+  }
+  const started = performance.now()
+  const question = {
+    callId: call.id,
+    runId: call.run.id,
+    tool: request.tool,
+    input: request.input,
+    cwd: call.cwd,
+    judgement,
+  }
+  const answer = await runtime.approver.ask(question, call.signal)
+  progress.waitMs += performance.now() - started
+  if (answer.kind === 'unavailable') {
+    throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
+      hint: `Allow it once with --yes-once, or with a rule; see: kogu explain ${request.tool.name}`,
+    })
+  }
+  if (answer.kind === 'expired') {
+    progress.decision = { ...decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered in time.' }
+    throw new ToolError('expired', 'Nobody answered in time, so the call was not run.')
+  }
+  progress.decision = await runtime.permissions.settle(request, judgement, answer)
+  if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
+}
+
+async function run(
+  runtime: CallRuntime,
+  call: Call,
+  prepared: Prepared,
+  progress: Progress,
+): Promise<ToolOutput> {
+  const { entry, request, judgement } = prepared
+  const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
+  progress.effects = opened.effects
+  const limit = limitTime(call.signal, LIMITS.runMs)
+  const started = performance.now()
+  try {
+    const output = await Promise.race([
+      entry.provider.execute(entry.tool, request.input, {
+        callId: call.id,
+        runId: call.run.id,
+        cwd: call.cwd,
+        workspace: runtime.workspace,
+        signal: limit.signal,
+        files: opened.files,
+        processes: runtime.processes,
+        permit: judgement.permit,
+        progress: text => call.onProgress?.(text),
+      }),
+      limit.expired,
+    ])
+    runtime.registry.count(entry.provider, true)
+    return output
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)
+    throw error
+  } finally {
+    progress.runMs += performance.now() - started
+    limit.clear()
+    await opened.close()
+  }
+}
+
+/** An abort signal that also ends after `ms`, and a promise that rejects with the reason. */
+function limitTime(outer: AbortSignal, ms: number) {
+  const controller = new AbortController()
+  const { promise, reject } = Promise.withResolvers<never>()
+  // Nobody may be listening by the time it rejects.
+  promise.catch(() => undefined)
+  const stop = (error: ToolError): void => {
+    controller.abort(error)
+    reject(error)
+  }
+  const onAbort = (): void => stop(new ToolError('cancelled', 'The call was cancelled.'))
+  const timer = setTimeout(() => stop(new ToolError('timeout', `The call took longer than ${ms} ms.`)), ms)
+  outer.addEventListener('abort', onAbort, { once: true })
+  if (outer.aborted) onAbort()
+  return {
+    signal: controller.signal,
+    expired: promise,
+    clear() {
+      clearTimeout(timer)
+      outer.removeEventListener('abort', onAbort)
+    },
+  }
+}
+
+function recordStarted(runtime: CallRuntime, call: Call): void {
+  runtime.audit.record({
+    type: 'call-started',
+    call: call.id,
+    run: call.run.id,
+    tool: call.tool,
+    input: call.input,
+    caller: call.caller,
+    ...(call.agent === undefined ? {} : { agent: call.agent.id }),
+    cwd: call.cwd,
+  })
+}
+
+function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, result: CallResult): void {
+  runtime.audit.record({
+    type: 'call-finished',
+    call: call.id,
+    run: call.run.id,
+    tool: result.tool,
+    ...(progress.entry === undefined ? {} : { provider: progress.entry.provider.id }),
+    ok: result.ok,
+    ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
+    decision: result.decision,
+    risk: result.risk,
+    effects: result.effects,
+    ...(result.label === null ? {} : { label: result.label }),
+    runMs: Math.round(progress.runMs * 1000) / 1000,
+    waitMs: Math.round(progress.waitMs),
+  })
+}
+
+function toResult(
+  runtime: CallRuntime,
+  call: Call,
+  progress: Progress,
+  failure: ToolError | undefined,
+): CallResult {
+  const error = failure === undefined ? null : toErrorField(runtime, failure)
+  const { output } = progress
+  return {
+    ok: error === null,
+    call: call.id,
+    tool: progress.entry?.tool.name ?? call.tool,
+    text: output?.text ?? error?.message ?? '',
+    data: output?.data ?? null,
+    ...(output?.images === undefined ? {} : { images: output.images }),
+    error,
+    decision: progress.decision ?? {
+      outcome: 'deny',
+      by: 'validation',
+      ref: null,
+      reason: error?.message ?? 'The call was not judged.',
+    },
+    // What never got as far as being known counts as risky.
+    risk: progress.risk ?? 'high',
+    effects: progress.effects,
+    label: output?.label ?? null,
+    durationMs: progress.runMs,
+    waitMs: progress.waitMs,
+  }
+}
+
+function toErrorField(runtime: CallRuntime, error: ToolError): NonNullable<CallResult['error']> {
+  return {
+    code: error.code,
+    message: runtime.redactText(error.message),
+    hint: error.hint === undefined ? null : runtime.redactText(error.hint),
+  }
+}
+
+function unrecorded(consequence: string, error: unknown): ToolError {
+  const detail = error instanceof Error ? error.message : String(error)
+  return new ToolError('failed', `The audit log cannot be written, so ${consequence}: ${detail}`, {
+    hint: 'Make .kogu/audit or the state folder writable; see: kogu doctor',
+    cause: error,
+  })
+}
