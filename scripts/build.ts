@@ -11,11 +11,21 @@ const dist = join(root, 'dist')
 const fresh = join(root, `dist.${process.pid}`)
 
 await build({
-  input: { kogu: join(root, 'src/cli/main.ts'), index: join(root, 'src/index.ts') },
+  input: {
+    kogu: join(root, 'src/cli/main.ts'),
+    index: join(root, 'src/index.ts'),
+    // Processes of their own, found beside the program by src/sandbox/own-program.ts.
+    'spawn-helper': join(root, 'src/sandbox/spawn-helper.ts'),
+  },
   platform: 'node',
   external: [/^@vscode\/ripgrep/],
   logLevel: 'warn',
-  output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+  output: {
+    dir: fresh,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  },
 })
 chmodSync(join(fresh, 'kogu.js'), 0o755)
 // `./kogu` reads which Node to start from here: asking each candidate for its version would double its start-up time.

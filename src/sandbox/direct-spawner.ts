@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
+
+/**
+ * Starts programs from this process itself, for systems where the spawn helper cannot work (Windows, no mkfifo). What
+ * it cannot promise: when Kogu is killed by force, a program without a sandbox lives on.
+ */
+export function createDirectSpawner(): Spawner {
+  const running = new Set<ChildProcess>()
+  return {
+    spawn: request => start(request, running),
+    prepare: () => {},
+    async close() {
+      for (const child of running) killGroup(child, 'SIGKILL')
+    },
+  }
+}
+
+function start(request: SpawnRequest, running: Set<ChildProcess>): Promise<Started> {
+  const opened: number[] = (request.descriptors ?? []).map(path => openSync(path, 'r'))
+  try {
+    const stdin = request.stdin === undefined ? 'ignore' : toDescriptor(request.stdin)
+    if (typeof stdin === 'number') opened.push(stdin)
+    const child = spawn(request.file, request.args, {
+      cwd: request.cwd,
+      env: request.env,
+      stdio: [stdin, 'pipe', 'pipe', ...opened.slice(0, request.descriptors?.length ?? 0)],
+      detached: process.platform !== 'win32',
+    })
+    return watch(child, running)
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor)
+  }
+}
+
+function watch(child: ChildProcess, running: Set<ChildProcess>): Promise<Started> {
+  const { stdout, stderr, pid } = child
+  const failed = Promise.withResolvers<never>()
+  child.on('error', error => {
+    const missing = isSystemError(error) && error.code === 'ENOENT'
+    failed.reject(
+      new ToolError(missing ? 'not_found' : 'failed', `The program could not be started: ${error.message}`),
+    )
+  })
+  if (pid === undefined || stdout === null || stderr === null) return failed.promise
+  running.add(child)
+  const ended = Promise.withResolvers<Ending>()
+  child.on('exit', (exitCode, signal) => {
+    running.delete(child)
+    killGroup(child, 'SIGKILL')
+    ended.resolve({ exitCode, signal })
+  })
+  const kill = (signal: 'SIGTERM' | 'SIGKILL'): void => {
+    if (running.has(child)) killGroup(child, signal)
+  }
+  return Promise.resolve({ pid, stdout, stderr, ended: ended.promise, kill })
+}
+
+/** A file instead of a pipe, because bash takes a socket for a remote shell and reads the user's start-up files. */
+function toDescriptor(bytes: Uint8Array): number {
+  const folder = mkdtempSync(join(tmpdir(), 'kogu-stdin-'))
+  try {
+    writeFileSync(join(folder, 'stdin'), bytes, { mode: 0o600 })
+    return openSync(join(folder, 'stdin'), 'r')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function killGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return
+  try {
+    if (process.platform === 'win32') child.kill(signal)
+    else process.kill(-child.pid, signal)
+  } catch {
+    // The group is gone.
+  }
+}

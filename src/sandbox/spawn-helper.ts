@@ -1,0 +1,153 @@
+// The program that starts all other programs. Node starts a child by fork, whose cost grows with the memory of the
+// process that forks and which blocks its event loop; this process stays small, so Kogu can be as large as it likes.
+// It lives as long as its standard input: when Kogu ends, however it ends, everything it started is killed.
+// Runs alone: node:* imports and types only.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { closeSync, constants, openSync, rmSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FromHelper, ToHelper } from './spawn-protocol.ts'
+
+type SpawnMessage = Extract<ToHelper, { type: 'spawn' }>
+
+const PIPES_AT_A_TIME = 64
+
+const folder = process.argv[2] ?? ''
+const running = new Map<number, ChildProcess>()
+const pipes = { made: 0, free: 0 }
+
+main()
+
+function main(): void {
+  if (folder === '') process.exit(2)
+  // A terminal's interrupt goes to the whole group; whether to stop is Kogu's decision, and it says so by closing stdin.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  process.stdout.on('error', end)
+  try {
+    makePipes()
+  } catch (error) {
+    send({ type: 'unable', message: messageOf(error) })
+    end()
+  }
+  readLines()
+}
+
+function readLines(): void {
+  const parts: string[] = []
+  process.stdin.setEncoding('utf8')
+  process.stdin.on('data', (text: string) => {
+    const lines = text.split('\n')
+    for (const line of lines.slice(0, -1)) {
+      parts.push(line)
+      // Kogu is the only one that writes here, with the types of spawn-protocol.ts.
+      handle(JSON.parse(parts.splice(0).join('')) as ToHelper)
+    }
+    parts.push(lines.at(-1) ?? '')
+  })
+  process.stdin.on('end', end)
+  process.stdin.on('error', end)
+}
+
+function handle(message: ToHelper): void {
+  switch (message.type) {
+    case 'spawn':
+      start(message)
+      return
+    case 'kill':
+      killGroup(running.get(message.id)?.pid, message.signal)
+  }
+}
+
+function start(message: SpawnMessage): void {
+  const { id } = message
+  const opened: number[] = []
+  const open = (path: string, flags: number): number => {
+    const descriptor = openSync(path, flags)
+    opened.push(descriptor)
+    return descriptor
+  }
+  try {
+    const stdin =
+      message.stdin === undefined ? 'ignore' : open(join(folder, message.stdin), constants.O_RDONLY)
+    const stdout = openPipe(message.stdout, open)
+    const stderr = openPipe(message.stderr, open)
+    const descriptors = message.descriptors.map(path => open(path, constants.O_RDONLY))
+    const child = spawn(message.file, message.args, {
+      cwd: message.cwd,
+      env: message.env,
+      stdio: [stdin, stdout, stderr, ...descriptors],
+      detached: true,
+    })
+    watch(id, child)
+  } catch (error) {
+    send({ type: 'failed', id, ...codeAndMessage(error) })
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor)
+    for (const name of [message.stdout, message.stderr, message.stdin]) {
+      if (name !== undefined) unlinkSync(join(folder, name))
+    }
+    pipes.free -= 2
+    if (pipes.free < PIPES_AT_A_TIME / 2) makePipes()
+  }
+}
+
+function watch(id: number, child: ChildProcess): void {
+  child.on('error', error => send({ type: 'failed', id, ...codeAndMessage(error) }))
+  if (child.pid === undefined) return
+  const { pid } = child
+  running.set(id, child)
+  send({ type: 'started', id, pid })
+  child.on('exit', (exitCode, signal) => {
+    running.delete(id)
+    // The program is over; what it left in its group is over too.
+    killGroup(pid, 'SIGKILL')
+    send({ type: 'ended', id, exitCode, signal })
+  })
+}
+
+/** The writing end. Opened for both directions first, because opening for writing alone waits for a reader. */
+function openPipe(name: string, open: (path: string, flags: number) => number): number {
+  const path = join(folder, name)
+  const both = openSync(path, constants.O_RDWR)
+  try {
+    return open(path, constants.O_WRONLY)
+  } finally {
+    closeSync(both)
+  }
+}
+
+/** Named pipes rather than Node's own socket pairs: `/dev/stdout` cannot be opened when it is a socket. */
+function makePipes(): void {
+  const names = Array.from({ length: PIPES_AT_A_TIME }, (_, index) => `p${pipes.made + index}`)
+  execFileSync('mkfifo', ['-m', '600', ...names], { cwd: folder, env: { PATH: '/usr/bin:/bin' } })
+  pipes.made += names.length
+  pipes.free += names.length
+  send({ type: 'pipes', names })
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // No such group: nothing is left to kill.
+  }
+}
+
+function end(): void {
+  for (const child of running.values()) killGroup(child.pid, 'SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+}
+
+function send(message: FromHelper): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
+}
+
+function codeAndMessage(error: unknown): { code: string; message: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { code, message: messageOf(error) }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

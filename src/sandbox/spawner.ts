@@ -1,0 +1,36 @@
+import type { Readable } from 'node:stream'
+
+/** Starts programs; who waits, limits and kills is `processes.ts`. */
+export interface Spawner {
+  spawn(request: SpawnRequest): Promise<Started>
+  /** Gets ready for the first program, without waiting. */
+  prepare(): void
+  /** Kills whatever still runs. */
+  close(): Promise<void>
+}
+
+export interface SpawnRequest {
+  file: string
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  stdin?: Uint8Array
+  /** Files that the program gets as descriptors 3, 4, …, opened for reading. */
+  descriptors?: readonly string[]
+}
+
+export interface Started {
+  /** Also the id of the program's own process group and session. */
+  pid: number
+  stdout: Readable
+  stderr: Readable
+  /** Rejects when it can no longer be known how the program ended; it is dead then. */
+  ended: Promise<Ending>
+  /** To the whole process group; does nothing after the end. */
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+export interface Ending {
+  exitCode: number | null
+  signal: string | null
+}
