@@ -1,36 +1,32 @@
-import { closeSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  linkSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError } from './errors.ts'
 
-/** Whoever holds the lock calls `release`. */
+/** Whoever holds the lock calls `release`; a second call does nothing. */
 export interface FileLock {
   release(): void
 }
 
 /**
- * Takes an exclusive lock between processes, or returns undefined when a living process has it. The file names its
- * owner by pid and start time, so that the lock of a process that died (or whose pid was given to another) is broken.
+ * Takes an exclusive lock between processes of one machine, or returns undefined when a living process has it (or is
+ * just taking it). The file names its owner by pid, start time and pid namespace, so that the lock of a process that
+ * died, or whose pid was given to another, is broken. A process in another container cannot be judged: it counts as
+ * alive until the machine restarts.
  */
 export function tryLock(path: string): FileLock | undefined {
-  const mine = `${process.pid} ${startTime(process.pid) ?? ''}`
-  // The content must be there the moment the lock exists, or another process would see an empty lock and break it:
-  // written aside, then hard-linked into place, which fails when the name exists.
-  const draft = `${path}.${process.pid}.${uniqueNumber()}`
-  writeNew(draft, mine)
-  try {
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      try {
-        linkSync(draft, path)
-        return { release: () => releaseLock(path, mine) }
-      } catch (error) {
-        if (!isSystemError(error) || error.code !== 'EEXIST') throw error
-      }
-      if (!breakStale(path)) return undefined
-    }
-    return undefined
-  } finally {
-    unlinkSync(draft)
-  }
+  return acquire(path, 0)
 }
 
 /** Waits for the lock; gives up after `timeoutMs` and returns undefined. */
@@ -44,39 +40,72 @@ export async function waitForLock(path: string, timeoutMs: number): Promise<File
   }
 }
 
-/** Removes the lock of a dead owner. True when the lock may be tried again. */
-function breakStale(path: string): boolean {
-  const owner = read(path)
-  if (owner === undefined) return true
-  if (isAlive(owner)) return false
-  // Renamed first: of two processes that both found it stale, one gets it; if it took a fresh lock by mistake, it puts
-  // it back.
-  const aside = `${path}.stale.${process.pid}.${uniqueNumber()}`
+/** Each level guards the breaking of the one before it; a level is needed only when a process died while breaking. */
+const DEEPEST_GUARD = 4
+
+function acquire(path: string, depth: number): FileLock | undefined {
+  const mine = describeSelf()
+  // The content must be there the moment the lock exists, or another process would see an empty lock and break it:
+  // written aside, then hard-linked into place, which fails when the name exists.
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  writeNew(draft, mine)
   try {
-    renameSync(path, aside)
-  } catch {
-    // Somebody else was faster.
-    return true
-  }
-  const taken = read(aside)
-  if (taken !== owner) {
-    try {
-      linkSync(aside, path)
-    } catch {
-      // The name is taken again; its new owner stays.
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      if (linkNew(draft, path)) return { release: () => releaseLock(path, mine) }
+      if (!removeStale(path, depth)) return undefined
     }
+    return undefined
+  } finally {
+    unlinkSync(draft)
   }
-  unlinkSync(aside)
-  return true
+}
+
+/**
+ * Removes the lock of a dead owner. True when the lock may be tried again. Only the holder of the guard may remove, and
+ * it looks again once it has the guard: otherwise a process that found the old lock stale a moment ago would remove the
+ * new lock of the process that was faster.
+ */
+function removeStale(path: string, depth: number): boolean {
+  if (isHeld(path)) return false
+  if (depth === DEEPEST_GUARD) return false
+  const guard = acquire(`${path}.stale`, depth + 1)
+  if (guard === undefined) return false
+  try {
+    if (isHeld(path)) return false
+    rmSync(path, { force: true })
+    return true
+  } finally {
+    guard.release()
+  }
+}
+
+function isHeld(path: string): boolean {
+  try {
+    return isAlive(read(path))
+  } catch (error) {
+    // What cannot be read (another user's lock, a link laid in its place) cannot be judged, so it stays.
+    return !isSystemError(error) || error.code !== 'ENOENT'
+  }
+}
+
+/** The boot and the pid namespace: a pid and its start time mean something only there. */
+const PID_SPACE = pidSpace()
+const SELF = `${process.pid} ${startTime(process.pid) ?? '-'} ${PID_SPACE}`
+
+/** The number tells two locks of one process apart. */
+function describeSelf(): string {
+  return `${SELF} ${randomBytes(6).toString('hex')}`
 }
 
 function isAlive(owner: string): boolean {
-  const [pid, started] = owner.split(' ')
+  const [pid, started, space] = owner.split(' ')
   const number = Number(pid)
-  if (!Number.isInteger(number) || number <= 0) return false
-  const now = startTime(number)
-  if (now !== undefined) return started === undefined || started === '' || now === started
-  if (process.platform === 'linux') return false
+  if (!Number.isInteger(number) || number <= 0 || started === undefined || space === undefined) return false
+  const [boot, namespace] = space.split('/')
+  const [bootHere, namespaceHere] = PID_SPACE.split('/')
+  if (boot !== bootHere) return false
+  if (namespace !== namespaceHere) return true
+  if (process.platform === 'linux') return startTime(number) === started
   try {
     process.kill(number, 0)
     return true
@@ -85,40 +114,64 @@ function isAlive(owner: string): boolean {
   }
 }
 
-/** Field 22 of /proc/PID/stat: when the process started, in clock ticks since boot. */
+/** When the process started, in clock ticks since the machine did. Undefined: not running, or no /proc here. */
 function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command name may hold spaces and parentheses; the fields count from the last one.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // A zombie has died already and only waits for its parent, which may never look.
+    const state = fields[0]
+    return state === 'Z' || state === 'X' ? undefined : fields[19]
   } catch {
-    // No such process, or no /proc on this system.
     return undefined
   }
 }
 
-function releaseLock(path: string, mine: string): void {
-  if (read(path) === mine) unlinkSync(path)
+function pidSpace(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
+    return `${boot}/${readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '')}`
+  } catch {
+    // Not Linux.
+    return '-/-'
+  }
 }
 
-function read(path: string): string | undefined {
+function releaseLock(path: string, mine: string): void {
   try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    // Gone: nobody holds it.
-    return undefined
+    if (read(path) === mine) unlinkSync(path)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
+}
+
+function linkNew(existing: string, path: string): boolean {
+  try {
+    linkSync(existing, path)
+    return true
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** A link or pipe laid in the place of a lock must not make us hang. */
+function read(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    const buffer = Buffer.alloc(256)
+    return buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0))
+  } finally {
+    closeSync(fd)
   }
 }
 
 function writeNew(path: string, text: string): void {
   const fd = openSync(path, 'wx', 0o600)
-  writeSync(fd, text)
-  closeSync(fd)
-}
-
-const counter = { value: 0 }
-
-function uniqueNumber(): number {
-  counter.value += 1
-  return counter.value
+  try {
+    writeSync(fd, text)
+  } finally {
+    closeSync(fd)
+  }
 }
