@@ -1,0 +1,128 @@
+import { parseConfig } from './check-source.ts'
+import { ConfigError, visible, type Warning } from './config-error.ts'
+import { addContribution, type Contributions, mergeSource } from './layers.ts'
+import { joinKey } from './positions.ts'
+import type { Source, Table } from './read-source.ts'
+import { collectRules, type SourceRules } from './rules.ts'
+import type { Config, ParsedConfig } from './schema.ts'
+import { emptyTable, isTable, valueAt, withoutPath } from './tables.ts'
+import { tighten } from './tighten.ts'
+
+/** A source that was checked, and whether it may loosen. */
+export interface Ready {
+  readonly source: Source
+  readonly data: Table
+  readonly parsed: ParsedConfig
+  readonly trusted: boolean
+}
+
+export interface Combined {
+  readonly config: Config
+  readonly contributions: Contributions
+  readonly warnings: Warning[]
+}
+
+/** Puts the sources together, the lowest rank first: those that may loosen are merged, then the others tighten. */
+export function combine(sources: readonly Ready[]): Combined {
+  const contributions: Contributions = new Map()
+  const merged = emptyTable()
+  const rules = new Map(
+    sources.map(ready => [ready, collectRules(ready.source, ready.parsed, ready.trusted, mayLoosen(ready))]),
+  )
+  for (const ready of sources.filter(mayLoosen)) {
+    mergeSource(merged, ready.source, withoutRules(ready.data), contributions)
+  }
+  const config = toConfig(merged, [...rules.values()])
+  const warnings = sources
+    .filter(ready => !mayLoosen(ready))
+    .flatMap(ready => applyTightening(config, ready, rules.get(ready)?.dropped ?? 0, contributions))
+  return { config, contributions, warnings: [...warnings, ...defaultActionWarnings(sources)] }
+}
+
+function mayLoosen({ source, trusted }: Ready): boolean {
+  return trusted && source.layer !== 'managed'
+}
+
+/** Rules do not merge: those of all sources count, each with its own place. */
+function withoutRules(data: Table): Table {
+  if (!isTable(data.permissions)) return data
+  const { rules: _rules, rule: _rule, default_action: _action, ...rest } = data.permissions
+  return emptyTable({ ...data, permissions: emptyTable(rest) })
+}
+
+function toConfig(merged: Table, collected: readonly SourceRules[]): Config {
+  const result = parseConfig(merged)
+  if (!result.success) {
+    // Each source is valid by itself; this is for a combination that nobody has thought of.
+    const issue = result.error.issues[0]
+    const key = joinKey((issue?.path ?? []).map(String))
+    throw new ConfigError(
+      `The settings of several files do not fit together at '${key}': ${issue?.message}`,
+      {
+        file: 'configuration',
+      },
+    )
+  }
+  const { rules: _rules, rule: _rule, default_action: _action, ...permissions } = result.data.permissions
+  return {
+    ...result.data,
+    permissions: {
+      ...permissions,
+      rules: collected.flatMap(({ rules }) => rules),
+      ordered: collected.flatMap(({ ordered }) => ordered),
+    },
+  }
+}
+
+function applyTightening(
+  config: Config,
+  ready: Ready,
+  dropped: number,
+  contributions: Contributions,
+): Warning[] {
+  const { source, parsed } = ready
+  let data = withoutRules(ready.data)
+  if (source.layer === 'managed' && ready.trusted) {
+    // A hook can only veto or hide; the administrator's run besides everybody's own.
+    config.hooks.push(...parsed.hooks)
+    data = withoutPath(data, ['hooks'])
+  }
+  const { applied, refused } = tighten(config, data, parsed)
+  for (const path of applied) addContribution(contributions, path, { source, value: valueAt(data, path) })
+  const allow = dropped === 0 ? [] : [`${dropped} allow ${dropped === 1 ? 'rule' : 'rules'}`]
+  const ignored = [...allow, ...refused.map(path => visible(joinKey(path)))]
+  if (ignored.length === 0) return []
+  const [why, hint] = explainLimit(source)
+  return [{ message: `${why} These do not count: ${ignored.join(', ')}.`, file: source.file, hint }]
+}
+
+function explainLimit(source: Source): [why: string, hint: string] {
+  switch (source.layer) {
+    case 'managed':
+      return ['The managed file can only tighten.', 'Take them out, or set them in config.toml beside it.']
+    case 'project':
+    case 'local':
+      return ['This file is not trusted.', 'Review and trust it with: kogu config trust']
+    case 'flag':
+    case 'environment':
+      return ['Inside a Kogu call this can only tighten.', 'Run the command yourself, outside of the agent.']
+    default:
+      return ['This file can only tighten.', 'Correct its owner and mode.']
+  }
+}
+
+/** See collectRules: only the user's own file may allow by default. */
+function defaultActionWarnings(sources: readonly Ready[]): Warning[] {
+  return sources.flatMap(ready => {
+    const isIgnored = ready.parsed.permissions.default_action === 'allow' && mayLoosen(ready)
+    if (!isIgnored || ready.source.layer === 'user') return []
+    const line = ready.source.place(['permissions', 'default_action']).position?.line
+    return [
+      {
+        message: '\'permissions.default_action = "allow"\' counts only in your own file.',
+        file: ready.source.file,
+        ...(line === undefined ? {} : { line }),
+      },
+    ]
+  })
+}

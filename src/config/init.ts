@@ -1,0 +1,90 @@
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import { configJsonSchema } from './json-schema.ts'
+
+export interface Initialized {
+  /** Relative to the workspace. */
+  readonly path: string
+  readonly done: 'created' | 'kept'
+}
+
+/** Writes what `kogu init` writes; what is there already stays as it is. */
+export function initWorkspace(root: string): Initialized[] {
+  return [
+    ...createStateFolder(root),
+    writeNew(root, '.kogu/config.toml', CONFIG),
+    writeNew(root, '.kogu/schema.json', `${JSON.stringify(configJsonSchema('draft-04'), null, 2)}\n`),
+  ]
+}
+
+/** `.kogu`, private to the person, with a `.gitignore` so that logs and old file contents are never committed. */
+export function createStateFolder(root: string): Initialized[] {
+  const folder = join(root, '.kogu')
+  let done: Initialized['done'] = 'created'
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    done = 'kept'
+  }
+  // A repository could bring a link here that leads Kogu's own files to somewhere else.
+  if (!lstatSync(folder).isDirectory()) {
+    throw new ToolError('conflict', `${folder} is not a folder.`, {
+      hint: 'Remove it and run the command again.',
+    })
+  }
+  return [{ path: '.kogu/', done }, writeNew(root, '.kogu/.gitignore', GITIGNORE)]
+}
+
+function writeNew(root: string, path: string, text: string): Initialized {
+  try {
+    writeFileSync(join(root, path), text, { flag: 'wx', mode: 0o600 })
+    return { path, done: 'created' }
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') return { path, done: 'kept' }
+    throw error
+  }
+}
+
+const GITIGNORE = `# Written by Kogu. What a machine or a person keeps for itself is not committed.
+local.toml
+audit/
+undo/
+output/
+runs/
+state/
+*.lock
+*.tmp
+`
+
+const CONFIG = `#:schema ./schema.json
+version = 1
+
+# What this project wants of Kogu. Settings that widen what an agent may do count only after
+# somebody has reviewed them with: kogu config trust
+# Check the file with: kogu config validate        All settings: kogu config list
+
+# mode = "ask"                       # ask | accept-edits | read-only | auto
+
+# [[permissions.rules]]
+# id = "git-read"
+# decision = "allow"                 # allow | ask | deny; the strictest match wins
+# tool = "run_command"
+# command = ["git", ["status", "diff", "log", "show"], "**"]
+
+# [[permissions.rules]]
+# id = "no-secrets"
+# decision = "deny"
+# tool = "read_file"                 # stops every way to read it, not only this tool
+# path = ["secrets/**"]
+# reason = "Nobody but the deployment reads these"
+
+# [tools.custom.list_branches]
+# description = "List git branches"
+# command = "git branch --list {pattern}"
+# risk_level = "low"
+# [tools.custom.list_branches.parameters.pattern]
+# type = "string"
+# description = "Only branches that match"
+`

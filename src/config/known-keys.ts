@@ -1,0 +1,38 @@
+import type { KeyPath } from './positions.ts'
+import { configSchema } from './schema.ts'
+
+/** The keys that the schema names at a place; empty where any name is fine. For suggestions only. */
+export function knownKeys(path: KeyPath): string[] {
+  let nodes: unknown[] = [configSchema()]
+  for (const part of path)
+    nodes = nodes.flatMap(node => alternatives(node)).flatMap(node => below(node, part))
+  return nodes.flatMap(node => alternatives(node)).flatMap(node => Object.keys(node.shape ?? {}))
+}
+
+/** What is used of zod's description of a schema. */
+interface Definition {
+  type?: string
+  innerType?: unknown
+  in?: unknown
+  options?: unknown[]
+  shape?: Record<string, unknown>
+  catchall?: unknown
+  valueType?: unknown
+  element?: unknown
+}
+
+/** Looks through defaults, optionals, conversions and unions. */
+function alternatives(node: unknown): Definition[] {
+  const definition = (node as { def?: Definition } | undefined)?.def // every zod schema describes itself in `def`
+  if (definition === undefined) return []
+  if (definition.innerType !== undefined) return alternatives(definition.innerType)
+  if (definition.in !== undefined) return alternatives(definition.in)
+  if (definition.options !== undefined) return definition.options.flatMap(alternatives)
+  return [definition]
+}
+
+function below(definition: Definition, part: string | number): unknown[] {
+  const { shape, catchall, valueType, element } = definition
+  if (shape !== undefined && Object.hasOwn(shape, part)) return [shape[part]]
+  return [catchall, valueType, element].filter(node => node !== undefined)
+}

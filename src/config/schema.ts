@@ -1,0 +1,196 @@
+import * as z from 'zod'
+import { MODES, type OrderedRules, permissionsSchema, type Rule } from './rule-schema.ts'
+import { mcpSchema, secretReference, toolsSchema } from './tools-schema.ts'
+import { duration, oneOrMore, size, table } from './values.ts'
+
+/** What a file may say, with every default filled in and every unit converted. */
+export type ParsedConfig = z.output<ReturnType<typeof buildSchema>>
+
+/** The whole configuration. Durations are in milliseconds, sizes in bytes. */
+export type Config = Omit<ParsedConfig, 'permissions'> & {
+  permissions: Omit<ParsedConfig['permissions'], 'rules' | 'rule' | 'default_action'> & {
+    /** From all layers; the strictest match wins, whatever its layer. */
+    rules: Rule[]
+    /** One list per file that uses the ordered form. */
+    ordered: OrderedRules[]
+  }
+}
+
+const built: { schema?: ReturnType<typeof buildSchema> } = {}
+
+/** The one schema; built when first asked for, because many commands never read the configuration. */
+export function configSchema(): ReturnType<typeof buildSchema> {
+  built.schema ??= buildSchema()
+  return built.schema
+}
+
+/** The settings of one tool. Own properties only: a tool called `toString` has none. */
+export function toolSettings(config: Config, tool: string): Readonly<Record<string, unknown>> {
+  const settings: unknown = Object.hasOwn(config.tools, tool) ? config.tools[tool] : undefined
+  return typeof settings === 'object' && settings !== null ? { ...settings } : {}
+}
+
+function buildSchema() {
+  return z.strictObject({
+    version: z.literal(1, { error: 'This Kogu reads version 1 of the configuration.' }).default(1),
+    language: z.enum(['auto', 'en', 'ja', 'ko']).default('auto'),
+    mode: z.enum(MODES).default('ask').describe('How much is asked'),
+    defaults: table({
+      provider: z.string().optional(),
+      model: z.string().optional(),
+      temperature: z.number().min(0).max(2).optional(),
+      max_tokens: z.int().min(1).optional(),
+      orchestration: z
+        .enum(['none', 'auto', 'automatic', 'approval'])
+        .default('approval')
+        .transform(value => (value === 'auto' ? 'automatic' : value)),
+    }),
+    limits: limitsSchema(),
+    providers: providersSchema(),
+    mcp: mcpSchema(),
+    tools: toolsSchema(),
+    read: z.looseObject({}).default({}).describe('Settings of the file-reading tools'),
+    permissions: permissionsSchema(),
+    hooks: z.array(hookSchema()).default([]),
+    reviewers: reviewersSchema(),
+    agents: table({
+      max_depth: z.int().min(0).default(3),
+      max_parallel: z.int().min(1).default(4),
+      inherit: z.literal('narrow').default('narrow').describe('A child never has more than its parent'),
+    }),
+    sandbox: sandboxSchema(),
+    undo: table({
+      budget: size().prefault('1GB').describe('Disk space for undoing; the oldest goes first'),
+      max_file_size: size().prefault('100MB').describe('Larger files cannot be undone'),
+    }),
+    audit: table({
+      segment_size: size().prefault('16MB'),
+      sync: z.enum(['batch', 'always']).default('batch').describe('When events are forced onto the disk'),
+    }),
+    server: table({
+      host: z.string().min(1).default('127.0.0.1'),
+      port: z.int().min(0).max(65_535).default(0).describe('0: a free port'),
+      allowed_hosts: z.array(z.string()).default(['localhost', '127.0.0.1']),
+    }),
+    retention: table({
+      runs: duration().prefault('90d'),
+      audit: duration().prefault('365d'),
+      outputs_max_bytes: size().prefault(262_144),
+    }),
+    redaction: table({
+      patterns: z.array(z.string().min(1)).default([]).describe('Regular expressions (RE2)'),
+    }),
+    notify: table({
+      desktop: z.boolean().default(false),
+      sound: z.boolean().default(false),
+      command: z.array(z.string()).default([]),
+    }),
+    ui: table({
+      theme: z.enum(['system', 'light', 'dark']).default('system'),
+      density: z.enum(['comfortable', 'compact']).default('comfortable'),
+      enter_sends: z.boolean().default(false),
+      shortcuts: z.boolean().default(true),
+    }),
+  })
+}
+
+function limitsSchema() {
+  return table({
+    max_turns: z.int().min(1).default(30),
+    max_time: duration().prefault('15m'),
+    max_cost: z.number().min(0).optional().describe('USD per run'),
+    max_tokens: z.int().min(1).optional(),
+    on_limit: z.enum(['stop', 'ask']).default('ask'),
+    budget: table({
+      day: z.number().min(0).optional().describe('USD'),
+      month: z.number().min(0).optional().describe('USD'),
+      warn_at: z.number().min(0).max(1).default(0.8),
+    }),
+  })
+}
+
+function providersSchema() {
+  const price = z.strictObject({
+    input: z.number().min(0),
+    cached: z.number().min(0).optional(),
+    output: z.number().min(0),
+  })
+  const model = z.strictObject({
+    context: z.int().min(1).optional(),
+    max_output: z.int().min(1).optional(),
+    price: z
+      .union([z.literal('unknown'), price], { error: 'Write "unknown" or { input = 0.0, output = 0.0 }.' })
+      .default('unknown')
+      .describe('USD per million tokens'),
+  })
+  const provider = z.strictObject({
+    kind: z.enum(['anthropic', 'openai', 'google', 'openai-compatible']).optional(),
+    api_key: secretReference().optional(),
+    base_url: z.url({ protocol: /^https?$/ }).optional(),
+    models: z.record(z.string(), model).default({}),
+  })
+  return z.record(z.string(), provider).default({})
+}
+
+function hookSchema() {
+  return z.strictObject({
+    event: z.enum(['pre_tool_call', 'post_tool_call']),
+    command: oneOrMore(z.string().min(1), 'Write the program and its arguments as a list of strings.').refine(
+      words => words.length > 1 || !/\s/.test(words[0] ?? ''),
+      {
+        // No shell reads it, so that text with spaces would be the name of a program that does not exist.
+        error: 'Write the program and its arguments as a list: ["program", "argument"].',
+      },
+    ),
+    timeout: duration().prefault('10s'),
+  })
+}
+
+function reviewersSchema() {
+  const reviewer = z.strictObject(
+    {
+      kind: z.enum(['model', 'command']).default('model'),
+      model: z.string().optional(),
+      command: z.array(z.string()).min(1).optional(),
+      timeout: duration().prefault('20s'),
+    },
+    { error: 'A reviewer is a table: [reviewers.<name>].' },
+  )
+  return z
+    .object({
+      needed: z.int().min(1).default(2).describe('Approvals needed among the reviewers'),
+      on_deny: z.enum(['human', 'deny']).default('human'),
+      on_error: z.enum(['deny', 'human']).default('deny'),
+    })
+    .catchall(reviewer)
+    .prefault({})
+}
+
+function sandboxSchema() {
+  return table({
+    required: z.boolean().default(false).describe('Refuse commands where no sandbox can be had'),
+    network: z
+      .union([z.boolean(), z.array(z.string())], { error: 'Write true, false or a list of hosts.' })
+      .default(false),
+    memory: size().prefault('4GiB'),
+    processes: z.int().min(1).default(512),
+    cpu: duration().prefault('15m').describe('Processor time of one command'),
+    file_size: size().prefault('4GiB').describe('Of one file that a command writes'),
+    writable_caches: z.array(z.string()).default(['~/.npm', '~/.cache']).describe('For approved commands'),
+    env: z
+      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Write names of variables.'))
+      .default([
+        'LANG',
+        'LC_ALL',
+        'LC_CTYPE',
+        'TZ',
+        'TERM',
+        'COLORTERM',
+        'NO_COLOR',
+        'FORCE_COLOR',
+        'CI',
+        'USER',
+      ])
+      .describe('Variables that commands may see'),
+  })
+}

@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { duration, table } from './values.ts'
+
+/** `[tools]`: which providers there are, custom tools, and one open table per tool. */
+export function toolsSchema() {
+  return z
+    .object({
+      providers: z
+        .array(z.string())
+        .optional()
+        .describe('Providers that are on, such as "cli" and "builtin"; absent: all'),
+      suggest_enhanced_tools: z.boolean().default(true).describe('Say when a faster program could be used'),
+      builtin: table({ enabled: z.boolean().default(true) }),
+      cli: table({
+        enabled: z.boolean().default(true),
+        aliases: z.record(z.string(), z.string()).default({}).describe('Tool name → program'),
+      }),
+      custom: z.record(z.string(), customToolSchema()).default({}),
+      mcp: table({
+        enabled: z.boolean().default(true),
+        servers: z.array(mcpServerSchema()).default([]),
+      }),
+    })
+    .catchall(
+      z.looseObject(
+        { enabled: z.boolean().optional() },
+        { error: 'Settings of a tool are a table: [tools.<name>].' },
+      ),
+    )
+    .prefault({})
+}
+
+function customToolSchema() {
+  return z.strictObject({
+    description: z.string(),
+    command: z.string().min(1).describe('The command, with {parameter} where a value goes'),
+    risk_level: z.enum(['low', 'high']).default('high'),
+    overrides: z.string().optional().describe('The tool that this one replaces'),
+    parameters: z
+      .record(
+        z.string(),
+        z.strictObject({
+          type: z.enum(['string', 'integer', 'number', 'boolean']).default('string'),
+          description: z.string().default(''),
+          required: z.boolean().default(false),
+        }),
+      )
+      .default({}),
+  })
+}
+
+/** `[[tools.mcp.servers]]` */
+function mcpServerSchema() {
+  return z.strictObject({
+    name: z.string().min(1),
+    command: z.string().min(1),
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}),
+  })
+}
+
+/** `[mcp.<name>]`. Command and url may come from different files, so that neither is required here. */
+export function mcpSchema() {
+  const server = z.strictObject({
+    enabled: z.boolean().default(true),
+    command: z.array(z.string()).min(1).optional(),
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    env: environmentValues(),
+    headers: environmentValues(),
+    timeout: duration().optional(),
+    tools: table({ off: z.array(z.string()).default([]) }),
+    pin: z.string().optional().describe('Hash of the approved tool list; a change asks again'),
+  })
+  return z.record(z.string(), server).default({})
+}
+
+function environmentValues() {
+  return z
+    .record(
+      z.string(),
+      z.union([z.string(), secretReference()], { error: 'Write a string or { env = "NAME" }.' }),
+    )
+    .default({})
+}
+
+/** Where a secret is; never the secret itself, which would end up in backups, screenshots and repositories. */
+export function secretReference() {
+  return z
+    .strictObject(
+      {
+        env: z.string().min(1).optional(),
+        file: z.string().min(1).optional(),
+        keychain: z.string().min(1).optional(),
+        command: z.array(z.string()).min(1).optional(),
+      },
+      { error: 'Say where the secret is instead of writing it here: { env = "NAME" } or { file = "PATH" }.' },
+    )
+    .refine(value => Object.values(value).filter(item => item !== undefined).length === 1, {
+      error: 'Say exactly one of env, file, keychain and command.',
+    })
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { waitForLock } from '../core/lock-file.ts'
+import { type AuthorityChange, compareParts, hashPart, type ProjectPart } from './authority.ts'
+import type { Environment } from './environment.ts'
+import { isTable } from './tables.ts'
+
+/**
+ * Whether a project's files may do more than tighten. Bound to the real path of the workspace and to what the person
+ * reviewed: any change of a setting that matters ends it.
+ */
+export type Trust =
+  /** Nothing in the files needs to be trusted. */
+  | { readonly status: 'not-needed' }
+  | { readonly status: 'trusted'; readonly since: string }
+  | { readonly status: 'untrusted' }
+  | { readonly status: 'changed'; readonly since: string; readonly changes: readonly AuthorityChange[] }
+
+type StateEnvironment = Pick<Environment, 'directories' | 'insideCall'>
+
+export function isTrusted(trust: Trust): boolean {
+  return trust.status === 'trusted' || trust.status === 'not-needed'
+}
+
+export function trustOf(environment: StateEnvironment, workspace: string, part: ProjectPart): Trust {
+  if (Object.keys(part).length === 0) return { status: 'not-needed' }
+  const records = readRecords(environment)
+  const record = Object.hasOwn(records, workspace) ? records[workspace] : undefined
+  if (record === undefined) return { status: 'untrusted' }
+  if (record.sha256 === hashPart(part)) return { status: 'trusted', since: record.since }
+  return { status: 'changed', since: record.since, changes: compareParts(record.part, part) }
+}
+
+/** Trusts exactly `part`, which the person has seen: what the files say by now plays no role. */
+export async function trust(
+  environment: StateEnvironment,
+  workspace: string,
+  part: ProjectPart,
+): Promise<void> {
+  await changeRecords(environment, records => {
+    records[workspace] = { sha256: hashPart(part), since: new Date().toISOString(), part }
+  })
+}
+
+/** True when there was trust to end. */
+export async function untrust(environment: StateEnvironment, workspace: string): Promise<boolean> {
+  let existed = false
+  await changeRecords(environment, records => {
+    existed = Object.hasOwn(records, workspace)
+    delete records[workspace]
+  })
+  return existed
+}
+
+interface TrustRecord {
+  readonly sha256: string
+  readonly since: string
+  /** What was trusted, so that a change can be shown. */
+  readonly part: ProjectPart
+}
+
+type Records = Record<string, TrustRecord>
+
+function storePath(environment: StateEnvironment): string {
+  return join(environment.directories.state, 'trust.json')
+}
+
+/** A store that cannot be read trusts nothing. */
+function readRecords(environment: StateEnvironment): Records {
+  const records: Records = Object.create(null)
+  try {
+    const stored: unknown = JSON.parse(readFileSync(storePath(environment), 'utf8'))
+    const workspaces = isTable(stored) && isTable(stored.workspaces) ? stored.workspaces : {}
+    for (const [path, record] of Object.entries(workspaces)) if (isRecord(record)) records[path] = record
+  } catch {
+    // No store yet, or a damaged one: trust has to be given again.
+  }
+  return records
+}
+
+function isRecord(value: unknown): value is TrustRecord {
+  return (
+    isTable(value) &&
+    typeof value.sha256 === 'string' &&
+    typeof value.since === 'string' &&
+    isTable(value.part) &&
+    Object.values(value.part).every(isTable)
+  )
+}
+
+async function changeRecords(
+  environment: StateEnvironment,
+  change: (records: Records) => void,
+): Promise<void> {
+  if (environment.insideCall !== undefined) {
+    throw new ToolError(
+      'forbidden',
+      'A Kogu that was started by a Kogu call cannot change what is trusted.',
+      {
+        hint: 'Run this command yourself, outside of the agent.',
+      },
+    )
+  }
+  const path = storePath(environment)
+  mkdirSync(environment.directories.state, { recursive: true, mode: 0o700 })
+  const lock = await waitForLock(`${path}.lock`, 5000)
+  if (lock === undefined)
+    throw new ToolError('conflict', 'Another Kogu is changing the trust store; try again.')
+  try {
+    const records = readRecords(environment)
+    change(records)
+    const draft = `${path}.${randomUUID()}`
+    const text = `${JSON.stringify({ version: 1, workspaces: records }, null, 2)}\n`
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
+    renameSync(draft, path)
+  } finally {
+    lock.release()
+  }
+}

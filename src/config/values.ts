@@ -1,0 +1,100 @@
+import * as z from 'zod'
+
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+const DURATION = /^(\d+(\.\d+)?(ms|s|m|h|d|w))+$/
+
+/** `"90s"`, `"1h30m"`, `"7d"` in milliseconds; undefined when it is no duration. */
+export function parseDuration(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)) {
+    total += Number(amount) * (MILLISECONDS[unit ?? ''] ?? Number.NaN)
+  }
+  return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : undefined
+}
+
+const BYTES: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  tib: 1024 ** 4,
+}
+
+const SIZE = /^(\d+(?:\.\d+)?) ?([kKmMgGtT]?[iI]?[bB])$/
+
+/** `"1GB"`, `"512 KiB"` in bytes; undefined when it is no size. */
+export function parseSize(text: string): number | undefined {
+  const [, amount, unit] = SIZE.exec(text) ?? []
+  const bytes = Math.round(Number(amount) * (BYTES[(unit ?? '').toLowerCase()] ?? Number.NaN))
+  return Number.isSafeInteger(bytes) ? bytes : undefined
+}
+
+/** Written as text, read as milliseconds. A bare number is refused: nobody could tell seconds from milliseconds. */
+export function duration() {
+  const message = 'Write a duration such as "30s", "15m" or "7d".'
+  return z
+    .string({ error: message })
+    .regex(DURATION, message)
+    .transform((text, context) => parsedOrIssue(parseDuration(text), message, context))
+}
+
+/** Written as bytes or as text with a unit, read as bytes. */
+export function size() {
+  const message = 'Write a size such as "1GB", "512KiB" or 1_048_576.'
+  const text = z
+    .string()
+    .regex(SIZE, message)
+    .transform((value, context) => parsedOrIssue(parseSize(value), message, context))
+  return z.union([z.int().min(0), text], { error: message })
+}
+
+/** A TOML date or the same as text, read as milliseconds since 1970. A date without a time means midnight UTC. */
+export function date() {
+  const message = 'Write a date such as 2027-01-01.'
+  const text = z.string().transform((value, context) => {
+    const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
+    return parsedOrIssue(Number.isNaN(time) ? undefined : time, message, context)
+  })
+  return z.union([z.date().transform(value => value.getTime()), text], { error: message })
+}
+
+/** One string or a list of them, read as a list. An empty list is refused: it could be meant as "none" or as "any". */
+export function strings() {
+  return oneOrMore(z.string().min(1, 'Must not be empty.'), 'Write a string or a list of strings.')
+}
+
+export function oneOrMore<Item extends z.ZodType<string, string>>(item: Item, message: string) {
+  const list = z.array(item).min(1, 'The list is empty; leave the key out instead.')
+  return z.union([item.transform(value => [value]), list], {
+    // The inner messages are better where the outer shape is right.
+    error: issue => (typeof issue.input === 'string' || Array.isArray(issue.input) ? undefined : message),
+  })
+}
+
+/**
+ * A table that is always there, each of its keys with its own default. The assertion: the keys of all such tables are
+ * optional, which the type of a generic shape cannot say; `schema.test.ts` parses the empty configuration.
+ */
+export function table<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape).prefault({} as z.input<z.ZodObject<Shape, z.core.$strict>>)
+}
+
+function parsedOrIssue(value: number | undefined, message: string, context: z.RefinementCtx): number {
+  if (value !== undefined) return value
+  context.issues.push({ code: 'custom', message, input: value })
+  return z.NEVER
+}
