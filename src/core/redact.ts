@@ -1,0 +1,89 @@
+import {
+  ASSIGNMENT_TRIGGER,
+  isPlaceholder,
+  removeAssigned,
+  SECRET_KEY,
+  secretKind,
+} from './secret-assignments.ts'
+import { CONTEXT_RULES, CONTEXT_TRIGGER, mark, TOKEN_RULES, TOKEN_TRIGGER } from './secret-patterns.ts'
+
+/** Removes secrets from what is logged, shown as an event, or told in an error. What is removed says of which kind it was. */
+export interface Redactor {
+  text(text: string): string
+  /**
+   * A deep copy of plain data with every string and key redacted; a string under a key like `api_key` goes altogether.
+   * Cycles and nesting beyond 100 levels are cut.
+   */
+  value<T>(value: T): T
+}
+
+export interface RedactorOptions {
+  /** More patterns; the whole match is removed. They run as they are: pass only patterns that cannot hang. */
+  patterns?: readonly RegExp[]
+  /** Secrets that are known, removed wherever they stand. Shorter than 4 characters they are left: too much would go. */
+  values?: readonly string[]
+}
+
+const DEEPEST = 100
+const SHORTEST_VALUE = 4
+
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  const known = spellings(options.values ?? [])
+  const own = (options.patterns ?? []).map(
+    pattern => new RegExp(pattern.source, pattern.global ? pattern.flags : `${pattern.flags}g`),
+  )
+
+  const text = (input: string): string => {
+    let output = input
+    for (const value of known) {
+      if (output.includes(value)) output = output.replaceAll(value, () => mark('value'))
+    }
+    for (const pattern of own) output = output.replace(pattern, match => (match === '' ? '' : mark('custom')))
+    if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output)
+    if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
+    return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
+  }
+  // Every string of the value may be changed, never its shape; that is what the type says.
+  return { text, value: value => copy(value, text, undefined, 0) as typeof value }
+}
+
+/** A secret as it stands, inside JSON, and inside a URL; the longest first, so that no rest of one stays behind. */
+function spellings(values: readonly string[]): string[] {
+  const all = values
+    .filter(value => value.length >= SHORTEST_VALUE)
+    .flatMap(value => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())])
+  return [...new Set(all)].sort((a, b) => b.length - a.length)
+}
+
+/** `secret`: the kind of secret that the key above promised. */
+function copy(
+  value: unknown,
+  text: (text: string) => string,
+  secret: string | undefined,
+  depth: number,
+): unknown {
+  if (typeof value === 'string') {
+    if (secret !== undefined && !isPlaceholder(value)) return mark(secret)
+    return text(value)
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === DEEPEST) return '‹nested too deeply›'
+  if (Array.isArray(value)) return value.map(item => copy(item, text, secret, depth + 1))
+  if (value instanceof Date) return new Date(value)
+  const entries: [string, unknown][] = []
+  const taken = new Set<string>()
+  for (const [key, item] of Object.entries(value)) {
+    let name = text(key)
+    // Two secret keys may look the same once redacted; neither may overwrite the other.
+    while (taken.has(name)) name += '+'
+    taken.add(name)
+    entries.push([name, copy(item, text, promised(key), depth + 1)])
+  }
+  // Defines each key, so that `__proto__` stays data.
+  return Object.fromEntries(entries)
+}
+
+function promised(key: string): string | undefined {
+  const name = SECRET_KEY.exec(key)?.[1]
+  return name === undefined ? undefined : secretKind(name)
+}
