@@ -6,6 +6,8 @@ export interface Effect {
   entry: 'file' | 'directory' | 'link'
   before?: EntryState
   after?: EntryState
+  /** The old content was too large to keep: this change cannot be undone. */
+  undoable?: false
 }
 
 export interface EntryState {

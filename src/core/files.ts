@@ -13,12 +13,9 @@ export interface Files {
   /**
    * The one way to create, replace or edit a file: `change` gets the current bytes (null: no such file) under a lock
    * that other Kogu processes respect, and returns the new ones. Atomic; keeps mode and owner, and writes through links.
+   * What `change` throws ends the call with nothing changed; equal bytes change nothing and are not recorded.
    */
-  update(
-    path: string,
-    change: (before: Uint8Array | null) => Uint8Array,
-    options?: UpdateOptions,
-  ): Promise<Effect>
+  update(path: string, change: FileChange, options?: UpdateOptions): Promise<Effect>
   remove(path: string): Promise<Effect[]>
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<Effect[]>
   /** What this run last saw of each file: its content hash by real path. */
@@ -39,6 +36,17 @@ export interface DirectoryEntry {
   kind: 'file' | 'directory' | 'link' | 'other'
   size: number
   modifiedMs: number
+}
+
+export type FileChange = (before: Uint8Array | null, current: CurrentFile) => Uint8Array
+
+/** The file that `change` is about to replace, or the place where it will be. */
+export interface CurrentFile {
+  /** Real path: the key of its receipt. */
+  readonly path: string
+  readonly mode: number | null
+  /** Hash of `before`. */
+  readonly sha256: string | null
 }
 
 export interface UpdateOptions {

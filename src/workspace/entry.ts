@@ -1,0 +1,81 @@
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import type { EntryState } from '../core/effects.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import { hashFile, sha256 } from './file-content.ts'
+import { LOOK_ONLY, type PinnedDirectory, reopenForReading } from './pinned-directory.ts'
+
+/** What a path is now, as far as it matters for comparing and restoring. */
+export type Observed =
+  | { entry: 'file' | 'directory'; state: EntryState }
+  | { entry: 'link'; state: EntryState; target: string }
+  | { entry: 'other' }
+
+export const PERMISSION_BITS = 0o7777
+
+/** Looks at an entry of a pinned folder without following it; undefined when there is none. */
+export async function observe(folder: PinnedDirectory, name: string): Promise<Observed | undefined> {
+  const stat = lstatSync(folder.at(name), { throwIfNoEntry: false })
+  if (stat === undefined) return undefined
+  if (stat.isDirectory()) return { entry: 'directory', state: { mode: stat.mode & PERMISSION_BITS, size: 0 } }
+  if (stat.isSymbolicLink()) return observeLink(folder.at(name))
+  if (!stat.isFile()) return { entry: 'other' }
+  const file = openRegular(folder, name)
+  if (file === undefined) return undefined
+  try {
+    const content = await hashFile(file.descriptor)
+    return { entry: 'file', state: { mode: file.stat.mode & PERMISSION_BITS, ...content } }
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+export function observeLink(path: string): Observed {
+  const target = readlinkSync(path)
+  return { entry: 'link', target, state: { mode: 0o777, size: target.length, sha256: sha256(target) } }
+}
+
+/** Opens a regular file of a pinned folder for reading; undefined when there is no such entry. */
+export function openRegular(
+  folder: PinnedDirectory,
+  name: string,
+): { descriptor: number; stat: Stats } | undefined {
+  const path = `${folder.real}/${name}`
+  let look: number
+  try {
+    look = openSync(folder.at(name), LOOK_ONLY)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const stat = fstatSync(look)
+    refuseIrregular(stat, path)
+    return { descriptor: reopenForReading(look, folder.at(name)), stat }
+  } finally {
+    closeSync(look)
+  }
+}
+
+/** Only regular files are read and written: a FIFO would hang, a device would act. */
+export function refuseIrregular(stat: Stats, path: string): void {
+  if (stat.isFile()) return
+  if (stat.isSymbolicLink()) throw changedMeanwhile(path)
+  const kind = stat.isDirectory()
+    ? 'a folder'
+    : stat.isFIFO()
+      ? 'a named pipe'
+      : stat.isSocket()
+        ? 'a socket'
+        : 'a device'
+  throw new ToolError('invalid_input', `This is ${kind}, not a regular file: ${path}`)
+}
+
+export function sameState(a: EntryState | undefined, b: EntryState | undefined): boolean {
+  return a?.mode === b?.mode && a?.sha256 === b?.sha256
+}
+
+export function changedMeanwhile(path: string): ToolError {
+  return new ToolError('conflict', `Somebody else changed the file at the same time: ${path}`, {
+    hint: 'Nothing of this call was kept. Read the file again, then repeat the change.',
+  })
+}

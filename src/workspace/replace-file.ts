@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs'
+import { isSystemError } from '../core/errors.ts'
+import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
+import { hashFile, syncFile, writeAll } from './file-content.ts'
+import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
+
+// How a file gets new content: a temporary sibling is written, synced, and renamed over it. At every moment, and after
+// a kill or a loss of power at any moment, the path holds the old content or the new one.
+//
+// A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
+// old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw,
+// it goes back and the caller is told. What remains: a program that holds the file open and writes nothing until after
+// that look; and one that renames its own file over ours within the microseconds between the two system calls
+// (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
+
+/** The file that the caller saw and means to replace. */
+export interface Seen {
+  readonly stat: Stats
+  readonly sha256: string
+}
+
+export interface Replacement {
+  readonly folder: PinnedDirectory
+  readonly name: string
+  /** Null: the file must not exist. */
+  readonly seen: Seen | null
+  readonly content: Uint8Array
+  /** Absent: that of the file as seen, or what the system gives to new files. */
+  readonly mode?: number
+  /** From newTemporary(); recorded before it is created, so that the next start can remove it after a kill. */
+  readonly temporary: string
+  /** False for one of very many. */
+  readonly sync: boolean
+}
+
+const PREFIX = '.kogu-tmp-'
+
+export function newTemporary(): string {
+  return PREFIX + randomBytes(8).toString('hex')
+}
+
+export function isTemporary(name: string): boolean {
+  return /^\.kogu-tmp-[0-9a-f]{16}(-old|-gone)?$/.test(name)
+}
+
+/** Where the old file waits for the last look. */
+export function asideOf(temporary: string): string {
+  return `${temporary}-old`
+}
+
+/** First step: the temporary sibling, complete and synced. Nothing is visible yet. Returns the mode it has. */
+export async function prepareReplacement(replacement: Replacement): Promise<number> {
+  const { folder, content, seen, temporary, sync } = replacement
+  const mode = replacement.mode ?? (seen === null ? undefined : seen.stat.mode & PERMISSION_BITS)
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  // Nobody else may read it before it has its final mode: the old file may have been private.
+  const descriptor = openSync(folder.at(temporary), flags, mode === undefined ? 0o666 : 0o600)
+  try {
+    await writeAll(descriptor, content)
+    const kept = seen === null || keepOwner(descriptor, seen.stat)
+    // setuid and setgid were granted to the old owner's file; under another owner they would grant something else.
+    if (mode !== undefined) fchmodSync(descriptor, kept ? mode : mode & 0o1777)
+    if (sync) await syncFile(descriptor, content.length)
+    return fstatSync(descriptor).mode & PERMISSION_BITS
+  } catch (error) {
+    rmSync(folder.at(temporary), { force: true })
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Second step: the new content takes its place, at once or not at all. */
+export async function putReplacement(replacement: Replacement): Promise<void> {
+  const { folder, temporary, seen, sync } = replacement
+  try {
+    if (seen === null) putNew(replacement)
+    else await putOver(replacement, seen)
+  } finally {
+    rmSync(folder.at(temporary), { force: true })
+  }
+  if (sync) folder.sync()
+  if (!folder.isInPlace()) throw movedFolder(folder.real)
+}
+
+/**
+ * Writes into the file itself, for a file that has other names (hard links) which shall see the change too. Not atomic:
+ * a kill in the middle leaves a mixture, which the next start puts back from the undo record.
+ */
+export async function overwriteInPlace(replacement: Replacement, seen: Seen): Promise<void> {
+  const { folder, name, content } = replacement
+  const descriptor = openSync(folder.at(name), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (fstatSync(descriptor).ino !== seen.stat.ino) throw changedMeanwhile(`${folder.real}/${name}`)
+    if ((await hashFile(descriptor)).sha256 !== seen.sha256) throw changedMeanwhile(`${folder.real}/${name}`)
+    await writeAll(descriptor, content)
+    ftruncateSync(descriptor, content.length)
+    await syncFile(descriptor, content.length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function keepOwner(descriptor: number, old: Stats): boolean {
+  const mine = fstatSync(descriptor)
+  if (mine.uid === old.uid && mine.gid === old.gid) return true
+  try {
+    fchownSync(descriptor, old.uid, old.gid)
+    return true
+  } catch (error) {
+    // Only root may give files away. The content is still the user's to change, under the user's own name.
+    if (isSystemError(error) && error.code === 'EPERM') return false
+    throw error
+  }
+}
+
+/** `link` fails when the name exists, so that a file somebody made meanwhile is never replaced. */
+function putNew({ folder, name, temporary }: Replacement): void {
+  try {
+    linkSync(folder.at(temporary), folder.at(name))
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(`${folder.real}/${name}`)
+    if (!isWithoutHardLinks(error)) throw error
+    if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
+      throw changedMeanwhile(`${folder.real}/${name}`)
+    }
+    renameSync(folder.at(temporary), folder.at(name))
+  }
+}
+
+async function putOver({ folder, name, temporary }: Replacement, seen: Seen): Promise<void> {
+  const path = `${folder.real}/${name}`
+  const aside = asideOf(temporary)
+  if (!giveSecondName(folder, name, aside)) {
+    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(path)
+    renameSync(folder.at(temporary), folder.at(name))
+    return
+  }
+  try {
+    if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
+    const mine = lstatSync(folder.at(temporary))
+    renameSync(folder.at(temporary), folder.at(name))
+    if (await isAsSeen(folder, aside, seen)) return
+    const now = lstatSync(folder.at(name), { throwIfNoEntry: false })
+    // Put back only over our own file: what came after it is somebody's newer work.
+    if (now?.ino === mine.ino && now.mtimeMs === mine.mtimeMs) renameSync(folder.at(aside), folder.at(name))
+    throw changedMeanwhile(path)
+  } finally {
+    rmSync(folder.at(aside), { force: true })
+  }
+}
+
+async function isAsSeen(folder: PinnedDirectory, name: string, seen: Seen): Promise<boolean> {
+  const file = openRegular(folder, name)
+  if (file === undefined) return false
+  try {
+    if (file.stat.ino !== seen.stat.ino || file.stat.size !== seen.stat.size) return false
+    return (await hashFile(file.descriptor)).sha256 === seen.sha256
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+function giveSecondName(folder: PinnedDirectory, name: string, aside: string): boolean {
+  try {
+    linkSync(folder.at(name), folder.at(aside))
+    return true
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') throw changedMeanwhile(`${folder.real}/${name}`)
+    if (isWithoutHardLinks(error)) return false
+    throw error
+  }
+}
+
+/** A file system without hard links, or a file of another user that the kernel does not let us link. */
+function isWithoutHardLinks(error: unknown): boolean {
+  return (
+    isSystemError(error) && ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(error.code ?? '')
+  )
+}

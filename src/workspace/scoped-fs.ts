@@ -1,0 +1,121 @@
+import { closeSync, fstatSync, lstatSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { CallFiles } from '../core/call.ts'
+import type { Effect } from '../core/effects.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import type { DirectoryEntry, OpenFile, Receipts } from '../core/files.ts'
+import type { Permit } from '../core/permit.ts'
+import { changedMeanwhile, PERMISSION_BITS, refuseIrregular } from './entry.ts'
+import { readPart } from './file-content.ts'
+import type { PathLocks } from './path-locks.ts'
+import { refuseFolderSpelling, toAbsolute } from './paths.ts'
+import { LOOK_ONLY, pinDirectory, placeOf, reopenForReading } from './pinned-directory.ts'
+import { type CallScope, locateForReading } from './scope.ts'
+import type { CallReference } from './undo-record.ts'
+import type { UndoStore } from './undo-store.ts'
+import { updateFile } from './update-file.ts'
+
+export interface ScopedFsOptions {
+  /** What relative paths are relative to. */
+  readonly cwd: string
+  readonly permit: Permit
+  readonly call: CallReference
+  readonly receipts: Receipts
+  readonly undo: UndoStore
+  readonly locks: PathLocks
+  readonly signal: AbortSignal
+}
+
+/** File access for one call. Nothing can be done with it any more once it is closed or the call is cancelled. */
+export function createScopedFs(options: ScopedFsOptions): CallFiles {
+  const { signal, ...shared } = options
+  const effects: Effect[] = []
+  let closed = false
+  const scope: CallScope = {
+    ...shared,
+    effects,
+    assertOpen() {
+      if (closed || signal.aborted) throw new ToolError('cancelled', 'The call has ended.')
+    },
+  }
+  return {
+    effects,
+    files: {
+      receipts: options.receipts,
+      resolve: path => toAbsolute(options.cwd, path),
+      open: async path => openForReading(scope, path),
+      list: path => listFolder(scope, path),
+      update: (path, change, updateOptions) => updateFile(scope, path, change, updateOptions ?? {}),
+      remove: async () => [],
+      move: async () => [],
+    },
+    async close() {
+      closed = true
+      await options.undo.flush()
+    },
+  }
+}
+
+function openForReading(scope: CallScope, path: string): OpenFile {
+  refuseFolderSpelling(path)
+  const { real } = locateForReading(scope, path)
+  const look = openWithoutEffect(real)
+  try {
+    const stat = fstatSync(look)
+    refuseIrregular(stat, real)
+    // Opening followed no link in the last part of the path, but one may have been swapped in before it.
+    const place = placeOf(look)
+    if (place !== undefined && place !== real) throw changedMeanwhile(real)
+    const descriptor = reopenForReading(look, real)
+    return {
+      path: real,
+      size: stat.size,
+      mode: stat.mode & PERMISSION_BITS,
+      read: (position, length) => readPart(descriptor, position, length),
+      close: () => closeSync(descriptor),
+    }
+  } finally {
+    closeSync(look)
+  }
+}
+
+function openWithoutEffect(real: string): number {
+  try {
+    return openSync(real, LOOK_ONLY)
+  } catch (error) {
+    if (isSystemError(error) && (error.code === 'ELOOP' || error.code === 'ENOTDIR'))
+      throw changedMeanwhile(real)
+    throw error
+  }
+}
+
+/** Entries looked at before other work of the process gets its turn. */
+const LIST_BATCH = 2000
+
+async function listFolder(scope: CallScope, path: string): Promise<DirectoryEntry[]> {
+  const { real } = locateForReading(scope, path)
+  if (!lstatSync(real).isDirectory()) throw new ToolError('invalid_input', `This is not a folder: ${real}`)
+  const folder = pinDirectory(real)
+  try {
+    const entries: DirectoryEntry[] = []
+    const names = folder.names().sort()
+    for (const [index, name] of names.entries()) {
+      if (index % LIST_BATCH === LIST_BATCH - 1) await setImmediate()
+      if (!scope.permit.mayRead(join(real, name))) continue
+      const stat = lstatSync(folder.at(name), { throwIfNoEntry: false })
+      if (stat === undefined) continue
+      const kind = stat.isFile()
+        ? 'file'
+        : stat.isDirectory()
+          ? 'directory'
+          : stat.isSymbolicLink()
+            ? 'link'
+            : 'other'
+      entries.push({ name, kind, size: stat.size, modifiedMs: stat.mtimeMs })
+    }
+    return entries
+  } finally {
+    folder.close()
+  }
+}

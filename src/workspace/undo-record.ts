@@ -1,0 +1,251 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { zstdCompress, zstdCompressSync } from 'node:zlib'
+import type { Effect } from '../core/effects.ts'
+import { isSystemError } from '../core/errors.ts'
+
+// One record holds what one step of a call is about to change, and what is needed to put it back. It is a file of JSON
+// lines: a header, kept contents, temporary files, changes. It lies in `pending/` before the first change becomes
+// visible and is renamed into `calls/` after the last one. A kill in between leaves it in `pending/`, where the next
+// start compares each change with the disk (recovery.ts): so every change is either not there or can be undone.
+//
+// A kill cannot lose what was written, only a loss of power can: the record is synced in the background from the moment
+// it is sealed, kept files that have a file of their own are not synced one by one.
+
+export interface CallReference {
+  readonly id: string
+  readonly run: string
+  readonly tool: string
+}
+
+/** Where the bytes of `before` are. */
+export type ContentSource =
+  | { in: 'record' }
+  /** A file of its own in the store. */
+  | { in: 'store'; compressed: boolean }
+  /** The entry was moved: its bytes are at this path now. */
+  | { in: 'path'; path: string }
+
+export interface Change extends Effect {
+  /** Absent: there was no content, or it was not kept (`undoable: false`). */
+  content?: ContentSource
+  /** Targets of links. */
+  target?: { before?: string; after?: string }
+  /** Written into the file itself; a kill in the middle leaves a mixture of both contents. */
+  inPlace?: true
+}
+
+export interface RecordHeader {
+  readonly format: 1
+  readonly id: string
+  readonly call: string
+  readonly run: string
+  readonly tool: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The calls that this one took back. */
+  readonly undoes?: readonly string[]
+}
+
+/** What a line of a record can be. */
+export type RecordLine =
+  | { header: RecordHeader }
+  | { object: string; raw: string }
+  | { object: string; zstd: string }
+  | { temporary: string }
+  | { change: Change }
+  /** Only these changes happened, by their order. */
+  | { done: readonly number[] }
+
+export interface StorePlaces {
+  readonly pending: string
+  readonly calls: string
+  /** Kept files too large for the record; one folder per record. */
+  readonly files: string
+}
+
+export interface RecordOptions {
+  readonly places: StorePlaces
+  readonly header: RecordHeader
+  readonly budgetBytes: number
+  readonly largeFileBytes: number
+  readonly makeRoom: (bytes: number) => void
+  readonly inBackground: (work: Promise<void>) => void
+}
+
+/** Contents up to this size lie in the record itself: one file to write and to sync, however many were changed. */
+export const INLINE_BYTES = 64 * 1024
+/** Below this, compressing costs more time than it saves space. */
+const WORTH_COMPRESSING = 16 * 1024
+const WRITE_CHUNK = 4 * 1024 * 1024
+
+const syncAsync = promisify(fs.fsync)
+const compress = promisify(zstdCompress)
+
+export class ChangeRecord {
+  readonly header: RecordHeader
+  readonly changes: Change[] = []
+  readonly #options: RecordOptions
+  readonly #pendingPath: string
+  readonly #filesPath: string
+  readonly #kept = new Map<string, ContentSource>()
+  #lines: string[] = []
+  #buffered = 0
+  #bytes = 0
+  #descriptor: number | undefined
+
+  constructor(options: RecordOptions) {
+    this.#options = options
+    this.header = options.header
+    this.#pendingPath = join(options.places.pending, `${options.header.id}.jsonl`)
+    this.#filesPath = join(options.places.files, options.header.id)
+    this.#append({ header: options.header })
+  }
+
+  /** Keeps bytes that are in memory. Undefined: too large, so the change cannot be undone. */
+  async keepBytes(content: Uint8Array, hash: string): Promise<ContentSource | undefined> {
+    const known = this.#kept.get(hash)
+    if (known !== undefined) return known
+    if (!this.#fits(content.length)) return undefined
+    if (content.length <= INLINE_BYTES) {
+      this.#append(contentLine(content, hash))
+      return this.#remember(hash, { in: 'record' })
+    }
+    const packed = await compress(content)
+    const compressed = packed.length < content.length
+    const kept = compressed ? packed : content
+    const descriptor = fs.openSync(this.#filePath(hash, compressed), 'w', 0o600)
+    try {
+      writeWhole(descriptor, kept)
+    } finally {
+      fs.closeSync(descriptor)
+    }
+    this.#bytes += kept.length
+    return this.#remember(hash, { in: 'store', compressed })
+  }
+
+  /**
+   * Keeps a file too large for the memory. `displaced`: its only name is about to go, so that a second name will do;
+   * otherwise it is copied (reflinked where the file system can).
+   */
+  keepFile(
+    path: string,
+    file: { sha256: string; size: number; displaced: boolean },
+  ): ContentSource | undefined {
+    const known = this.#kept.get(file.sha256)
+    if (known !== undefined) return known
+    if (!this.#fits(file.size)) return undefined
+    const to = this.#filePath(file.sha256, false)
+    if (!file.displaced || !tryLink(path, to)) fs.copyFileSync(path, to, fs.constants.COPYFILE_FICLONE)
+    this.#bytes += file.size
+    return this.#remember(file.sha256, { in: 'store', compressed: false })
+  }
+
+  add(change: Change): void {
+    this.changes.push(change)
+    this.#append({ change })
+  }
+
+  /** Names a temporary file or folder before it is created, so that the next start can remove it after a kill. */
+  temporary(path: string): void {
+    this.#append({ temporary: path })
+  }
+
+  /** Writes everything so far. Must come before the first change becomes visible. */
+  seal(): void {
+    this.#options.makeRoom(this.#bytes)
+    this.#write()
+  }
+
+  /** The changes are visible: the call can be undone from now on. `done`: only these of them happened. */
+  commit(done?: readonly Change[]): void {
+    if (done !== undefined && done.length < this.changes.length) {
+      const chosen = new Set(done)
+      this.#append({ done: this.changes.flatMap((change, index) => (chosen.has(change) ? [index] : [])) })
+      this.changes.splice(0, this.changes.length, ...done)
+    }
+    if (this.#lines.length > 0) this.#write()
+    const descriptor = this.#descriptor
+    this.#descriptor = undefined
+    if (descriptor !== undefined) {
+      this.#options.inBackground(syncAsync(descriptor).finally(() => fs.closeSync(descriptor)))
+    }
+    const { calls } = this.#options.places
+    fs.renameSync(this.#pendingPath, join(calls, recordName(this.header.id, this.#bytes)))
+  }
+
+  /** Nothing was changed. */
+  abort(): void {
+    if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor)
+    this.#descriptor = undefined
+    fs.rmSync(this.#pendingPath, { force: true })
+    fs.rmSync(this.#filesPath, { recursive: true, force: true })
+  }
+
+  #fits(size: number): boolean {
+    return size <= this.#options.largeFileBytes && this.#bytes + size <= this.#options.budgetBytes
+  }
+
+  #remember(hash: string, source: ContentSource): ContentSource {
+    this.#kept.set(hash, source)
+    return source
+  }
+
+  #filePath(hash: string, compressed: boolean): string {
+    fs.mkdirSync(this.#filesPath, { recursive: true, mode: 0o700 })
+    return join(this.#filesPath, storedName(hash, compressed))
+  }
+
+  #append(line: RecordLine): void {
+    const text = `${JSON.stringify(line)}\n`
+    this.#lines.push(text)
+    this.#buffered += text.length
+    this.#bytes += text.length
+    if (this.#buffered > WRITE_CHUNK) this.#write()
+  }
+
+  #write(): void {
+    this.#descriptor ??= fs.openSync(this.#pendingPath, 'wx', 0o600)
+    writeWhole(this.#descriptor, Buffer.from(this.#lines.join('')))
+    this.#lines = []
+    this.#buffered = 0
+  }
+}
+
+export function toEffect({ content: _, target: __, inPlace: ___, ...effect }: Change): Effect {
+  return effect
+}
+
+/** The size is in the name so that keeping to the budget needs no more than a listing. */
+export function recordName(id: string, bytes: number): string {
+  return `${id}.${bytes}.jsonl`
+}
+
+export function storedName(hash: string, compressed: boolean): string {
+  return compressed ? `${hash}.zst` : hash
+}
+
+function contentLine(content: Uint8Array, hash: string): RecordLine {
+  if (content.length >= WORTH_COMPRESSING) {
+    const packed = zstdCompressSync(content)
+    if (packed.length < content.length) return { object: hash, zstd: packed.toString('base64') }
+  }
+  return { object: hash, raw: Buffer.from(content).toString('base64') }
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to)
+    return true
+  } catch (error) {
+    // Another file system, one without hard links, or another user's file: copied instead.
+    if (isSystemError(error) && error.code !== 'ENOENT') return false
+    throw error
+  }
+}
+
+/** A full disk shows as a short write first and as an error only on the next one. */
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(descriptor, bytes, done)
+}
