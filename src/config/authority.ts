@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { visible } from './config-error.ts'
+import { toVisible } from '../core/visible.ts'
 import { joinKey, type KeyPath } from './positions.ts'
 import type { Table } from './read-source.ts'
 import { isTable, leaves } from './tables.ts'
@@ -92,7 +92,7 @@ function isCommand(path: readonly string[]): boolean {
 }
 
 function show(value: unknown): string {
-  return visible(JSON.stringify(value))
+  return toVisible(JSON.stringify(value))
 }
 
 /** Keys in order, dates as text, numbers that JSON cannot say as text. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { closest } from '../core/suggest.ts'
-import { ConfigError, visible, type Warning } from './config-error.ts'
+import { toVisible } from '../core/visible.ts'
+import { ConfigError, toWarning, type Warning } from './config-error.ts'
 import { knownKeys } from './known-keys.ts'
 import { joinKey, type KeyPath } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
@@ -24,7 +25,7 @@ export function checkSource(source: Source, unknownIsError = false): Checked {
     const { message, hint, isError } = judgeUnknown(path)
     const place = source.place(path)
     if (isError || unknownIsError) errors.push(new ConfigError(message, place, { hint }))
-    else warnings.push({ ...toWarning(message, hint), file: place.file, ...lineOf(place.position?.line) })
+    else warnings.push(toWarning(message, place, hint))
     data = withoutPath(data, path)
   }
   if (data !== source.data) result = parseConfig(data)
@@ -48,7 +49,7 @@ function unknownKeys(issues: readonly z.core.$ZodIssue[]): KeyPath[] {
 
 function judgeUnknown(path: KeyPath): { message: string; hint: string | undefined; isError: boolean } {
   const near = closest(String(path.at(-1)), knownKeys(path.slice(0, -1)))
-  const message = `Unknown key '${visible(joinKey(path))}'`
+  const message = `Unknown key '${toVisible(joinKey(path))}'`
   // `[permission]` or `[[hook]]` loses a whole section: as dangerous as a typo inside it.
   const section = path.length === 1 ? near : path[0]
   return {
@@ -63,7 +64,7 @@ function toErrors(source: Source, issue: z.core.$ZodIssue): ConfigError[] {
   const path = toPath(issue.path)
   const place = source.place(path, 'value')
   // Said about the key here, not about a parent whose line stands in for a missing key.
-  const key = path.length === 0 ? '' : `${visible(joinKey(path))}: `
+  const key = path.length === 0 ? '' : `${toVisible(joinKey(path))}: `
   const isMissing = valueAt(source.data, path) === undefined
   return [
     new ConfigError(`${key}${plainMessage(issue, isMissing)}`, place, { hint: hintFor(source, path, issue) }),
@@ -80,7 +81,7 @@ function fromUnion(source: Source, issue: z.core.$ZodIssueInvalidUnion): ConfigE
     .toSorted((a, b) => depth(b) - depth(a))[0]
   if (best === undefined) {
     const place = source.place(toPath(issue.path), 'value')
-    return [new ConfigError(`${visible(joinKey(toPath(issue.path)))}: ${issue.message}`, place)]
+    return [new ConfigError(`${toVisible(joinKey(toPath(issue.path)))}: ${issue.message}`, place)]
   }
   return best.flatMap(inner => toErrors(source, { ...inner, path: [...issue.path, ...inner.path] }))
 }
@@ -88,7 +89,7 @@ function fromUnion(source: Source, issue: z.core.$ZodIssueInvalidUnion): ConfigE
 function plainMessage(issue: z.core.$ZodIssue, isMissing: boolean): string {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return `Unknown key '${visible(issue.keys.join("', '"))}'.`
+      return `Unknown key '${toVisible(issue.keys.join("', '"))}'.`
     case 'invalid_value':
       if (isMissing) return 'This key is missing.'
       return isOwnMessage(issue) ? issue.message : `Must be one of ${issue.values.map(quote).join(', ')}.`
@@ -133,12 +134,4 @@ function hintFor(source: Source, path: KeyPath, issue: z.core.$ZodIssue): string
 
 function toPath(path: readonly PropertyKey[]): KeyPath {
   return path.map(part => (typeof part === 'number' ? part : String(part)))
-}
-
-function toWarning(message: string, hint: string | undefined): Warning {
-  return hint === undefined ? { message } : { message, hint }
-}
-
-function lineOf(line: number | undefined): { line?: number } {
-  return line === undefined ? {} : { line }
 }

@@ -1,5 +1,6 @@
+import { toVisible } from '../core/visible.ts'
 import { parseConfig } from './check-source.ts'
-import { ConfigError, visible, type Warning } from './config-error.ts'
+import { ConfigError, toWarning, type Warning } from './config-error.ts'
 import { addContribution, type Contributions, mergeSource } from './layers.ts'
 import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
@@ -90,10 +91,10 @@ function applyTightening(
   const { applied, refused } = tighten(config, data, parsed)
   for (const path of applied) addContribution(contributions, path, { source, value: valueAt(data, path) })
   const allow = dropped === 0 ? [] : [`${dropped} allow ${dropped === 1 ? 'rule' : 'rules'}`]
-  const ignored = [...allow, ...refused.map(path => visible(joinKey(path)))]
+  const ignored = [...allow, ...refused.map(path => toVisible(joinKey(path)))]
   if (ignored.length === 0) return []
   const [why, hint] = explainLimit(source)
-  return [{ message: `${why} These do not count: ${ignored.join(', ')}.`, file: source.file, hint }]
+  return [toWarning(`${why} These do not count: ${ignored.join(', ')}.`, { file: source.file }, hint)]
 }
 
 function explainLimit(source: Source): [why: string, hint: string] {
@@ -116,13 +117,7 @@ function defaultActionWarnings(sources: readonly Ready[]): Warning[] {
   return sources.flatMap(ready => {
     const isIgnored = ready.parsed.permissions.default_action === 'allow' && mayLoosen(ready)
     if (!isIgnored || ready.source.layer === 'user') return []
-    const line = ready.source.place(['permissions', 'default_action']).position?.line
-    return [
-      {
-        message: '\'permissions.default_action = "allow"\' counts only in your own file.',
-        file: ready.source.file,
-        ...(line === undefined ? {} : { line }),
-      },
-    ]
+    const place = ready.source.place(['permissions', 'default_action'])
+    return [toWarning('\'permissions.default_action = "allow"\' counts only in your own file.', place)]
   })
 }

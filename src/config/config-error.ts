@@ -1,7 +1,10 @@
+import { toVisible } from '../core/visible.ts'
 import type { Position } from './positions.ts'
 
 /** A setting or a whole file that cannot be used. Nothing runs until it is put right. */
 export class ConfigError extends Error {
+  /** The message without the place. */
+  readonly detail: string
   /** Path of the file, or the flag or variable. */
   readonly file: string
   readonly line: number | undefined
@@ -10,9 +13,10 @@ export class ConfigError extends Error {
   readonly codeblock: string
   readonly hint: string | undefined
 
-  constructor(message: string, place: Place, options: { hint?: string | undefined; cause?: unknown } = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+  constructor(detail: string, place: Place, options: { hint?: string | undefined; cause?: unknown } = {}) {
+    super(`${nameOf(place)}: ${detail}`, 'cause' in options ? { cause: options.cause } : undefined)
     this.name = 'ConfigError'
+    this.detail = detail
     this.file = place.file
     this.line = place.position?.line
     this.column = place.position?.column
@@ -29,31 +33,34 @@ export interface Place {
 
 /** A setting that does not count, or not as it was meant. */
 export interface Warning {
+  /** With its place and what to do. */
   readonly message: string
-  readonly file?: string
-  readonly line?: number
-  readonly hint?: string
+  readonly file: string
+  readonly line: number | undefined
+}
+
+export function toWarning(detail: string, place: Place, hint?: string): Warning {
+  const { file, position } = place
+  const line = position?.line
+  const where = line === undefined ? file : `${file}:${line}`
+  return { message: `${where}: ${detail}${hint === undefined ? '' : ` ${hint}`}`, file, line }
+}
+
+function nameOf({ file, position }: Place): string {
+  return position === undefined ? file : `${file}:${position.line}:${position.column}`
 }
 
 function codeblock(text: string, { line, column }: Position): string {
-  const source = text.split('\n')[line - 1]?.replace(/\r$/, '')
-  if (source === undefined || source.trim() === '') return ''
+  const source = withoutSecret(text.split('\n')[line - 1]?.replace(/\r$/, '') ?? '').slice(0, 200)
+  if (source.trim() === '') return ''
   const number = `${line} | `
-  const shown = visible(withoutSecret(source)).slice(0, 200)
-  // A caret behind the end of a shortened line would point at nothing.
-  const caret = column <= shown.length + 1 ? `\n${' '.repeat(number.length + column - 1)}^` : ''
-  return `${number}${shown}${caret}`
+  const shown = toVisible(source).replaceAll('\t', ' ')
+  // Where characters had to be made visible, or the line was cut, the caret would point at something else.
+  const fits = shown.length === source.length && column <= shown.length + 1
+  return `${number}${shown}${fits ? `\n${' '.repeat(number.length + column - 1)}^` : ''}`
 }
 
-/** Error messages are copied into issues and CI logs, and somebody who writes a key into the file gets one. */
+/** Messages are copied into issues and CI logs, and somebody who writes a secret into the file gets one. */
 function withoutSecret(line: string): string {
-  return line.replace(
-    /((?:key|token|secret|password|passphrase)["']?\s*=\s*)(["'])(?!.*\benv\b).*$/i,
-    '$1$2…',
-  )
-}
-
-/** Text of a file that nobody has checked, made safe for a terminal: one column per character, no control codes. */
-export function visible(text: string): string {
-  return text.replaceAll('\t', ' ').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+  return line.replace(/((?:key|token|secret|password|passphrase)["']?\s*=\s*["']).*$/i, '$1…')
 }

@@ -6,7 +6,7 @@ import { configJsonSchema } from './json-schema.ts'
 export interface Initialized {
   /** Relative to the workspace. */
   readonly path: string
-  readonly done: 'created' | 'kept'
+  readonly status: 'created' | 'kept'
 }
 
 /** Writes what `kogu init` writes; what is there already stays as it is. */
@@ -21,12 +21,12 @@ export function initWorkspace(root: string): Initialized[] {
 /** `.kogu`, private to the person, with a `.gitignore` so that logs and old file contents are never committed. */
 export function createStateFolder(root: string): Initialized[] {
   const folder = join(root, '.kogu')
-  let done: Initialized['done'] = 'created'
+  let status: Initialized['status'] = 'created'
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error
-    done = 'kept'
+    status = 'kept'
   }
   // A repository could bring a link here that leads Kogu's own files to somewhere else.
   if (!lstatSync(folder).isDirectory()) {
@@ -34,15 +34,15 @@ export function createStateFolder(root: string): Initialized[] {
       hint: 'Remove it and run the command again.',
     })
   }
-  return [{ path: '.kogu/', done }, writeNew(root, '.kogu/.gitignore', GITIGNORE)]
+  return [{ path: '.kogu/', status }, writeNew(root, '.kogu/.gitignore', GITIGNORE)]
 }
 
 function writeNew(root: string, path: string, text: string): Initialized {
   try {
     writeFileSync(join(root, path), text, { flag: 'wx', mode: 0o600 })
-    return { path, done: 'created' }
+    return { path, status: 'created' }
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') return { path, done: 'kept' }
+    if (isSystemError(error) && error.code === 'EEXIST') return { path, status: 'kept' }
     throw error
   }
 }

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { type ProjectPart, toProjectPart } from './authority.ts'
 import { type Checked, checkSource } from './check-source.ts'
 import { combine, type Ready } from './combine.ts'
-import { ConfigError, type Warning } from './config-error.ts'
+import { ConfigError, toWarning, type Warning } from './config-error.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigFlags, type Contributions, type PlannedFile, planFiles } from './layers.ts'
 import { fromFlag, fromModeFlag, fromVariable } from './overrides.ts'
@@ -17,7 +17,7 @@ import { findWorkspace, type Workspace } from './workspace-root.ts'
 export interface LoadOptions {
   readonly cwd: string
   /** `cwd` was named by the person (`--cwd`), so that it may be the home folder. */
-  readonly cwdIsExplicit?: boolean
+  readonly named?: boolean
   readonly environment: Environment
   readonly flags?: ConfigFlags
 }
@@ -58,8 +58,8 @@ export interface Inspected {
 }
 
 /** The same, with all errors instead of the first; for `kogu config validate` and `kogu doctor`. */
-export function inspectConfig({ cwd, cwdIsExplicit, environment, flags = {} }: LoadOptions): Inspected {
-  const workspace = findWorkspace(cwd, environment, cwdIsExplicit)
+export function inspectConfig({ cwd, named, environment, flags = {} }: LoadOptions): Inspected {
+  const workspace = findWorkspace(cwd, environment, named)
   const found = planFiles(workspace.root, environment, flags).map(file => readPlanned(file, environment))
   const overrides = readOverrides(environment, flags)
   const errors = [...found, ...overrides].flatMap(entry => entry.errors)
@@ -104,12 +104,17 @@ function readPlanned(file: PlannedFile, environment: Environment): Found {
     }
     const doubt = doubtAbout(file, read.stats, environment)
     if (doubt !== undefined && file.layer === 'managed') {
-      return { ...nothing, ignored: true, warnings: [{ message: `Ignored: ${doubt}`, file: file.path }] }
+      return { ...nothing, ignored: true, warnings: [toWarning(`Ignored: ${doubt}`, { file: file.path })] }
     }
     const checked = fromChecked(file, read.source, checkSource(read.source), doubt === undefined)
     if (doubt === undefined) return checked
-    const message = `Only what this file tightens counts: ${doubt}`
-    return { ...checked, warnings: [...checked.warnings, { message, file: file.path }] }
+    return {
+      ...checked,
+      warnings: [
+        ...checked.warnings,
+        toWarning(`Only what this file tightens counts: ${doubt}`, { file: file.path }),
+      ],
+    }
   } catch (error) {
     if (error instanceof ConfigError) return { ...nothing, errors: [error] }
     throw error

@@ -1,4 +1,4 @@
-import type { Warning } from './config-error.ts'
+import { toWarning, type Warning } from './config-error.ts'
 import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import { leaves, matchesPattern, valueAt, withoutPath } from './tables.ts'
@@ -31,13 +31,9 @@ export function withoutForeignKeys(source: Source, data: Table): { data: Table; 
     // One warning for `server`, however many keys it has.
     if (entry === undefined || valueAt(rest, key) === undefined) continue
     rest = withoutPath(rest, key)
-    const line = source.place(key).position?.line
-    warnings.push({
-      message: `'${joinKey(key)}' does not count in a project's file.`,
-      hint: 'Set it in your own file; `kogu config path` says where that is.',
-      file: source.file,
-      ...(line === undefined ? {} : { line }),
-    })
+    const detail = `'${joinKey(key)}' does not count in a project's file.`
+    const hint = 'Set it in your own file; `kogu config path` says where that is.'
+    warnings.push(toWarning(detail, source.place(key), hint))
   }
   return { data: rest, warnings }
 }
