@@ -55,7 +55,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [script, ...args] = process.argv.slice(2)
   installPackages({ quiet: false })
   const node = findNode()
-  const env = { ...process.env, PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}` }
+  const env = {
+    ...process.env,
+    PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
+  }
   const result = spawnSync(node, [...nodeFlags, join(root, script), ...args], { stdio: 'inherit', env })
   process.exit(result.status ?? 1)
 }

@@ -76,6 +76,10 @@ export interface Judgement {
 /** What a person sees before saying yes. */
 export interface Preview {
   readonly effects: readonly string[]
+  /** Hard to undo: a plain "once" is not enough of an answer. */
+  readonly dangerous: boolean
+  /** The exact command, a diff, … when the input itself does not show it well enough. */
+  readonly details?: string
   /** The grants that can be offered from the narrowest to the widest; each covers this call for certain. */
   readonly grants: readonly GrantOffer[]
 }
@@ -83,8 +87,8 @@ export interface Preview {
 export interface GrantOffer {
   readonly id: string
   readonly label: string
-  /** How many recorded calls it would have covered. */
-  readonly pastCalls?: number
+  /** What would be remembered; only the engine that offers it looks inside. */
+  readonly specs: readonly unknown[]
 }
 
 /** The one place that answers "may this happen?". Where it is unsure it asks or refuses. */

@@ -1,0 +1,66 @@
+import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Environment } from '../config/environment.ts'
+import type { Output } from './output.ts'
+
+/** One command of the program: its help, its options, and what it does. */
+export interface Command {
+  /** Shown by --help: one sentence, examples, options. At most 60 lines. */
+  readonly help: string
+  readonly options: ParseArgsOptionsConfig
+  run(context: CommandContext): Promise<number>
+}
+
+export interface CommandContext {
+  readonly positionals: readonly string[]
+  readonly values: Readonly<Record<string, unknown>>
+  readonly output: Output
+  readonly environment: Environment
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal
+  readonly stdin: NodeJS.ReadStream
+  /** The folder the person stands in. */
+  readonly cwd: string
+}
+
+/** Options that every command takes. */
+export const GLOBAL_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean' },
+  quiet: { type: 'boolean', short: 'q' },
+  'no-color': { type: 'boolean' },
+  color: { type: 'string' },
+  'no-input': { type: 'boolean' },
+  cwd: { type: 'string' },
+  config: { type: 'string' },
+  set: { type: 'string', short: 'c', multiple: true },
+  profile: { type: 'string' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** A mistake in how the program was called: exit 2, and what to do. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+export function textOption(values: CommandContext['values'], name: string): string | undefined {
+  const value = values[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function flag(values: CommandContext['values'], name: string): boolean {
+  return values[name] === true
+}
+
+/** A whole number of at least 1. */
+export function countOption(values: CommandContext['values'], name: string): number | undefined {
+  const text = textOption(values, name)
+  if (text === undefined) return undefined
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--${name} takes a whole number of at least 1, not '${text}'.`)
+  return Number(text)
+}

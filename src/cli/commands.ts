@@ -1,0 +1,38 @@
+import type { Command } from './command.ts'
+
+interface Listed {
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command, in the order of the help. Loaded when it is called. */
+export const COMMANDS: Readonly<Record<string, Listed>> = {
+  call: {
+    summary: 'call one tool, or a batch of them, through the whole pipeline',
+    load: async () => (await import('./commands/call.ts')).call,
+  },
+  explain: {
+    summary: 'say what would be decided about a call and why; runs nothing',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  tools: {
+    summary: 'list tools, show one, count calls',
+    load: async () => (await import('./commands/tools.ts')).tools,
+  },
+  audit: {
+    summary: 'list, show, verify and export what was recorded',
+    load: async () => (await import('./commands/audit.ts')).audit,
+  },
+  config: {
+    summary: 'read, check and trust the configuration',
+    load: async () => (await import('./commands/config.ts')).config,
+  },
+  init: {
+    summary: 'make a folder a Kogu workspace',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  doctor: {
+    summary: 'check that everything Kogu needs is there',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+}

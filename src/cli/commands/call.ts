@@ -1,0 +1,147 @@
+import { resolve } from 'node:path'
+import { type Approver, noApprover, onceApprover } from '../../core/approval.ts'
+import type { CallResult } from '../../core/call.ts'
+import { ToolError } from '../../core/errors.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
+import { openRuntime } from '../open-runtime.ts'
+import { terminalApprover } from '../prompt.ts'
+import { readBatch, readCallInput } from '../read-input.ts'
+import { renderResult } from '../render-result.ts'
+
+export const call: Command = {
+  help: `
+Call one tool through the whole pipeline: validated, decided, run, recorded.
+
+  kogu call read_file '{"path":"README.md"}'
+  kogu call Read '{"file_path":"README.md","limit":5}' --json
+  echo '{"path":"a.txt","content":"hi"}' | kogu call write_file - --mode accept-edits
+  printf '%s\\n' '{"tool":"read_file","input":{"path":"a.txt"}}' | kogu call --batch
+
+  kogu call TOOL [JSON | -]     - reads the JSON from standard input
+  kogu call --batch             one {"tool", "input", "cwd"?} per line; one JSON result per line, in order, as one run
+
+Options
+  --mode MODE     ask (default): what changes something asks · accept-edits: file tools may write in the workspace
+                  read-only: nothing that changes anything · auto: nobody is asked, what no rule allows is refused
+  --yes-once      answer the one question this call may raise with "once"; lifts no hard limit and no deny
+  --run ID        belong to this run: what was read earlier in it counts as read
+  --json          one object: {ok, tool, text, data, error, decision, risk, effects, duration_ms, wait_ms, …}
+
+Exit codes: 0 ok · 1 the tool failed · 2 usage or invalid input · 6 denied or forbidden · 7 needs a person, none there
+See also: kogu explain, kogu tools list
+`,
+  options: {
+    batch: { type: 'boolean' },
+    mode: { type: 'string' },
+    'yes-once': { type: 'boolean' },
+    run: { type: 'string' },
+  },
+  async run(context) {
+    const [tool, argument, ...extra] = context.positionals
+    if (extra.length > 0) throw new UsageError('Too many arguments.', "Quote the JSON: kogu call TOOL '{…}'")
+    if (flag(context.values, 'batch')) return runBatch(context)
+    if (tool === undefined) throw new UsageError('Which tool?', 'See: kogu tools list')
+    const input = await readCallInput(argument, context.stdin)
+    const runtime = await openRuntime(context, approverFor(context))
+    try {
+      const result = await runtime.call({
+        tool,
+        input,
+        caller: 'cli',
+        signal: context.signal,
+        ...runOption(context),
+        ...(context.stdin.isTTY === true ? { onProgress: (text: string) => context.output.note(text) } : {}),
+      })
+      print(result, context)
+      return result.error === null ? EXIT.ok : EXIT_OF_ERROR[result.error.code]
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+async function runBatch(context: CommandContext): Promise<number> {
+  const runtime = await openRuntime(context, approverFor(context))
+  try {
+    const { run } = runOption(context)
+    const batch = await runtime.openRun(run)
+    for await (const line of readBatch(context.stdin)) {
+      if (context.signal.aborted) return EXIT.interrupted
+      if (line instanceof ToolError) {
+        context.output.object({
+          ok: false,
+          error: { code: line.code, message: line.message, hint: line.hint ?? null },
+        })
+        continue
+      }
+      const { tool, input, cwd } = line
+      const result = await runtime.call({
+        tool,
+        input,
+        caller: 'cli',
+        run: batch.id,
+        signal: context.signal,
+        ...(cwd === undefined ? {} : { cwd: resolve(runtime.cwd, cwd) }),
+      })
+      context.output.object(toJson(result))
+    }
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** Who answers: --yes-once, a person at this terminal, or nobody. */
+function approverFor(context: CommandContext): Approver {
+  const { environment, values, stdin, output } = context
+  if (environment.insideCall !== undefined) {
+    // Otherwise a command that an agent runs could approve what the agent may not do.
+    return noApprover('this Kogu was started from inside a Kogu call, which never approves')
+  }
+  if (flag(values, 'yes-once')) return onceApprover('--yes-once')
+  const interactive = stdin.isTTY === true && process.stderr.isTTY === true
+  if (!interactive || flag(values, 'no-input') || flag(values, 'batch')) {
+    return noApprover('there is no terminal to ask on')
+  }
+  return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })
+}
+
+function runOption(context: CommandContext): { run?: string } {
+  const run = textOption(context.values, 'run')
+  return run === undefined ? {} : { run }
+}
+
+function print(result: CallResult, context: CommandContext): void {
+  const { output } = context
+  if (output.json) {
+    output.object(toJson(result))
+    return
+  }
+  if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
+  if (result.error !== null) {
+    output.note(`${output.noteStyle('red', `${result.error.code}:`)} ${result.error.message}`)
+    if (result.error.hint !== null) output.note(result.error.hint)
+  }
+}
+
+/** The contract of `--json`. */
+function toJson(result: CallResult): Record<string, unknown> {
+  const { ok, call, tool, text, data, images, error, decision, risk, effects, label, durationMs, waitMs } =
+    result
+  return {
+    ok,
+    tool,
+    text,
+    data,
+    ...(images === undefined ? {} : { images }),
+    error,
+    decision,
+    risk,
+    effects,
+    label,
+    call,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    wait_ms: Math.round(waitMs),
+  }
+}

@@ -1,0 +1,138 @@
+import { describeProjectAuthority } from '../../config/authority.ts'
+import type { ConfigError } from '../../config/config-error.ts'
+import { configJsonSchema } from '../../config/json-schema.ts'
+import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
+import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
+import { trust, untrust } from '../../config/trust.ts'
+import { toVisible } from '../../core/visible.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { describeConfigError, describeWarning } from '../config-words.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand, loadOptions } from '../open-runtime.ts'
+import { table } from '../output.ts'
+
+export const config: Command = {
+  help: `
+Read, check and trust the configuration.
+
+  kogu config list                     every setting with where it comes from
+  kogu config get permissions.default
+  kogu config path                     the files that are looked for, the strongest last
+  kogu config validate                 exit 3 when a file has errors
+  kogu config schema [--draft 04]      JSON Schema for editors
+  kogu config trust [--yes]            review what the project's files would allow, and trust exactly that
+  kogu config untrust
+
+Until a project is trusted, only what its files make stricter counts.
+`,
+  options: { draft: { type: 'string' }, yes: { type: 'boolean', short: 'y' } },
+  async run(context) {
+    const [verb = 'list', key] = context.positionals
+    switch (verb) {
+      case 'get':
+        if (key === undefined) throw new UsageError('Which setting?', 'For example: kogu config get mode')
+        return get(context, getKey(loadForCommand(context), key))
+      case 'list':
+        return list(context, listKeys(loadForCommand(context)))
+      case 'path':
+        return paths(context)
+      case 'validate':
+        return validate(context)
+      case 'schema':
+        return schema(context)
+      case 'trust':
+        return trustProject(context, loadForCommand(context))
+      case 'untrust':
+        return untrustProject(context, loadForCommand(context))
+      default:
+        throw new UsageError(`Unknown: kogu config ${verb}`, 'Use: get | list | path | validate | schema | trust | untrust')
+    }
+  },
+}
+
+function get({ output }: CommandContext, info: KeyInfo): number {
+  if (output.json) output.object(info)
+  else output.data(typeof info.value === 'string' ? info.value : JSON.stringify(info.value ?? null))
+  return EXIT.ok
+}
+
+function list({ output }: CommandContext, keys: readonly KeyInfo[]): number {
+  if (output.json) output.object(keys)
+  else output.data(table(keys.map(info => [info.key, toVisible(JSON.stringify(info.value)), originOf(info)])))
+  return EXIT.ok
+}
+
+function originOf({ origin }: KeyInfo): string {
+  const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}`
+  return place === undefined ? origin.layer : `${origin.layer} ${place}`
+}
+
+function paths(context: CommandContext): number {
+  const { files } = inspectConfig(loadOptions(context))
+  if (context.output.json) context.output.object(files)
+  else context.output.data(table(files.map(file => [file.layer, file.status, file.path])))
+  return EXIT.ok
+}
+
+function validate(context: CommandContext): number {
+  const { output } = context
+  const { errors, warnings, files } = inspectConfig(loadOptions(context))
+  const used = files.filter(file => file.status !== 'missing').length
+  if (output.json) {
+    output.object({ ok: errors.length === 0, files, errors: errors.map(errorData), warnings })
+  } else {
+    for (const error of errors) output.note(`${output.noteStyle('red', 'error:')} ${describeConfigError(error)}`)
+    for (const warning of warnings) output.note(describeWarning(warning, output.noteStyle('yellow', 'warning:')))
+    output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
+  }
+  return errors.length === 0 ? EXIT.ok : EXIT.config
+}
+
+function errorData({ message, file, line, column, hint }: ConfigError) {
+  return { message, file, line: line ?? null, column: column ?? null, hint: hint ?? null }
+}
+
+function schema({ output, values }: CommandContext): number {
+  const draft = textOption(values, 'draft') ?? '2020-12'
+  if (draft !== '2020-12' && draft !== '04') throw new UsageError(`--draft takes 2020-12 or 04, not '${draft}'.`)
+  const document = configJsonSchema(draft === '04' ? 'draft-04' : 'draft-2020-12')
+  if (output.json) output.object(document)
+  else output.data(JSON.stringify(document, null, 2))
+  return EXIT.ok
+}
+
+async function trustProject(context: CommandContext, loaded: LoadedConfig): Promise<number> {
+  const { output, values, environment } = context
+  const { trust: state, projectPart, workspace } = loaded
+  if (state.status === 'not-needed' || state.status === 'trusted') {
+    const reason = state.status === 'trusted' ? 'It is trusted already.' : 'Nothing in this project needs trust.'
+    report(context, state.status, reason)
+    return EXIT.ok
+  }
+  output.note(`The files of ${toVisible(workspace.root)} would do this:`)
+  for (const line of describeProjectAuthority(projectPart)) {
+    output.note(`  ${line.kind.padEnd(8)} ${toVisible(line.text)}  (${toVisible(line.file)})`)
+  }
+  if (state.status === 'changed') {
+    output.note('Since you trusted it:')
+    for (const { change, text } of state.changes) output.note(`  ${change.padEnd(9)} ${toVisible(text)}`)
+  }
+  if (!flag(values, 'yes')) {
+    report(context, state.status, 'Not trusted. To trust exactly this: kogu config trust --yes')
+    return EXIT.needsPerson
+  }
+  await trust(environment, workspace.root, projectPart)
+  report(context, 'trusted', 'Trusted. A change of any of these settings ends the trust.')
+  return EXIT.ok
+}
+
+async function untrustProject(context: CommandContext, loaded: LoadedConfig): Promise<number> {
+  const existed = await untrust(context.environment, loaded.workspace.root)
+  report(context, 'untrusted', existed ? 'No longer trusted.' : 'It was not trusted.')
+  return EXIT.ok
+}
+
+function report({ output }: CommandContext, status: string, sentence: string): void {
+  if (output.json) output.object({ ok: true, status, message: sentence })
+  else output.data(sentence)
+}

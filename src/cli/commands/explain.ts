@@ -1,0 +1,91 @@
+import { resolve } from 'node:path'
+import { ToolError, toToolError } from '../../core/errors.ts'
+import { toVisible } from '../../core/visible.ts'
+import type { Explanation, Runtime } from '../../runtime.ts'
+import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openRuntime } from '../open-runtime.ts'
+import type { Output } from '../output.ts'
+import { readBatch, readCallInput } from '../read-input.ts'
+
+export const explain: Command = {
+  help: `
+Say what would be decided about a call, and why. Runs nothing, asks nobody, records nothing.
+
+  kogu explain write_file '{"path":"/etc/hosts","content":"x"}'
+  kogu explain run_command '{"command":"git push"}' --json
+  kogu explain --batch < calls.jsonl
+
+  kogu explain TOOL [JSON | -]
+  kogu explain --batch          one {"tool", "input", "cwd"?} per line; one JSON line each, in order
+
+Options
+  --mode MODE     as for kogu call
+  --json          {tool, canonical, decision: allow|ask|deny, hard, risk, access, reasons, ref}
+`,
+  options: { batch: { type: 'boolean' }, mode: { type: 'string' } },
+  async run(context) {
+    const [tool, argument, ...extra] = context.positionals
+    if (extra.length > 0)
+      throw new UsageError('Too many arguments.', "Quote the JSON: kogu explain TOOL '{…}'")
+    if (flag(context.values, 'batch')) return explainBatch(context)
+    if (tool === undefined) throw new UsageError('Which tool?', 'See: kogu tools list')
+    const input = await readCallInput(argument, context.stdin)
+    const runtime = await openRuntime(context)
+    try {
+      const explanation = await runtime.explain({ tool, input })
+      if (context.output.json) context.output.object(explanation)
+      else context.output.data(render(explanation, context.output))
+      return EXIT.ok
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+async function explainBatch(context: CommandContext): Promise<number> {
+  const runtime = await openRuntime(context)
+  try {
+    for await (const line of readBatch(context.stdin)) {
+      if (context.signal.aborted) return EXIT.interrupted
+      context.output.object(line instanceof ToolError ? toError(line) : await explainLine(runtime, line))
+    }
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+async function explainLine(
+  runtime: Runtime,
+  line: { tool: string; input: unknown; cwd: string | undefined },
+): Promise<unknown> {
+  try {
+    const { tool, input, cwd } = line
+    return await runtime.explain({
+      tool,
+      input,
+      ...(cwd === undefined ? {} : { cwd: resolve(runtime.cwd, cwd) }),
+    })
+  } catch (error) {
+    return toError(toToolError(error))
+  }
+}
+
+function toError(error: ToolError): unknown {
+  return { error: { code: error.code, message: error.message, hint: error.hint ?? null } }
+}
+
+const STYLE = { allow: 'green', ask: 'yellow', deny: 'red' } as const
+
+function render(explanation: Explanation, output: Output): string {
+  const { decision, hard, risk, access, reasons, ref } = explanation
+  const place = ref?.line === undefined ? (ref?.source ?? '') : `${ref.source}:${ref.line}`
+  const touches = access.map(item => `  ${item.kind}  ${toVisible(Object.values(item).slice(1).join(' '))}`)
+  return [
+    `${output.style(STYLE[decision], decision)}${hard ? ' (hard limit, cannot be approved away)' : ''}  ${explanation.canonical}  risk ${risk}`,
+    ...reasons.map(reason => `  ${toVisible(reason)}`),
+    ...(ref === null ? [] : [`  decided by ${ref.id} (${place}): ${toVisible(ref.text)}`]),
+    ...(touches.length === 0 ? [] : ['touches', ...touches]),
+  ].join('\n')
+}

@@ -1,0 +1,135 @@
+import { parameterNames } from '../../core/input.ts'
+import type { Entry } from '../../core/registry.ts'
+import type { AnyTool } from '../../core/tool.ts'
+import { type Command, type CommandContext, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openRuntime } from '../open-runtime.ts'
+import { table } from '../output.ts'
+
+export const tools: Command = {
+  help: `
+List tools, show one in full, or count calls per provider.
+
+  kogu tools list
+  kogu tools list --names claude        the names that Claude Code uses; lower: opencode and others
+  kogu tools show read_file --json
+  kogu tools stats
+
+Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
+`,
+  options: { names: { type: 'string' } },
+  async run(context) {
+    const [verb = 'list', name] = context.positionals
+    const runtime = await openRuntime(context)
+    try {
+      if (verb === 'list') return list(context, runtime.registry.list())
+      if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
+      if (verb === 'stats') return stats(context, await runtime.providerStatistics())
+      throw new UsageError(`Unknown: kogu tools ${verb}`, 'Use: kogu tools list | show | stats')
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function missingName(): never {
+  throw new UsageError('Which tool?', 'For example: kogu tools show read_file')
+}
+
+function list(context: CommandContext, entries: readonly Entry[]): number {
+  const { output } = context
+  const naming = readNaming(textOption(context.values, 'names'))
+  if (output.json) {
+    output.object(entries.map(entry => describe(entry, naming)))
+    return EXIT.ok
+  }
+  const rows = entries.map(entry => [
+    nameOf(entry.tool, naming),
+    entry.risk,
+    entry.tool.category,
+    `${entry.provider.id} ${entry.provider.priority}`,
+    entry.tool.aliases.join(', '),
+    entry.tool.title,
+  ])
+  output.data(table([['NAME', 'RISK', 'CATEGORY', 'PROVIDER', 'ALSO CALLED', 'WHAT IT DOES'], ...rows]))
+  return EXIT.ok
+}
+
+function show(context: CommandContext, entry: Entry): number {
+  const { output } = context
+  const naming = readNaming(textOption(context.values, 'names'))
+  if (output.json) {
+    output.object(describe(entry, naming))
+    return EXIT.ok
+  }
+  const { tool } = entry
+  const aliases = aliasesByParameter(tool)
+  const properties = tool.input.json.properties as Record<string, { description?: string }> | undefined
+  const parameters = parameterNames(tool).map(name => {
+    const others = aliases.get(name) ?? []
+    const also = others.length === 0 ? '' : ` (also ${others.join(', ')})`
+    return [`  ${name}`, `${properties?.[name]?.description ?? ''}${also}`]
+  })
+  output.data(
+    [
+      `${nameOf(tool, naming)}  risk ${entry.risk}  ${tool.category}  from ${entry.provider.id} (${entry.provider.priority})`,
+      ...(tool.aliases.length === 0 ? [] : [`also called: ${tool.aliases.join(', ')}`]),
+      '',
+      tool.description,
+      '',
+      'Parameters',
+      table(parameters),
+    ].join('\n'),
+  )
+  return EXIT.ok
+}
+
+function stats(context: CommandContext, statistics: readonly object[]): number {
+  const { output } = context
+  if (output.json) output.object(statistics)
+  else {
+    const rows = statistics.map(row => Object.values(row).map(String))
+    output.data(table([Object.keys(statistics[0] ?? {}).map(key => key.toUpperCase()), ...rows]))
+  }
+  return EXIT.ok
+}
+
+type Naming = 'kogu' | 'claude' | 'lower'
+
+function readNaming(text: string | undefined): Naming {
+  if (text === undefined || text === 'kogu') return 'kogu'
+  if (text === 'claude' || text === 'lower') return text
+  throw new UsageError(`--names takes kogu, claude or lower, not '${text}'.`)
+}
+
+/** Tools list the names that other agents use as aliases: `Read` for Claude Code, `read` for others. */
+function nameOf(tool: AnyTool, naming: Naming): string {
+  if (naming === 'kogu') return tool.name
+  const wanted = naming === 'claude' ? /^[A-Z]/ : /^[a-z]+$/
+  return tool.aliases.find(alias => wanted.test(alias)) ?? tool.name
+}
+
+function describe({ tool, provider, risk }: Entry, naming: Naming): Record<string, unknown> {
+  return {
+    name: nameOf(tool, naming),
+    canonical: tool.name,
+    aliases: tool.aliases,
+    title: tool.title,
+    description: tool.description,
+    category: tool.category,
+    risk,
+    provider: provider.id,
+    priority: provider.priority,
+    parameters: tool.input.json,
+    parameter_aliases: Object.fromEntries(aliasesByParameter(tool)),
+  }
+}
+
+function aliasesByParameter(tool: AnyTool): Map<string, string[]> {
+  const result = new Map<string, string[]>()
+  for (const [alias, target] of Object.entries(tool.parameterAliases)) {
+    const name = typeof target === 'string' ? target : target.to
+    result.set(name, [...(result.get(name) ?? []), alias])
+  }
+  return result
+}

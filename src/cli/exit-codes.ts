@@ -1,0 +1,28 @@
+import type { ErrorCode } from '../core/errors.ts'
+
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  config: 3,
+  denied: 6,
+  needsPerson: 7,
+  notFound: 9,
+  interrupted: 130,
+} as const
+
+/** What a call's outcome means to a script. */
+export const EXIT_OF_ERROR: Readonly<Record<ErrorCode, number>> = {
+  unknown_tool: EXIT.usage,
+  invalid_input: EXIT.usage,
+  not_enabled: EXIT.denied,
+  forbidden: EXIT.denied,
+  denied: EXIT.denied,
+  expired: EXIT.denied,
+  needs_approval: EXIT.needsPerson,
+  not_found: EXIT.failed,
+  conflict: EXIT.failed,
+  timeout: EXIT.failed,
+  failed: EXIT.failed,
+  cancelled: EXIT.interrupted,
+}

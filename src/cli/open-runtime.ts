@@ -1,0 +1,55 @@
+import { resolve } from 'node:path'
+import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { type Approver, noApprover } from '../core/approval.ts'
+import type { Mode } from '../core/decision.ts'
+import { createRuntime, type Runtime } from '../runtime.ts'
+import { describeWarning } from './config-words.ts'
+import { type CommandContext, textOption, UsageError } from './command.ts'
+
+const MODES: readonly Mode[] = ['ask', 'accept-edits', 'read-only', 'auto']
+
+/** Where and how the configuration is looked for, from the command line. */
+export function loadOptions(context: CommandContext): LoadOptions {
+  const { values, environment } = context
+  const named = textOption(values, 'cwd')
+  const config = textOption(values, 'config')
+  const profile = textOption(values, 'profile')
+  const mode = readMode(textOption(values, 'mode'))
+  return {
+    cwd: named === undefined ? context.cwd : resolve(context.cwd, named),
+    cwdIsExplicit: named !== undefined,
+    environment,
+    flags: {
+      set: Array.isArray(values.set) ? values.set.map(String) : [],
+      ...(config === undefined ? {} : { config }),
+      ...(profile === undefined ? {} : { profile }),
+      ...(mode === undefined ? {} : { mode }),
+    },
+  }
+}
+
+/** The configuration for the folder the command works in, with its warnings shown. */
+export function loadForCommand(context: CommandContext): LoadedConfig {
+  const { output } = context
+  const loaded = loadConfig(loadOptions(context))
+  for (const warning of loaded.warnings) {
+    output.note(describeWarning(warning, output.noteStyle('yellow', 'warning:')))
+  }
+  return loaded
+}
+
+/** A runtime for a command; the caller closes it. */
+export async function openRuntime(context: CommandContext, approver?: Approver): Promise<Runtime> {
+  return createRuntime({
+    loaded: loadForCommand(context),
+    environment: context.environment,
+    approver: approver ?? noApprover('there is no terminal to ask on'),
+  })
+}
+
+function readMode(text: string | undefined): Mode | undefined {
+  if (text === undefined) return undefined
+  const mode = MODES.find(candidate => candidate === text)
+  if (mode === undefined) throw new UsageError(`--mode takes ${MODES.join(', ')}, not '${text}'.`)
+  return mode
+}

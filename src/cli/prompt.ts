@@ -1,0 +1,159 @@
+import { createInterface, type Interface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer, Approver, Question } from '../core/approval.ts'
+import { toVisible } from '../core/visible.ts'
+import type { Output } from './output.ts'
+
+export interface TerminalApproverOptions {
+  readonly stdin: NodeJS.ReadStream
+  readonly output: Output
+  /** Who is at the terminal, for the record. */
+  readonly user: string
+}
+
+/** Keys that were typed before the question was there must not answer it. */
+const IGNORE_MS = 400
+
+/**
+ * Asks on the terminal: a word, then Enter. Enter alone does nothing, there are no single keys, and the end of input
+ * never approves. One question at a time; the others wait.
+ */
+export function terminalApprover(options: TerminalApproverOptions): Approver {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    ask(question, signal) {
+      const answer = last.then(() => askOnce(question, signal, options))
+      last = answer.catch(() => undefined)
+      return answer
+    },
+  }
+}
+
+async function askOnce(
+  question: Question,
+  signal: AbortSignal,
+  options: TerminalApproverOptions,
+): Promise<Answer> {
+  const { output, stdin } = options
+  output.note(describeQuestion(question, output))
+  await sleep(IGNORE_MS)
+  // Paused streams keep what was typed; reading it away is what ignores it.
+  while (stdin.read() !== null);
+  const lines = createInterface({ input: stdin, output: process.stderr, terminal: stdin.isTTY === true })
+  try {
+    return await readAnswer(lines, question, signal, options)
+  } finally {
+    lines.close()
+    stdin.pause()
+  }
+}
+
+async function readAnswer(
+  lines: Interface,
+  question: Question,
+  signal: AbortSignal,
+  options: TerminalApproverOptions,
+): Promise<Answer> {
+  lines.setPrompt('> ')
+  lines.prompt()
+  const onAbort = (): void => lines.close()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    for await (const line of lines) {
+      const answer = toAnswer(line, question, options)
+      if (typeof answer !== 'string') return answer
+      if (answer !== '') options.output.note(answer)
+      lines.prompt()
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+  return { kind: 'unavailable', reason: 'the question was closed without an answer' }
+}
+
+/** An answer, or what to say to a line that is none. */
+function toAnswer(
+  line: string,
+  question: Question,
+  { user, output }: TerminalApproverOptions,
+): Answer | string {
+  const [word = '', ...rest] = line.trim().split(/\s+/)
+  const { grants = [] } = question.judgement.preview ?? {}
+  switch (word.toLowerCase()) {
+    case '':
+      return ''
+    case 'once':
+    case 'approve':
+      if (isDangerous(question) && rest.join(' ') !== question.tool.name) {
+        return `This cannot be undone easily. To run it once, type: approve ${question.tool.name}`
+      }
+      return { kind: 'once', user }
+    case 'session':
+    case 'always': {
+      const offer = grants[Number(rest[0] ?? '1') - 1]
+      if (offer === undefined)
+        return `Say which: ${word} 1${grants.length > 1 ? ` … ${word} ${grants.length}` : ''}`
+      return { kind: word.toLowerCase() === 'always' ? 'permanent' : 'session', user, grant: offer.id }
+    }
+    case 'deny':
+    case 'no':
+      return { kind: 'deny', user }
+    case 'tell':
+      return { kind: 'deny', user, message: rest.join(' ') }
+    case 'never':
+      return { kind: 'deny-permanently', user }
+    case 'view':
+      return toVisible(JSON.stringify(question.input, null, 2))
+    default:
+      return describeChoices(question, output)
+  }
+}
+
+function isDangerous(question: Question): boolean {
+  return question.judgement.preview?.dangerous === true
+}
+
+const SHOWN_LENGTH = 4096
+
+function describeQuestion(question: Question, output: Output): string {
+  const { tool, judgement, cwd, input } = question
+  const risk = isDangerous(question) ? output.noteStyle('red', 'HIGH') : 'medium'
+  const { effects = [], details } = judgement.preview ?? {}
+  const place = judgement.decision.ref
+  const where = place === null ? '' : ` (${place.source}${place.line === undefined ? '' : `:${place.line}`})`
+  return [
+    '─'.repeat(64),
+    `Approval   ${risk}   ${tool.name}`,
+    ...indent(details ?? subjectOf(input)),
+    `  in ${toVisible(cwd)}`,
+    ...(effects.length === 0 ? [] : [`  effects: ${effects.join(', ')}`]),
+    `  asked by ${place?.id ?? judgement.decision.by}${where}: ${toVisible(judgement.decision.reason)}`,
+    describeChoices(question, output),
+  ].join('\n')
+}
+
+function subjectOf(input: Readonly<Record<string, unknown>>): string {
+  const subject = [input.command, input.path, input.url].find(value => typeof value === 'string')
+  return typeof subject === 'string' ? subject : JSON.stringify(input)
+}
+
+/** Never shortened in the middle: what is not shown is said, and `view` shows all of it. */
+function indent(text: string): string[] {
+  const shown = text.length > SHOWN_LENGTH ? text.slice(0, SHOWN_LENGTH) : text
+  const rest = text.length - shown.length
+  const lines = toVisible(shown)
+    .split('\n')
+    .map(line => `  ${line}`)
+  return rest === 0 ? lines : [...lines, `  … ${rest} more characters: type view`]
+}
+
+function describeChoices(question: Question, output: Output): string {
+  const { grants = [] } = question.judgement.preview ?? {}
+  const offers = grants.map((offer, index) => `  ${index + 1}  ${toVisible(offer.label)}`)
+  const yes = isDangerous(question) ? `approve ${question.tool.name}` : 'once'
+  const remember = grants.length === 0 ? '' : ' | session N | always N'
+  return [
+    ...(offers.length === 0 ? [] : ['What can be remembered:', ...offers]),
+    `Choose: ${output.noteStyle('bold', yes)}${remember} | deny | tell WHY | never | view`,
+  ].join('\n')
+}

@@ -1,0 +1,178 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { readEnvironment, type TerminalHints } from '../config/environment.ts'
+import { isSystemError } from '../core/errors.ts'
+import { closest } from '../core/suggest.ts'
+import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { EXIT } from './exit-codes.ts'
+import { createOutput, type Output } from './output.ts'
+import { VERSION } from './version.ts'
+
+/** Runs one command line and returns its exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  exitQuietlyWhenNobodyReads()
+  const [name, ...rest] = args
+  if (name === '--version' || name === '-V' || name === 'version') {
+    process.stdout.write(`${VERSION}\n`)
+    return EXIT.ok
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    return showHelp(name === 'help' ? rest[0] : undefined, name === undefined)
+  }
+  return runCommand(name, rest)
+}
+
+async function runCommand(name: string, rest: readonly string[]): Promise<number> {
+  const environment = readEnvironment()
+  let output = outputFor({ json: rest.includes('--json') }, environment.terminal)
+  try {
+    const listed = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (listed === undefined) throw unknownCommand(name)
+    const command = await listed.load()
+    const { values, positionals } = parse(rest, command.options)
+    if (values.help === true) {
+      process.stdout.write(`${command.help.trim()}\n`)
+      return EXIT.ok
+    }
+    output = outputFor(values, environment.terminal)
+    const context: CommandContext = {
+      positionals,
+      values,
+      output,
+      environment,
+      signal: interruptSignal(output),
+      stdin: process.stdin,
+      cwd: process.cwd(),
+    }
+    return await command.run(context)
+  } catch (error) {
+    return report(error, output)
+  }
+}
+
+function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
+  const known = { ...GLOBAL_OPTIONS, ...options }
+  try {
+    return parseArgs({ args: [...args], options: known, allowPositionals: true, strict: true })
+  } catch (error) {
+    if (!isSystemError(error) || !error.code?.startsWith('ERR_PARSE_ARGS')) throw error
+    const unknown = /Unknown option '(--?[^']+)'/.exec(error.message)?.[1]
+    if (unknown === undefined) throw new UsageError(firstSentence(error.message))
+    const near = closest(
+      unknown,
+      Object.keys(known).map(option => `--${option}`),
+    )
+    throw new UsageError(
+      `Unknown option '${unknown}'.`,
+      near === undefined ? undefined : `Did you mean '${near}'?`,
+    )
+  }
+}
+
+function firstSentence(text: string): string {
+  return `${text.split('. ')[0]?.replace(/\.$/, '')}.`
+}
+
+function unknownCommand(name: string): UsageError {
+  const near = closest(name, Object.keys(COMMANDS))
+  return new UsageError(
+    `Unknown command '${name}'.`,
+    near === undefined ? 'See: kogu --help' : `Did you mean '${near}'?`,
+  )
+}
+
+async function showHelp(topic: string | undefined, noArguments: boolean): Promise<number> {
+  const listed = topic !== undefined && Object.hasOwn(COMMANDS, topic) ? COMMANDS[topic] : undefined
+  if (listed !== undefined) {
+    process.stdout.write(`${(await listed.load()).help.trim()}\n`)
+    return EXIT.ok
+  }
+  const width = Math.max(...Object.keys(COMMANDS).map(name => name.length))
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+  process.stdout.write(`${OVERVIEW}\n\nCommands\n${lines.join('\n')}\n\n${FOOTER}\n`)
+  // Called without a command by a script: that is a mistake, and the help is not its data.
+  return noArguments && process.stdout.isTTY !== true ? EXIT.usage : EXIT.ok
+}
+
+const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
+
+  kogu call read_file '{"path":"README.md"}'          run a tool
+  kogu call write_file '{"path":"a.txt","content":"hello"}' --mode accept-edits
+  kogu explain write_file '{"path":"/etc/hosts","content":"x"}'   what would be decided, and why
+  kogu audit verify                                   is the record of all calls intact?`
+
+const FOOTER = `Every command: -h/--help  --json  --cwd DIR  --config FILE  -c key=value  --profile NAME
+               -q/--quiet  --color auto|always|never  --no-color  --no-input
+Exit codes: 0 ok, 1 the tool failed, 2 usage or invalid input, 3 configuration, 6 denied, 7 needs a person, 130 interrupted`
+
+/** The one place where errors that are not results become words and exit codes. */
+async function report(error: unknown, output: Output): Promise<number> {
+  const { code, message, hint, exit } = await classify(error)
+  if (output.json) output.object({ ok: false, error: { code, message, hint: hint ?? null } })
+  output.note(`${output.noteStyle('red', 'error:')} ${message}`)
+  if (hint !== undefined) output.note(hint)
+  return exit
+}
+
+interface Failure {
+  code: string
+  message: string
+  hint: string | undefined
+  exit: number
+}
+
+async function classify(error: unknown): Promise<Failure> {
+  if (error instanceof UsageError) {
+    return { code: 'usage', message: error.message, hint: error.hint, exit: EXIT.usage }
+  }
+  const [{ ConfigError }, { toToolError }, { EXIT_OF_ERROR }] = await Promise.all([
+    import('../config/config-error.ts'),
+    import('../core/errors.ts'),
+    import('./exit-codes.ts'),
+  ])
+  if (error instanceof ConfigError) {
+    const { describeConfigError } = await import('./config-words.ts')
+    return { code: 'config', message: describeConfigError(error), hint: undefined, exit: EXIT.config }
+  }
+  const known = toToolError(error)
+  return { code: known.code, message: known.message, hint: known.hint, exit: EXIT_OF_ERROR[known.code] }
+}
+
+function outputFor(values: Readonly<Record<string, unknown>>, terminal: TerminalHints): Output {
+  const color = values['no-color'] === true ? 'never' : (textOption(values, 'color') ?? 'auto')
+  if (color !== 'auto' && color !== 'always' && color !== 'never') {
+    throw new UsageError(`--color takes auto, always or never, not '${color}'.`)
+  }
+  return createOutput({
+    json: values.json === true,
+    quiet: values.quiet === true,
+    color,
+    wantsColor: terminal.noColor || terminal.dumb ? false : terminal.forceColor ? true : undefined,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  })
+}
+
+/** Ctrl-C once: stop what runs and say what was cut off. Twice: now. */
+function interruptSignal(output: Output): AbortSignal {
+  const controller = new AbortController()
+  const onInterrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted)
+    output.note('Stopping… (Ctrl-C again to stop at once)')
+    controller.abort()
+  }
+  process.on('SIGINT', onInterrupt)
+  process.on('SIGTERM', () => {
+    controller.abort()
+  })
+  return controller.signal
+}
+
+function exitQuietlyWhenNobodyReads(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(0)
+      throw error
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
+import { defaultVerdict, type Fallback, type Verdict } from './defaults.ts'
+import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
+import type { Item } from './items.ts'
+import type { Rule } from './rules.ts'
+
+export interface DecideContext {
+  readonly scope: ScopeContext
+  readonly mode: Mode
+  readonly fallback: Fallback
+  readonly rules: readonly Rule[]
+  /** The grant that covers this item, if one does. */
+  grantFor(item: Item, request: JudgeRequest): { id: string; text: string; source: string } | undefined
+  readonly now: number
+}
+
+export interface Judged {
+  readonly decision: Decision
+  readonly hard: HardStop | undefined
+  /** The verdict on each item, in the order of the items. */
+  readonly verdicts: readonly Verdict[]
+}
+
+const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/**
+ * Pure. Hard limits first; then every item of the call gets a verdict of its own (rules: deny > ask > allow, whatever
+ * file they stand in; a grant lifts an ask; the mode settles the rest), and the strictest one decides the call.
+ */
+export function decide(items: readonly Item[], request: JudgeRequest, context: DecideContext): Judged {
+  const hard = findHardStop(items, context.scope)
+  if (hard !== undefined) {
+    const decision: Decision = {
+      outcome: 'deny',
+      by: 'hard-stop',
+      ref: { id: hard.id, source: 'built-in', text: 'hard limit' },
+      reason: hard.reason,
+    }
+    return { decision, hard, verdicts: [] }
+  }
+  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  const matched = new Map<Rule, Outcome>()
+  const toolRules = inForce.filter(rule => rule.matches(TOOL_ITEM, request))
+  const verdicts = items.map(item => {
+    const own = inForce.filter(rule => item.kind !== 'tool' && rule.matches(item, request))
+    for (const rule of own) matched.set(rule, rule.decision)
+    return judgeItem(item, own, toolRules, request, context)
+  })
+  for (const rule of toolRules) matched.set(rule, rule.decision)
+  return { decision: toDecision(items, verdicts, matched), hard: undefined, verdicts }
+}
+
+const TOOL_ITEM: Item = { kind: 'tool', derived: false }
+
+function judgeItem(
+  item: Item,
+  own: readonly Rule[],
+  toolRules: readonly Rule[],
+  request: JudgeRequest,
+  context: DecideContext,
+): Verdict {
+  const fallback = defaultVerdict(item, request, context.mode, context.fallback)
+  // The mode read-only is a ceiling: an allow rule does not raise it.
+  if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
+  const rules = item.kind === 'tool' ? toolRules : own
+  const strictest = pickStrictest(rules)
+  // A rule for the tool as a whole stands in for what no rule of its own speaks of.
+  const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
+  const verdict = toVerdict(strictest ?? general, context.mode) ?? fallback
+  if (verdict.outcome !== 'ask' || verdict.always === true) return verdict
+  const grant = context.grantFor(item, request)
+  if (grant === undefined) return verdict
+  return {
+    outcome: 'allow',
+    by: 'grant',
+    ref: grant,
+    reason: `Allowed by the grant ${grant.id}: ${grant.text}.`,
+  }
+}
+
+function pickStrictest(rules: readonly Rule[]): Rule | undefined {
+  let best: Rule | undefined
+  for (const rule of rules) {
+    if (best === undefined || STRICTNESS[rule.decision] > STRICTNESS[best.decision]) best = rule
+  }
+  return best
+}
+
+function pickAllow(rules: readonly Rule[]): Rule | undefined {
+  return rules.find(rule => rule.decision === 'allow')
+}
+
+function toVerdict(rule: Rule | undefined, mode: Mode): Verdict | undefined {
+  if (rule === undefined) return undefined
+  const reason = rule.reason ?? `The rule '${rule.id}' says ${rule.decision}: ${rule.ref.text}.`
+  // In the mode auto nobody is asked.
+  const outcome = rule.decision === 'ask' && mode === 'auto' ? 'deny' : rule.decision
+  return { outcome, by: 'rule', ref: rule.ref, reason, always: rule.always }
+}
+
+function toDecision(
+  items: readonly Item[],
+  verdicts: readonly Verdict[],
+  matched: ReadonlyMap<Rule, Outcome>,
+): Decision {
+  const chosen = pickVerdict(items, verdicts)
+  const also = [...matched.entries()]
+    .filter(([rule]) => rule.ref !== chosen.ref)
+    .map(([rule, outcome]) => ({
+      id: rule.id,
+      outcome,
+      why: STRICTNESS[outcome] < STRICTNESS[chosen.outcome] ? 'less strict' : 'shadowed',
+    }))
+  return {
+    outcome: chosen.outcome,
+    by: chosen.by,
+    ref: chosen.ref,
+    reason: chosen.reason,
+    ...(also.length === 0 ? {} : { also }),
+  }
+}
+
+/** The strictest verdict decides; among equals, the one that says most: a grant or rule of the user before a default. */
+function pickVerdict(items: readonly Item[], verdicts: readonly Verdict[]): Verdict {
+  let best: Verdict | undefined
+  let bestWeight = -1
+  verdicts.forEach((verdict, index) => {
+    const item = items[index]
+    const telling =
+      verdict.ref.source !== 'built-in' ? 3 : verdict.by === 'mode' ? 2 : item?.kind === 'tool' ? 0 : 1
+    const weight = STRICTNESS[verdict.outcome] * 10 + telling - (item?.derived ? 1 : 0)
+    if (weight > bestWeight) {
+      best = verdict
+      bestWeight = weight
+    }
+  })
+  if (best === undefined) throw new Error('A call without items cannot be judged.')
+  return best
+}

@@ -1,0 +1,295 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { Answer } from '../core/approval.ts'
+import type {
+  Agent,
+  Decision,
+  GrantOffer,
+  Judgement,
+  JudgeRequest,
+  Mode,
+  PermissionEngine,
+} from '../core/decision.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Permit } from '../core/permit.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
+import type { Risk } from '../core/tool.ts'
+import { analyzeCommand } from './commands/analyze.ts'
+import type { CommandAnalysis } from './commands/types.ts'
+import { type DecideContext, decide, type Judged } from './decide.ts'
+import { defaultVerdict, type Fallback } from './defaults.ts'
+import { covers, describeGrant, type Grant, type GrantSpec, type GrantStore, offerGrants } from './grants.ts'
+import type { ScopeContext } from './hard-limits.ts'
+import { expandItems, type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { protectedReason } from './paths.ts'
+import type { Rule } from './rules.ts'
+
+export interface EngineOptions {
+  /** Real paths. */
+  readonly workspace: string
+  readonly home: string
+  readonly mode: Mode
+  /** Where a mode would ask: ask, or refuse. */
+  readonly fallback: Fallback
+  readonly rules: readonly Rule[]
+  /** Permanent grants; session grants live as long as the engine. */
+  readonly grants: GrantStore
+  /** How long a permanent grant holds, in milliseconds. */
+  readonly rememberMs: number
+  readonly now: () => number
+}
+
+export function createEngine(options: EngineOptions): PermissionEngine {
+  const session: Grant[] = []
+  const analyze = cachedAnalysis(options)
+
+  const judge = (request: JudgeRequest): Judgement => {
+    const scope = scopeOf(options, request.agent)
+    const items = expandItems(request, scope, analyze)
+    const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
+    const context = contextFor(options, scope, grants)
+    const refused = deniedByGrant(items, request, grants)
+    const judged = decide(items, request, context)
+    const decision = judged.hard === undefined && refused !== undefined ? refused : judged.decision
+    const asked =
+      decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
+    return {
+      decision,
+      hard: judged.hard !== undefined,
+      risk: riskOf(items, request),
+      access: toAccess(items),
+      reasons: reasonsOf(items, judged, decision),
+      permit: createPermit(items, request, context),
+      ...(asked.length === 0 ? {} : { preview: previewOf(items, asked, request, context) }),
+    }
+  }
+
+  return {
+    judge,
+    async settle(request, judgement, answer) {
+      const decision = answerToDecision(judgement, answer)
+      const grants = toGrants(request, judgement, answer, options)
+      for (const grant of grants) {
+        if (grant.scope === 'session') session.push(grant)
+        else await options.grants.add(grant)
+      }
+      // A grant that does not cover the call it was made from would be asked for again and again.
+      if (grants.length > 0 && decision.outcome === 'allow' && judge(request).decision.outcome !== 'allow') {
+        throw new ToolError(
+          'failed',
+          'The answer was saved but does not cover this call. This is a defect of Kogu.',
+        )
+      }
+      return decision
+    },
+  }
+}
+
+function contextFor(options: EngineOptions, scope: ScopeContext, grants: readonly Grant[]): DecideContext {
+  return {
+    scope,
+    mode: options.mode,
+    fallback: options.fallback,
+    rules: options.rules,
+    now: options.now(),
+    grantFor(item, request) {
+      const grant = grants.find(({ decision, spec }) => decision === 'allow' && covers(spec, item, request))
+      return grant === undefined
+        ? undefined
+        : { id: grant.id, source: `${grant.scope} grant`, text: describeGrant(grant.spec) }
+    },
+  }
+}
+
+function scopeOf(options: EngineOptions, agent: Agent | undefined): ScopeContext {
+  const folders = agent?.writeDirs?.map(folder => realPathOf(absolutePath(folder, options.workspace)))
+  return { home: options.home, workspace: options.workspace, writeScope: folders ?? [options.workspace] }
+}
+
+function isInForce(grant: Grant, request: JudgeRequest, options: EngineOptions): boolean {
+  if (grant.workspace !== options.workspace) return false
+  if (grant.scope === 'session' && grant.run !== request.run.id) return false
+  return grant.expiresAt === undefined || options.now() < Date.parse(grant.expiresAt)
+}
+
+function deniedByGrant(
+  items: readonly Item[],
+  request: JudgeRequest,
+  grants: readonly Grant[],
+): Decision | undefined {
+  const denial = grants.find(
+    grant => grant.decision === 'deny' && items.some(item => covers(grant.spec, item, request)),
+  )
+  if (denial === undefined) return undefined
+  return {
+    outcome: 'deny',
+    by: 'grant',
+    ref: { id: denial.id, source: `${denial.scope} grant`, text: describeGrant(denial.spec) },
+    reason: `Refused by the remembered answer ${denial.id}: ${describeGrant(denial.spec)}.`,
+  }
+}
+
+/** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
+function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
+  const command = items.find(item => item.kind === 'execute')
+  if (command === undefined) return request.risk
+  return command.analysis.level === 'safe' ? 'low' : 'high'
+}
+
+function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): string[] {
+  const findings = items.flatMap(item =>
+    item.kind === 'execute' ? item.analysis.reasons.map(finding => finding.text) : [],
+  )
+  const others = judged.verdicts
+    .filter(verdict => verdict.outcome === decision.outcome && decision.outcome !== 'allow')
+    .map(verdict => verdict.reason)
+  return [...new Set([decision.reason, ...others, ...findings])]
+}
+
+function previewOf(
+  items: readonly Item[],
+  asked: readonly Item[],
+  request: JudgeRequest,
+  context: DecideContext,
+) {
+  const effects = items.flatMap(item => (item.kind === 'execute' ? item.analysis.effects : []))
+  const offers = offerGrants(asked, request, context.scope.workspace)
+  const command = items.find(item => item.kind === 'execute')
+  return {
+    effects,
+    dangerous: command?.analysis.level === 'dangerous',
+    ...(command === undefined ? {} : { details: command.command }),
+    grants: offers.filter(specs => coversCall(specs, items, request, context)).map(toOffer),
+  }
+}
+
+/** An offer is only made when it would really be enough; the same engine answers. */
+function coversCall(
+  specs: readonly GrantSpec[],
+  items: readonly Item[],
+  request: JudgeRequest,
+  context: DecideContext,
+): boolean {
+  const trial: DecideContext = {
+    ...context,
+    grantFor: (item, call) =>
+      specs.some(spec => covers(spec, item, call))
+        ? { id: 'offer', source: 'offer', text: '' }
+        : context.grantFor(item, call),
+  }
+  return decide(items, request, trial).decision.outcome === 'allow'
+}
+
+function toOffer(specs: readonly GrantSpec[]): GrantOffer {
+  return { id: offerId(specs), label: specs.map(describeGrant).join('; '), specs }
+}
+
+function offerId(specs: readonly GrantSpec[]): string {
+  return hash('sha256', JSON.stringify(specs)).slice(0, 12)
+}
+
+function answerToDecision(judgement: Judgement, answer: Answer): Decision {
+  switch (answer.kind) {
+    case 'once':
+    case 'session':
+    case 'permanent':
+      return {
+        ...judgement.decision,
+        outcome: 'allow',
+        by: 'user',
+        reason: `Approved by ${answer.user}.`,
+        user: answer.user,
+      }
+    case 'deny':
+    case 'deny-permanently': {
+      const words = answer.message === undefined ? '' : `: ${answer.message}`
+      return {
+        ...judgement.decision,
+        outcome: 'deny',
+        by: 'user',
+        reason: `Denied by ${answer.user}${words}.`,
+        user: answer.user,
+      }
+    }
+    case 'expired':
+    case 'unavailable':
+      return { ...judgement.decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered.' }
+  }
+}
+
+function toGrants(
+  request: JudgeRequest,
+  judgement: Judgement,
+  answer: Answer,
+  options: EngineOptions,
+): Grant[] {
+  if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
+    return []
+  const offers = judgement.preview?.grants ?? []
+  // A refusal is remembered as narrowly as possible.
+  const wanted = 'grant' in answer ? answer.grant : offers[0]?.id
+  const offer = offers.find(candidate => candidate.id === wanted)
+  if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
+  const now = options.now()
+  return offer.specs.map(spec => ({
+    id: `g-${randomUUID().slice(0, 8)}`,
+    decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
+    scope: answer.kind === 'session' ? 'session' : 'permanent',
+    workspace: options.workspace,
+    ...(answer.kind === 'session' ? { run: request.run.id } : {}),
+    // Only this engine makes offers, and it makes them of grant specs.
+    spec: spec as GrantSpec,
+    createdAt: new Date(now).toISOString(),
+    ...(answer.kind === 'permanent' ? { expiresAt: new Date(now + options.rememberMs).toISOString() } : {}),
+    user: answer.user,
+  }))
+}
+
+function createPermit(items: readonly Item[], request: JudgeRequest, context: DecideContext): Permit {
+  const judged = new Map<string, string>()
+  for (const item of items) {
+    if (isFile(item)) judged.set(item.path, item.real)
+  }
+  const rules = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  return {
+    access: toAccess(items),
+    writeScope: context.scope.writeScope,
+    judged: path => judged.get(path),
+    mayRead: path => mayRead(path, rules, request, context),
+    isProtected: path => protectedReason(path, context.scope) !== undefined,
+  }
+}
+
+/** As for a `file_read` of that path, without looking at the disk: the path is real already. */
+function mayRead(
+  path: string,
+  rules: readonly Rule[],
+  request: JudgeRequest,
+  context: DecideContext,
+): boolean {
+  const item = fileItem('file_read', path, context.scope, false, path)
+  const matching = rules.filter(rule => rule.matches(item, request))
+  if (matching.some(rule => rule.decision !== 'allow')) return false
+  if (matching.length > 0) return true
+  if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
+  return context.grantFor(item, request) !== undefined
+}
+
+function isFile(item: Item): item is FileItem {
+  return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
+}
+
+const CACHED_LINES = 500
+
+/** Agents repeat command lines; a line means the same as long as it runs in the same folder. */
+function cachedAnalysis(options: EngineOptions): (line: string, cwd: string) => CommandAnalysis {
+  const cache = new Map<string, CommandAnalysis>()
+  return (line, cwd) => {
+    const key = `${cwd}\0${line}`
+    const known = cache.get(key)
+    if (known !== undefined) return known
+    const analysis = analyzeCommand(line, { cwd, home: options.home, workspace: options.workspace })
+    if (cache.size >= CACHED_LINES) cache.clear()
+    cache.set(key, analysis)
+    return analysis
+  }
+}

@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto'
+import { dirname } from 'node:path'
+import type { JudgeRequest } from '../core/decision.ts'
+import { isInside } from '../core/real-path.ts'
+import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
+import type { FileItem, Item } from './items.ts'
+
+/** A remembered answer. Kept in the state folder, bound to one workspace, revocable; never in a tracked file. */
+export interface Grant {
+  readonly id: string
+  readonly decision: 'allow' | 'deny'
+  readonly scope: 'session' | 'permanent'
+  /** Real path of the workspace it was given in. */
+  readonly workspace: string
+  /** The run it holds for, when it is a session grant. */
+  readonly run?: string
+  readonly spec: GrantSpec
+  readonly createdAt: string
+  readonly expiresAt?: string
+  readonly user: string
+}
+
+export type GrantSpec =
+  /** This very call: tool, input and folder. */
+  | { kind: 'exact'; tool: string; digest: string; text: string }
+  /** Command lines whose every command that is not a plain reader begins with these words and stays in these folders. */
+  | { kind: 'command'; words: readonly string[]; roots: readonly string[] }
+  | { kind: 'path'; access: FileItem['kind']; root: string }
+  | { kind: 'host'; host: string; port: number; method: string }
+  | { kind: 'custom'; name: string; details: string }
+
+export interface GrantStore {
+  list(): readonly Grant[]
+  add(grant: Grant): Promise<void>
+  /** False when there is no such grant. */
+  remove(id: string): Promise<boolean>
+}
+
+/** Whether a grant answers for this item of the call. */
+export function covers(spec: GrantSpec, item: Item, request: JudgeRequest): boolean {
+  switch (spec.kind) {
+    case 'exact':
+      return spec.tool === request.tool.name && spec.digest === callDigest(request)
+    case 'command':
+      return item.kind === 'execute' && coversCommand(spec, item.analysis)
+    case 'path':
+      return item.kind === spec.access && !item.derived && isInside(item.real, spec.root)
+    case 'host':
+      return (
+        item.kind === 'network' &&
+        item.facts?.host === spec.host &&
+        item.facts.port === spec.port &&
+        item.method === spec.method
+      )
+    case 'custom':
+      return item.kind === 'custom' && item.name === spec.name && item.details === spec.details
+  }
+}
+
+export function describeGrant(spec: GrantSpec): string {
+  switch (spec.kind) {
+    case 'exact':
+      return `exactly this: ${spec.text}`
+    case 'command':
+      return `'${spec.words.join(' ')} …' on files below ${spec.roots.join(', ')}`
+    case 'path': {
+      const verb = { file_read: 'read', file_write: 'write', file_delete: 'delete' }[spec.access]
+      return `${verb} ${spec.root} and what is below it`
+    }
+    case 'host':
+      return `${spec.method} to ${spec.host}:${spec.port}`
+    case 'custom':
+      return spec.details
+  }
+}
+
+/**
+ * What can be remembered of a question, from the narrowest to the widest. Each offer is a list of grants that together
+ * cover every item that was asked about. `dangerous` lines are only ever granted exactly as they stand.
+ */
+export function offerGrants(asked: readonly Item[], request: JudgeRequest, workspace: string): GrantSpec[][] {
+  const exact: GrantSpec = {
+    kind: 'exact',
+    tool: request.tool.name,
+    digest: callDigest(request),
+    text: summarize(request),
+  }
+  const wider = asked.map(item => widerGrant(item, workspace))
+  const complete = wider.filter(spec => spec !== undefined)
+  return complete.length === asked.length && complete.length > 0 ? [[exact], complete] : [[exact]]
+}
+
+/** Identifies a call for an exact grant. The folder counts: `rm -r build` elsewhere is another call. */
+export function callDigest(request: JudgeRequest): string {
+  return hash('sha256', JSON.stringify([request.tool.name, request.cwd, sortKeys(request.input)]))
+}
+
+function coversCommand(spec: GrantSpec & { kind: 'command' }, analysis: CommandAnalysis): boolean {
+  if (analysis.unresolved || analysis.level === 'dangerous' || analysis.level === 'forbidden') return false
+  const risky = analysis.commands.filter(found => found.level !== 'safe')
+  const everyWord = risky.every(found => startsWith(found, spec.words))
+  return risky.length > 0 && everyWord && analysis.access.every(access => staysInside(access, spec.roots))
+}
+
+function staysInside(access: CommandAnalysis['access'][number], roots: readonly string[]): boolean {
+  switch (access.kind) {
+    case 'file_write':
+    case 'file_delete':
+      return roots.some(root => isInside(access.path, root))
+    case 'file_read':
+      return true
+    case 'network':
+    case 'execute':
+    case 'custom':
+      return false
+  }
+}
+
+function startsWith(found: FoundCommand, words: readonly string[]): boolean {
+  return words.every((word, index) => found.argv[index]?.text === word)
+}
+
+function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
+  switch (item.kind) {
+    case 'execute': {
+      const words = grantableWords(item.analysis)
+      return words === undefined ? undefined : { kind: 'command', words, roots: [workspace] }
+    }
+    case 'file_read':
+    case 'file_delete':
+      return { kind: 'path', access: item.kind, root: item.real }
+    case 'file_write':
+      return { kind: 'path', access: item.kind, root: item.derived ? item.real : dirname(item.real) }
+    case 'network':
+      if (item.facts === undefined) return undefined
+      return { kind: 'host', host: item.facts.host, port: item.facts.port, method: item.method }
+    case 'custom':
+      return { kind: 'custom', name: item.name, details: item.details }
+    case 'tool':
+      return undefined
+  }
+}
+
+// With these, the words after the first decide everything: "any python" or "any curl" would be any program at all.
+const NEVER_WIDENED =
+  /^(python[\d.]*|node|deno|bun|ruby|perl|php|lua|tclsh|r|rscript|java|go|bash|sh|dash|zsh|ksh|fish|pwsh|powershell|npx|pnpx|bunx|uvx|uv|pipx|curl|wget|aria2c|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|sudo|doas|su|env|xargs|parallel|eval|exec|source|awk|gawk|mawk|sed|find|time|timeout|nice|nohup|watch|strace|docker|podman|kubectl|systemctl|crontab|at|git-shell|expect|script|tmux|screen|make|gdb)$/
+
+// Programs whose second word says what they do; the grant holds for that word only.
+const WITH_SUBCOMMANDS =
+  /^(git|npm|pnpm|yarn|cargo|pip3?|poetry|bundle|gem|mvn|gradle|dotnet|gh|hg|svn|apt|apt-get|brew|composer|mix|terraform|helm|rustup|conda)$/
+// And of those, subcommands that run whatever follows them.
+const RUNS_WHAT_FOLLOWS =
+  /^(run|exec|x|dlx|start|config|alias|submodule|bisect|filter-branch|rebase|api|extension)$/
+
+function grantableWords(analysis: CommandAnalysis): string[] | undefined {
+  if (analysis.unresolved || analysis.level === 'dangerous') return undefined
+  const risky = analysis.commands.filter(found => found.level !== 'safe')
+  const first = risky[0]?.argv.map(word => word.text) ?? []
+  const [program, second, third] = first
+  if (program === undefined || program === null || NEVER_WIDENED.test(program) || program.includes('/'))
+    return undefined
+  if (!WITH_SUBCOMMANDS.test(program)) return [program]
+  if (second === undefined || second === null || second.startsWith('-')) return undefined
+  if (!RUNS_WHAT_FOLLOWS.test(second)) return [program, second]
+  // `npm run build` is one named script of the project; other programs' forms are not known to be.
+  const namedScript = second === 'run' && third !== undefined && third !== null && !third.startsWith('-')
+  return namedScript && /^(npm|pnpm|yarn)$/.test(program) ? [program, second, third] : undefined
+}
+
+function summarize(request: JudgeRequest): string {
+  const { command, path, url } = request.input
+  const subject = [command, path, url].find(value => typeof value === 'string')
+  return typeof subject === 'string' ? `${request.tool.name} ${subject}` : request.tool.name
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]))
+}

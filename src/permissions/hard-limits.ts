@@ -1,0 +1,82 @@
+import { isInside } from '../core/real-path.ts'
+import type { FileItem, Item } from './items.ts'
+import { type PathContext, protectedReason } from './paths.ts'
+
+/** A limit that neither a rule nor a grant nor a person can lift. */
+export interface HardStop {
+  readonly id: string
+  readonly reason: string
+}
+
+export interface ScopeContext extends PathContext {
+  /** Real folders below which files may be changed. */
+  readonly writeScope: readonly string[]
+}
+
+/** The first hard limit that an item of the call runs into. */
+export function findHardStop(items: readonly Item[], context: ScopeContext): HardStop | undefined {
+  for (const item of items) {
+    const stop = hardStopOf(item, context)
+    if (stop !== undefined) return stop
+  }
+  return undefined
+}
+
+function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
+  switch (item.kind) {
+    case 'execute':
+      return commandStop(item)
+    case 'file_write':
+    case 'file_delete':
+      return fileStop(item, context)
+    case 'network':
+      if (item.facts?.refusal === undefined) return undefined
+      return { id: 'private-address', reason: `Not contacting ${item.url}: ${item.facts.refusal}.` }
+    case 'file_read':
+    case 'custom':
+    case 'tool':
+      return undefined
+  }
+}
+
+function commandStop(item: Item & { kind: 'execute' }): HardStop | undefined {
+  const { analysis } = item
+  if (analysis.level === 'forbidden') {
+    const reason = analysis.reasons[0]?.text ?? 'it is on the list of forbidden commands'
+    return { id: 'forbidden-command', reason: `Command blocked: ${reason}` }
+  }
+  if (analysis.interactiveProgram !== null) {
+    const { program, instead } = analysis.interactiveProgram
+    return {
+      id: 'interactive-program',
+      reason: `Interactive commands are not supported: ${program}. Instead: ${instead}`,
+    }
+  }
+  return undefined
+}
+
+// A command gets a /tmp of its own, and these devices keep nothing.
+const HARMLESS_TARGET =
+  /^(\/tmp|\/var\/tmp|\/dev\/(null|zero|full|stdin|stdout|stderr|tty|fd\/[0-9]+)$)(\/|$)/
+
+function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
+  const inScope = context.writeScope.some(folder => isInside(item.real, folder))
+  if (item.derived && !inScope && HARMLESS_TARGET.test(item.path)) return undefined
+  const verb = item.kind === 'file_write' ? 'write to' : 'delete'
+  const target = item.real === item.path ? `'${item.path}'` : `'${item.path}' (it leads to '${item.real}')`
+  const why = protectedReason(item.real, context) ?? protectedReason(item.path, context)
+  if (why !== undefined && (inScope || why === 'it belongs to the system')) {
+    return { id: 'protected-path', reason: `Not allowed to ${verb} ${target}: ${why}.` }
+  }
+  if (!inScope) {
+    const scope = context.writeScope.map(folder => `'${folder}'`).join(', ') || 'nothing'
+    return { id: 'write-scope', reason: `Not allowed to ${verb} ${target}: only ${scope} may be changed.` }
+  }
+  if (item.kind === 'file_delete' && context.writeScope.includes(item.real)) {
+    return {
+      id: 'write-scope',
+      reason: `Not allowed to delete ${target}: it is the folder that may be changed.`,
+    }
+  }
+  return undefined
+}

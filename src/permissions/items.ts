@@ -1,0 +1,101 @@
+import { basename, dirname, join } from 'node:path'
+import type { Access } from '../core/access.ts'
+import type { JudgeRequest } from '../core/decision.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
+import type { CommandAnalysis } from './commands/types.ts'
+import { analyzeUrl, type UrlFacts } from './network.ts'
+import { analyzePath, type PathContext, type PathFacts } from './paths.ts'
+
+/**
+ * One thing that is judged. A call is a list of them: the tool itself, and everything it touches. `derived` items were
+ * found inside a command line; they can make it stricter, but what allows the line allows them.
+ */
+export type Item =
+  | { kind: 'tool'; derived: false }
+  | FileItem
+  | { kind: 'network'; url: string; method: string; facts: UrlFacts | undefined; derived: boolean }
+  | { kind: 'execute'; command: string; analysis: CommandAnalysis; derived: false }
+  | { kind: 'custom'; name: string; details: string; derived: false }
+
+export interface FileItem {
+  kind: 'file_read' | 'file_write' | 'file_delete'
+  /** As the tool or the command named it, absolute. */
+  path: string
+  /** What it leads to now, every link resolved. */
+  real: string
+  facts: PathFacts
+  derived: boolean
+}
+
+export type AnalyzeCommand = (line: string, cwd: string) => CommandAnalysis
+
+/** Everything a call touches, with `execute` expanded into what the line reads, writes and contacts. */
+export function expandItems(request: JudgeRequest, context: PathContext, analyze: AnalyzeCommand): Item[] {
+  const items: Item[] = [{ kind: 'tool', derived: false }]
+  for (const access of request.access) {
+    if (access.kind !== 'execute') {
+      items.push(toItem(access, request.cwd, context, false))
+      continue
+    }
+    const analysis = analyze(access.command, access.cwd ?? request.cwd)
+    items.push({ kind: 'execute', command: access.command, analysis, derived: false })
+    for (const found of analysis.access) items.push(toItem(found, access.cwd ?? request.cwd, context, true))
+  }
+  return items
+}
+
+function toItem(access: Access, cwd: string, context: PathContext, derived: boolean): Item {
+  switch (access.kind) {
+    case 'file_read':
+    case 'file_write':
+    case 'file_delete':
+      return fileItem(access.kind, absolutePath(access.path, cwd), context, derived)
+    case 'network':
+      return {
+        kind: 'network',
+        url: access.url,
+        method: (access.method ?? 'GET').toUpperCase(),
+        facts: analyzeUrl(access.url),
+        derived,
+      }
+    case 'custom':
+      return { kind: 'custom', name: access.name, details: access.details, derived: false }
+    case 'execute':
+      // The analysis reports programs as part of the line, never as a line of their own.
+      return { kind: 'custom', name: 'execute', details: access.command, derived: false }
+  }
+}
+
+/** `real` is given by those who know it already. */
+export function fileItem(
+  kind: FileItem['kind'],
+  path: string,
+  context: PathContext,
+  derived: boolean,
+  // Deleting takes away the name itself, link or not; reading and writing act on what the name leads to.
+  real: string = kind === 'file_delete' ? join(realPathOf(dirname(path)), basename(path)) : realPathOf(path),
+): FileItem {
+  return { kind, path, real, facts: analyzePath(real, context), derived }
+}
+
+/** The items as plain data, for explain, the audit log and the approval card. */
+export function toAccess(items: readonly Item[]): Access[] {
+  return items.map(itemToAccess).filter(access => access !== undefined)
+}
+
+function itemToAccess(item: Item): Access | undefined {
+  switch (item.kind) {
+    case 'tool':
+      return undefined
+    case 'file_read':
+    case 'file_write':
+    case 'file_delete':
+      return { kind: item.kind, path: item.real }
+    case 'network':
+      return { kind: 'network', url: item.url, method: item.method }
+    case 'execute':
+      return { kind: 'execute', command: item.command }
+    case 'custom':
+      return { kind: 'custom', name: item.name, details: item.details }
+  }
+}

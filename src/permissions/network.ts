@@ -1,0 +1,150 @@
+import { BlockList, isIP } from 'node:net'
+
+// What an address is, before anything connects to it. Used by web tools, the sandbox's proxy and dynamic tools alike.
+
+export type AddressClass = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'reserved'
+
+export interface UrlFacts {
+  /** Canonical form, as it will be requested. */
+  readonly url: string
+  readonly scheme: string
+  /** Lower case, without brackets and trailing dot. */
+  readonly host: string
+  readonly port: number
+  /** Of a literal address or a name that can only mean this machine; `public` for other names until they are resolved. */
+  readonly addressClass: AddressClass
+  /** Why it may never be contacted; undefined when it may. */
+  readonly refusal: string | undefined
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 }
+
+/** Parses once, by the WHATWG rules that the request itself will use, and says what it found. */
+export function analyzeUrl(text: string): UrlFacts | undefined {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    // Not a URL: the caller asks or refuses.
+    return undefined
+  }
+  const host = url.hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
+  const addressClass = classifyHost(host)
+  return {
+    url: url.href,
+    scheme: url.protocol.slice(0, -1),
+    host,
+    port: url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port),
+    addressClass,
+    refusal: refusalOf(url, host, addressClass),
+  }
+}
+
+function refusalOf(url: URL, host: string, addressClass: AddressClass): string | undefined {
+  if (url.username !== '' || url.password !== '') return 'an address may not carry a user name or password'
+  if (host === '') return 'the address names no host'
+  if (addressClass !== 'public') return `${host} is a ${addressClass} address`
+  return undefined
+}
+
+/** Names that resolve to this machine or this network, and literal addresses; other names are `public` until resolved. */
+export function classifyHost(host: string): AddressClass {
+  if (isIP(host) !== 0) return classifyAddress(host)
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
+  if (host === 'metadata.google.internal' || host === 'instance-data') return 'metadata'
+  if (/\.(local|internal|intranet|lan|home\.arpa|localdomain)$/.test(host)) return 'private'
+  // A name without a dot is looked up in the local network's domain.
+  return host.includes('.') ? 'public' : 'private'
+}
+
+/** Of an address that a name resolved to, or a literal one. Anything not known to be public is not. */
+export function classifyAddress(address: string): AddressClass {
+  const family = isIP(address)
+  if (family === 4) return classifyIPv4(address)
+  if (family === 0) return 'reserved'
+  const embedded = embeddedIPv4(address)
+  if (embedded !== undefined) return classifyIPv4(embedded)
+  if (LOOPBACK.check(address, 'ipv6')) return 'loopback'
+  if (LINK_LOCAL.check(address, 'ipv6')) return 'link-local'
+  if (METADATA.check(address, 'ipv6')) return 'metadata'
+  if (PRIVATE.check(address, 'ipv6')) return 'private'
+  return GLOBAL_IPV6.check(address, 'ipv6') && !RESERVED.check(address, 'ipv6') ? 'public' : 'reserved'
+}
+
+function classifyIPv4(address: string): AddressClass {
+  if (METADATA.check(address)) return 'metadata'
+  if (LOOPBACK.check(address)) return 'loopback'
+  if (LINK_LOCAL.check(address)) return 'link-local'
+  if (PRIVATE.check(address)) return 'private'
+  return RESERVED.check(address) ? 'reserved' : 'public'
+}
+
+function blockList(...subnets: string[]): BlockList {
+  const list = new BlockList()
+  for (const subnet of subnets) {
+    const [network = '', bits = ''] = subnet.split('/')
+    list.addSubnet(network, Number(bits), network.includes(':') ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+const LOOPBACK = blockList('127.0.0.0/8', '::1/128')
+const LINK_LOCAL = blockList('169.254.0.0/16', 'fe80::/10')
+const METADATA = blockList(
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '100.100.100.200/32',
+  'fd00:ec2::254/128',
+)
+const PRIVATE = blockList('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7')
+const RESERVED = blockList(
+  '0.0.0.0/8',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '2001::/23',
+  '2001:db8::/32',
+  '3fff::/20',
+)
+const GLOBAL_IPV6 = blockList('2000::/3')
+const MAPPED = blockList('::ffff:0:0/96', '::/96', '64:ff9b::/96')
+const SIX_TO_FOUR = blockList('2002::/16')
+
+/** The IPv4 address inside a mapped, NAT64 or 6to4 address: those reach the same host by another spelling. */
+function embeddedIPv4(address: string): string | undefined {
+  const groups = expandIPv6(address)
+  if (SIX_TO_FOUR.check(address, 'ipv6')) return toIPv4(groups[1] ?? 0, groups[2] ?? 0)
+  if (!MAPPED.check(address, 'ipv6')) return undefined
+  const [high = 0, low = 0] = groups.slice(6)
+  // `::` and `::1` lie in the same range and are not embedded addresses.
+  return high === 0 && low <= 1 ? undefined : toIPv4(high, low)
+}
+
+function toIPv4(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+function expandIPv6(address: string): number[] {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address.split('%')[0] ?? '')
+  const plain =
+    dotted === null
+      ? (address.split('%')[0] ?? '')
+      : `${dotted[1]}${hexPair(dotted[2], dotted[3])}:${hexPair(dotted[4], dotted[5])}`
+  const [head = '', tail] = plain.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  return [...left, ...(tail === undefined ? [] : zeros), ...right].map(group => Number.parseInt(group, 16))
+}
+
+function hexPair(a: string | undefined, b: string | undefined): string {
+  return ((Number(a) << 8) | Number(b)).toString(16)
+}

@@ -1,0 +1,152 @@
+import { sep } from 'node:path'
+import { isInside } from '../core/real-path.ts'
+
+// Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
+// would otherwise open the file it points to.
+
+export interface PathContext {
+  readonly home: string
+  readonly workspace: string
+}
+
+export interface PathFacts {
+  /** 0-10, see the two thresholds below. */
+  readonly sensitivity: number
+  readonly why: string
+}
+
+/** Reading asks from this level on. */
+export const SENSITIVE_TO_READ = 7
+/** Writing asks from this level on, whatever the mode. */
+export const SENSITIVE_TO_WRITE = 4
+
+type Sensitive = readonly [pattern: RegExp, level: number, why: string]
+
+// On the folded name of the file itself.
+const BY_NAME: readonly Sensitive[] = [
+  [/^\.env(\..+)?$/, 8, 'environment file'],
+  [/^\.envrc$/, 7, 'environment file'],
+  [/^secrets\..+$/, 9, 'secrets'],
+  [/^credentials/, 9, 'credentials'],
+  [/\.secret$/, 9, 'secret'],
+  [/\.(pem|key|p12|pfx|jks|keystore)$/, 9, 'key or certificate'],
+  [/\.kdbx$/, 10, 'password database'],
+  [/_(rsa|dsa|ecdsa|ed25519)$/, 10, 'private key'],
+  [/^id_(rsa|dsa|ecdsa|ed25519)/, 10, 'private key'],
+  [/^\.git-credentials$/, 9, 'git credentials'],
+  [/^\.(npmrc|pypirc)$/, 7, 'package registry credentials'],
+  [/^\.(netrc|pgpass)$/, 8, 'login credentials'],
+  [/^docker-compose.*\.ya?ml$/, 5, 'may hold passwords'],
+  [/\.(sqlite|sqlite3|db)$/, 6, 'database'],
+  [/^database\.yml$/, 7, 'database settings'],
+  [/^\.\w+_history$/, 6, 'history'],
+  // Code that runs elsewhere: not secret, but a person looks at a change first.
+  [
+    /^(\.gitlab-ci\.yml|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$/,
+    4,
+    'continuous integration',
+  ],
+  [/^\.gitmodules$/, 4, 'where git fetches code from'],
+]
+
+// On the whole folded path; `~` stands for the home folder.
+const BY_PATH: readonly Sensitive[] = [
+  [/\/\.ssh\//, 10, 'SSH keys and settings'],
+  [/\/\.(aws|azure|gcloud)\//, 10, 'cloud credentials'],
+  [/\/\.config\/gcloud\//, 10, 'cloud credentials'],
+  [/\/\.gnupg\//, 10, 'GPG keys'],
+  [/\/\.password-store\//, 10, 'password store'],
+  [/\/\.kube\/config$/, 9, 'cluster credentials'],
+  [/\/\.docker\/config\.json$/, 8, 'registry credentials'],
+  [/\/\.config\/gh\/hosts\.yml$/, 9, 'GitHub credentials'],
+  [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
+  [/\/\.(circleci|buildkite|husky)\//, 4, 'continuous integration or hooks'],
+  [/^~\/\.config\/(google-chrome|chromium|bravesoftware)\//, 7, 'browser data'],
+  [/^~\/\.mozilla\//, 7, 'browser data'],
+  [/^~\/\.local\/share\/keyrings\//, 10, 'key ring'],
+  [/^~\/\.config\//, 5, 'user settings'],
+  [/^~\/\.gitconfig$/, 4, 'git settings'],
+  [/^\/etc\/g?shadow/, 10, 'password hashes'],
+  [/^\/etc\/ssl\/private\//, 10, 'private keys'],
+  [/^\/etc\/sudoers(\.d\/|$)/, 9, 'sudo rules'],
+  [/^\/etc\/passwd$/, 8, 'system accounts'],
+  [/^\/etc\/hosts$/, 5, 'host names'],
+  [/^\/(proc|sys)\//, 8, 'kernel interface'],
+]
+
+// One look that most paths do not pass: searches ask for hundreds of thousands of them.
+const WORTH_A_LOOK =
+  /\/\.|^\/(etc|proc|sys)\/|\/(secrets\.|credentials|docker-compose|database\.yml|id_|jenkinsfile|azure-pipe|bitbucket-pipe)|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
+
+// Example files carry no secrets, and agents read them all day.
+const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
+
+// Inside the write scope, and yet no file tool changes them: they run code, or they are Kogu's own.
+const PROTECTED_FOLDER =
+  /^\.(git|kogu|vscode|idea|zed|fleet|claude|codex|gemini|cursor|opencode|windsurf|continue)$/
+const PROTECTED_FILE =
+  /^(kogu\.toml|\.mcp\.json|opencode\.jsonc?|\.(bash|zsh|ksh|csh|tcsh)rc|\.bash_(profile|login|logout|aliases)|\.profile|\.z(shenv|profile|login|logout)|\.login|\.inputrc|\.envrc|\.x(profile|initrc|sessionrc)|\.(vim|ex|nvim)rc|\.emacs|\.(gdb|lldb)init)$/
+
+const SYSTEM =
+  /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|proc|sys|dev|run|system|library|var\/(lib|log|run|spool|cache))(\/|$)/i
+// Where images and distributions put source code and per-user state.
+const NOT_SYSTEM = /^\/(usr\/src|usr\/local\/src|run\/user|dev\/shm)\/./
+const WINDOWS_SYSTEM = /^[a-z]:[\\/](windows|program files( \(x86\))?|programdata)([\\/]|$)/i
+
+const ORDINARY: PathFacts = { sensitivity: 0, why: '' }
+
+/** How careful to be with a path: the highest level of all that matches. */
+export function analyzePath(realPath: string, context: PathContext): PathFacts {
+  const folded = foldPath(realPath)
+  if (!WORTH_A_LOOK.test(folded)) return ORDINARY
+  const name = folded.slice(folded.lastIndexOf('/') + 1)
+  if (HARMLESS.test(name)) return ORDINARY
+  const home = foldPath(context.home)
+  const path = isInside(folded, home) && home !== '/' ? `~${folded.slice(home.length)}` : folded
+  let best = ORDINARY
+  for (const [pattern, level, why] of BY_NAME) {
+    if (level > best.sensitivity && pattern.test(name)) best = { sensitivity: level, why }
+  }
+  // A folder that holds secrets is as sensitive as what is in it.
+  for (const [pattern, level, why] of BY_PATH) {
+    if (level > best.sensitivity && (pattern.test(path) || pattern.test(`${path}/`)))
+      best = { sensitivity: level, why }
+  }
+  return best
+}
+
+/** Why no file tool may change this path, whatever rules and people say; undefined when it may. */
+export function protectedReason(realPath: string, context: PathContext): string | undefined {
+  if (isSystemPath(realPath)) return 'it belongs to the system'
+  // A workspace may itself lie below a folder of such a name; only what is inside it counts.
+  const inside = isInside(realPath, context.workspace)
+  const parts = foldPath(inside ? realPath.slice(context.workspace.length) : realPath).split('/')
+  const name = parts.at(-1) ?? ''
+  if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
+  const folder = parts.find(part => PROTECTED_FOLDER.test(part))
+  return folder === undefined ? undefined : `'${folder}' can run code or holds Kogu's own state`
+}
+
+export function isSystemPath(realPath: string): boolean {
+  if (sep === '\\') return WINDOWS_SYSTEM.test(realPath)
+  return SYSTEM.test(realPath) && !NOT_SYSTEM.test(realPath)
+}
+
+/**
+ * Names are compared as a careless file system would: case folded, compatibility forms unified, characters that do not
+ * show removed, trailing dots and spaces dropped. `.GIT`, `.gi\u200Ct` and `.git.` are all `.git` somewhere.
+ */
+export function foldPath(path: string): string {
+  if (PLAIN.test(path)) return path.toLowerCase()
+  return path
+    .replaceAll('\\', '/')
+    .normalize('NFKC')
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, '')
+    .toLowerCase()
+    .split('/')
+    .map(part => (/^\.+$/.test(part) ? part : part.replace(/[. ]+$/, '')))
+    .join('/')
+}
+
+// Nothing in it that folding would change but the case of letters.
+const PLAIN = /^(?:\/[\w.@+-]*[\w@+-])+$/
