@@ -58,4 +58,5 @@ export interface Receipts {
   get(realPath: string): string | undefined
   set(realPath: string, sha256: string): void
   delete(realPath: string): void
+  entries(): Iterable<[string, string]>
 }

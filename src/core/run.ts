@@ -7,8 +7,12 @@ export interface Run {
   readonly receipts: Receipts
   /** What entered this run so far. */
   readonly labels: Label[]
+  /** Where commands of this run stand, once one of them went somewhere. */
+  cwd?: string
+  /** What commands of this run exported. */
+  readonly variables: Map<string, string>
 }
 
 export function createRun(id: string): Run {
-  return { id, receipts: new Map<string, string>(), labels: [] }
+  return { id, receipts: new Map<string, string>(), labels: [], variables: new Map() }
 }

@@ -52,7 +52,6 @@ export function createScopedFs(options: ScopedFsOptions): CallFiles {
     },
     async close() {
       closed = true
-      await options.undo.flush()
     },
   }
 }

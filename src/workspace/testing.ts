@@ -18,7 +18,10 @@ export interface TestWorkspace {
   readonly undo: UndoStore
   readonly receipts: Receipts
   /** File access for one call that declared these accesses. */
-  call(access: readonly Access[], options?: { id?: string; permit?: Partial<Permit>; signal?: AbortSignal }): CallFiles
+  call(
+    access: readonly Access[],
+    options?: { id?: string; permit?: Partial<Permit>; signal?: AbortSignal },
+  ): CallFiles
   write(path: string, text: string | Uint8Array, id?: string): Promise<Effect>
   remove(path: string, id?: string): Promise<Effect[]>
   move(from: string, to: string, options?: { overwrite?: boolean; id?: string }): Promise<Effect[]>
@@ -57,10 +60,15 @@ export function createTestWorkspace(options: TestWorkspaceOptions = {}): TestWor
     receipts,
     call,
     write: (path, text, id) =>
-      call([{ kind: 'file_write', path }], id === undefined ? {} : { id }).files.update(path, () => Buffer.from(text), {
-        createDirectories: true,
-      }),
-    remove: (path, id) => call([{ kind: 'file_delete', path }], id === undefined ? {} : { id }).files.remove(path),
+      call([{ kind: 'file_write', path }], id === undefined ? {} : { id }).files.update(
+        path,
+        () => Buffer.from(text),
+        {
+          createDirectories: true,
+        },
+      ),
+    remove: (path, id) =>
+      call([{ kind: 'file_delete', path }], id === undefined ? {} : { id }).files.remove(path),
     move(from, to, { id, ...moveOptions } = {}) {
       const access: Access[] = [
         { kind: 'file_delete', path: from },

@@ -10,8 +10,8 @@ import { isSystemError } from '../core/errors.ts'
 // visible and is renamed into `calls/` after the last one. A kill in between leaves it in `pending/`, where the next
 // start compares each change with the disk (recovery.ts): so every change is either not there or can be undone.
 //
-// A kill cannot lose what was written, only a loss of power can: the record is synced in the background from the moment
-// it is sealed, kept files that have a file of their own are not synced one by one.
+// A kill cannot lose what was written, only a loss of power can: records are synced in batches soon after they are
+// complete (undo-store.ts), contents that have a file of their own are left to the system.
 
 export interface CallReference {
   readonly id: string
@@ -71,7 +71,8 @@ export interface RecordOptions {
   readonly budgetBytes: number
   readonly largeFileBytes: number
   readonly makeRoom: (bytes: number) => void
-  readonly inBackground: (work: Promise<void>) => void
+  /** Called with the path of each complete record. */
+  readonly onCommitted: (path: string) => void
 }
 
 /** Contents up to this size lie in the record itself: one file to write and to sync, however many were changed. */
@@ -80,7 +81,6 @@ export const INLINE_BYTES = 64 * 1024
 const WORTH_COMPRESSING = 16 * 1024
 const WRITE_CHUNK = 4 * 1024 * 1024
 
-const syncAsync = promisify(fs.fsync)
 const compress = promisify(zstdCompress)
 
 export class ChangeRecord {
@@ -166,21 +166,22 @@ export class ChangeRecord {
       this.changes.splice(0, this.changes.length, ...done)
     }
     if (this.#lines.length > 0) this.#write()
-    const descriptor = this.#descriptor
-    this.#descriptor = undefined
-    if (descriptor !== undefined) {
-      this.#options.inBackground(syncAsync(descriptor).finally(() => fs.closeSync(descriptor)))
-    }
-    const { calls } = this.#options.places
-    fs.renameSync(this.#pendingPath, join(calls, recordName(this.header.id, this.#bytes)))
+    this.#closeFile()
+    const path = join(this.#options.places.calls, recordName(this.header.id, this.#bytes))
+    fs.renameSync(this.#pendingPath, path)
+    this.#options.onCommitted(path)
   }
 
   /** Nothing was changed. */
   abort(): void {
-    if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor)
-    this.#descriptor = undefined
+    this.#closeFile()
     fs.rmSync(this.#pendingPath, { force: true })
     fs.rmSync(this.#filesPath, { recursive: true, force: true })
+  }
+
+  #closeFile(): void {
+    if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor)
+    this.#descriptor = undefined
   }
 
   #fits(size: number): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
@@ -27,6 +28,7 @@ export const DEFAULT_BUDGET_BYTES = 1024 ** 3
 export const DEFAULT_LARGE_FILE_BYTES = 100 * 1024 ** 2
 /** Beyond this, listing them would cost more than old changes of one line are worth. */
 const MAX_RECORDS = 20_000
+const SYNC_AFTER_MS = 100
 /** How long the store of another folder, which came with a copy of the workspace, is left where it is. */
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
 
@@ -36,7 +38,7 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
   const places = openPlaces(options.directory)
   const owner = randomBytes(6).toString('hex')
   const room = createRoom(places, budgetBytes)
-  const background = new Set<Promise<void>>()
+  const syncing = createBatchSync()
   let ownerLock: FileLock | undefined
   let count = 0
 
@@ -48,35 +50,55 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
       count += 1
       const at = Date.now()
       const id = `${String(at).padStart(14, '0')}-${String(count).padStart(6, '0')}-${owner}`
+      const header = { format: 1, id, call: call.id, run: call.run, tool: call.tool, at } as const
       return new ChangeRecord({
         places,
-        header: {
-          format: 1,
-          id,
-          call: call.id,
-          run: call.run,
-          tool: call.tool,
-          at,
-          ...(undoes === undefined ? {} : { undoes }),
-        },
+        header: undoes === undefined ? header : { ...header, undoes },
         budgetBytes,
         largeFileBytes,
         makeRoom: room,
-        inBackground(work) {
-          // A record that cannot be synced is still there for every case but a loss of power.
-          const settled = work.catch(() => undefined).finally(() => background.delete(settled))
-          background.add(settled)
-        },
+        onCommitted: syncing.add,
       })
     },
-    flush: async () => {
-      await Promise.all(background)
-    },
+    flush: syncing.flush,
     async close() {
-      await Promise.all(background)
+      await syncing.flush()
       ownerLock?.release()
       ownerLock = undefined
     },
+  }
+}
+
+/** Syncs files a moment after they were written: one by one, each would make the next change wait for the disk. */
+function createBatchSync() {
+  let waiting: string[] = []
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+  const flush = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = waiting
+    waiting = []
+    running = running.then(async () => {
+      for (const path of batch) await syncPath(path)
+    })
+    return running
+  }
+  return {
+    flush,
+    add(path: string): void {
+      waiting.push(path)
+      timer ??= setTimeout(flush, SYNC_AFTER_MS).unref()
+    },
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  try {
+    await using file = await open(path)
+    await file.sync()
+  } catch {
+    // Removed by now to keep to the budget; or it cannot be synced, and is still there for all but a loss of power.
   }
 }
 

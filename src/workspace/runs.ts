@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import { createRun, type Run } from '../core/run.ts'
+import type { Label } from '../core/tool.ts'
+
+/** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
+const MAX_RECEIPTS = 20_000
+
+const ORIGINS = [
+  'workspace',
+  'outside',
+  'command',
+  'web',
+  'mcp',
+  'dynamic',
+  'kogu',
+] as const satisfies Label['origin'][]
+
+const savedRun = z.object({
+  format: z.literal(1),
+  receipts: z.array(z.tuple([z.string(), z.string()])),
+  labels: z.array(z.object({ origin: z.enum(ORIGINS), trusted: z.boolean() })),
+  cwd: z.string().optional(),
+  variables: z.record(z.string(), z.string()),
+})
+
+/** The run of an earlier process, or a new one under this id. */
+export async function loadRun(directory: string, id: string): Promise<Run> {
+  const path = runPath(directory, id)
+  const run = createRun(id)
+  const text = await readIfThere(path)
+  if (text === undefined) return run
+  const saved = parse(text, path)
+  for (const [file, hash] of saved.receipts) run.receipts.set(file, hash)
+  for (const [name, value] of Object.entries(saved.variables)) run.variables.set(name, value)
+  run.labels.push(...saved.labels)
+  if (saved.cwd !== undefined) run.cwd = saved.cwd
+  return run
+}
+
+/** Of two processes that save the same run at once, the later one wins as a whole. */
+export async function saveRun(directory: string, run: Run): Promise<void> {
+  const path = runPath(directory, run.id)
+  const saved: z.input<typeof savedRun> = {
+    format: 1,
+    receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
+    labels: run.labels,
+    ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
+    variables: Object.fromEntries(run.variables),
+  }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(temporary, JSON.stringify(saved), { flag: 'wx', mode: 0o600 })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/** The id becomes the name of a file, so it may not lead anywhere else. */
+function runPath(directory: string, id: string): string {
+  if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/.test(id)) {
+    throw new ToolError('invalid_input', `Not a valid run id: ${JSON.stringify(id.slice(0, 100))}`, {
+      hint: 'Use up to 64 letters, digits, dots, dashes and underscores; not a dot at the start.',
+    })
+  }
+  return join(directory, `${id}.json`)
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parse(text: string, path: string): z.output<typeof savedRun> {
+  try {
+    return savedRun.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new ToolError('failed', `The saved run cannot be read: ${path}`, {
+      hint: 'Remove the file, or use another run id.',
+      cause,
+    })
+  }
+}
