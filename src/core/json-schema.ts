@@ -44,8 +44,8 @@ function closed(json: JsonSchema): JsonSchema {
 
 function linearRegExp(pattern: string): RegExp {
   const compiled = RE2JS.compile(pattern)
-  // Ajv only calls `test`; the type it wants is the whole RegExp.
-  return { test: (text: string) => compiled.matcher(text).find() } as RegExp
+  // Ajv calls `test`, and `toString` to tell patterns apart; the type it wants is the whole RegExp.
+  return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern } as RegExp
 }
 linearRegExp.code = 'linearRegExp'
 

@@ -58,7 +58,11 @@ function invalid(message: string, path: string): ToolError {
 
 function parseProblem(text: string, cause: unknown): string {
   if (text.trim() === '') return 'it is empty'
-  // V8 quotes a piece of the text in its message; an input can hold secrets, so only the position is kept.
-  const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1]
-  return position === undefined ? 'it ends too early' : `unexpected character at position ${position}`
+  // V8 quotes a piece of the text in its message; an input can hold secrets, so only the character and place are kept.
+  const message = cause instanceof Error ? cause.message : ''
+  if (message.startsWith('Unexpected end') || message.startsWith('Unterminated')) return 'it ends too early'
+  const position = /position (\d+)/.exec(message)?.[1]
+  const character = /^Unexpected token '(.)'/su.exec(message)?.[1]
+  const what = character === undefined ? 'a syntax error' : `unexpected ${JSON.stringify(character)}`
+  return position === undefined ? what : `${what} at position ${position}`
 }

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { onceApprover } from './approval.ts'
+import { callTool, explainCall } from './call.ts'
+import { ProviderUnavailable, ToolError } from './errors.ts'
+import { createTestRuntime, echo, testCall, toolNamed } from './testing.ts'
+
+describe('a call', () => {
+  test('is recorded before it runs and after', async () => {
+    const seen: number[] = []
+    const { runtime, events } = await createTestRuntime({
+      tools: [
+        {
+          ...echo,
+          run: async () => {
+            seen.push(events.length)
+            return { text: 'done' }
+          },
+        },
+      ],
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'hi' }))
+    expect(result).toMatchObject({ ok: true, tool: 'echo', text: 'done', error: null, risk: 'low' })
+    expect(seen).toEqual([1])
+    expect(events.map(event => event.type)).toEqual(['call-started', 'call-finished'])
+  })
+
+  test('that cannot be recorded does not run', async () => {
+    let ran = false
+    const { runtime } = await createTestRuntime({
+      tools: [
+        {
+          ...echo,
+          run: async () => {
+            ran = true
+            return { text: '' }
+          },
+        },
+      ],
+      audit: {
+        record: () => {
+          throw new Error('disk full')
+        },
+      },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'hi' }))
+    expect(ran).toBe(false)
+    expect(result.error).toMatchObject({ code: 'failed' })
+    expect(result.error?.message).toContain('disk full')
+  })
+
+  test('whose end cannot be recorded says that it did run', async () => {
+    let count = 0
+    const { runtime } = await createTestRuntime({
+      audit: {
+        record: () => {
+          count += 1
+          if (count === 2) throw new Error('disk full')
+        },
+      },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'hi' }))
+    expect(result.ok).toBe(false)
+    expect(result.text).toBe('hi')
+    expect(result.error?.message).toContain('did run')
+  })
+
+  test('is found by alias in any case, and by parameter alias', async () => {
+    const { runtime } = await createTestRuntime({})
+    const result = await callTool(runtime, testCall('SAY', { message: 'hi', seconds: 2 }))
+    expect(result).toMatchObject({ ok: true, tool: 'echo', text: 'hi' })
+  })
+
+  test.each([
+    ['nothing', {}, 'unknown_tool'],
+    ['constructor', {}, 'unknown_tool'],
+    ['__proto__', {}, 'unknown_tool'],
+    ['echo', {}, 'invalid_input'],
+    ['echo', [], 'invalid_input'],
+    ['echo', 'text', 'invalid_input'],
+    ['echo', null, 'invalid_input'],
+    ['echo', { text: 1 }, 'invalid_input'],
+    ['echo', { text: 'x', kind: 'c' }, 'invalid_input'],
+    ['echo', { text: 'x', ms: -1 }, 'invalid_input'],
+    ['echo', { text: 'x', ms: 1.5 }, 'invalid_input'],
+    ['echo', { text: 'x', txt: 'y' }, 'invalid_input'],
+    ['echo', { text: 'x', message: 'y' }, 'invalid_input'],
+    ['echo', JSON.parse('{"text":"x","__proto__":{"polluted":1}}'), 'invalid_input'],
+    ['echo', { text: 'x', constructor: 1 }, 'invalid_input'],
+    ['echo', { text: '\uD800' }, 'invalid_input'],
+    ['echo', { text: 'x', ms: Number.POSITIVE_INFINITY }, 'invalid_input'],
+    ['echo', { text: () => 'x' }, 'invalid_input'],
+    ['switched_off', { text: 'x' }, 'not_enabled'],
+  ])('of %s with %j ends with %s', async (tool, input, code) => {
+    const { runtime, events } = await createTestRuntime({ tools: [echo, toolNamed('switched_off')] })
+    const result = await callTool(runtime, testCall(tool, input))
+    expect(result.error?.code).toBe(code)
+    expect(result.decision.outcome).toBe('deny')
+    expect(events).toHaveLength(2)
+  })
+
+  test('of a misspelt tool or parameter names the nearest', async () => {
+    const { runtime } = await createTestRuntime({})
+    const tool = await callTool(runtime, testCall('ehco', {}))
+    expect(tool.error?.hint).toContain("'echo'")
+    const parameter = await callTool(runtime, testCall('echo', { text: 'x', knd: 'a' }))
+    expect(parameter.error?.hint).toContain("'kind'")
+  })
+
+  test('of a tool that is off for the agent is refused although it was never listed', async () => {
+    const { runtime } = await createTestRuntime({})
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { agent: { id: 'a', tools: [] } }))
+    expect(result.error?.code).toBe('not_enabled')
+  })
+
+  test('never shows a secret in its error', async () => {
+    const failing = { ...echo, run: () => Promise.reject(new Error('login with hunter2 failed')) }
+    const { runtime, events } = await createTestRuntime({ tools: [failing] })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(JSON.stringify([result, events])).not.toContain('hunter2')
+  })
+
+  test('that is cancelled ends although its tool does not listen', async () => {
+    const controller = new AbortController()
+    const { runtime } = await createTestRuntime({
+      tools: [{ ...echo, run: () => new Promise(() => undefined) }],
+    })
+    const pending = callTool(runtime, testCall('echo', { text: 'x' }, { signal: controller.signal }))
+    setTimeout(() => controller.abort(), 10)
+    expect((await pending).error?.code).toBe('cancelled')
+  })
+})
+
+describe('a decision', () => {
+  test('to deny ends the call, and a hard one says so', async () => {
+    const refuse = (by: 'rule' | 'hard-stop') => () => ({
+      outcome: 'deny' as const,
+      by,
+      ref: null,
+      reason: 'no',
+    })
+    const soft = await createTestRuntime({ decide: refuse('rule') })
+    expect((await callTool(soft.runtime, testCall('echo', { text: 'x' }))).error?.code).toBe('denied')
+    const hard = await createTestRuntime({ decide: refuse('hard-stop') })
+    expect((await callTool(hard.runtime, testCall('echo', { text: 'x' }))).error?.code).toBe('forbidden')
+  })
+
+  const ask = () => ({ outcome: 'ask' as const, by: 'mode' as const, ref: null, reason: 'writes' })
+
+  test('to ask without anybody to ask is refused', async () => {
+    const { runtime } = await createTestRuntime({ decide: ask })
+    expect((await callTool(runtime, testCall('echo', { text: 'x' }))).error?.code).toBe('needs_approval')
+  })
+
+  test('to ask is settled by an answer, and the record says who gave it', async () => {
+    const { runtime, events } = await createTestRuntime({ decide: ask, approver: onceApprover('kim') })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(result).toMatchObject({ ok: true, decision: { outcome: 'allow', by: 'user' } })
+    expect(events[1]).toMatchObject({ decision: { by: 'user' } })
+  })
+
+  test('that nobody answers in time is expired, not denied by a person', async () => {
+    const { runtime } = await createTestRuntime({
+      decide: ask,
+      approver: { ask: async () => ({ kind: 'expired' }) },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(result.error?.code).toBe('expired')
+    expect(result.decision.by).toBe('timeout')
+  })
+
+  test('can be explained without running or recording anything', async () => {
+    const { runtime, events } = await createTestRuntime({ decide: ask })
+    const { judgement } = await explainCall(runtime, testCall('echo', { text: 'x' }))
+    expect(judgement.decision.outcome).toBe('ask')
+    expect(events).toEqual([])
+  })
+})
+
+describe('hooks', () => {
+  test('before a call can veto it but not change its input', async () => {
+    const { runtime } = await createTestRuntime({
+      hooks: {
+        before: [
+          async request => {
+            expect(() => Object.assign(request.input, { text: 'other' })).toThrow()
+            return { veto: 'not today' }
+          },
+        ],
+      },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(result.error).toMatchObject({ code: 'denied' })
+    expect(result.decision).toMatchObject({ by: 'hook', reason: 'not today' })
+  })
+
+  test('after a call that fail withhold the output', async () => {
+    const { runtime } = await createTestRuntime({
+      hooks: {
+        after: [
+          () => {
+            throw new Error('cannot redact')
+          },
+        ],
+      },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'very secret' }))
+    expect(result.ok).toBe(false)
+    expect(JSON.stringify(result)).not.toContain('very secret')
+  })
+})
+
+describe('a provider that becomes unavailable', () => {
+  test('hands the call to the next one, which is judged by itself', async () => {
+    const { runtime } = await createTestRuntime({
+      tools: [{ ...echo, run: async () => ({ text: 'from below' }) }],
+    })
+    await runtime.registry.add({
+      id: 'above',
+      displayName: 'Above',
+      priority: 10,
+      isAvailable: () => true,
+      discoverTools: () => [toolNamed('echo', { overrides: 'echo' })],
+      execute: () => Promise.reject(new ProviderUnavailable('gone')),
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(result).toMatchObject({ ok: true, text: 'from below' })
+  })
+
+  test('ends the call when there is no other', async () => {
+    const failing = { ...echo, run: () => Promise.reject(new ProviderUnavailable('gone')) }
+    const { runtime } = await createTestRuntime({ tools: [failing] })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(result.error?.message).toContain('No provider')
+  })
+
+  test('is not tried elsewhere when its tool merely failed', async () => {
+    const failing = { ...echo, run: () => Promise.reject(new ToolError('failed', 'half done')) }
+    const { runtime } = await createTestRuntime({ tools: [failing] })
+    expect((await callTool(runtime, testCall('echo', { text: 'x' }))).error?.message).toBe('half done')
+  })
+})

@@ -1,0 +1,57 @@
+import type { Access } from './access.ts'
+
+/**
+ * The walls around one program, as plain data: made by the permission engine from the same rules as every other
+ * decision, put up by `sandbox/`. All paths are absolute. What is not named may be read and not changed.
+ */
+export interface SandboxProfile {
+  /** Folders and files that the program may change. */
+  readonly writable: readonly string[]
+  /** Folders that stay readable although they lie in a place that is private to the sandbox, such as /tmp or /run. */
+  readonly readable: readonly string[]
+  /** Not there for the program: reading is refused. Wins over all other lists, for everything beneath it. */
+  readonly hidden: readonly string[]
+  /** May be read but not changed although it lies in a writable folder. */
+  readonly protected: readonly string[]
+  /** `none`, or the Unix socket of a filtering HTTP proxy as the only way out. */
+  readonly network: 'none' | { readonly proxySocket: string }
+  /** Unix sockets can be created and connected: needed by some test suites, and a way to daemons of the host. */
+  readonly unixSockets: boolean
+  /** The whole environment. Variables that steer the dynamic loader (LD_*) are left out. */
+  readonly env: Readonly<Record<string, string>>
+  /** A folder that the program sees as /tmp; absent: an empty one in memory that ends with it. */
+  readonly privateTmp?: string
+  readonly cwd: string
+  readonly limits: SandboxLimits
+}
+
+export interface SandboxLimits {
+  /** Memory that one process may allocate; all together may hold as much in RAM. */
+  readonly memoryBytes: number
+  /** Processes and threads at the same time. */
+  readonly processes: number
+  /** Processor time of one process. */
+  readonly cpuSeconds: number
+  /** Size of one file that is written. */
+  readonly fileBytes: number
+  readonly openFiles: number
+}
+
+export const DEFAULT_SANDBOX_LIMITS: SandboxLimits = {
+  memoryBytes: 4 * 1024 ** 3,
+  processes: 512,
+  cpuSeconds: 600,
+  fileBytes: 2 * 1024 ** 3,
+  openFiles: 4096,
+}
+
+/** What stopped a program that ran into a wall, and the one rule that would have let it through. */
+export interface SandboxDenial {
+  readonly kind: 'write' | 'read' | 'network' | 'socket' | 'limit'
+  /** The path, host or limit, where the program named it. */
+  readonly target: string | null
+  /** For the model and the person. */
+  readonly message: string
+  /** Allowed by a rule or an approval, this opens the wall (`…`: the program did not say what). Null: no rule can. */
+  readonly allowedBy: Access | null
+}

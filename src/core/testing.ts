@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import { type Approver, noApprover } from './approval.ts'
+import type { AuditEvent, AuditLog } from './audit.ts'
+import type { Call, CallRuntime } from './call.ts'
+import type { Judgement, PermissionEngine } from './decision.ts'
+import type { Hooks } from './hooks.ts'
+import { localProvider } from './provider.ts'
+import { Registry } from './registry.ts'
+import { createRun } from './run.ts'
+import { type AnyTool, defineTool } from './tool.ts'
+
+// For tests of the pipeline: a runtime whose parts are small and visible.
+
+export const echo = defineTool({
+  name: 'echo',
+  aliases: ['Echo', 'say'],
+  parameterAliases: { message: 'text', seconds: { to: 'ms', convert: value => Number(value) * 1000 } },
+  title: 'Echo',
+  description: 'Returns its text.',
+  category: 'ReadOnly',
+  risk: 'low',
+  input: z.object({
+    text: z.string(),
+    ms: z.int().min(0).max(10_000).optional(),
+    kind: z.enum(['a', 'b']).default('a'),
+  }),
+  access: () => [],
+  run: async ({ text }) => ({ text }),
+})
+
+export function toolNamed(name: string, options: Partial<AnyTool> = {}): AnyTool {
+  return { ...echo, aliases: [], name, ...options }
+}
+
+export interface TestRuntime {
+  readonly runtime: CallRuntime
+  readonly events: AuditEvent[]
+}
+
+export async function createTestRuntime(options: {
+  tools?: readonly AnyTool[]
+  decide?: () => Judgement['decision']
+  approver?: Approver
+  hooks?: Partial<Hooks>
+  audit?: Partial<AuditLog>
+}): Promise<TestRuntime> {
+  const events: AuditEvent[] = []
+  const registry = new Registry()
+  await registry.add(localProvider('test', 'Test', 0, options.tools ?? [echo]))
+  const runtime: CallRuntime = {
+    workspace: '/workspace',
+    registry,
+    permissions: engineThatSays(
+      options.decide ?? (() => ({ outcome: 'allow', by: 'rule', ref: null, reason: 'ok' })),
+    ),
+    approver: options.approver ?? noApprover('this is a test'),
+    hooks: { before: [], after: [], ...options.hooks },
+    audit: {
+      record: event => {
+        events.push(event)
+      },
+      flush: async () => undefined,
+      close: async () => undefined,
+      ...options.audit,
+    },
+    processes: { run: () => Promise.reject(new Error('no processes in this test')) },
+    isEnabled: name => name !== 'switched_off',
+    openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
+    redactText: text => text.replaceAll('hunter2', '‹secret›'),
+  }
+  return { runtime, events }
+}
+
+export function testCall(tool: string, input: unknown, options: Partial<Call> = {}): Call {
+  return {
+    id: 'call_1',
+    tool,
+    input,
+    caller: 'test',
+    run: createRun('run_1'),
+    cwd: '/workspace',
+    signal: new AbortController().signal,
+    ...options,
+  }
+}
+
+function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
+  return {
+    judge: request => ({
+      decision: decide(),
+      hard: decide().by === 'hard-stop',
+      risk: request.risk,
+      access: request.access,
+      reasons: [],
+      permit: {
+        access: request.access,
+        writeScope: [],
+        judged: () => undefined,
+        mayRead: () => true,
+        isProtected: () => false,
+      },
+    }),
+    settle: (_request, judgement, answer) => {
+      const yes = answer.kind === 'once' || answer.kind === 'session' || answer.kind === 'permanent'
+      return {
+        ...judgement.decision,
+        outcome: yes ? 'allow' : 'deny',
+        by: 'user',
+        reason: `answered ${answer.kind}`,
+      }
+    },
+  }
+}
+
+function nothing(): never {
+  throw new Error('no files in this test')
+}
+
+const NO_FILES = {
+  resolve: nothing,
+  open: nothing,
+  list: nothing,
+  update: nothing,
+  remove: nothing,
+  move: nothing,
+  receipts: new Map<string, string>(),
+}

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createTestRuntime, testCall, toolNamed } from './testing.ts'
+import { callTools } from './turn.ts'
+
+test('low-risk neighbours run side by side, high-risk calls alone, results in the order of the calls', async () => {
+  const log: string[] = []
+  const run = async (input: { text: string }) => {
+    log.push(`+${input.text}`)
+    await sleep(10)
+    log.push(`-${input.text}`)
+    return { text: input.text }
+  }
+  const { runtime } = await createTestRuntime({
+    tools: [toolNamed('read', { run }), toolNamed('write', { run, risk: 'high' })],
+  })
+  const calls = ['read a', 'read b', 'write c', 'write d', 'read e'].map(line => {
+    const [tool = '', text] = line.split(' ')
+    return testCall(tool, { text })
+  })
+  const results = await callTools(runtime, calls)
+  expect(results.map(result => result.text)).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(log).toEqual(['+a', '+b', '-a', '-b', '+c', '-c', '+d', '-d', '+e', '-e'])
+})
