@@ -6,7 +6,7 @@ import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import { collectRules, type SourceRules } from './rules.ts'
 import type { Config, ParsedConfig } from './schema.ts'
-import { emptyTable, isTable, valueAt, withoutPath } from './tables.ts'
+import { emptyTable, isTable, setPath, valueAt, withoutPath } from './tables.ts'
 import { tighten } from './tighten.ts'
 
 /** A source that was checked, and whether it may loosen. */
@@ -23,21 +23,26 @@ export interface Combined {
   readonly warnings: Warning[]
 }
 
-/** Puts the sources together, the lowest rank first: those that may loosen are merged, then the others tighten. */
+/**
+ * Puts the sources together, the lowest rank first. One that may loosen is merged; of one that may not, what is stricter
+ * than everything below it counts, and layers above it have their say as usual. The managed file comes last.
+ */
 export function combine(sources: readonly Ready[]): Combined {
   const contributions: Contributions = new Map()
+  const warnings: Warning[] = []
+  const collected: SourceRules[] = []
   const merged = emptyTable()
-  const rules = new Map(
-    sources.map(ready => [ready, collectRules(ready.source, ready.parsed, ready.trusted, mayLoosen(ready))]),
-  )
-  for (const ready of sources.filter(mayLoosen)) {
-    mergeSource(merged, ready.source, withoutRules(ready.data), contributions)
+  for (const ready of sources) {
+    const rules = collectRules(ready.source, ready.parsed, ready.trusted, mayLoosen(ready))
+    collected.push(rules)
+    if (mayLoosen(ready)) mergeSource(merged, ready.source, withoutRules(ready.data), contributions)
+    else warnings.push(...applyTightening(merged, ready, rules.dropped, contributions))
   }
-  const config = toConfig(merged, [...rules.values()])
-  const warnings = sources
-    .filter(ready => !mayLoosen(ready))
-    .flatMap(ready => applyTightening(config, ready, rules.get(ready)?.dropped ?? 0, contributions))
-  return { config, contributions, warnings: [...warnings, ...defaultActionWarnings(sources)] }
+  return {
+    config: toConfig(parseMerged(merged), collected),
+    contributions,
+    warnings: [...warnings, ...defaultActionWarnings(sources)],
+  }
 }
 
 function mayLoosen({ source, trusted }: Ready): boolean {
@@ -51,22 +56,21 @@ function withoutRules(data: Table): Table {
   return emptyTable({ ...data, permissions: emptyTable(rest) })
 }
 
-function toConfig(merged: Table, collected: readonly SourceRules[]): Config {
+function parseMerged(merged: Table): ParsedConfig {
   const result = parseConfig(merged)
-  if (!result.success) {
-    // Each source is valid by itself; this is for a combination that nobody has thought of.
-    const issue = result.error.issues[0]
-    const key = joinKey((issue?.path ?? []).map(String))
-    throw new ConfigError(
-      `The settings of several files do not fit together at '${key}': ${issue?.message}`,
-      {
-        file: 'configuration',
-      },
-    )
-  }
-  const { rules: _rules, rule: _rule, default_action: _action, ...permissions } = result.data.permissions
+  if (result.success) return result.data
+  // Each source is valid by itself; this is for a combination that nobody has thought of.
+  const issue = result.error.issues[0]
+  const key = joinKey((issue?.path ?? []).map(String))
+  throw new ConfigError(`The settings of several files do not fit together at '${key}': ${issue?.message}`, {
+    file: 'configuration',
+  })
+}
+
+function toConfig(parsed: ParsedConfig, collected: readonly SourceRules[]): Config {
+  const { rules: _rules, rule: _rule, default_action: _action, ...permissions } = parsed.permissions
   return {
-    ...result.data,
+    ...parsed,
     permissions: {
       ...permissions,
       rules: collected.flatMap(({ rules }) => rules),
@@ -76,20 +80,23 @@ function toConfig(merged: Table, collected: readonly SourceRules[]): Config {
 }
 
 function applyTightening(
-  config: Config,
+  merged: Table,
   ready: Ready,
   dropped: number,
   contributions: Contributions,
 ): Warning[] {
   const { source, parsed } = ready
   let data = withoutRules(ready.data)
-  if (source.layer === 'managed' && ready.trusted) {
+  if (source.layer === 'managed' && data.hooks !== undefined) {
     // A hook can only veto or hide; the administrator's run besides everybody's own.
-    config.hooks.push(...parsed.hooks)
+    mergeSource(merged, source, emptyTable({ hooks: data.hooks }), contributions)
     data = withoutPath(data, ['hooks'])
   }
-  const { applied, refused } = tighten(config, data, parsed)
-  for (const path of applied) addContribution(contributions, path, { source, value: valueAt(data, path) })
+  const { applied, refused } = tighten(parseMerged(merged), data, parsed)
+  for (const { path, value } of applied) {
+    setPath(merged, path, value)
+    addContribution(contributions, path, { source, value: valueAt(data, path) })
+  }
   const allow = dropped === 0 ? [] : [`${dropped} allow ${dropped === 1 ? 'rule' : 'rules'}`]
   const ignored = [...allow, ...refused.map(path => toVisible(joinKey(path)))]
   if (ignored.length === 0) return []

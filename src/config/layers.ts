@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts'
 import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import type { Layer } from './rule-schema.ts'
-import { emptyTable, isTable, leaves, matchesPattern } from './tables.ts'
+import { emptyTable, isPatternOf, isTable, leaves } from './tables.ts'
 
 /** The flags that have to do with configuration. */
 export interface ConfigFlags {
@@ -93,13 +93,12 @@ function mergeTable(target: Table, data: Table, path: readonly string[], contrib
     const here = [...path, key]
     const value = data[key]
     const current = Object.hasOwn(target, key) ? target[key] : undefined
-    const isExact = (pattern: string) =>
-      pattern.split('.').length === here.length && matchesPattern(pattern, here)
-    if (isTable(value) && !WHOLE_TABLES.some(isExact)) {
+    const isHere = (pattern: string) => isPatternOf(pattern, here)
+    if (isTable(value) && !WHOLE_TABLES.some(isHere)) {
       const child = isTable(current) ? current : emptyTable()
       target[key] = child
       mergeTable(child, value, here, contributions)
-    } else if (Array.isArray(value) && Array.isArray(current) && JOINED_LISTS.some(isExact)) {
+    } else if (Array.isArray(value) && Array.isArray(current) && JOINED_LISTS.some(isHere)) {
       target[key] = [...current, ...value]
     } else {
       target[key] = value

@@ -74,8 +74,10 @@ export function inspectConfig({ cwd, named, environment, flags = {} }: LoadOptio
   const warnings = [...found, ...overrides].flatMap(entry => entry.warnings)
   if (errors.length > 0) return { files, errors, warnings, loaded: undefined }
 
-  const sources = [...found, ...overrides].flatMap(({ ready }) => (ready === undefined ? [] : [ready]))
-  const combined = combine(sources.map(ready => withTrust(ready, trust)))
+  const sources = [...found, ...overrides].flatMap(({ ready }) => ready ?? [])
+  const isManaged = ({ source }: Ready) => source.layer === 'managed'
+  const ranked = [...sources.filter(ready => !isManaged(ready)), ...sources.filter(isManaged)]
+  const combined = combine(ranked.map(ready => withTrust(ready, trust)))
   const all = [...warnings, ...combined.warnings]
   const { config, contributions } = combined
   return {

@@ -1,7 +1,7 @@
 import { toWarning, type Warning } from './config-error.ts'
 import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
-import { leaves, matchesPattern, valueAt, withoutPath } from './tables.ts'
+import { isPatternAbove, leaves, valueAt, withoutPath } from './tables.ts'
 
 /**
  * What a project's file may not set even when it is trusted: where secrets come from and go to, programs that run
@@ -26,7 +26,7 @@ export function withoutForeignKeys(source: Source, data: Table): { data: Table; 
   const warnings: Warning[] = []
   let rest = data
   for (const { path } of leaves(data)) {
-    const entry = NOT_FROM_PROJECTS.find(({ pattern }) => matchesPattern(pattern, path))
+    const entry = NOT_FROM_PROJECTS.find(({ pattern }) => isPatternAbove(pattern, path))
     const key = path.slice(0, entry?.without.split('.').length)
     // One warning for `server`, however many keys it has.
     if (entry === undefined || valueAt(rest, key) === undefined) continue

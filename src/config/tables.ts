@@ -62,8 +62,13 @@ export function leaves(data: Table, path: readonly string[] = []): { path: strin
   })
 }
 
-/** `providers.*.api_key` matches the key and everything below it; `*` stands for one part. */
-export function matchesPattern(pattern: string, path: readonly string[]): boolean {
+/** `providers.*.api_key` is the pattern of that key; `*` stands for one part. */
+export function isPatternOf(pattern: string, path: readonly string[]): boolean {
+  return pattern.split('.').length === path.length && isPatternAbove(pattern, path)
+}
+
+/** The same for the key and everything below it. */
+export function isPatternAbove(pattern: string, path: readonly string[]): boolean {
   const parts = pattern.split('.')
   return parts.length <= path.length && parts.every((part, index) => part === '*' || part === path[index])
 }

@@ -1,6 +1,6 @@
 import type { Table } from './read-source.ts'
-import type { Config, ParsedConfig } from './schema.ts'
-import { leaves, matchesPattern, setPath, valueAt } from './tables.ts'
+import type { ParsedConfig } from './schema.ts'
+import { isPatternOf, isTable, leaves, valueAt } from './tables.ts'
 
 /**
  * How a source that may only tighten (the managed file, a file that is not trusted) changes a setting: the stricter of
@@ -41,37 +41,31 @@ const STRICTER: Readonly<Record<string, (current: unknown, proposed: unknown) =>
 }
 
 export interface Tightened {
-  /** Keys that were made stricter. */
-  readonly applied: string[][]
+  /** What to set, as it would be written. */
+  readonly applied: { path: string[]; value: unknown }[]
   /** Keys that the source set and that did not count, because they have no stricter side or would loosen. */
   readonly refused: string[][]
 }
 
-/** Applies what `data` sets (with its values from `parsed`) to `config`, in place, as far as it is stricter. */
-export function tighten(config: Config, data: Table, parsed: ParsedConfig): Tightened {
-  const applied: string[][] = []
+/** What `data` (`parsed`, when its units are converted) sets that is stricter than the configuration so far. */
+export function tighten(current: ParsedConfig, data: Table, parsed: ParsedConfig): Tightened {
+  const applied: { path: string[]; value: unknown }[] = []
   const refused: string[][] = []
-  for (const { path } of leaves(data)) {
-    const key = Object.keys(STRICTER).find(
-      pattern => pattern.split('.').length === path.length && matchesPattern(pattern, path),
-    )
-    const stricter = key === undefined ? undefined : STRICTER[key]
-    const current = valueAt(config, path)
+  for (const { path, value: written } of leaves(data)) {
+    const pattern = Object.keys(STRICTER).find(candidate => isPatternOf(candidate, path))
+    const stricter = pattern === undefined ? undefined : STRICTER[pattern]
+    const before = valueAt(current, path)
     const proposed = valueAt(parsed, path)
-    if (isSame(proposed, current)) continue
-    const value = stricter?.(current, proposed)
-    if (value === undefined || isSame(value, current) || !canHold(config, path)) {
-      refused.push(path)
-    } else {
-      setPath(config, path, value)
-      applied.push(path)
-    }
+    if (isTable(written) || isSame(proposed, before)) continue
+    const value = stricter?.(before, proposed)
+    if (value === undefined || isSame(value, before) || !canHold(current, path)) refused.push(path)
+    else applied.push({ path, value: isSame(value, proposed) ? written : value })
   }
   return { applied, refused }
 }
 
 /** `mcp.x.enabled = false` about a server that nobody has configured would make half a server of it. */
-function canHold(config: Config, path: readonly string[]): boolean {
+function canHold(config: ParsedConfig, path: readonly string[]): boolean {
   return path[0] === 'tools' || valueAt(config, path.slice(0, -1)) !== undefined
 }
 
