@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
+import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { toolSettings } from './config/schema.ts'
 import type { Access } from './core/access.ts'
 import type { Approver } from './core/approval.ts'
+import type { AuditLog } from './core/audit.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall } from './core/call.ts'
 import type { Agent, DecisionRef, Outcome } from './core/decision.ts'
-import { ToolError } from './core/errors.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
+import { realPathOf } from './core/real-path.ts'
 import { createRedactor } from './core/redact.ts'
-import { type ProviderStatistics, Registry } from './core/registry.ts'
+import { Registry } from './core/registry.ts'
 import { createRun, type Run } from './core/run.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
@@ -21,7 +25,7 @@ import { compileRule, type Rule } from './permissions/rules.ts'
 import { createProcesses } from './sandbox/processes.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
-import { placesFor } from './store/places.ts'
+import { type Places, placesFor } from './store/places.ts'
 import { fileTools } from './tools/all.ts'
 import { createPathLocks } from './workspace/path-locks.ts'
 import { loadRun, saveRun } from './workspace/runs.ts'
@@ -63,6 +67,7 @@ export interface Explanation {
 export interface Runtime {
   readonly workspace: string
   readonly cwd: string
+  readonly places: Places
   readonly registry: Registry
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
@@ -70,32 +75,22 @@ export interface Runtime {
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'agent'>): Promise<Explanation>
   /** Starts or resumes a run; without an id, a new one that is forgotten when the runtime closes. */
   openRun(id?: string): Promise<Run>
-  providerStatistics(): Promise<ProviderStatistics[]>
   close(): Promise<void>
 }
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { loaded, environment } = options
-  const { root: workspace, cwd } = loaded.workspace
+  const { root: workspace, cwd } = options.loaded.workspace
   const registry = new Registry()
   await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, fileTools))
   const parts = createParts(options, registry)
-  const runs = new Map<string, Run>()
+  const runs = createRuns(parts.places)
 
-  const openRun = async (id?: string): Promise<Run> => {
-    if (id === undefined) return createRun(`run_${randomUUID()}`)
-    const known = runs.get(id)
-    if (known !== undefined) return known
-    const run = await loadRun(parts.places.runs, id)
-    runs.set(id, run)
-    return run
-  }
   const toCall = async (request: CallRequest): Promise<Call> => ({
     id: `call_${randomUUID()}`,
     tool: request.tool,
     input: request.input,
     caller: request.caller ?? 'library',
-    run: await openRun(request.run),
+    run: await runs.open(request.run),
     cwd: request.cwd === undefined ? cwd : resolve(cwd, request.cwd),
     signal: request.signal ?? new AbortController().signal,
     ...(request.agent === undefined ? {} : { agent: request.agent }),
@@ -105,12 +100,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     workspace,
     cwd,
+    places: parts.places,
     registry,
-    openRun,
-    call: async request => callTool(parts.runtime, await toCall(request)),
-    callAll: async requests => callTools(parts.runtime, await Promise.all(requests.map(toCall))),
+    openRun: runs.open,
+    call: async request => callTool(parts.calls, await toCall(request)),
+    callAll: async requests => callTools(parts.calls, await Promise.all(requests.map(toCall))),
     async explain(request) {
-      const { entry, judgement } = await explainCall(parts.runtime, await toCall(request))
+      const { entry, judgement } = await explainCall(parts.calls, await toCall(request))
       return {
         tool: request.tool,
         canonical: entry.tool.name,
@@ -122,11 +118,137 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         ref: judgement.decision.ref,
       }
     },
-    providerStatistics: async () => registry.statistics(),
     async close() {
-      for (const run of runs.values()) await saveRun(parts.places.runs, run)
+      await runs.save()
       await parts.close()
-      if (environment.insideCall === undefined) await parts.runtime.audit.close()
     },
+  }
+}
+
+interface Parts {
+  readonly calls: CallRuntime
+  readonly places: Places
+  close(): Promise<void>
+}
+
+/** Everything a call works with. What touches the disk or starts a process does so when it is first used. */
+function createParts({ loaded, environment, approver }: RuntimeOptions, registry: Registry): Parts {
+  const { config, workspace } = loaded
+  const places = placesFor(workspace.root, environment.directories.state)
+  const redactor = createRedactor({ values: environment.secrets })
+  const audit = openAuditLog({
+    directory: places.audit,
+    anchorDirectory: places.anchors,
+    redact: redactor,
+    segmentBytes: config.audit.segment_size,
+    ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
+  })
+  const undo = lazy(() =>
+    openUndoStore({
+      directory: prepareState(places, workspace.root, places.undo),
+      budgetBytes: config.undo.budget,
+      largeFileBytes: config.undo.max_file_size,
+    }),
+  )
+  const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
+  const processes = createProcesses()
+  const permissions = createEngine({
+    workspace: workspace.root,
+    home: realPathOf(environment.home),
+    mode: config.mode,
+    fallback: config.permissions.default,
+    rules: compileRules(loaded, registry, realPathOf(environment.home)),
+    grants: openGrantsFile(places.grants),
+    rememberMs: config.permissions.remember_max,
+    now: Date.now,
+  })
+  const recordAudit: AuditLog['record'] = event => {
+    prepareState(places, workspace.root, places.audit)
+    audit.record(event)
+  }
+  return {
+    places,
+    calls: {
+      workspace: workspace.root,
+      registry,
+      permissions,
+      approver,
+      hooks: { before: [], after: [] },
+      audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
+      processes,
+      isEnabled: name => toolSettings(config, name).enabled !== false,
+      openFiles: (call, permit, tool) =>
+        createScopedFs({
+          cwd: call.cwd,
+          permit,
+          call: { id: call.id, run: call.run.id, tool },
+          receipts: call.run.receipts,
+          undo: undo.value,
+          locks: locks.value,
+          signal: call.signal,
+        }),
+      redactText: redactor.text,
+    },
+    async close() {
+      if (undo.isMade()) await undo.value.close()
+      await processes.close()
+      await audit.close()
+    },
+  }
+}
+
+/** Rules of all files, with their examples checked: a rule that does not do what its author says stops everything. */
+function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Rule[] {
+  const { permissions } = loaded.config
+  const context = { home, workspace: loaded.workspace.root }
+  const canonical = (name: string): string => registry.candidates(name)[0]?.tool.name ?? name.toLowerCase()
+  const rules = permissions.rules.map((rule, index) => compileRule(rule, index, context, canonical))
+  const problem = checkRules(rules, context)[0]
+  if (problem !== undefined) {
+    const { file, line } = problem.rule.definition.origin
+    throw new ConfigError(`Rule '${problem.rule.id}': ${problem.message}`, {
+      file,
+      position: line === undefined ? undefined : { line, column: 1 },
+    })
+  }
+  return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
+}
+
+/** Makes `.kogu` with its `.gitignore` before the first thing is written into it. */
+function prepareState(places: Places, workspace: string, folder: string): string {
+  if (places.inWorkspace && !existsSync(places.state)) createStateFolder(workspace)
+  return folder
+}
+
+function createRuns(places: Places) {
+  const named = new Map<string, Run>()
+  const anonymous = new Map<string, Run>()
+  return {
+    async open(id?: string): Promise<Run> {
+      if (id === undefined) {
+        const run = createRun(`run_${randomUUID()}`)
+        anonymous.set(run.id, run)
+        return run
+      }
+      const known = named.get(id) ?? anonymous.get(id)
+      if (known !== undefined) return known
+      const run = await loadRun(places.runs, id)
+      named.set(id, run)
+      return run
+    },
+    async save(): Promise<void> {
+      for (const run of named.values()) await saveRun(places.runs, run)
+    },
+  }
+}
+
+function lazy<T>(make: () => T): { readonly value: T; isMade(): boolean } {
+  let made: { value: T } | undefined
+  return {
+    get value() {
+      made ??= { value: make() }
+      return made.value
+    },
+    isMade: () => made !== undefined,
   }
 }

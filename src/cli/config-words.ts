@@ -1,13 +1,7 @@
-import type { ConfigError, Warning } from '../config/config-error.ts'
+import type { ConfigError } from '../config/config-error.ts'
 
 /** file:line:column, the sentence, and the line itself with a caret. */
 export function describeConfigError(error: ConfigError): string {
   const place = [error.file, error.line, error.column].filter(part => part !== undefined).join(':')
   return [`${place}: ${error.message}`, error.codeblock, error.hint].filter(part => part).join('\n')
 }
-
-export function describeWarning({ message, file, line, hint }: Warning, title: string): string {
-  const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `
-  return `${title} ${place}${message}${hint === undefined ? '' : ` ${hint}`}`
-}
-

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts'
 import { type Approver, noApprover } from '../core/approval.ts'
 import type { Mode } from '../core/decision.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
-import { describeWarning } from './config-words.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 
 const MODES: readonly Mode[] = ['ask', 'accept-edits', 'read-only', 'auto']
@@ -17,7 +16,7 @@ export function loadOptions(context: CommandContext): LoadOptions {
   const mode = readMode(textOption(values, 'mode'))
   return {
     cwd: named === undefined ? context.cwd : resolve(context.cwd, named),
-    cwdIsExplicit: named !== undefined,
+    named: named !== undefined,
     environment,
     flags: {
       set: Array.isArray(values.set) ? values.set.map(String) : [],
@@ -33,7 +32,7 @@ export function loadForCommand(context: CommandContext): LoadedConfig {
   const { output } = context
   const loaded = loadConfig(loadOptions(context))
   for (const warning of loaded.warnings) {
-    output.note(describeWarning(warning, output.noteStyle('yellow', 'warning:')))
+    output.note(`${output.noteStyle('yellow', 'warning:')} ${warning.message}`)
   }
   return loaded
 }

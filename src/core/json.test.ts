@@ -10,8 +10,8 @@ describe('the text of an input', () => {
     ['{"a":}', 'unexpected "}"'],
     ['{"a":1e999}', 'not finite'],
     ['{"a":"\\ud800"}', 'lone surrogate'],
-    ['{'__proto__':{"x":1}}', '__proto__'],
-    ['{"a":{"b":[{'__proto__':1}]}}', '__proto__'],
+    ['{"__proto__":{"x":1}}', '__proto__'],
+    ['{"a":{"b":[{"__proto__":1}]}}', '__proto__'],
   ])('%s is refused: %s', (text, message) => {
     expect(() => parseInput(text)).toThrow(message)
   })

@@ -4,10 +4,8 @@ import type { Item } from './items.ts'
 import type { PathContext } from './paths.ts'
 import { compileHosts, compilePaths, matchTokens, type PathMatcher, type TokenPattern } from './patterns.ts'
 
-/** A rule as a configuration file has it. */
-export interface RuleDefinition {
-  id?: string | undefined
-  decision: Outcome
+/** What a rule speaks about. Everything that is given has to hold. */
+export interface Conditions {
   tool?: string | readonly string[] | undefined
   path?: readonly string[] | undefined
   host?: readonly string[] | undefined
@@ -16,14 +14,16 @@ export interface RuleDefinition {
   effects?: readonly string[] | undefined
   agents?: readonly string[] | undefined
   modes?: readonly string[] | undefined
-  except?:
-    | {
-        path?: readonly string[] | undefined
-        host?: readonly string[] | undefined
-        command?: readonly TokenPattern[] | undefined
-      }
-    | undefined
-  expires?: Date | undefined
+}
+
+/** A rule as a configuration file has it. */
+export interface RuleDefinition extends Conditions {
+  id?: string | undefined
+  decision: Outcome
+  /** Where the rule does not hold: any one of these is enough. */
+  except?: Conditions | undefined
+  /** Milliseconds since 1970. */
+  expires?: number | undefined
   reason?: string | undefined
   /** Counts only once content that is not trusted entered the run. */
   after?: 'untrusted' | undefined
@@ -83,6 +83,7 @@ export function compileRule(
 ): Rule {
   const id = definition.id ?? `${definition.decision}-${index + 1}`
   const tools = toList(definition.tool)?.map(canonical)
+  const exceptedTools = new Set(toList(definition.except?.tool)?.map(canonical))
   const matcher = itemMatcher(definition, tools, context)
   return {
     id,
@@ -97,10 +98,12 @@ export function compileRule(
       text: describeRule(definition),
     },
     applies(request, mode, now) {
-      if (definition.expires !== undefined && now >= definition.expires.getTime()) return false
+      if (definition.expires !== undefined && now >= definition.expires) return false
       if (definition.modes !== undefined && !definition.modes.includes(mode)) return false
-      if (definition.agents !== undefined && !definition.agents.includes(request.agent?.id ?? ''))
-        return false
+      const agent = request.agent?.id ?? ''
+      if (definition.agents !== undefined && !definition.agents.includes(agent)) return false
+      if (definition.except?.agents?.includes(agent) || definition.except?.modes?.includes(mode)) return false
+      if (exceptedTools.has(request.tool.name)) return false
       return definition.after === undefined || request.run.labels.some(label => !label.trusted)
     },
     matches: matcher,
@@ -137,7 +140,8 @@ function itemMatcher(
       if (item.kind !== 'network' || !speaksOf(item, request)) return false
       // An address that cannot be read cannot be allowed, and may be the one that is forbidden.
       if (item.facts === undefined) return strict
-      if (method !== undefined && !method.some(name => name.toUpperCase() === item.method)) return false
+      if (method !== undefined && !hasMethod(method, item.method)) return false
+      if (except?.method !== undefined && hasMethod(except.method, item.method)) return false
       if (excepted?.(item.facts.host, item.facts.port)) return false
       return hosts(item.facts.host, item.facts.port)
     }
@@ -147,6 +151,10 @@ function itemMatcher(
       item.kind === 'execute' && speaksOf(item, request) && matchesCommand(item, definition, strict)
   }
   return (item, request) => item.kind === 'tool' && (names?.has(request.tool.name) ?? true)
+}
+
+function hasMethod(methods: readonly string[], method: string): boolean {
+  return methods.some(name => name.toUpperCase() === method)
 }
 
 function matchesFile(
@@ -187,6 +195,7 @@ function matchesOne(found: FoundCommand, definition: RuleDefinition, strict: boo
   }
   if (effects !== undefined && !found.effects.some(effect => effects.includes(effect))) return false
   if (command !== undefined && !matchTokens(command, words, strict)) return false
+  if (found.effects.some(effect => except?.effects?.includes(effect))) return false
   return except?.command === undefined || !matchTokens(except.command, words, !strict)
 }
 

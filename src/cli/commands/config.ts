@@ -6,7 +6,7 @@ import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
 import { toVisible } from '../../core/visible.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
-import { describeConfigError, describeWarning } from '../config-words.ts'
+import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand, loadOptions } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -45,7 +45,10 @@ Until a project is trusted, only what its files make stricter counts.
       case 'untrust':
         return untrustProject(context, loadForCommand(context))
       default:
-        throw new UsageError(`Unknown: kogu config ${verb}`, 'Use: get | list | path | validate | schema | trust | untrust')
+        throw new UsageError(
+          `Unknown: kogu config ${verb}`,
+          'Use: get | list | path | validate | schema | trust | untrust',
+        )
     }
   },
 }
@@ -81,8 +84,10 @@ function validate(context: CommandContext): number {
   if (output.json) {
     output.object({ ok: errors.length === 0, files, errors: errors.map(errorData), warnings })
   } else {
-    for (const error of errors) output.note(`${output.noteStyle('red', 'error:')} ${describeConfigError(error)}`)
-    for (const warning of warnings) output.note(describeWarning(warning, output.noteStyle('yellow', 'warning:')))
+    for (const error of errors)
+      output.note(`${output.noteStyle('red', 'error:')} ${describeConfigError(error)}`)
+    for (const warning of warnings)
+      output.note(`${output.noteStyle('yellow', 'warning:')} ${warning.message}`)
     output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
   }
   return errors.length === 0 ? EXIT.ok : EXIT.config
@@ -94,7 +99,8 @@ function errorData({ message, file, line, column, hint }: ConfigError) {
 
 function schema({ output, values }: CommandContext): number {
   const draft = textOption(values, 'draft') ?? '2020-12'
-  if (draft !== '2020-12' && draft !== '04') throw new UsageError(`--draft takes 2020-12 or 04, not '${draft}'.`)
+  if (draft !== '2020-12' && draft !== '04')
+    throw new UsageError(`--draft takes 2020-12 or 04, not '${draft}'.`)
   const document = configJsonSchema(draft === '04' ? 'draft-04' : 'draft-2020-12')
   if (output.json) output.object(document)
   else output.data(JSON.stringify(document, null, 2))
@@ -105,7 +111,8 @@ async function trustProject(context: CommandContext, loaded: LoadedConfig): Prom
   const { output, values, environment } = context
   const { trust: state, projectPart, workspace } = loaded
   if (state.status === 'not-needed' || state.status === 'trusted') {
-    const reason = state.status === 'trusted' ? 'It is trusted already.' : 'Nothing in this project needs trust.'
+    const reason =
+      state.status === 'trusted' ? 'It is trusted already.' : 'Nothing in this project needs trust.'
     report(context, state.status, reason)
     return EXIT.ok
   }

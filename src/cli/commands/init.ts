@@ -14,7 +14,7 @@ Make a folder a Kogu workspace: .kogu/config.toml, its schema for editors, and .
   async run({ cwd, values, output }) {
     const steps = initWorkspace(resolve(cwd, textOption(values, 'cwd') ?? '.'))
     if (output.json) output.object({ ok: true, files: steps })
-    else output.data(steps.map(step => `${step.done}  ${step.path}`).join('\n'))
+    else output.data(steps.map(step => `${step.status}  ${step.path}`).join('\n'))
     return EXIT.ok
   },
 }

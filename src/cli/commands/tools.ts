@@ -24,7 +24,7 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     try {
       if (verb === 'list') return list(context, runtime.registry.list())
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
-      if (verb === 'stats') return stats(context, await runtime.providerStatistics())
+      if (verb === 'stats') return stats(context, runtime.registry.statistics())
       throw new UsageError(`Unknown: kogu tools ${verb}`, 'Use: kogu tools list | show | stats')
     } finally {
       await runtime.close()

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import type { CallFinished } from '../../core/audit.ts'
+import type { Outcome } from '../../core/decision.ts'
+import { toVisible } from '../../core/visible.ts'
+import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
+import { type VerifyReport, verifyAudit } from '../../store/audit/verify.ts'
+import { type Places, placesFor } from '../../store/places.ts'
+import { type Command, type CommandContext, countOption, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
+import { type Output, table } from '../output.ts'
+import { readTime } from '../read-time.ts'
+
+export const audit: Command = {
+  help: `
+Read and check the record of every call: what was asked, what was decided and by which line, what it changed.
+
+  kogu audit list                           the last 20 finished calls
+  kogu audit list --tool write_file --outcome deny --since 7d
+  kogu audit show call_4f9c…                both events of one call, in full
+  kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
+  kogu audit export --output audit.jsonl    all events, oldest first, as they stand in the log
+
+Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome allow|ask|deny  --text WORDS  --limit N
+`,
+  options: {
+    since: { type: 'string' },
+    until: { type: 'string' },
+    tool: { type: 'string' },
+    run: { type: 'string' },
+    outcome: { type: 'string' },
+    text: { type: 'string' },
+    limit: { type: 'string' },
+    output: { type: 'string' },
+  },
+  async run(context) {
+    const [verb = 'list', id] = context.positionals
+    const places = placesFor(loadForCommand(context).workspace.root, context.environment.directories.state)
+    switch (verb) {
+      case 'list':
+        return list(context, places)
+      case 'show':
+        if (id === undefined) throw new UsageError('Which call?', 'For example: kogu audit show call_4f9c…')
+        return show(context, places, id)
+      case 'verify':
+        return verify(context, places)
+      case 'export':
+        return exportEvents(context, places)
+      default:
+        throw new UsageError(`Unknown: kogu audit ${verb}`, 'Use: kogu audit list | show | verify | export')
+    }
+  },
+}
+
+async function list(context: CommandContext, places: Places): Promise<number> {
+  const { output, values } = context
+  const limit = countOption(values, 'limit') ?? 20
+  const rows: StoredEvent[] = []
+  for await (const stored of readEvents({ ...readFilters(context, places), newestFirst: true })) {
+    // A call is listed by its end; notes are changes of authority and belong to the picture.
+    if (stored.event.type !== 'call-started') rows.push(stored)
+    if (rows.length >= limit) break
+  }
+  if (output.json) output.object(rows.map(toData))
+  else if (rows.length === 0) output.note('Nothing recorded that matches.')
+  else output.data(table(rows.reverse().map(row => toRow(row, output))))
+  return EXIT.ok
+}
+
+function toRow({ at, event }: StoredEvent, output: Output): string[] {
+  const time = at.slice(0, 19).replace('T', ' ')
+  if (event.type === 'note')
+    return [time, 'note', event.action, '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
+  if (event.type === 'call-started') return [time, 'started', event.tool, '', event.call]
+  return [time, outcomeWord(event, output), event.tool, decidedBy(event), event.call]
+}
+
+function outcomeWord(event: CallFinished, output: Output): string {
+  if (event.ok) return output.style('green', 'ok')
+  const refused = event.decision.outcome === 'deny' && event.decision.by !== 'validation'
+  return output.style('red', refused ? 'denied' : (event.error?.code ?? 'failed'))
+}
+
+function decidedBy({ decision }: CallFinished): string {
+  const { by, ref } = decision
+  if (ref === null) return by
+  return `${by} ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
+}
+
+async function show(context: CommandContext, places: Places, id: string): Promise<number> {
+  const { output } = context
+  const events: StoredEvent[] = []
+  for await (const stored of readEvents({ directory: places.audit, call: id })) events.push(stored)
+  if (events.length === 0) {
+    output.note(`No call '${toVisible(id)}' is recorded. See: kogu audit list`)
+    if (output.json)
+      output.object({ ok: false, error: { code: 'not_found', message: 'No such call.', hint: null } })
+    return EXIT.notFound
+  }
+  if (output.json) output.object(events.map(toData))
+  else output.data(events.map(event => toVisible(JSON.stringify(toData(event), null, 2))).join('\n'))
+  return EXIT.ok
+}
+
+function toData({ seq, at, hash, segment, event }: StoredEvent): unknown {
+  return { seq, at, segment, hash, ...event }
+}
+
+async function verify({ output }: CommandContext, places: Places): Promise<number> {
+  const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+  if (output.json) output.object(report)
+  else output.data(describeReport(report, output))
+  return report.ok ? EXIT.ok : EXIT.failed
+}
+
+function describeReport(report: VerifyReport, output: Output): string {
+  const { events, segments, problems, omitted, anchored } = report
+  const counts = `${events} events in ${segments} segment${segments === 1 ? '' : 's'}`
+  const unanchored = anchored.missing.length
+  const doubt =
+    unanchored === 0 ? '' : `\n${unanchored} of them without an anchor: a cut tail there cannot be excluded.`
+  if (report.ok) return `${output.style('green', 'intact')}  ${counts}${doubt}`
+  const lines = problems.map(
+    ({ segment, line, kind, message }) => `  ${segment}:${line}  ${kind}  ${toVisible(message)}`,
+  )
+  const more = omitted === 0 ? [] : [`  … and ${omitted} more`]
+  return [`${output.style('red', 'BROKEN')}  ${counts}`, ...lines, ...more].join('\n')
+}
+
+async function exportEvents(context: CommandContext, places: Places): Promise<number> {
+  const path = textOption(context.values, 'output')
+  // 'wx': an export never overwrites a file.
+  const target = path === undefined ? process.stdout : createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  for await (const { text } of readEvents(readFilters(context, places))) {
+    if (!target.write(`${text}\n`)) await once(target, 'drain')
+  }
+  if (target !== process.stdout) {
+    target.end()
+    await finished(target)
+  }
+  return EXIT.ok
+}
+
+const OUTCOMES: readonly Outcome[] = ['allow', 'ask', 'deny']
+
+function readFilters({ values }: CommandContext, places: Places): ReadOptions {
+  const outcome = textOption(values, 'outcome')
+  if (outcome !== undefined && !OUTCOMES.some(known => known === outcome)) {
+    throw new UsageError(`--outcome takes ${OUTCOMES.join(', ')}, not '${outcome}'.`)
+  }
+  const filters: Record<string, unknown> = { directory: places.audit }
+  for (const name of ['tool', 'run', 'text', 'outcome']) filters[name] = textOption(values, name)
+  for (const name of ['since', 'until']) filters[name] = readTime(textOption(values, name), name)
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
+  // Built from the names above, which are those of ReadOptions.
+  return Object.fromEntries(given) as unknown as ReadOptions
+}

@@ -1,0 +1,168 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspectConfig } from '../../config/load.ts'
+import { verifyAudit } from '../../store/audit/verify.ts'
+import { placesFor } from '../../store/places.ts'
+import { type Command, type CommandContext, flag } from '../command.ts'
+import { describeConfigError } from '../config-words.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadOptions } from '../open-runtime.ts'
+import { table } from '../output.ts'
+import { VERSION } from '../version.ts'
+
+export const doctor: Command = {
+  help: `
+Check that everything Kogu needs is there. Changes nothing.
+
+  kogu doctor
+  kogu doctor --json
+  kogu doctor --strict        warnings count as failures
+
+Exit codes: 0 ok or warnings, 1 a check failed
+`,
+  options: { strict: { type: 'boolean' } },
+  async run(context) {
+    const checks = await runChecks(context)
+    const failed = checks.filter(check => check.status === 'fail').length
+    const warned = checks.filter(check => check.status === 'warn').length
+    const overall = failed > 0 ? 'fail' : warned > 0 ? 'warn' : 'ok'
+    if (context.output.json) context.output.object({ schema: 'kogu.doctor/1', overall, checks })
+    else print(context, checks, failed, warned)
+    return failed > 0 || (flag(context.values, 'strict') && warned > 0) ? EXIT.failed : EXIT.ok
+  },
+}
+
+interface Check {
+  readonly id: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly summary: string
+  readonly remedy?: string
+  readonly ms: number
+}
+
+type Finding = Omit<Check, 'id' | 'ms'>
+type Probe = (context: CommandContext) => Promise<Finding[]> | Finding[]
+
+const PROBES: Readonly<Record<string, Probe>> = {
+  runtime: checkRuntime,
+  config: checkConfig,
+  audit: checkAudit,
+  system: checkSystem,
+  disk: checkDisk,
+}
+
+/** A probe that hangs is a finding, not a hanging doctor. */
+const PROBE_MS = 3000
+
+async function runChecks(context: CommandContext): Promise<Check[]> {
+  const results = await Promise.all(
+    Object.entries(PROBES).map(async ([id, probe]) => {
+      const started = performance.now()
+      const findings = await withLimit(probe, context)
+      const ms = Math.round(performance.now() - started)
+      return findings.map(finding => ({ id, ...finding, ms }))
+    }),
+  )
+  return results.flat()
+}
+
+async function withLimit(probe: Probe, context: CommandContext): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>()
+  const timer = setTimeout(() => {
+    late.resolve([{ status: 'warn', summary: `did not answer within ${PROBE_MS / 1000} s` }])
+  }, PROBE_MS)
+  try {
+    return await Promise.race([Promise.resolve(context).then(probe), late.promise])
+  } catch (error) {
+    return [{ status: 'fail', summary: error instanceof Error ? error.message : String(error) }]
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function checkRuntime({ environment }: CommandContext): Finding[] {
+  const summary = `node ${process.versions.node}, kogu ${VERSION}, ${process.platform} ${process.arch}`
+  const inside = environment.insideCall
+  if (inside === undefined) return [{ status: 'ok', summary }]
+  return [
+    {
+      status: 'warn',
+      summary: `${summary}; started from inside a Kogu call: it cannot approve, trust or undo`,
+    },
+  ]
+}
+
+function checkConfig(context: CommandContext): Finding[] {
+  const { files, errors, warnings, loaded } = inspectConfig(loadOptions(context))
+  const used = files.filter(file => file.status !== 'missing').length
+  const untrusted = loaded?.trust.status === 'untrusted' || loaded?.trust.status === 'changed'
+  return [
+    ...errors.map(error => ({ status: 'fail' as const, summary: describeConfigError(error) })),
+    ...warnings.map(warning => ({ status: 'warn' as const, summary: warning.message })),
+    ...(untrusted
+      ? [
+          {
+            status: 'warn' as const,
+            summary: 'the project files are not trusted: only what they make stricter counts',
+            remedy: 'kogu config trust',
+          },
+        ]
+      : []),
+    ...(errors.length === 0 ? [{ status: 'ok' as const, summary: `${used} files` }] : []),
+  ]
+}
+
+async function checkAudit(context: CommandContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(loadOptions(context))
+  if (loaded === undefined) return [{ status: 'warn', summary: 'not checked: the configuration has errors' }]
+  const places = placesFor(loaded.workspace.root, context.environment.directories.state)
+  const where = places.inWorkspace ? '.kogu/audit' : places.audit
+  if (!existsSync(places.audit)) return [{ status: 'ok', summary: `nothing recorded yet (${where})` }]
+  const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+  const [problem] = report.problems
+  if (problem !== undefined)
+    return [{ status: 'fail', summary: problem.message, remedy: 'kogu audit verify' }]
+  return [{ status: 'ok', summary: `${report.events} events, chain intact (${where})` }]
+}
+
+const PARTS = [
+  { program: 'bwrap', use: 'sandbox for commands', package: 'bubblewrap' },
+  { program: 'git', use: 'git tools', package: 'git' },
+]
+
+function checkSystem({ environment }: CommandContext): Finding[] {
+  return PARTS.map(({ program, use, package: name }) => {
+    const found = environment.path.map(folder => join(folder, program)).find(path => existsSync(path))
+    if (found !== undefined) return { status: 'ok', summary: `${program} (${use})` }
+    return {
+      status: 'warn',
+      summary: `${program} is missing (${use})`,
+      remedy: `install the package '${name}'`,
+    }
+  })
+}
+
+const LITTLE_SPACE = 1024 ** 3
+
+function checkDisk(context: CommandContext): Finding[] {
+  const { bavail, bsize } = statfsSync(context.cwd)
+  const free = bavail * bsize
+  const summary = `${(free / 1024 ** 3).toFixed(1)} GB free`
+  return [
+    free < LITTLE_SPACE
+      ? { status: 'warn', summary, remedy: 'make room: undo needs up to 1 GB' }
+      : { status: 'ok', summary },
+  ]
+}
+
+const STYLE = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+function print({ output }: CommandContext, checks: readonly Check[], failed: number, warned: number): void {
+  const rows = checks.map(({ id, status, summary, remedy }) => [
+    output.style(STYLE[status], status.padEnd(4)),
+    id,
+    remedy === undefined ? summary : `${summary}      fix: ${remedy}`,
+  ])
+  const counts = `${failed} failure${failed === 1 ? '' : 's'}, ${warned} warning${warned === 1 ? '' : 's'}`
+  output.data(`${table(rows)}\n${counts}`)
+}

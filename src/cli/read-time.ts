@@ -1,0 +1,14 @@
+import { parseDuration } from '../config/values.ts'
+import { UsageError } from './command.ts'
+
+/** `7d` and `30m` ago, or a date. */
+export function readTime(text: string | undefined, option: string): Date | undefined {
+  if (text === undefined) return undefined
+  const ago = parseDuration(text)
+  if (ago !== undefined) return new Date(Date.now() - ago)
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) {
+    throw new UsageError(`--${option} takes a time such as 7d, 12h or 2026-11-01, not '${text}'.`)
+  }
+  return time
+}

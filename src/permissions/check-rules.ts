@@ -1,0 +1,68 @@
+import type { JudgeRequest } from '../core/decision.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { createRun } from '../core/run.ts'
+import { closest } from '../core/suggest.ts'
+import type { AnyTool } from '../core/tool.ts'
+import { analyzeCommand } from './commands/analyze.ts'
+import { EFFECT_NAMES } from './effects.ts'
+import { fileItem, type Item } from './items.ts'
+import { analyzeUrl } from './network.ts'
+import type { PathContext } from './paths.ts'
+import type { Rule } from './rules.ts'
+
+export interface RuleProblem {
+  readonly rule: Rule
+  readonly message: string
+}
+
+/** Checks what a rule says of itself: its examples (`match`, `not_match`) and the names of effects. */
+export function checkRules(rules: readonly Rule[], context: PathContext): RuleProblem[] {
+  return rules.flatMap(rule => checkRule(rule, context).map(message => ({ rule, message })))
+}
+
+function checkRule(rule: Rule, context: PathContext): string[] {
+  const { match = [], not_match = [], effects = [] } = rule.definition
+  const matches = (example: string): boolean =>
+    itemsOf(rule, example, context).some(item => rule.matches(item, exampleRequest(rule, context)))
+  return [
+    ...effects.flatMap(effect => {
+      if (EFFECT_NAMES.some(name => name === effect)) return []
+      const near = closest(effect, EFFECT_NAMES)
+      return [`there is no effect '${effect}'.${near === undefined ? '' : ` Did you mean '${near}'?`}`]
+    }),
+    ...match.filter(example => !matches(example)).map(example => `does not match its example '${example}'.`),
+    ...not_match.filter(matches).map(example => `matches '${example}', which it says it does not.`),
+  ]
+}
+
+/** What an example stands for: a command line, a path or an address, as the rule itself does. */
+function itemsOf(rule: Rule, example: string, context: PathContext): Item[] {
+  const { path, host, method } = rule.definition
+  if (path !== undefined) {
+    const absolute = absolutePath(example.replace(/^~(?=\/)/, context.home), context.workspace)
+    return (['file_read', 'file_write', 'file_delete'] as const).map(kind =>
+      fileItem(kind, absolute, context, false),
+    )
+  }
+  if (host !== undefined || method !== undefined) {
+    const [verb = 'GET', url = ''] = example.includes(' ') ? example.split(' ') : ['GET', example]
+    const full = url.includes('://') ? url : `https://${url}/`
+    return [{ kind: 'network', url: full, method: verb, facts: analyzeUrl(full), derived: false }]
+  }
+  const analysis = analyzeCommand(example, { cwd: context.workspace, ...context })
+  return [{ kind: 'execute', command: example, analysis, derived: false }]
+}
+
+function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {
+  const [name = ''] = [rule.definition.tool ?? []].flat()
+  return {
+    // Only the name of the tool is looked at.
+    tool: { name } as AnyTool,
+    input: {},
+    access: [],
+    risk: 'high',
+    cwd: context.workspace,
+    run: createRun('example'),
+    agent: undefined,
+  }
+}

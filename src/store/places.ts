@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Where one workspace's state is kept. */
+export interface Places {
+  /** `.kogu` in the workspace, or a folder of its own in the state folder when the workspace cannot be written. */
+  readonly state: string
+  readonly audit: string
+  /** Outside the workspace: what proves that nothing was cut off the audit log. */
+  readonly anchors: string
+  readonly undo: string
+  readonly locks: string
+  readonly runs: string
+  readonly output: string
+  /** Of the person, for all workspaces. */
+  readonly grants: string
+  readonly inWorkspace: boolean
+}
+
+/** Nothing is created here; whoever writes first makes the folder. */
+export function placesFor(workspace: string, stateDirectory: string): Places {
+  const own = join(stateDirectory, 'workspaces', hash('sha256', workspace).slice(0, 16))
+  const inWorkspace = canWrite(join(workspace, '.kogu'))
+  const state = inWorkspace ? join(workspace, '.kogu') : own
+  return {
+    state,
+    audit: join(state, 'audit'),
+    anchors: join(own, 'anchors'),
+    undo: join(state, 'undo'),
+    locks: join(state, 'locks'),
+    runs: join(state, 'runs'),
+    output: join(state, 'output'),
+    grants: join(stateDirectory, 'grants.json'),
+    inWorkspace,
+  }
+}
+
+function canWrite(folder: string): boolean {
+  const place = existsSync(folder) ? folder : dirname(folder)
+  try {
+    accessSync(place, constants.W_OK)
+    return true
+  } catch {
+    // A read-only mount, or a workspace of somebody else.
+    return false
+  }
+}

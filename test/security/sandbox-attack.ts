@@ -1,0 +1,59 @@
+import { existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createProcesses } from '../../src/sandbox/processes.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { ATTEMPTS } from './sandbox-attempts.ts'
+import { createHost } from './sandbox-host.ts'
+
+export interface AttackReport {
+  attempted: number
+  /** `group: name`, and how it was noticed. */
+  escaped: string[]
+}
+
+const PLACES = [
+  '/etc/kogu-escape',
+  '/usr/bin/kogu-escape',
+  '/kogu-escape',
+  '/tmp/kogu-escape',
+  '/dev/shm/kogu-escape',
+]
+
+/** Tries every way out, as the user who runs this process. */
+export async function attack(): Promise<AttackReport> {
+  const system = findSandboxSystem()
+  if (typeof system === 'string') throw new Error(system)
+  // As if whoever started Kogu had left a folder open.
+  openSync('/', 'r')
+  const host = await createHost()
+  const processes = createProcesses()
+  const sandbox = createSandbox({ processes, system })
+  const escaped: string[] = []
+  try {
+    const before = host.fingerprint()
+    for (const { group, name, script } of ATTEMPTS) {
+      const output: string[] = []
+      await sandbox.run(host.profile, {
+        file: '/bin/bash',
+        args: ['--norc', '--noprofile', '-c', script],
+        timeoutMs: 10_000,
+        signal: new AbortController().signal,
+        onStdout: chunk => void output.push(Buffer.from(chunk).toString()),
+      })
+      if (output.join('').includes('ESCAPED')) escaped.push(`${group}: ${name} (says so)`)
+      if (host.fingerprint() !== before) escaped.push(`${group}: ${name} (files changed)`)
+      for (const place of PLACES) if (existsSync(place)) escaped.push(`${group}: ${name} (${place})`)
+    }
+    await sleep(1_200)
+    if (existsSync(join(host.workspace, 'survived'))) escaped.push('a process survived')
+    return { attempted: ATTEMPTS.length, escaped }
+  } finally {
+    sandbox.close()
+    await processes.close()
+    await host.close()
+  }
+}
+
+if (import.meta.main) process.stdout.write(JSON.stringify(await attack()))
