@@ -294,7 +294,7 @@ describe('what only the anchor knows', () => {
 describe('segments that continue each other', () => {
   beforeEach(async () => {
     rmSync(folder, { recursive: true })
-    await record(12, 1_200)
+    await record(16, 1_200)
     expect(listSegments(directory).length).toBeGreaterThan(3)
     expect(await found()).toEqual([])
     // What the chain alone can tell.
