@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { inheritedDescriptors } from './inherited.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
 
 /**
@@ -21,14 +22,27 @@ export function createDirectSpawner(): Spawner {
 }
 
 function start(request: SpawnRequest, running: Set<ChildProcess>): Promise<Started> {
-  const opened: number[] = (request.descriptors ?? []).map(path => openSync(path, 'r'))
+  const opened: number[] = []
+  const open = (path: string, flags: string): number => {
+    const descriptor = openSync(path, flags)
+    opened.push(descriptor)
+    return descriptor
+  }
   try {
     const stdin = request.stdin === undefined ? 'ignore' : toDescriptor(request.stdin)
     if (typeof stdin === 'number') opened.push(stdin)
+    const stdio: (number | 'ignore' | 'pipe')[] = [stdin, 'pipe', 'pipe']
+    for (const path of request.descriptors ?? []) stdio.push(open(path, 'r+'))
+    const empty = open(devNull, 'r')
+    for (const inherited of inheritedDescriptors()) {
+      while (stdio.length <= inherited) stdio.push('ignore')
+      // Node passes on what it is not told of; this puts nothing in its place.
+      if (stdio[inherited] === 'ignore') stdio[inherited] = empty
+    }
     const child = spawn(request.file, request.args, {
       cwd: request.cwd,
       env: request.env,
-      stdio: [stdin, 'pipe', 'pipe', ...opened.slice(0, request.descriptors?.length ?? 0)],
+      stdio,
       detached: process.platform !== 'win32',
     })
     return watch(child, running)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ToolError } from '../core/errors.ts'
+import { createCgroup } from './cgroup.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
@@ -38,6 +39,7 @@ class Helper {
   dead = false
   readonly #process: ChildProcess
   readonly #folder: string
+  readonly #cgroup = createCgroup()
   readonly #children = new Map<number, Child>()
   readonly #pipes: string[] = []
   /** Those who wait for pipes, first come, first served. */
@@ -51,7 +53,7 @@ class Helper {
     // No environment: NODE_OPTIONS of whoever started Kogu must not load code into the process that starts the rest.
     this.#process = spawn(
       process.execPath,
-      [...OWN_PROGRAM_FLAGS, findOwnProgram('spawn-helper'), this.#folder],
+      [...OWN_PROGRAM_FLAGS, findOwnProgram('spawn-helper'), this.#folder, this.#cgroup?.procs ?? ''],
       {
         stdio: ['pipe', 'pipe', 'ignore'],
         cwd: '/',
@@ -204,6 +206,7 @@ class Helper {
     this.#children.clear()
     for (const turn of this.#waiting.splice(0)) turn.resolve()
     rmSync(this.#folder, { recursive: true, force: true })
+    this.#cgroup?.remove()
     this.#exited.resolve()
   }
 

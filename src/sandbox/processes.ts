@@ -15,7 +15,7 @@ export interface SandboxProcesses extends Processes {
 export interface RunRequest extends ProcessRequest {
   /** Stops the program when it has written nothing for so long. */
   idleTimeoutMs?: number
-  /** Files that the program gets as descriptors 3, 4, …, opened for reading. */
+  /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
   onStarted?: (pid: number) => void
 }

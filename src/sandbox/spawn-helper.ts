@@ -1,17 +1,18 @@
 // The program that starts all other programs. Node starts a child by fork, whose cost grows with the memory of the
 // process that forks and which blocks its event loop; this process stays small, so Kogu can be as large as it likes.
 // It lives as long as its standard input: when Kogu ends, however it ends, everything it started is killed.
-// Runs alone: node:* imports and types only.
+// It imports as little as possible, because its memory is what every fork copies.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { closeSync, constants, openSync, rmSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inheritedDescriptors } from './inherited.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 
 type SpawnMessage = Extract<ToHelper, { type: 'spawn' }>
 
 const PIPES_AT_A_TIME = 64
 
-const folder = process.argv[2] ?? ''
+const [, , folder = '', cgroupProcs = ''] = process.argv
 const running = new Map<number, ChildProcess>()
 const pipes = { made: 0, free: 0 }
 
@@ -22,7 +23,9 @@ function main(): void {
   // A terminal's interrupt goes to the whole group; whether to stop is Kogu's decision, and it says so by closing stdin.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.stdout.on('error', end)
+  for (const descriptor of inheritedDescriptors()) closeSync(descriptor)
   try {
+    if (cgroupProcs !== '') writeFileSync(cgroupProcs, String(process.pid))
     makePipes()
   } catch (error) {
     send({ type: 'unable', message: messageOf(error) })
@@ -70,7 +73,7 @@ function start(message: SpawnMessage): void {
       message.stdin === undefined ? 'ignore' : open(join(folder, message.stdin), constants.O_RDONLY)
     const stdout = openPipe(message.stdout, open)
     const stderr = openPipe(message.stderr, open)
-    const descriptors = message.descriptors.map(path => open(path, constants.O_RDONLY))
+    const descriptors = message.descriptors.map(path => open(path, constants.O_RDWR))
     const child = spawn(message.file, message.args, {
       cwd: message.cwd,
       env: message.env,

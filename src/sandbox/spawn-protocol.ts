@@ -16,7 +16,7 @@ export type ToHelper =
       stderr: string
       /** Name of a file in the helper's folder that becomes standard input; it is removed. Absent: /dev/null. */
       stdin?: string
-      /** Files that the program gets as descriptors 3, 4, …, opened for reading. */
+      /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
       descriptors: readonly string[]
     }
   | { type: 'kill'; id: number; signal: 'SIGTERM' | 'SIGKILL' }

@@ -15,7 +15,7 @@ export interface SpawnRequest {
   cwd: string
   env: Readonly<Record<string, string>>
   stdin?: Uint8Array
-  /** Files that the program gets as descriptors 3, 4, …, opened for reading. */
+  /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
 }
 

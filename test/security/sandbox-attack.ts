@@ -1,4 +1,4 @@
-import { existsSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createProcesses } from '../../src/sandbox/processes.ts'
@@ -25,8 +25,6 @@ const PLACES = [
 export async function attack(): Promise<AttackReport> {
   const system = findSandboxSystem()
   if (typeof system === 'string') throw new Error(system)
-  // As if whoever started Kogu had left a folder open.
-  openSync('/', 'r')
   const host = await createHost()
   const processes = createProcesses()
   const sandbox = createSandbox({ processes, system })

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type StdioOptions } from 'node:child_process'
+import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findSandboxSystem } from '../../src/sandbox/system.ts'
@@ -31,6 +32,10 @@ function attackAs(user: number): AttackReport {
     '--disable-warning=ExperimentalWarning',
     join(import.meta.dirname, 'sandbox-attack.ts'),
   ]
+  // A folder left open by whoever starts Kogu, which must not reach any command.
+  const stdio: StdioOptions = ['ignore', 'pipe', 'inherit', openSync('/', 'r')]
   // Its own output, as printed by sandbox-attack.ts.
-  return JSON.parse(execFileSync('setpriv', [...become, ...program], { encoding: 'utf8' })) as AttackReport
+  return JSON.parse(
+    execFileSync('setpriv', [...become, ...program], { encoding: 'utf8', stdio }),
+  ) as AttackReport
 }

@@ -36,6 +36,8 @@ export async function createHost(): Promise<Host> {
     'workspace/.git/config': '[core]\n\trepositoryformatversion = 0\n',
     'workspace/.git/HEAD': 'ref: refs/heads/main\n',
     'workspace/.git/hooks/sample': '',
+    'workspace/.git/objects/.keep': '',
+    'workspace/.git/refs/.keep': '',
     'workspace/nested/.git/config': '[core]\n',
     'workspace/nested/.git/hooks/sample': '',
     'workspace/.kogu/config.toml': '',

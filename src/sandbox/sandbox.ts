@@ -1,0 +1,181 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import type { SandboxProfile } from '../core/sandbox.ts'
+import { toBubblewrapArguments } from './bubblewrap.ts'
+import { withLimits } from './limits.ts'
+import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
+import { seccompFilter } from './seccomp.ts'
+import type { SandboxSystem } from './system.ts'
+import { watchTree } from './watchdog.ts'
+
+/** Runs programs behind the walls of a profile. */
+export interface Sandbox {
+  run(profile: SandboxProfile, command: SandboxCommand): Promise<SandboxResult>
+  close(): void
+}
+
+export type SandboxCommand = Omit<RunRequest, 'cwd' | 'env' | 'descriptors'>
+
+export interface SandboxResult extends RunResult {
+  /** The limit that ended it, where that can be told. */
+  limit: 'memory' | 'processes' | null
+}
+
+export interface SandboxOptions {
+  processes: SandboxProcesses
+  system: SandboxSystem
+}
+
+export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
+  const state: State = { folder: undefined, number: 0, newProc: true }
+  return {
+    async run(profile, command) {
+      const first = await attempt(processes, system, state, profile, command)
+      if (first.problem === undefined) return first.result
+      if (state.newProc && first.problem.includes('mount proc')) {
+        // Containers that hide parts of /proc forbid a new one. Nothing ran yet, so it may be tried again.
+        state.newProc = false
+        const second = await attempt(processes, system, state, profile, command)
+        if (second.problem === undefined) return second.result
+      }
+      throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${first.problem}`, {
+        hint: 'Run `kogu doctor` to see which walls this machine has.',
+      })
+    },
+    close() {
+      if (state.folder !== undefined) rmSync(state.folder, { recursive: true, force: true })
+      state.folder = undefined
+    },
+  }
+}
+
+interface State {
+  /** Where the descriptors' contents lie; made when first needed. */
+  folder: string | undefined
+  number: number
+  newProc: boolean
+}
+
+interface Attempt {
+  result: SandboxResult
+  /** Bubblewrap's words when it could not start the program. */
+  problem: string | undefined
+}
+
+async function attempt(
+  processes: SandboxProcesses,
+  system: SandboxSystem,
+  state: State,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+): Promise<Attempt> {
+  const prepared = prepare(system, state, profile, command)
+  const { file, args, descriptors } = prepared
+  const watch = { end: () => {}, limit: null as SandboxResult['limit'] }
+  const tooMuch = new AbortController()
+  const errors: Uint8Array[] = []
+  try {
+    const result = await processes.run({
+      ...command,
+      file,
+      args,
+      cwd: '/',
+      env: {},
+      descriptors,
+      signal: AbortSignal.any([command.signal, tooMuch.signal]),
+      onStarted(pid) {
+        watch.end = watchTree(pid, profile.limits, limit => {
+          watch.limit = limit
+          tooMuch.abort()
+        })
+        command.onStarted?.(pid)
+      },
+      onStderr(chunk) {
+        if (errors.length === 0) errors.push(chunk)
+        return command.onStderr?.(chunk)
+      },
+    })
+    const stopped = result.stopped && (command.signal.aborted || watch.limit === null)
+    return {
+      result: { ...result, stopped, limit: watch.limit },
+      problem: setUpProblem(result, prepared.statusFile, errors[0]),
+    }
+  } finally {
+    watch.end()
+    for (const path of [prepared.argumentsFile, prepared.statusFile]) rmSync(path, { force: true })
+  }
+}
+
+interface Prepared {
+  file: string
+  args: string[]
+  descriptors: string[]
+  argumentsFile: string
+  statusFile: string
+}
+
+function prepare(
+  system: SandboxSystem,
+  state: State,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+): Prepared {
+  state.folder ??= makeFolder()
+  state.number += 1
+  const argumentsFile = join(state.folder, `arguments-${state.number}`)
+  const statusFile = join(state.folder, `status-${state.number}`)
+  const filter = seccompFile(state.folder, profile.unixSockets)
+  const bubblewrap = toBubblewrapArguments(profile, system, {
+    blankFile: join(state.folder, 'blank'),
+    statusDescriptor: 4,
+    seccompDescriptor: filter === undefined ? undefined : 5,
+    newProc: state.newProc,
+    overlay: false,
+  })
+  // In a file, because arguments can be read by everyone on the machine and the environment may hold secrets.
+  writeFileSync(argumentsFile, bubblewrap.map(word => `${word}\0`).join(''), { mode: 0o600 })
+  writeFileSync(statusFile, '', { mode: 0o600 })
+  return {
+    file: system.bubblewrap,
+    args: ['--args', '3', '--', ...withLimits([command.file, ...command.args], profile.limits, system)],
+    descriptors: [argumentsFile, statusFile, ...(filter === undefined ? [] : [filter])],
+    argumentsFile,
+    statusFile,
+  }
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'kogu-sandbox-'))
+  writeFileSync(join(folder, 'blank'), '', { mode: 0o000 })
+  mkdirSync(join(folder, 'filters'))
+  for (const unixSockets of [true, false]) {
+    const filter = seccompFilter(process.arch, { unixSockets })
+    if (filter !== undefined) writeFileSync(join(folder, 'filters', String(unixSockets)), filter)
+  }
+  return folder
+}
+
+function seccompFile(folder: string, unixSockets: boolean): string | undefined {
+  const known = seccompFilter(process.arch, { unixSockets }) !== undefined
+  return known ? join(folder, 'filters', String(unixSockets)) : undefined
+}
+
+/**
+ * Bubblewrap writes how the program ended to a descriptor that the program does not have. No such line: it never
+ * started, and nothing but bubblewrap can have written the errors.
+ */
+function setUpProblem(
+  result: RunResult,
+  statusFile: string,
+  firstErrors: Uint8Array | undefined,
+): string | undefined {
+  if (result.exitCode === null || result.exitCode === 0) return undefined
+  if (readFileSync(statusFile, 'utf8').includes('"exit-code"')) return undefined
+  return (
+    Buffer.from(firstErrors ?? [])
+      .toString()
+      .trim() || 'bubblewrap gave no reason'
+  )
+}
