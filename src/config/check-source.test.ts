@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { checkSource } from './check-source.ts'
 import { ConfigError } from './config-error.ts'
+import { parseConfig } from './parse-config.ts'
 import { toSource } from './read-source.ts'
-import { configSchema } from './schema.ts'
 
 function check(toml: string) {
   const checked = checkSource(toSource('c.toml', 'user', toml))
@@ -16,7 +16,9 @@ function check(toml: string) {
 }
 
 test('the empty configuration is valid and complete', () => {
-  const config = configSchema().parse({})
+  const parsed = parseConfig({})
+  if (!parsed.ok) throw new Error('It is not.')
+  const { config } = parsed
   expect(config.mode).toBe('ask')
   expect(config.permissions).toEqual({
     default: 'ask',
@@ -33,8 +35,8 @@ test('the empty configuration is valid and complete', () => {
 test('an unknown key is a warning with its line and what was probably meant, and the rest counts', () => {
   const { checked, warnings } = check('langage = "en"\n[limits]\nmax_turn = 3\nmax_turns = 4\n')
   expect(warnings).toEqual([
-    "c.toml:3: Unknown key 'limits.max_turn'. Did you mean 'max_turns'?",
     "c.toml:1: Unknown key 'langage'. Did you mean 'language'?",
+    "c.toml:3: Unknown key 'limits.max_turn'. Did you mean 'max_turns'?",
   ])
   expect(checked.ok && checked.parsed.limits.max_turns).toBe(4)
 })

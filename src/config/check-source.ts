@@ -3,9 +3,10 @@ import { closest } from '../core/suggest.ts'
 import { toVisible } from '../core/visible.ts'
 import { ConfigError, toWarning, type Warning } from './config-error.ts'
 import { knownKeys } from './known-keys.ts'
+import { type ParseResult, parseConfig } from './parse-config.ts'
 import { joinKey, type KeyPath } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
-import { configSchema, type ParsedConfig } from './schema.ts'
+import type { ParsedConfig } from './schema.ts'
 import { isTable, valueAt, withoutPath } from './tables.ts'
 
 /** A typo in one of these switches protection off, so that an unknown key is an error there and not a warning. */
@@ -21,7 +22,7 @@ export function checkSource(source: Source, unknownIsError = false): Checked {
   const errors: ConfigError[] = []
   let data = source.data
   let result = parseConfig(data)
-  for (const path of result.success ? [] : unknownKeys(result.error.issues)) {
+  for (const path of result.ok ? [] : unknownKeys(result)) {
     const { message, hint, isError } = judgeUnknown(path)
     const place = source.place(path)
     if (isError || unknownIsError) errors.push(new ConfigError(message, place, { hint }))
@@ -29,22 +30,18 @@ export function checkSource(source: Source, unknownIsError = false): Checked {
     data = withoutPath(data, path)
   }
   if (data !== source.data) result = parseConfig(data)
-  if (!result.success) errors.push(...result.error.issues.flatMap(issue => toErrors(source, issue)))
-  if (errors.length > 0 || !result.success) {
+  if (!result.ok) errors.push(...result.issues.flatMap(issue => toErrors(source, issue)))
+  if (errors.length > 0 || !result.ok) {
     return { ok: false, errors: errors.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)), warnings }
   }
-  return { ok: true, data, parsed: result.data, warnings }
+  return { ok: true, data, parsed: result.config, warnings }
 }
 
-/** Compiling the schema's checks costs more than the few objects of a configuration can win back. */
-export function parseConfig(data: Table): z.ZodSafeParseResult<ParsedConfig> {
-  return configSchema().safeParse(data, { jitless: true })
-}
-
-function unknownKeys(issues: readonly z.core.$ZodIssue[]): KeyPath[] {
-  return issues.flatMap(issue =>
+function unknownKeys({ issues, unknownSections }: Extract<ParseResult, { ok: false }>): KeyPath[] {
+  const inside = issues.flatMap(issue =>
     issue.code === 'unrecognized_keys' ? issue.keys.map(key => [...toPath(issue.path), key]) : [],
   )
+  return [...unknownSections.map(name => [name]), ...inside]
 }
 
 function judgeUnknown(path: KeyPath): { message: string; hint: string | undefined; isError: boolean } {

@@ -1,7 +1,7 @@
 import { toVisible } from '../core/visible.ts'
-import { parseConfig } from './check-source.ts'
 import { ConfigError, toWarning, type Warning } from './config-error.ts'
 import { addContribution, type Contributions, mergeSource } from './layers.ts'
+import { parseConfig } from './parse-config.ts'
 import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import { collectRules, type SourceRules } from './rules.ts'
@@ -58,9 +58,9 @@ function withoutRules(data: Table): Table {
 
 function parseMerged(merged: Table): ParsedConfig {
   const result = parseConfig(merged)
-  if (result.success) return result.data
+  if (result.ok) return result.config
   // Each source is valid by itself; this is for a combination that nobody has thought of.
-  const issue = result.error.issues[0]
+  const issue = result.issues[0]
   const key = joinKey((issue?.path ?? []).map(String))
   throw new ConfigError(`The settings of several files do not fit together at '${key}': ${issue?.message}`, {
     file: 'configuration',
@@ -68,15 +68,18 @@ function parseMerged(merged: Table): ParsedConfig {
 }
 
 function toConfig(parsed: ParsedConfig, collected: readonly SourceRules[]): Config {
-  const { rules: _rules, rule: _rule, default_action: _action, ...permissions } = parsed.permissions
-  return {
-    ...parsed,
-    permissions: {
-      ...permissions,
-      rules: collected.flatMap(({ rules }) => rules),
-      ordered: collected.flatMap(({ ordered }) => ordered),
-    },
+  const { rules: _rules, rule: _rule, default_action: _action, ...rest } = parsed.permissions
+  const permissions: Config['permissions'] = {
+    ...rest,
+    rules: collected.flatMap(({ rules }) => rules),
+    ordered: collected.flatMap(({ ordered }) => ordered),
   }
+  // Replaced in place: a copy would fill in the defaults of every section.
+  const config: object = Object.defineProperty(parsed, 'permissions', {
+    value: permissions,
+    enumerable: true,
+  })
+  return config as Config // all other sections are the same in both
 }
 
 function applyTightening(
@@ -122,7 +125,7 @@ function explainLimit(source: Source): [why: string, hint: string] {
 /** See collectRules: only the user's own file may allow by default. */
 function defaultActionWarnings(sources: readonly Ready[]): Warning[] {
   return sources.flatMap(ready => {
-    const isIgnored = ready.parsed.permissions.default_action === 'allow' && mayLoosen(ready)
+    const isIgnored = valueAt(ready.data, ['permissions', 'default_action']) === 'allow' && mayLoosen(ready)
     if (!isIgnored || ready.source.layer === 'user') return []
     const place = ready.source.place(['permissions', 'default_action'])
     return [toWarning('\'permissions.default_action = "allow"\' counts only in your own file.', place)]

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { configSchema } from './schema.ts'
+import { wholeSchema } from './schema.ts'
 
 /** Editors: Taplo (Even Better TOML) reads draft-04 and nothing newer. */
 export type SchemaDraft = 'draft-04' | 'draft-2020-12'
 
 /** The schema of the configuration file, for editors and other programs. */
 export function configJsonSchema(draft: SchemaDraft = 'draft-2020-12'): Record<string, unknown> {
-  return z.toJSONSchema(configSchema(), {
+  return z.toJSONSchema(wholeSchema(), {
     target: draft,
     io: 'input',
     unrepresentable: 'any',

@@ -1,9 +1,9 @@
 import type { KeyPath } from './positions.ts'
-import { configSchema } from './schema.ts'
+import { wholeSchema } from './schema.ts'
 
 /** The keys that the schema names at a place; empty where any name is fine. For suggestions only. */
 export function knownKeys(path: KeyPath): string[] {
-  let nodes: unknown[] = [configSchema()]
+  let nodes: unknown[] = [wholeSchema()]
   for (const part of path)
     nodes = nodes.flatMap(node => alternatives(node)).flatMap(node => below(node, part))
   return nodes.flatMap(node => alternatives(node)).flatMap(node => Object.keys(node.shape ?? {}))
@@ -13,6 +13,7 @@ export function knownKeys(path: KeyPath): string[] {
 interface Definition {
   type?: string
   innerType?: unknown
+  getter?: () => unknown
   in?: unknown
   options?: unknown[]
   shape?: Record<string, unknown>
@@ -26,6 +27,7 @@ function alternatives(node: unknown): Definition[] {
   const definition = (node as { def?: Definition } | undefined)?.def // every zod schema describes itself in `def`
   if (definition === undefined) return []
   if (definition.innerType !== undefined) return alternatives(definition.innerType)
+  if (definition.getter !== undefined) return alternatives(definition.getter())
   if (definition.in !== undefined) return alternatives(definition.in)
   if (definition.options !== undefined) return definition.options.flatMap(alternatives)
   return [definition]

@@ -44,12 +44,12 @@ export function permissionsSchema() {
         .describe('When nothing matches'),
       approval_timeout: duration().prefault('30m').describe('How long a question waits before it expires'),
       remember_max: duration().prefault('30d').describe('How long a permanent answer lasts at most'),
-      rules: z.array(ruleSchema()).default([]),
+      rules: z.array(z.lazy(ruleSchema)).default([]),
       default_action: z
         .enum(['allow', 'ask', 'deny'])
         .optional()
         .describe('Ordered form: when no rule matches'),
-      rule: z.array(orderedRuleSchema()).default([]).describe('Ordered form: the first match wins'),
+      rule: z.array(z.lazy(orderedRuleSchema)).default([]).describe('Ordered form: the first match wins'),
     })
     .refine(value => value.rule.length === 0 || value.default_action !== undefined, {
       error: 'Ordered rules need default_action = "allow", "ask" or "deny".',
@@ -64,7 +64,10 @@ function ruleSchema() {
       id: z.string().min(1).max(100).optional(),
       decision: z.enum(['allow', 'ask', 'deny']),
       ...conditions(),
-      except: z.strictObject(conditions()).optional().describe('Where the rule does not apply'),
+      except: z
+        .lazy(() => z.strictObject(conditions()))
+        .optional()
+        .describe('Where the rule does not apply'),
       expires: date().optional(),
       reason: z.string().optional().describe('Shown when the rule decides'),
       match: z.array(z.string()).optional().describe('Examples that the rule must match'),

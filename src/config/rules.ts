@@ -20,6 +20,7 @@ export function collectRules(
   trusted: boolean,
   mayLoosen: boolean,
 ): SourceRules {
+  if (source.data.permissions === undefined) return { rules: [], ordered: [], dropped: 0 }
   const origin = (path: readonly (string | number)[]): RuleOrigin => ({
     file: source.file,
     line: source.place(path).position?.line ?? 0,

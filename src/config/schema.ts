@@ -4,7 +4,9 @@ import { mcpSchema, secretReference, toolsSchema } from './tools-schema.ts'
 import { duration, oneOrMore, size, table } from './values.ts'
 
 /** What a file may say, with every default filled in and every unit converted. */
-export type ParsedConfig = z.output<ReturnType<typeof buildSchema>>
+export type ParsedConfig = { [Name in SectionName]: z.output<ReturnType<(typeof SECTIONS)[Name]>> }
+
+export type SectionName = keyof typeof SECTIONS
 
 /** The whole configuration. Durations are in milliseconds, sizes in bytes. */
 export type Config = Omit<ParsedConfig, 'permissions'> & {
@@ -16,26 +18,46 @@ export type Config = Omit<ParsedConfig, 'permissions'> & {
   }
 }
 
-const built: { schema?: ReturnType<typeof buildSchema> } = {}
-
-/** The one schema; built when first asked for, because many commands never read the configuration. */
-export function configSchema(): ReturnType<typeof buildSchema> {
-  built.schema ??= buildSchema()
-  return built.schema
-}
-
 /** The settings of one tool. Own properties only: a tool called `toString` has none. */
 export function toolSettings(config: Config, tool: string): Readonly<Record<string, unknown>> {
   const settings: unknown = Object.hasOwn(config.tools, tool) ? config.tools[tool] : undefined
   return typeof settings === 'object' && settings !== null ? { ...settings } : {}
 }
 
-function buildSchema() {
-  return z.strictObject({
-    version: z.literal(1, { error: 'This Kogu reads version 1 of the configuration.' }).default(1),
-    language: z.enum(['auto', 'en', 'ja', 'ko']).default('auto'),
-    mode: z.enum(MODES).default('ask').describe('How much is asked'),
-    defaults: table({
+const built = new Map<string, z.ZodType>()
+
+/** Undefined: there is no such section. */
+export function sectionSchema(name: string): z.ZodType | undefined {
+  const known = built.get(name)
+  if (known !== undefined || !isSectionName(name)) return known
+  const schema = SECTIONS[name]()
+  built.set(name, schema)
+  return schema
+}
+
+/** All sections as one schema; for editors and suggestions. */
+export function wholeSchema(): z.ZodType {
+  return z.strictObject(Object.fromEntries(sectionNames().map(name => [name, SECTIONS[name]()])))
+}
+
+export function sectionNames(): SectionName[] {
+  return Object.keys(SECTIONS).filter(isSectionName)
+}
+
+function isSectionName(name: string): name is SectionName {
+  return Object.hasOwn(SECTIONS, name)
+}
+
+/**
+ * One schema per section, each built when it is first needed: building all of them takes 10 ms, `kogu call` starts a
+ * process each time, and most files use little of it. For the same reason, what may occur any number of times is `lazy`.
+ */
+const SECTIONS = {
+  version: () => z.literal(1, { error: 'This Kogu reads version 1 of the configuration.' }).default(1),
+  language: () => z.enum(['auto', 'en', 'ja', 'ko']).default('auto'),
+  mode: () => z.enum(MODES).default('ask').describe('How much is asked'),
+  defaults: () =>
+    table({
       provider: z.string().optional(),
       model: z.string().optional(),
       temperature: z.number().min(0).max(2).optional(),
@@ -45,53 +67,60 @@ function buildSchema() {
         .default('approval')
         .transform(value => (value === 'auto' ? 'automatic' : value)),
     }),
-    limits: limitsSchema(),
-    providers: providersSchema(),
-    mcp: mcpSchema(),
-    tools: toolsSchema(),
-    read: z.looseObject({}).default({}).describe('Settings of the file-reading tools'),
-    permissions: permissionsSchema(),
-    hooks: z.array(hookSchema()).default([]),
-    reviewers: reviewersSchema(),
-    agents: table({
+  limits: limitsSchema,
+  providers: () => z.record(z.string(), z.lazy(providerSchema)).default({}),
+  mcp: mcpSchema,
+  tools: toolsSchema,
+  read: () => z.looseObject({}).default({}).describe('Settings of the file-reading tools'),
+  permissions: permissionsSchema,
+  hooks: () => z.array(z.lazy(hookSchema)).default([]),
+  reviewers: reviewersSchema,
+  agents: () =>
+    table({
       max_depth: z.int().min(0).default(3),
       max_parallel: z.int().min(1).default(4),
       inherit: z.literal('narrow').default('narrow').describe('A child never has more than its parent'),
     }),
-    sandbox: sandboxSchema(),
-    undo: table({
+  sandbox: sandboxSchema,
+  undo: () =>
+    table({
       budget: size().prefault('1GB').describe('Disk space for undoing; the oldest goes first'),
       max_file_size: size().prefault('100MB').describe('Larger files cannot be undone'),
     }),
-    audit: table({
+  audit: () =>
+    table({
       segment_size: size().prefault('16MB'),
       sync: z.enum(['batch', 'always']).default('batch').describe('When events are forced onto the disk'),
     }),
-    server: table({
+  server: () =>
+    table({
       host: z.string().min(1).default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(0).describe('0: a free port'),
       allowed_hosts: z.array(z.string()).default(['localhost', '127.0.0.1']),
     }),
-    retention: table({
+  retention: () =>
+    table({
       runs: duration().prefault('90d'),
       audit: duration().prefault('365d'),
       outputs_max_bytes: size().prefault(262_144),
     }),
-    redaction: table({
+  redaction: () =>
+    table({
       patterns: z.array(z.string().min(1)).default([]).describe('Regular expressions (RE2)'),
     }),
-    notify: table({
+  notify: () =>
+    table({
       desktop: z.boolean().default(false),
       sound: z.boolean().default(false),
       command: z.array(z.string()).default([]),
     }),
-    ui: table({
+  ui: () =>
+    table({
       theme: z.enum(['system', 'light', 'dark']).default('system'),
       density: z.enum(['comfortable', 'compact']).default('comfortable'),
       enter_sends: z.boolean().default(false),
       shortcuts: z.boolean().default(true),
     }),
-  })
 }
 
 function limitsSchema() {
@@ -109,7 +138,7 @@ function limitsSchema() {
   })
 }
 
-function providersSchema() {
+function providerSchema() {
   const price = z.strictObject({
     input: z.number().min(0),
     cached: z.number().min(0).optional(),
@@ -123,13 +152,12 @@ function providersSchema() {
       .default('unknown')
       .describe('USD per million tokens'),
   })
-  const provider = z.strictObject({
+  return z.strictObject({
     kind: z.enum(['anthropic', 'openai', 'google', 'openai-compatible']).optional(),
     api_key: secretReference().optional(),
     base_url: z.url({ protocol: /^https?$/ }).optional(),
     models: z.record(z.string(), model).default({}),
   })
-  return z.record(z.string(), provider).default({})
 }
 
 function hookSchema() {
@@ -147,7 +175,18 @@ function hookSchema() {
 }
 
 function reviewersSchema() {
-  const reviewer = z.strictObject(
+  return z
+    .object({
+      needed: z.int().min(1).default(2).describe('Approvals needed among the reviewers'),
+      on_deny: z.enum(['human', 'deny']).default('human'),
+      on_error: z.enum(['deny', 'human']).default('deny'),
+    })
+    .catchall(z.lazy(reviewerSchema))
+    .prefault({})
+}
+
+function reviewerSchema() {
+  return z.strictObject(
     {
       kind: z.enum(['model', 'command']).default('model'),
       model: z.string().optional(),
@@ -156,14 +195,6 @@ function reviewersSchema() {
     },
     { error: 'A reviewer is a table: [reviewers.<name>].' },
   )
-  return z
-    .object({
-      needed: z.int().min(1).default(2).describe('Approvals needed among the reviewers'),
-      on_deny: z.enum(['human', 'deny']).default('human'),
-      on_error: z.enum(['deny', 'human']).default('deny'),
-    })
-    .catchall(reviewer)
-    .prefault({})
 }
 
 function sandboxSchema() {

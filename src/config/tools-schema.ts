@@ -15,10 +15,10 @@ export function toolsSchema() {
         enabled: z.boolean().default(true),
         aliases: z.record(z.string(), z.string()).default({}).describe('Tool name → program'),
       }),
-      custom: z.record(z.string(), customToolSchema()).default({}),
+      custom: z.record(z.string(), z.lazy(customToolSchema)).default({}),
       mcp: table({
         enabled: z.boolean().default(true),
-        servers: z.array(mcpServerSchema()).default([]),
+        servers: z.array(z.lazy(mcpServerSchema)).default([]),
       }),
     })
     .catchall(
@@ -61,7 +61,11 @@ function mcpServerSchema() {
 
 /** `[mcp.<name>]`. Command and url may come from different files, so that neither is required here. */
 export function mcpSchema() {
-  const server = z.strictObject({
+  return z.record(z.string(), z.lazy(namedServerSchema)).default({})
+}
+
+function namedServerSchema() {
+  return z.strictObject({
     enabled: z.boolean().default(true),
     command: z.array(z.string()).min(1).optional(),
     url: z.url({ protocol: /^https?$/ }).optional(),
@@ -71,7 +75,6 @@ export function mcpSchema() {
     tools: table({ off: z.array(z.string()).default([]) }),
     pin: z.string().optional().describe('Hash of the approved tool list; a change asks again'),
   })
-  return z.record(z.string(), server).default({})
 }
 
 function environmentValues() {
