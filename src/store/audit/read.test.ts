@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -117,7 +117,6 @@ describe('order', () => {
     for (let round = 0; round < 20; round += 1) {
       for await (const _ of readEvents({ directory, newestFirst: round % 2 === 0 })) break
     }
-    const { readdirSync, readlinkSync } = await import('node:fs')
     const links = readdirSync('/proc/self/fd').map(fd => {
       try {
         return readlinkSync(`/proc/self/fd/${fd}`)
@@ -160,7 +159,7 @@ describe('filters', () => {
   })
 
   test('an event comes with its stamp, its segment and its line', async () => {
-    const [first] = await Array.fromAsync(readEvents({ directory, call: 'c1', limit: 1 }))
+    const { value: first } = await readEvents({ directory, call: 'c1' }).next()
     expect(first).toMatchObject({
       segment: listSegments(directory)[0],
       seq: 2,
