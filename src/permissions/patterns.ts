@@ -15,10 +15,13 @@ export interface PathMatcher {
  * without a slash (`*.pem`) matches a name at any depth. The fixed part of a pattern is resolved through links, so that
  * a rule written with a link still holds for the real file.
  */
-export function compilePaths(patterns: readonly string[], context: PathContext): PathMatcher {
+export function compilePaths(
+  patterns: readonly string[],
+  context: PathContext,
+  compare: 'folded' | 'exact',
+): PathMatcher {
   const globs = patterns.flatMap(pattern => spellings(pattern, context))
-  const isMatch = picomatch(globs.map(foldPattern), { dot: true, nocase: true, strictSlashes: false })
-  const matches = (path: string): boolean => isMatch(foldPath(path))
+  const matches = compare === 'folded' ? foldedMatcher(globs) : picomatch(globs, { dot: true })
   return {
     matches,
     covers(path) {
@@ -28,6 +31,12 @@ export function compilePaths(patterns: readonly string[], context: PathContext):
       return false
     },
   }
+}
+
+/** For what forbids: names that some file system takes for the same one are the same. */
+function foldedMatcher(globs: readonly string[]): (path: string) => boolean {
+  const isMatch = picomatch(globs.map(foldPattern), { dot: true })
+  return path => isMatch(foldPath(path))
 }
 
 function spellings(pattern: string, context: PathContext): string[] {

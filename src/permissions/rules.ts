@@ -126,8 +126,9 @@ function itemMatcher(
     kinds === undefined || names === undefined || kinds.has(item.kind) || names.has(request.tool.name)
 
   if (path !== undefined) {
-    const matcher = compilePaths(path, context)
-    const excepted = except?.path === undefined ? undefined : compilePaths(except.path, context)
+    const matcher = compilePaths(path, context, strict ? 'folded' : 'exact')
+    const excepted =
+      except?.path === undefined ? undefined : compilePaths(except.path, context, strict ? 'exact' : 'folded')
     return (item, request) =>
       FILE_KINDS.includes(item.kind) &&
       speaksOf(item, request) &&

@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { compileHosts, compilePaths, matchTokens, wildcard } from './patterns.ts'
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-patterns-')))
+const context = { home: '/home/kim', workspace: join(root, 'w') }
+mkdirSync(join(root, 'w', 'real', 'deep'), { recursive: true })
+symlinkSync('real', join(root, 'w', 'link'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+describe('path patterns', () => {
+  const cases: [pattern: string, path: string, matches: boolean][] = [
+    ['*.pem', 'w/a/b/c.pem', true],
+    ['*.pem', 'w/c.pem', true],
+    ['**/.env*', 'w/x/.env.local', true],
+    ['docs/**', 'w/docs/a/b.md', true],
+    ['docs/**', 'w/x/docs/b.md', false],
+    ['docs/*', 'w/docs/a/b.md', false],
+    ['./docs/*', 'w/docs/b.md', true],
+    ['DOCS/**', 'w/docs/a.md', true],
+    ['link/**', 'w/real/deep/x', true],
+    ['./link', 'w/real', true],
+    ['toString', 'w/a', false],
+    ['src/{a,b}.ts', 'w/src/b.ts', true],
+    ['src/!(a).ts', 'w/src/a.ts', false],
+  ]
+  test.each(cases)('%s and %s: %s', (pattern, path, expected) => {
+    expect(compilePaths([pattern], context, 'folded').matches(join(root, path))).toBe(expected)
+  })
+
+  test('what allows is compared letter by letter', () => {
+    expect(compilePaths(['DOCS/**'], context, 'exact').matches(join(root, 'w/docs/a.md'))).toBe(false)
+    expect(compilePaths(['docs/**'], context, 'exact').matches(join(root, 'w/docs/a.md'))).toBe(true)
+  })
+
+  test('home and absolute forms', () => {
+    expect(compilePaths(['~/.ssh/**'], context, 'folded').matches('/home/kim/.ssh/id')).toBe(true)
+    expect(compilePaths(['/etc/**'], context, 'folded').matches('/etc/hosts')).toBe(true)
+  })
+
+  test('what covers a folder covers all below it', () => {
+    const secret = compilePaths(['secret'], context, 'folded')
+    expect(secret.covers(join(root, 'w/secret/a/b'))).toBe(true)
+    expect(secret.matches(join(root, 'w/secret/a/b'))).toBe(false)
+    expect(secret.covers(join(root, 'w/secrets/a'))).toBe(false)
+  })
+})
+
+test('host patterns match hosts, not endings of names', () => {
+  const matches = compileHosts(['*.example.com', 'api.github.com', 'localhost:3000'])
+  expect(matches('www.example.com', 443)).toBe(true)
+  expect(matches('example.com', 443)).toBe(false)
+  expect(matches('evilexample.com', 443)).toBe(false)
+  expect(matches('api.github.com', 80)).toBe(true)
+  expect(matches('localhost', 3000)).toBe(true)
+  expect(matches('localhost', 80)).toBe(false)
+})
+
+describe('command tokens', () => {
+  test.each([
+    [['git', ['status', 'diff'], '**'], ['git', 'diff', '--stat'], true],
+    [['git', ['status', 'diff'], '**'], ['git', 'push'], false],
+    [['git', ['status', 'diff'], '**'], ['git', 'status'], true],
+    [['git'], ['git', 'push'], false],
+    [['npm', '*'], ['npm', 'test'], true],
+    [['npm', '*'], ['npm', 'run', 'x'], false],
+    [['npm', '**', '--force'], ['npm', 'a', 'b', '--force'], true],
+    [['np?', 't*'], ['npm', 'test'], true],
+    [['np.'], ['npm'], false],
+  ])('%j and %j: %s', (pattern, words, expected) => {
+    expect(matchTokens(pattern, words, false)).toBe(expected)
+  })
+
+  test('a word that is not known satisfies only a rule that forbids', () => {
+    expect(matchTokens(['rm', '**'], ['rm', null], true)).toBe(true)
+    expect(matchTokens(['rm', '**'], ['rm', null], false)).toBe(false)
+    expect(matchTokens(['git', 'status'], ['git', null], false)).toBe(false)
+  })
+})
+
+test('wildcards do not hang on runs of stars', () => {
+  const before = performance.now()
+  expect(wildcard('*'.repeat(50)).test('x'.repeat(10_000))).toBe(true)
+  expect(wildcard(`${'*a'.repeat(1)}*`).test('b'.repeat(10_000))).toBe(false)
+  expect(performance.now() - before).toBeLessThan(2000)
+})

@@ -1,0 +1,217 @@
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+
+let box: Sandboxed
+beforeEach(() => {
+  box = createSandboxed()
+})
+afterEach(() => box.remove())
+
+describe('kogu call', () => {
+  test('reads a file under any name of the tool and of its parameters', () => {
+    box.write('a.txt', 'hello\n')
+    for (const [tool, input] of [
+      ['read_file', '{"path":"a.txt"}'],
+      ['Read', '{"file_path":"a.txt"}'],
+      ['read', '{"file_path":"a.txt","limit":5}'],
+      ['READ_FILE', '{"path":"./a.txt"}'],
+    ] as const) {
+      const result = box.json(['call', tool, input])
+      expect(result).toMatchObject({
+        ok: true,
+        tool: 'read_file',
+        error: null,
+        decision: { outcome: 'allow', by: 'rule', ref: { id: 'read', source: 'built-in' } },
+        risk: 'low',
+        effects: [],
+      })
+      expect(result.text).toContain('hello')
+      expect(Object.keys(result)).toEqual(
+        expect.arrayContaining([
+          'ok',
+          'tool',
+          'text',
+          'data',
+          'error',
+          'decision',
+          'risk',
+          'effects',
+          'duration_ms',
+          'wait_ms',
+        ]),
+      )
+    }
+  })
+
+  test.each([
+    ['an unknown tool', ['call', 'raed_file', '{}'], 2, 'unknown_tool', "Did you mean 'read_file'"],
+    ['an unknown parameter', ['call', 'read_file', '{"path":"a","ofset":1}'], 2, 'invalid_input', "'offset'"],
+    ['a wrong type', ['call', 'read_file', '{"path":1}'], 2, 'invalid_input', 'path'],
+    ['a missing parameter', ['call', 'read_file', '{}'], 2, 'invalid_input', "'path'"],
+    ['no input at all', ['call', 'read_file'], 2, 'invalid_input', "'path'"],
+    [
+      'a __proto__ key',
+      ['call', 'read_file', '{"path":"a","__proto__":{"x":1}}'],
+      2,
+      'invalid_input',
+      '__proto__',
+    ],
+    ['invalid JSON', ['call', 'read_file', '{path}'], 2, 'invalid_input', 'not valid JSON'],
+    ['an array', ['call', 'read_file', '[]'], 2, 'invalid_input', 'object'],
+    ['a missing file', ['call', 'read_file', '{"path":"nope.txt"}'], 1, 'not_found', 'nope.txt'],
+    ['a NUL in a path', ['call', 'read_file', '{"path":"a\\u0000b"}'], 2, 'invalid_input', 'NUL'],
+  ])('%s ends with a clear error', (_, args, code, error, words) => {
+    const plain = box.run(args)
+    expect(plain.code).toBe(code)
+    expect(plain.stdout).toBe('')
+    const { stdout, code: jsonCode } = box.run([...args, '--json'])
+    expect(jsonCode).toBe(code)
+    const result = JSON.parse(stdout)
+    expect(result.ok).toBe(false)
+    expect(result.error.code).toBe(error)
+    expect(`${result.error.message} ${result.error.hint}`).toContain(words)
+  })
+
+  test('10 MB of JSON on standard input ends with a clear error', () => {
+    const input = JSON.stringify({ path: 'a.txt', content: 'x'.repeat(10_000_000) })
+    const { code, stderr, stdout } = box.run(['call', 'write_file', '-', '--json'], { input })
+    expect(code).toBe(2)
+    expect(stderr).toContain('too large')
+    expect(JSON.parse(stdout).error.code).toBe('invalid_input')
+  })
+
+  test('writes only where and when it may', () => {
+    const write = (path: string, ...flags: string[]) =>
+      box.run(['call', 'write_file', JSON.stringify({ path, content: 'x' }), '--json', ...flags])
+    // Asking mode without a terminal: a person is needed.
+    expect(write('a.txt').code).toBe(7)
+    expect(existsSync(join(box.workspace, 'a.txt'))).toBe(false)
+    expect(write('a.txt', '--yes-once').code).toBe(0)
+    expect(readFileSync(join(box.workspace, 'a.txt'), 'utf8')).toBe('x')
+    expect(write('b.txt', '--mode', 'accept-edits').code).toBe(0)
+    expect(write('c.txt', '--mode', 'read-only').code).toBe(6)
+    expect(write('c.txt', '--mode', 'auto').code).toBe(6)
+    // Hard limits hold in every mode, and --yes-once does not lift them.
+    for (const path of [
+      '../out.txt',
+      '/etc/kogu-test',
+      '.git/hooks/x',
+      '.kogu/config.toml',
+      'kogu.toml',
+      '.bashrc',
+    ]) {
+      for (const flags of [['--yes-once'], ['--mode', 'accept-edits'], ['--mode', 'auto']]) {
+        const { code, stdout } = write(path, ...flags)
+        expect([path, code]).toEqual([path, 6])
+        expect(JSON.parse(stdout)).toMatchObject({
+          error: { code: 'forbidden' },
+          decision: { by: 'hard-stop' },
+        })
+      }
+    }
+    expect(existsSync(join(box.home, 'out.txt'))).toBe(false)
+  })
+
+  test('a link that leads out of the workspace is judged by where it leads', () => {
+    symlinkSync(box.home, join(box.workspace, 'up'))
+    const { code } = box.run(['call', 'write_file', '{"path":"up/x.txt","content":"x"}', '--yes-once'])
+    expect(code).toBe(6)
+    expect(existsSync(join(box.home, 'x.txt'))).toBe(false)
+  })
+
+  test('asks before it reads a secret, also through a link with a harmless name', () => {
+    box.write('.env', 'TOKEN=1\n')
+    symlinkSync('.env', join(box.workspace, 'readme'))
+    for (const path of ['.env', './.env', 'readme', join(box.workspace, '.env')]) {
+      expect(box.run(['call', 'read_file', JSON.stringify({ path })]).code).toBe(7)
+    }
+    expect(box.run(['call', 'read_file', '{"path":".env"}', '--yes-once']).stdout).toContain('TOKEN')
+  })
+
+  test('--run lets a later call rely on what an earlier one read', () => {
+    box.write('a.txt', 'one\n')
+    const write = [
+      'call',
+      'write_file',
+      '{"path":"a.txt","content":"two\\n"}',
+      '--mode',
+      'accept-edits',
+      '--json',
+    ]
+    expect(box.run([...write, '--run', 'r1']).code).toBe(7)
+    expect(box.run(['call', 'read_file', '{"path":"a.txt"}', '--run', 'r1']).code).toBe(0)
+    expect(box.run([...write, '--run', 'r1']).code).toBe(0)
+    expect(box.run(['call', 'read_file', '{"path":"a.txt"}', '--run', '../x']).code).toBe(2)
+  })
+
+  test('a Kogu inside a Kogu call never approves', () => {
+    const env = { KOGU_CALL: 'call_1' }
+    expect(box.run(['call', 'write_file', '{"path":"a","content":""}', '--yes-once'], { env }).code).toBe(7)
+  })
+})
+
+describe('kogu call --batch', () => {
+  test('answers every line in order, and a bad line does not stop the rest', () => {
+    box.write('a.txt', 'hello\n')
+    const input = [
+      '{"tool":"read_file","input":{"path":"a.txt"}}',
+      'not json',
+      '',
+      '{"tool":"write_file","input":{"path":"a.txt","content":"two"}}',
+      '{"input":{}}',
+      '{"tool":"read_file","input":{"path":"a.txt"},"cwd":"sub"}',
+      '{"tool":"read_file","input":{"path":"a.txt"},"extra":1}',
+    ].join('\n')
+    const { code, stdout } = box.run(['call', '--batch', '--mode', 'accept-edits'], { input })
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(code).toBe(0)
+    expect(lines.map(line => line.error?.code ?? 'ok')).toEqual([
+      'ok',
+      'invalid_input',
+      'ok',
+      'invalid_input',
+      'not_found',
+      'invalid_input',
+    ])
+    expect(readFileSync(join(box.workspace, 'a.txt'), 'utf8')).toBe('two')
+  })
+})
+
+describe('kogu explain', () => {
+  test('says what would be decided and changes nothing', () => {
+    const input = '{"path":"/etc/hosts","content":"x"}'
+    const explained = box.json(['explain', 'Write', input])
+    expect(explained).toMatchObject({
+      tool: 'Write',
+      canonical: 'write_file',
+      decision: 'deny',
+      hard: true,
+      risk: 'high',
+      access: [{ kind: 'file_write', path: '/etc/hosts' }],
+      ref: { id: 'protected-path', source: 'built-in' },
+    })
+    expect(existsSync(join(box.workspace, '.kogu'))).toBe(false)
+    expect(box.json(['explain', 'read_file', '{"path":"a"}']).decision).toBe('allow')
+    expect(box.json(['explain', 'write_file', '{"path":"a","content":""}']).decision).toBe('ask')
+  })
+
+  test('10,000 lines take a few seconds and keep their order', () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) =>
+      index % 1000 === 999 ? '{' : `{"tool":"read_file","input":{"path":"file-${index}.txt"}}`,
+    )
+    const { stdout, code } = box.run(['explain', '--batch'], { input: lines.join('\n') })
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(code).toBe(0)
+    expect(answers).toHaveLength(10_000)
+    expect(answers[999].error.code).toBe('invalid_input')
+    expect(answers[1234].access[0].path).toContain('file-1234.txt')
+  })
+})

@@ -1,0 +1,73 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+export const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'kogu.js')
+
+/** A person's machine in a temporary folder: a home, a workspace, and the built program. */
+export interface Sandboxed {
+  readonly home: string
+  readonly workspace: string
+  readonly env: Record<string, string>
+  run(args: readonly string[], options?: RunOptions): Ran
+  /** Runs with --json and parses what came out. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever the program printed
+  json(args: readonly string[], options?: RunOptions): any
+  write(path: string, text: string): string
+  remove(): void
+}
+
+export interface RunOptions {
+  input?: string
+  env?: Record<string, string>
+  cwd?: string
+}
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export function createSandboxed(): Sandboxed {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-test-')))
+  const workspace = join(home, 'work')
+  mkdirSync(workspace)
+  const env = {
+    HOME: home,
+    PATH: process.env.PATH ?? '',
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_DATA_HOME: join(home, 'data'),
+    XDG_CACHE_HOME: join(home, 'cache'),
+    NODE_COMPILE_CACHE: join(tmpdir(), 'kogu-test-compile-cache'),
+  }
+  const run = (args: readonly string[], options: RunOptions = {}): Ran => {
+    const result: SpawnSyncReturns<string> = spawnSync(process.execPath, [PROGRAM, ...args], {
+      cwd: options.cwd ?? workspace,
+      env: { ...env, ...options.env },
+      encoding: 'utf8',
+      input: options.input ?? '',
+      maxBuffer: 256 * 1024 * 1024,
+    })
+    return { code: result.status, stdout: result.stdout, stderr: result.stderr }
+  }
+  return {
+    home,
+    workspace,
+    env,
+    run,
+    json(args, options) {
+      const { stdout } = run([...args, '--json'], options)
+      return JSON.parse(stdout)
+    },
+    write(path, text) {
+      const full = join(workspace, path)
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, text)
+      return full
+    },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
