@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { explainRefusal } from './edit/explain.ts'
+import { lineNumbers } from './edit/lines.ts'
+import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
+import { type Edit, RUNGS, type Rung } from './edit/types.ts'
+import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.ts'
+import { missingFile } from './missing-file.ts'
+import { resultPath, shownPath } from './result-path.ts'
+import { findPlaceholders } from './text/placeholders.ts'
+import { summarizeDiff } from './text/unified-diff.ts'
+
+const MOST_BYTES = 64 * 1024 * 1024
+
+const replacement = {
+  old_string: z
+    .string()
+    .describe('Text to replace, copied from the file without line numbers. Must be unique in it.'),
+  new_string: z.string().describe('Text to put there.'),
+  replace_all: z.boolean().default(false).describe('Replace every occurrence.'),
+  expected_replacements: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Replace every occurrence, but only when there are exactly this many.'),
+}
+
+const input = z.object({
+  path: z.string().min(1).describe('File to change: absolute, or relative to the working folder.'),
+  ...replacement,
+  old_string: replacement.old_string.optional(),
+  new_string: replacement.new_string.optional(),
+  edits: z
+    .array(z.strictObject(replacement))
+    .min(1)
+    .max(500)
+    .optional()
+    .describe(
+      'Several replacements instead of one: all matched against the file as it is now, all or nothing.',
+    ),
+  dry_run: z.boolean().default(false).describe('Only show the diff.'),
+})
+
+type Input = z.output<typeof input>
+
+export const editFile = defineTool({
+  name: 'edit_file',
+  aliases: ['Edit', 'edit', 'MultiEdit', 'str_replace'],
+  parameterAliases: {
+    file_path: 'path',
+    filename: 'path',
+    file: 'path',
+    old_str: 'old_string',
+    new_str: 'new_string',
+    oldText: 'old_string',
+    newText: 'new_string',
+    dryRun: 'dry_run',
+  },
+  title: 'Edit file',
+  description:
+    'Replace exact text in a file; nothing outside the matched text changes. Quote enough of the lines around the place to make old_string unique. ' +
+    'Line ends need not match; small differences in whitespace, quotes or wording are accepted only in a file that was read with read_file, when one place is clearly meant, and are reported. ' +
+    'Use edits for several changes of one file, write_file for a new file.',
+  category: 'FileSystem',
+  risk: 'high',
+  input,
+  access({ path, dry_run }, context) {
+    const absolute = absolutePath(path, context.cwd)
+    // A failed edit shows what is in the file, so it is a read as well.
+    if (dry_run) return [{ kind: 'file_read', path: absolute }]
+    return [
+      { kind: 'file_read', path: absolute },
+      { kind: 'file_write', path: absolute },
+      ...hardLinkAccess(path, lookAtExisting(path, context), context),
+    ]
+  },
+  async run(wanted, context) {
+    const edits = editsOf(wanted)
+    return wanted.dry_run ? preview(wanted, edits, context) : apply(wanted, edits, context)
+  },
+})
+
+function editsOf(wanted: Input): Edit[] {
+  const single = wanted.old_string !== undefined || wanted.new_string !== undefined
+  if (single === (wanted.edits !== undefined)) {
+    throw new ToolError(
+      'invalid_input',
+      `Pass either old_string and new_string, or edits${single ? ', not both' : ''}.`,
+    )
+  }
+  const list = wanted.edits ?? [wanted]
+  return list.map(edit => {
+    if (edit.old_string === undefined || edit.new_string === undefined) {
+      throw new ToolError(
+        'invalid_input',
+        `Missing required parameter '${edit.old_string === undefined ? 'old_string' : 'new_string'}'.`,
+      )
+    }
+    return {
+      oldText: edit.old_string,
+      newText: edit.new_string,
+      replaceAll: edit.replace_all,
+      expected: edit.expected_replacements,
+    }
+  })
+}
+
+/** How well the run knows the file: as it is now, as it was once, or not at all. */
+type Knowledge = 'current' | 'stale' | 'none'
+
+/** Guessing which text was meant needs knowledge of the text. */
+const LOOSEST: Readonly<Record<Knowledge, Rung>> = {
+  current: 'similarity',
+  stale: 'punctuation',
+  none: 'line_ends',
+}
+
+async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
+  const { receipts } = context.files
+  const found: { plan?: Plan; receipt?: string | undefined; knowledge: Knowledge; missing: boolean } = {
+    knowledge: 'none',
+    missing: false,
+  }
+  const update = context.files.update(wanted.path, (before, current) => {
+    const shown = shownPath(resultPath(current.path, context))
+    found.missing = before === null
+    if (before === null) throw new ToolError('not_found', `No such file: ${shown}`)
+    found.receipt = receipts.get(current.path)
+    found.knowledge = knowledgeOf(found.receipt, current.sha256)
+    found.plan = planOrRefuse(before, edits, found.knowledge, shown)
+    return applySplices(before, found.plan.splices)
+  })
+  const effect = await update.catch(async error => {
+    throw found.missing ? await missingFile(wanted.path, context) : error
+  })
+  const { plan, knowledge } = found
+  if (plan === undefined) throw new Error('The file was written without being asked for.')
+  if (knowledge !== 'current') restoreReceipt(receipts, effect.path, found.receipt)
+  const sha256 = effect.after?.sha256 ?? null
+  return toOutput(plan, edits, { path: effect.path, sha256, knowledge, dryRun: false }, context)
+}
+
+function knowledgeOf(receipt: string | undefined, sha256: string | null): Knowledge {
+  if (receipt === undefined) return 'none'
+  return receipt === sha256 ? 'current' : 'stale'
+}
+
+async function preview(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
+  const file = await context.files.open(wanted.path).catch(async error => {
+    throw error instanceof ToolError && error.code === 'not_found'
+      ? await missingFile(wanted.path, context)
+      : error
+  })
+  try {
+    const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
+    const knowledge = knowledgeOf(context.files.receipts.get(file.path), hashOf(before))
+    const plan = planOrRefuse(before, edits, knowledge, shownPath(resultPath(file.path, context)))
+    const sha256 = hashOf(applySplices(before, plan.splices))
+    return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true }, context)
+  } finally {
+    file.close()
+  }
+}
+
+function planOrRefuse(before: Uint8Array, edits: readonly Edit[], knowledge: Knowledge, shown: string): Plan {
+  if (before.length > MOST_BYTES) {
+    throw new ToolError(
+      'failed',
+      `${shown} is larger than ${MOST_BYTES / 1024 / 1024} MB, too large to be edited.`,
+    )
+  }
+  const plan = planEdits(before, edits, { loosest: LOOSEST[knowledge] })
+  if (plan.ok) return plan
+  const error = explainRefusal(plan, edits, shown)
+  if (knowledge !== 'stale') throw error
+  throw new ToolError(error.code, `${error.message} The file was changed since it was read.`, {
+    hint: 'Read the file again, then repeat the edit with the text as it is now.',
+  })
+}
+
+interface Done {
+  readonly path: string
+  readonly sha256: string | null
+  readonly knowledge: Knowledge
+  readonly dryRun: boolean
+}
+
+function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolContext): ToolOutput {
+  const shown = shownPath(resultPath(done.path, context))
+  const after = applyMatches(plan.before, plan.matches)
+  const summary = summarizeDiff(plan.before, after, shown)
+  const loosest = plan.matches.reduce<Rung>(
+    (rung, match) => (RUNGS.indexOf(match.rung) > RUNGS.indexOf(rung) ? match.rung : rung),
+    'exact',
+  )
+  const confidence = Math.min(...plan.matches.map(match => match.confidence))
+  const count = plan.matches.length
+  const notes = [
+    loosest === 'exact' || loosest === 'line_ends'
+      ? ''
+      : `Matched by ${loosest} (confidence ${confidence}): check the diff.`,
+    done.knowledge === 'stale'
+      ? 'The file was changed since it was read; the place was still unique. Read it again before you rely on the rest.'
+      : '',
+    placeholderNote(edits, plan.before),
+  ].filter(note => note !== '')
+  const verb = done.dryRun ? 'Would edit' : 'Edited'
+  const head = `${verb} ${shown} (${count} ${count === 1 ? 'replacement' : 'replacements'}, +${summary.added} -${summary.removed} lines)`
+  return {
+    text: [head, ...notes, summary.diff ?? '(the diff is too large to show)'].join('\n'),
+    data: {
+      path: done.path,
+      replacements: count,
+      dry_run: done.dryRun,
+      rung: loosest,
+      confidence,
+      changed_since_read: done.knowledge === 'stale',
+      encoding: plan.format.encoding,
+      sha256: done.sha256,
+      added: summary.added,
+      removed: summary.removed,
+      diff: summary.diff,
+      matches: plan.matches.slice(0, 100).map(match => ({
+        edit: match.edit,
+        rung: match.rung,
+        confidence: match.confidence,
+        ...linesOf(plan.before, match),
+      })),
+    },
+  }
+}
+
+function linesOf(
+  before: string,
+  match: { start: number; end: number },
+): { first_line: number; last_line: number } {
+  const { first, last } = lineNumbers(before, match)
+  return { first_line: first, last_line: last }
+}
+
+function placeholderNote(edits: readonly Edit[], before: string): string {
+  const found = edits.flatMap(edit => findPlaceholders(edit.newText, before, false))[0]
+  return found === undefined ? '' : `new_string holds what looks like a placeholder: ${found.text}`
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

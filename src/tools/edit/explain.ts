@@ -1,0 +1,175 @@
+import { ToolError } from '../../core/errors.ts'
+import { toVisible } from '../../core/visible.ts'
+import { lineNumbers, lineTable, splitLines } from './lines.ts'
+import type { Refused } from './plan.ts'
+import { mostSimilar } from './similarity.ts'
+import type { Edit, Region } from './types.ts'
+
+const SHOWN_LINES = 12
+const SHOWN_PLACES = 5
+const SHOWN_CHARACTERS = 160
+
+/** The error of an edit that was refused: what is in the way, where, and what to do now. */
+export function explainRefusal(
+  { before, refusal }: Refused,
+  edits: readonly Edit[],
+  path: string,
+): ToolError {
+  const which = 'edit' in refusal && edits.length > 1 ? ` (edit ${refusal.edit + 1} of ${edits.length})` : ''
+  switch (refusal.reason) {
+    case 'empty':
+      return new ToolError('invalid_input', `old_string must not be empty${which}.`, {
+        hint: 'To create or replace a whole file use write_file; to insert text, quote the lines next to the place.',
+      })
+    case 'identical':
+      return new ToolError('invalid_input', `old_string and new_string are identical${which}.`, {
+        hint: 'Nothing needs to be done, or one of them is not what you meant.',
+      })
+    case 'no_change':
+      return new ToolError(
+        'conflict',
+        `The edit${which} would not change ${path}: it reads like new_string already.`,
+      )
+    case 'not_text':
+      return new ToolError('failed', `${path} is not text in one encoding, so it cannot be edited safely.`, {
+        hint: 'Look at its bytes with read_file and hex: true, or replace it as a whole with write_file.',
+      })
+    case 'not_found':
+      return notFound(before, edits, refusal, path, which)
+    case 'ambiguous':
+      return new ToolError(
+        'conflict',
+        refusal.rung === 'similarity'
+          ? `old_string${which} is not in ${path}, and two places are about equally like it: ${places(before, refusal.regions)}.`
+          : `old_string${which} is not unique in ${path}: ${refusal.regions.length} matches, at ${places(before, refusal.regions)}.`,
+        {
+          hint: 'Quote more of the lines around the place that you mean, or pass replace_all: true to change all.',
+        },
+      )
+    case 'count':
+      return new ToolError(
+        'conflict',
+        `${refusal.regions.length} matches instead of the expected ${refusal.expected} in ${path}${which}: ${places(before, refusal.regions)}.`,
+        { hint: 'Check expected_replacements, or quote more of the lines around the place that you mean.' },
+      )
+    case 'unread':
+      return new ToolError(
+        'conflict',
+        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${places(before, [refusal.region])}), and the file has not been read as it is now.`,
+        { hint: 'Read the file, then edit with the text as it stands there.' },
+      )
+    case 'overlap':
+      return new ToolError(
+        'conflict',
+        `Edits ${refusal.other + 1} and ${refusal.edit + 1} change the same place of ${path} (${places(before, [refusal.region])}).`,
+        {
+          hint: 'Merge them into one edit. All edits are matched against the file as it was before the call.',
+        },
+      )
+    case 'damaged':
+      return new ToolError(
+        'conflict',
+        `The place to edit in ${path} (${places(before, [refusal.region])}) holds bytes that are not valid UTF-8.`,
+        { hint: 'Quote a shorter piece without them.' },
+      )
+    case 'unencodable':
+      return new ToolError(
+        'conflict',
+        refusal.certain
+          ? `${path} is in ${refusal.encoding}, which has no character ${name(refusal.character)}${which}.`
+          : `The encoding of ${path} is not certain (probably ${refusal.encoding}), so ${name(refusal.character)} cannot be written into it${which}.`,
+        { hint: 'Use ASCII in new_string, or convert the file to UTF-8 first.' },
+      )
+  }
+}
+
+const RUNG_WORDS = {
+  exact: 'the same text',
+  line_ends: 'the same text with other line ends',
+  whitespace: 'text with other whitespace',
+  punctuation: 'text with other quotes, dashes or spaces',
+  similarity: 'similar text',
+} as const
+
+function places(before: string, regions: readonly Region[]): string {
+  const shown = regions.slice(0, SHOWN_PLACES).map(region => {
+    const { first, last } = lineNumbers(before, region)
+    return first === last ? `line ${first}` : `lines ${first}-${last}`
+  })
+  const rest = regions.length - shown.length
+  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+}
+
+function notFound(
+  before: string,
+  edits: readonly Edit[],
+  refusal: { edit: number; inOtherEdit: number | undefined },
+  path: string,
+  which: string,
+): ToolError {
+  const message = `old_string was not found in ${path}${which}.`
+  const edit = edits[refusal.edit]
+  if (refusal.inOtherEdit !== undefined) {
+    return new ToolError('not_found', `${message} It is in new_string of edit ${refusal.inOtherEdit + 1}.`, {
+      hint: 'All edits are matched against the file as it was before the call: merge the two edits.',
+    })
+  }
+  if (edit === undefined) return new ToolError('not_found', message)
+  const present = edit.newText.trim().length > 3 ? before.indexOf(edit.newText) : -1
+  if (present !== -1) {
+    const { first } = lineNumbers(before, { start: present, end: present + edit.newText.length })
+    return new ToolError('not_found', `${message} new_string is there already, at line ${first}.`, {
+      hint: 'The edit may have been made before: read the file.',
+    })
+  }
+  const closest = closestRegion(before, edit.oldText)
+  return new ToolError('not_found', closest === undefined ? message : `${message} ${closest}`, {
+    hint: 'Copy old_string from the file as it is now: read it again.',
+  })
+}
+
+/** The lines most like the old text, with the first characters that differ. */
+function closestRegion(before: string, oldText: string): string | undefined {
+  const table = lineTable(before)
+  const wanted = splitLines(oldText, false).map(line => line.text)
+  const best = mostSimilar(table, wanted)[0]
+  if (best === undefined || best.score < 0.35) return undefined
+  const shown: string[] = []
+  let differing = 0
+  for (const [index, line] of wanted.entries()) {
+    const inFile = table.lines[best.first + index]?.text ?? ''
+    const number = String(best.first + index + 1).padStart(6)
+    if (shown.length >= 2 * SHOWN_LINES) break
+    if (inFile === line) {
+      shown.push(`${number}  ${clip(inFile)}`)
+      continue
+    }
+    shown.push(`${number}  ${clip(inFile)}`)
+    if (differing < 3) shown.push(`  yours  ${clip(line)}`, `         ${firstDifference(inFile, line)}`)
+    differing += 1
+  }
+  const last = best.first + wanted.length
+  const where = wanted.length === 1 ? `line ${last}` : `lines ${best.first + 1}-${last}`
+  return `Closest is ${where} (${Math.round(best.score * 100)} % alike):\n${shown.join('\n')}\n`
+}
+
+function firstDifference(inFile: string, yours: string): string {
+  const a = Array.from(inFile)
+  const b = Array.from(yours)
+  const at = a.findIndex((character, index) => character !== b[index])
+  const column = at === -1 ? a.length : at
+  return `column ${column + 1}: the file has ${name(a[column])}, old_string has ${name(b[column])}`
+}
+
+function name(character: string | undefined): string {
+  if (character === undefined) return 'the end of the line'
+  if (character === '\t') return 'a tab'
+  if (character === ' ') return 'a space'
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${code}` : `${character} (U+${code})`
+}
+
+function clip(line: string): string {
+  const visible = toVisible(line)
+  return visible.length > SHOWN_CHARACTERS ? `${visible.slice(0, SHOWN_CHARACTERS)}…` : visible
+}

@@ -1,0 +1,39 @@
+import { basename, dirname } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { closest } from '../core/suggest.ts'
+import type { ToolContext } from '../core/tool.ts'
+import { resultPath, shownPath } from './result-path.ts'
+
+/** The error for a path that does not exist, with the name in the same folder that was probably meant. */
+export async function missingFile(path: string, context: ToolContext): Promise<ToolError> {
+  const absolute = context.files.resolve(path)
+  const folder = dirname(absolute)
+  const message = `No such file or folder: ${shownPath(resultPath(absolute, context))}`
+  // `list` leaves out what the call may not read, so no name is given away here.
+  const entries = await context.files.list(folder).catch(() => undefined)
+  if (entries === undefined) {
+    return new ToolError('not_found', message, {
+      hint: `Its folder does not exist either; find it with glob_search, for example {"pattern": "**/${basename(absolute)}"}.`,
+    })
+  }
+  const near = nearestName(
+    basename(absolute),
+    entries.map(entry => entry.name),
+  )
+  return new ToolError('not_found', message, {
+    hint:
+      near === undefined
+        ? 'List the folder with list_directory, or find it with glob_search.'
+        : `Did you mean '${shownPath(near)}' in the same folder?`,
+  })
+}
+
+function nearestName(name: string, names: readonly string[]): string | undefined {
+  const folded = name.toLowerCase()
+  const stem = folded.replace(/\.[^.]*$/, '')
+  return (
+    names.find(other => other.toLowerCase() === folded) ??
+    closest(name, names) ??
+    names.find(other => stem.length > 2 && other.toLowerCase().replace(/\.[^.]*$/, '') === stem)
+  )
+}

@@ -1,0 +1,27 @@
+import { relative } from 'node:path'
+import { isInside, realPathOf } from '../core/real-path.ts'
+import type { Label, ToolContext } from '../core/tool.ts'
+import { toVisible } from '../core/visible.ts'
+
+type Place = Pick<ToolContext, 'cwd' | 'workspace'>
+
+/**
+ * A path as results name it: relative to the call's folder when inside, else absolute. Either form can be given back to
+ * a tool.
+ */
+export function resultPath(real: string, { cwd }: Place): string {
+  const folder = realPathOf(cwd)
+  if (real === folder) return '.'
+  return isInside(real, folder) ? relative(folder, real) : real
+}
+
+/** A path on a line of its own: a name with a line break cannot pass for two results. */
+export function shownPath(path: string): string {
+  return toVisible(path).replaceAll('\n', '⟨U+000A⟩').replaceAll('\t', '⟨U+0009⟩')
+}
+
+/** Content from outside the workspace is nobody's that the workspace's owner vouches for. */
+export function labelOf(real: string, { workspace }: Place): { label?: Label } {
+  if (isInside(real, workspace) || isInside(real, realPathOf(workspace))) return {}
+  return { label: { origin: 'outside', trusted: false } }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { validateInput } from '../core/input.ts'
+import type { Permit } from '../core/permit.ts'
+import type { Processes } from '../core/processes.ts'
+import type { AnyTool, ToolOutput } from '../core/tool.ts'
+import { createProcesses } from '../sandbox/processes.ts'
+import { createTestWorkspace, type TestWorkspace, testPermit } from '../workspace/testing.ts'
+
+// For tests of tools: calls go through the real workspace, with a permit that allows what the tool declared.
+
+export interface ToolBench {
+  readonly workspace: TestWorkspace
+  readonly root: string
+  at(path: string): string
+  call(tool: AnyTool, input: unknown, options?: BenchOptions): Promise<BenchOutput>
+  close(): Promise<void>
+}
+
+export interface BenchOptions {
+  readonly permit?: Partial<Permit>
+  readonly signal?: AbortSignal
+  /** Leaves out declared accesses of the kind custom, as if nobody had confirmed them. */
+  readonly unconfirmed?: boolean
+}
+
+export interface BenchOutput extends ToolOutput {
+  // Tests compare the data of many tools field by field.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  data: any
+}
+
+export function createToolBench(root?: string): ToolBench {
+  const workspace = createTestWorkspace(root === undefined ? {} : { root })
+  const processes = createProcesses({ spawner: 'direct' })
+  return {
+    workspace,
+    root: workspace.root,
+    at: path => join(workspace.root, path),
+    call: (tool, input, options) => callTool(workspace, processes, tool, input, options ?? {}),
+    async close() {
+      await processes.close()
+      await workspace.close()
+    },
+  }
+}
+
+async function callTool(
+  workspace: TestWorkspace,
+  processes: Processes,
+  tool: AnyTool,
+  input: unknown,
+  { permit, signal, unconfirmed }: BenchOptions,
+): Promise<BenchOutput> {
+  const { root, receipts } = workspace
+  const parsed = validateInput(tool, input)
+  const declared = tool.access(parsed, { cwd: root, workspace: root, receipts })
+  const access = unconfirmed === true ? declared.filter(each => each.kind !== 'custom') : declared
+  const allowed: Permit = { ...testPermit(root, access), ...permit }
+  const ended = signal ?? new AbortController().signal
+  const { files, close } = workspace.call(access, { permit: allowed, signal: ended })
+  try {
+    const output = await tool.run(parsed, {
+      callId: 'call',
+      runId: 'run',
+      cwd: root,
+      workspace: root,
+      signal: ended,
+      files,
+      processes,
+      permit: allowed,
+      progress: () => undefined,
+    })
+    return { ...output, data: output.data }
+  } finally {
+    await close()
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Lines with which a model stands in for text that it did not write out ("rest of the code unchanged"). In a whole-file
+ * write they destroy what they stand for.
+ */
+export function findPlaceholders(
+  text: string,
+  known: string,
+  isShorter: boolean,
+): { line: number; text: string }[] {
+  const kept = new Set(known.split(/\r?\n/).map(line => line.trim()))
+  const found: { line: number; text: string }[] = []
+  text.split(/\r?\n/).forEach((line, index) => {
+    const trimmed = line.trim()
+    if (trimmed.length < 3 || trimmed.length > 160 || kept.has(trimmed)) return
+    if (isPlaceholder(trimmed) || (isShorter && BARE.test(trimmed)))
+      found.push({ line: index + 1, text: trimmed })
+  })
+  return found
+}
+
+// Comment signs of the common languages, then dots, brackets and spaces.
+const OPENING = String.raw`(?:\/\/+|#+|--+|;+|%+|\/?\*+|<!--|\{\/\*|"""|'''|REM\b|')`
+const FILLING = String.raw`[\s.…·\[({<]*`
+
+/** A comment that says nothing but three dots. */
+const BARE = new RegExp(String.raw`^${OPENING}\s*[[({]?\s*(?:\.{3,}|…)\s*[\])}]?\s*(?:\*+\/\}?|-->)?$`, 'i')
+
+const WHAT =
+  "(?:code|file|class|function|method|methods|functions|content|contents|implementation|logic|lines|section|component|imports?|module|tests?|body|text|document|document's|configuration|config|styles?|rules|script|rest|part|parts|everything|it)"
+const PHRASES: readonly RegExp[] = [
+  new RegExp(
+    String.raw`^(?:the |all )?(?:rest|remainder|remaining|other) (?:of )?(?:the |your |this |my )?(?:existing |original |previous )?${WHAT}?\b.{0,40}?(?:unchanged|remains?|stays?|is the same|same as|here|omitted|goes here|as before|\.{3}|…)`,
+    'i',
+  ),
+  new RegExp(
+    String.raw`^(?:the |your |keep |all )?(?:the )?(?:existing|previous|original|unchanged) ${WHAT}\b(?: (?:here|unchanged|stays?|remains?|goes here|above|below|as is))?`,
+    'i',
+  ),
+  new RegExp(
+    String.raw`^(?:the )?${WHAT} (?:remains? |stays? )?(?:unchanged|the same|as before|omitted(?: for brevity)?)\b`,
+    'i',
+  ),
+  /^(?:same as (?:before|above|the original)|no changes?(?: here| below| above)?|unchanged|omitted for brevity|truncated for brevity|snip(?:ped)?)\b/i,
+  /^(?:以下|以降|残り|残りの?コード|既存の?(?:コード|処理|実装|内容)|元の?コード|その他)?(?:は|を)?(?:、)?(?:省略|変更なし|変更無し|同じ|同様|そのまま|略)/,
+  /^既存の?(?:コード|処理|実装|内容)/,
+  /^(?:이하|나머지|기존|이전|중간)(?:의)? ?(?:코드|부분|내용|구현|로직)?(?:은|는|이|가)? ?(?:생략|동일|그대로|같음|변경 ?없음|유지)/,
+  /^기존 ?(?:코드|내용|구현)/,
+  /^(?:其余|其他|剩余|现有|原有|此处|以下)(?:的)?(?:代码|内容|部分|实现)?(?:保持)?(?:不变|省略|相同|同上|保持不变)/,
+]
+
+const MARKED = new RegExp(
+  String.raw`^(?:${OPENING}${FILLING}|(?:\.{3,}|…)[\s([]*|[\[(<]\s*(?:\.{3,}|…)?\s*)`,
+  'i',
+)
+
+function isPlaceholder(line: string): boolean {
+  const marked = MARKED.exec(line)?.[0]
+  if (marked === undefined) return false
+  const rest = line.slice(marked.length)
+  const phrase = PHRASES.find(pattern => pattern.test(rest))
+  if (phrase === undefined) return false
+  // Prose that goes on after the phrase is a comment about something, not a stand-in.
+  const end = phrase.exec(rest)?.[0].length ?? 0
+  return rest.slice(end).replaceAll(/[\s.…\])}>*/\-!]|for brevity|here|コード|です|。/g, '').length <= 12
+}

@@ -1,0 +1,245 @@
+import * as z from 'zod'
+import type { Effect } from '../core/effects.ts'
+import { ToolError } from '../core/errors.ts'
+import type { CurrentFile } from '../core/files.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.ts'
+import { resultPath, shownPath } from './result-path.ts'
+import { decodeDocument, encodeText } from './text/codec.ts'
+import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
+import { findPlaceholders } from './text/placeholders.ts'
+import { countLines, summarizeDiff } from './text/unified-diff.ts'
+
+const input = z.object({
+  path: z.string().min(1).describe('File to write: absolute, or relative to the working folder.'),
+  content: z.string().describe('The whole new content, or with mode append, what to add.'),
+  mode: z
+    .enum(['create', 'overwrite', 'append'])
+    .default('overwrite')
+    .describe(
+      'create: fails when the file exists. overwrite: creates or replaces it. append: adds at its end.',
+    ),
+  create_dirs: z.boolean().default(true).describe('Create missing parent folders.'),
+  expected_hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be a sha-256 in lower-case hex')
+    .optional()
+    .describe('sha-256 that the file must have now; otherwise nothing is written.'),
+  allow_shrink: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Confirms that most of an existing file is meant to go, or that "…" lines are meant literally.',
+    ),
+})
+
+type Input = z.output<typeof input>
+
+/** The access that a person or rule confirms when a file is to be replaced that this run has not seen as it is now. */
+const OVERWRITE_UNREAD = 'overwrite_unread'
+
+export const writeFile = defineTool({
+  name: 'write_file',
+  aliases: ['Write', 'write', 'file_write', 'create_file'],
+  parameterAliases: {
+    file_path: 'path',
+    filename: 'path',
+    file: 'path',
+    text: 'content',
+    contents: 'content',
+    create_directories: 'create_dirs',
+  },
+  title: 'Write file',
+  description:
+    'Create a file, replace it as a whole, or append to it. Read an existing file before replacing it; to change a part of it use edit_file. ' +
+    'Write the complete content, never "rest unchanged". An existing file keeps its encoding, byte order mark and, when the content has only \\n, its CRLF line ends.',
+  category: 'FileSystem',
+  risk: 'high',
+  input,
+  access({ path, mode, expected_hash }, context) {
+    const absolute = absolutePath(path, context.cwd)
+    const existing = lookAtExisting(path, context)
+    const hardLink = hardLinkAccess(path, existing, context)
+    const isSeen = existing?.sha256 !== null && existing?.sha256 === existing?.receipt
+    const isLost = existing?.stat.isFile() === true && existing.stat.size > 0 && !isSeen
+    const asks = mode === 'overwrite' && expected_hash === undefined && isLost
+    return [
+      { kind: 'file_write', path: absolute },
+      ...hardLink,
+      ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
+    ]
+  },
+  async run(wanted, context) {
+    const { receipts } = context.files
+    let written: Written | undefined
+    let receipt: string | undefined
+    const effect = await context.files.update(
+      wanted.path,
+      (before, current) => {
+        receipt = receipts.get(current.path)
+        written = prepare(wanted, before, current, context)
+        return written.bytes
+      },
+      { createDirectories: wanted.create_dirs },
+    )
+    if (written === undefined) throw new Error('The file was written without being asked for.')
+    if (!written.isSeen) restoreReceipt(receipts, effect.path, receipt)
+    return toOutput(wanted.mode, written, effect, context)
+  },
+})
+
+interface Written {
+  readonly bytes: Uint8Array
+  /** How many of the bytes are new. */
+  readonly added: number
+  readonly format: TextFormat
+  readonly before: string | null
+  readonly after: string
+  readonly created: boolean
+  /** Whether this run knows all of the file as it is after the write. */
+  readonly isSeen: boolean
+}
+
+function prepare(
+  wanted: Input,
+  before: Uint8Array | null,
+  current: CurrentFile,
+  context: ToolContext,
+): Written {
+  const shown = shownPath(resultPath(current.path, context))
+  requireExpected(wanted, before, current, shown, context)
+  const detected = before === null || before.length === 0 ? UTF8 : detectFormat(before)
+  const format = detected ?? UTF8
+  const old = before === null || detected === null ? null : (decodeDocument(before, format)?.text ?? null)
+  const content = wanted.content.replace(/^\uFEFF/, '')
+  const after = withLineEnds(content, old)
+  const encoded = encode(after, format, shown)
+  if (wanted.mode === 'append' && before !== null) {
+    return {
+      bytes: Buffer.concat([before, encoded]),
+      added: encoded.length,
+      format,
+      before: old,
+      after: (old ?? '') + after,
+      created: false,
+      isSeen: context.files.receipts.get(current.path) === current.sha256,
+    }
+  }
+  if (old !== null && !wanted.allow_shrink) guard(after, old, shown)
+  const hasMark = format.bomLength > 0 || content !== wanted.content
+  const mark = hasMark ? (encodeText('\uFEFF', format.encoding) ?? new Uint8Array()) : new Uint8Array()
+  const bytes = Buffer.concat([mark, encoded])
+  return { bytes, added: bytes.length, format, before: old, after, created: before === null, isSeen: true }
+}
+
+function requireExpected(
+  { mode, expected_hash }: Input,
+  before: Uint8Array | null,
+  current: CurrentFile,
+  shown: string,
+  context: ToolContext,
+): void {
+  if (expected_hash !== undefined && expected_hash !== current.sha256) {
+    const now = current.sha256 === null ? 'it does not exist' : `it is ${current.sha256}`
+    throw new ToolError('conflict', `${shown} is not what expected_hash says: ${now}.`, {
+      hint: 'Read the file again before writing it.',
+    })
+  }
+  if (before === null) return
+  if (mode === 'create') {
+    throw new ToolError('conflict', `File already exists: ${shown}. Use 'overwrite' mode to replace.`)
+  }
+  const isSafe = mode === 'append' || before.length === 0 || expected_hash !== undefined
+  const receipt = context.files.receipts.get(current.path)
+  if (isSafe || receipt === current.sha256 || isConfirmed(current.path, context)) return
+  const why = receipt === undefined ? 'has not been read in this run' : 'was changed since it was read'
+  throw new ToolError(
+    'conflict',
+    `${shown} exists and ${why}; overwriting could destroy work that nobody looked at.`,
+    {
+      hint: 'Read it with read_file first, then write it or change it with edit_file.',
+    },
+  )
+}
+
+function isConfirmed(real: string, { permit }: ToolContext): boolean {
+  return permit.access.some(
+    access =>
+      access.kind === 'custom' && access.name === OVERWRITE_UNREAD && permit.judged(access.details) === real,
+  )
+}
+
+/** Content with line feeds only gets the CRLF that most lines of the old file have; other content says what it wants. */
+function withLineEnds(content: string, old: string | null): string {
+  if (old === null || content.includes('\r') || !old.includes('\r\n')) return content
+  const crlf = old.split('\r\n').length - 1
+  const all = old.split('\n').length - 1
+  return crlf * 2 > all ? content.replaceAll('\n', '\r\n') : content
+}
+
+function encode(content: string, format: TextFormat, shown: string): Uint8Array {
+  // Of a guessed encoding only what every one of them shares is written.
+  const isKnown = format.certain || !/[^\0-\x7f]/.test(content)
+  const bytes = isKnown ? encodeText(content, format.encoding) : null
+  if (bytes !== null) return bytes
+  const reason = format.certain ? 'cannot hold all characters of the content' : 'is only a guess'
+  throw new ToolError(
+    'conflict',
+    `${shown} is in ${format.encoding}, which ${reason}; no file is rewritten in another encoding.`,
+    {
+      hint: 'Use characters of that encoding, or delete the file first and write it anew as UTF-8.',
+    },
+  )
+}
+
+/** Stops the two ways in which a whole-file write loses work: too little text, and a stand-in for text. */
+function guard(content: string, old: string, shown: string): void {
+  const [newLines, oldLines] = [countLines(content), countLines(old)]
+  const placeholders = findPlaceholders(content, old, newLines < oldLines)
+  const [first] = placeholders
+  if (first !== undefined) {
+    throw new ToolError(
+      'conflict',
+      `Line ${first.line} of the content stands in for text that is not there ("${first.text.slice(0, 80)}"); writing it would remove that text from ${shown}.`,
+      {
+        hint: 'Write the whole content or use edit_file. If the line is meant literally, pass allow_shrink: true.',
+      },
+    )
+  }
+  if (oldLines > 40 && newLines * 2 < oldLines) {
+    throw new ToolError('conflict', `${shown} would shrink from ${oldLines} to ${newLines} lines.`, {
+      hint: 'Use edit_file to change a part of it. If this is intended, pass allow_shrink: true.',
+    })
+  }
+}
+
+function toOutput(mode: Input['mode'], written: Written, effect: Effect, context: ToolContext): ToolOutput {
+  const shown = shownPath(resultPath(effect.path, context))
+  const lines = countLines(written.after)
+  const verb = written.created ? 'Created' : mode === 'append' ? 'Appended to' : 'Overwrote'
+  // The old text is shown only to who may read it.
+  const mayShow = written.before !== null && context.permit.mayRead(effect.path)
+  const summary = mayShow ? summarizeDiff(written.before ?? '', written.after, shown) : undefined
+  const change = summary === undefined ? '' : `, +${summary.added} -${summary.removed} lines`
+  const [placeholder] = written.created ? findPlaceholders(written.after, '', false) : []
+  const warning =
+    placeholder === undefined
+      ? ''
+      : `\nLine ${placeholder.line} looks like a placeholder: ${placeholder.text}`
+  return {
+    text: `${verb} ${shown} (${written.bytes.length.toLocaleString('en')} bytes, ${lines} lines${change})${warning}`,
+    data: {
+      path: effect.path,
+      mode,
+      bytes_written: written.added,
+      success: true,
+      created: written.created,
+      size: written.bytes.length,
+      lines,
+      encoding: written.format.encoding,
+      sha256: effect.after?.sha256 ?? null,
+      ...(summary === undefined ? {} : summary),
+    },
+  }
+}
