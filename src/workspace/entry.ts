@@ -2,7 +2,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } f
 import type { EntryState } from '../core/effects.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { hashFile, sha256 } from './file-content.ts'
-import { LOOK_ONLY, type PinnedDirectory, reopenForReading } from './pinned-directory.ts'
+import { changeMode, LOOK_ONLY, type PinnedDirectory, reopenForReading } from './pinned-directory.ts'
 
 /** What a path is now, as far as it matters for comparing and restoring. */
 export type Observed =
@@ -29,7 +29,7 @@ export async function observe(folder: PinnedDirectory, name: string): Promise<Ob
   }
 }
 
-export function observeLink(path: string): Observed {
+export function observeLink(path: string): { entry: 'link'; state: EntryState; target: string } {
   const target = readlinkSync(path)
   return { entry: 'link', target, state: { mode: 0o777, size: target.length, sha256: sha256(target) } }
 }
@@ -51,6 +51,17 @@ export function openRegular(
     const stat = fstatSync(look)
     refuseIrregular(stat, path)
     return { descriptor: reopenForReading(look, folder.at(name)), stat }
+  } finally {
+    closeSync(look)
+  }
+}
+
+/** Gives an entry of a pinned folder another mode, never through a link. */
+export function setMode(folder: PinnedDirectory, name: string, mode: number): void {
+  const look = openSync(folder.at(name), LOOK_ONLY)
+  try {
+    if (fstatSync(look).isSymbolicLink()) throw changedMeanwhile(`${folder.real}/${name}`)
+    changeMode(look, folder.at(name), mode)
   } finally {
     closeSync(look)
   }

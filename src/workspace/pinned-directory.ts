@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   fsyncSync,
@@ -50,6 +51,10 @@ export function pinDirectory(real: string): PinnedDirectory {
   return pin(real, real)
 }
 
+export function pinChild(parent: PinnedDirectory, name: string): PinnedDirectory {
+  return pin(parent.at(name), join(parent.real, name))
+}
+
 /** Creates a folder in a pinned one and pins it. `created` is false when somebody else made it meanwhile. */
 export function pinNewDirectory(
   parent: PinnedDirectory,
@@ -62,7 +67,7 @@ export function pinNewDirectory(
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error
     created = false
   }
-  return { folder: pin(parent.at(name), join(parent.real, name)), created }
+  return { folder: pinChild(parent, name), created }
 }
 
 /** Where an opened file or folder is now; undefined where the system cannot say. */
@@ -76,6 +81,11 @@ export function reopenForReading(descriptor: number, path: string): number {
   return HAS_PROC
     ? openSync(`/proc/self/fd/${descriptor}`, flags)
     : openSync(path, flags | constants.O_NOFOLLOW)
+}
+
+/** Changes the mode of a file or folder that a LOOK_ONLY descriptor holds; by its path, a link would be followed. */
+export function changeMode(descriptor: number, path: string, mode: number): void {
+  chmodSync(HAS_PROC ? `/proc/self/fd/${descriptor}` : path, mode)
 }
 
 function pin(path: string, real: string): PinnedDirectory {

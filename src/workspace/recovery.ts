@@ -1,43 +1,150 @@
-import { basename, dirname } from 'node:path'
+import { appendFileSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
-import { type Observed, observe, sameState } from './entry.ts'
-import { pinDirectory } from './pinned-directory.ts'
-import type { Change, ChangeRecord } from './undo-record.ts'
+import { tryLock } from '../core/lock-file.ts'
+import { sha256 } from './file-content.ts'
+import { createObserver, type Observer } from './observer.ts'
+import { isTemporary, overwriteBytes } from './replace-file.ts'
+import { hasHappened } from './settle-record.ts'
+import { putBack, removeTree } from './tree.ts'
+import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
+import { type Change, recordName } from './undo-record.ts'
+import { ownerPath, type UndoStore } from './undo-store.ts'
 
-/** After a failure in the middle: keeps of a record what did happen, by looking at the disk. */
-export async function settleRecord(record: ChangeRecord): Promise<void> {
-  const done: Change[] = []
-  for (const change of record.changes) {
-    if (await hasHappened(change)) done.push(change)
-  }
-  if (done.length === 0) {
-    record.abort()
-    record.changes.length = 0
-  } else record.commit(done)
+// After a kill: records of processes that are gone still lie in `pending/`. Each change in them is compared with the
+// disk. What happened is kept as a complete record, what did not is forgotten, temporary files go. The cost is one
+// listing of two folders that are nearly always empty: the records themselves say where temporary files can be.
+
+export interface RecoveryReport {
+  /** Interrupted calls whose changes can be undone now. */
+  completed: number
+  /** Interrupted calls that had changed nothing. */
+  dropped: number
+  problems: string[]
 }
 
-/**
- * A change that is neither as before nor as after was made, and then changed again by somebody: it stays in the record,
- * and undoing it will report the conflict.
- */
-async function hasHappened(change: Change): Promise<boolean> {
-  const now = await observePath(change.path)
-  if (now === undefined) return change.after === undefined
-  if (change.before === undefined) return true
-  return now.entry === 'other' || !sameState(now.state, change.before)
-}
-
-/** What is at a real path now, links not followed in any part of it. */
-export async function observePath(real: string): Promise<Observed | undefined> {
-  try {
-    const folder = pinDirectory(dirname(real))
+/** Cleans up after processes that were killed. For the start of a process; harmless next to running ones. */
+export async function recoverWorkspace(store: UndoStore, locksDirectory: string): Promise<RecoveryReport> {
+  const report: RecoveryReport = { completed: 0, dropped: 0, problems: [] }
+  cleanLocks(locksDirectory)
+  const names = readdirSync(store.places.pending)
+  const owners = new Set(names.flatMap(name => /([0-9a-f]{12})\.(jsonl|owner)$/.exec(name)?.[1] ?? []))
+  for (const owner of owners) {
+    // A process holds it for as long as it lives.
+    const lock = tryLock(ownerPath(store.places, owner))
+    if (lock === undefined) continue
     try {
-      return await observe(folder, basename(real))
+      for (const name of names.filter(each => each.endsWith(`${owner}.jsonl`))) {
+        await recoverRecord(store, join(store.places.pending, name), report)
+      }
     } finally {
-      folder.close()
+      lock.release()
     }
+  }
+  return report
+}
+
+async function recoverRecord(store: UndoStore, path: string, report: RecoveryReport): Promise<void> {
+  const record = readRecord(path)
+  const done = record === undefined ? [] : await reconcile(store, record, report.problems)
+  if (record === undefined || done.length === 0) {
+    rmSync(path, { force: true })
+    rmSync(join(store.places.files, basename(path, '.jsonl')), { recursive: true, force: true })
+    report.dropped += 1
+    return
+  }
+  // The last line may have been cut short; on a line of its own this one is found.
+  if (done.length < record.changes.length) appendFileSync(path, `\n${JSON.stringify({ done })}\n`)
+  const { id } = record.header
+  renameSync(
+    path,
+    join(store.places.calls, recordName(id, sizeOf(path) + sizeOf(join(store.places.files, id)))),
+  )
+  report.completed += 1
+}
+
+/** The changes that happened, by their order. */
+async function reconcile(store: UndoStore, record: SavedRecord, problems: string[]): Promise<number[]> {
+  const observer = createObserver()
+  try {
+    for (const change of record.changes) {
+      if (change.inPlace === true) attempt(problems, () => completeTorn(store, record, change, observer))
+    }
+    for (const each of record.temporaries) attempt(problems, () => removeTemporary(observer, each))
+    const done: number[] = []
+    for (const [index, change] of record.changes.entries()) {
+      if (hasHappened(change, await observer.observe(change.path))) done.push(index)
+    }
+    return done
+  } finally {
+    observer.close()
+  }
+}
+
+/** One file that cannot be cleaned up must not keep the others, or the program, from starting. */
+function attempt(problems: string[], work: () => void): void {
+  try {
+    work()
   } catch (error) {
-    if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
-    throw error
+    if (isSystemError(error) && error.code === 'ENOENT') return
+    problems.push(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Only names that we make are ever touched, and only without following links. */
+function removeTemporary(
+  observer: Observer,
+  { path, movedFrom }: { path: string; movedFrom?: string },
+): void {
+  const name = basename(path)
+  if (!isTemporary(name)) return
+  const folder = observer.folder(dirname(path))
+  if (lstatSync(folder.at(name), { throwIfNoEntry: false }) === undefined) return
+  if (movedFrom === undefined) removeTree(folder, name)
+  else putBack(folder, name, basename(movedFrom))
+}
+
+/** A file that was being written in place, and is a mixture of old and new, becomes the new one. */
+function completeTorn(store: UndoStore, record: SavedRecord, change: Change, observer: Observer): void {
+  const folder = observer.folder(dirname(change.path))
+  const path = folder.at(basename(change.path))
+  if (!lstatSync(path).isFile() || change.content === undefined) return
+  const next = record.temporaries
+    .filter(each => dirname(each.path) === folder.real && isTemporary(basename(each.path)))
+    .map(each => readIfThere(folder.at(basename(each.path))))
+    .find(bytes => bytes !== undefined && sha256(bytes) === change.after?.sha256)
+  if (next === undefined) return
+  if (isMixture(readFileSync(path), readKept(store.places, record, change), next)) overwriteBytes(path, next)
+}
+
+/** The beginning of the new content, the rest of the old one: nothing that a person would write. */
+function isMixture(now: Uint8Array, old: Uint8Array, next: Uint8Array): boolean {
+  let common = 0
+  while (common < now.length && common < next.length && now[common] === next[common]) common += 1
+  return Buffer.compare(now.subarray(common), old.subarray(common)) === 0
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path) : undefined
+}
+
+function sizeOf(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return 0
+  return stat.isDirectory()
+    ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+    : stat.size
+}
+
+/** A lock that is being taken is in its draft for microseconds. */
+const DRAFT_MS = 60_000
+
+/** Locks of dead processes break themselves when somebody wants them; those that nobody wants would pile up. */
+function cleanLocks(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    if (/^[0-9a-f]{32}$/.test(name)) tryLock(path)?.release()
+    else if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > DRAFT_MS)
+      rmSync(path, { force: true })
   }
 }

@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   linkSync,
   lstatSync,
@@ -12,12 +13,14 @@ import {
   renameSync,
   type Stats,
   unlinkSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
 import { hashFile, syncFile, writeAll } from './file-content.ts'
 import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
+import type { Owner } from './undo-record.ts'
 
 // How a file gets new content: a temporary sibling is written, synced, and renamed over it. At every moment, and after
 // a kill or a loss of power at any moment, the path holds the old content or the new one.
@@ -42,6 +45,8 @@ export interface Replacement {
   readonly content: Uint8Array
   /** Absent: that of the file as seen, or what the system gives to new files. */
   readonly mode?: number
+  /** Absent: that of the file as seen, or our own. */
+  readonly owner?: Owner
   /** From newTemporary(); recorded before it is created, so that the next start can remove it after a kill. */
   readonly temporary: string
   /** False for one of very many. */
@@ -63,6 +68,11 @@ export function asideOf(temporary: string): string {
   return `${temporary}-old`
 }
 
+/** What a removed tree is called once it is certain that it goes. */
+export function goneNameOf(temporary: string): string {
+  return `${temporary}-gone`
+}
+
 /** First step: the temporary sibling, complete and synced. Nothing is visible yet. Returns the mode it has. */
 export async function prepareReplacement(replacement: Replacement): Promise<number> {
   const { folder, content, seen, temporary, sync } = replacement
@@ -72,7 +82,8 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
   const descriptor = openSync(folder.at(temporary), flags, mode === undefined ? 0o666 : 0o600)
   try {
     await writeAll(descriptor, content)
-    const kept = seen === null || keepOwner(descriptor, seen.stat)
+    const owner = replacement.owner ?? seen?.stat
+    const kept = owner === undefined || giveTo(descriptor, owner)
     // setuid and setgid were granted to the old owner's file; under another owner they would grant something else.
     if (mode !== undefined) fchmodSync(descriptor, kept ? mode : mode & 0o1777)
     if (sync) await syncFile(descriptor, content.length)
@@ -89,8 +100,11 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
 export async function putReplacement(replacement: Replacement): Promise<void> {
   const { folder, temporary, seen, sync } = replacement
   try {
-    if (seen === null) putNew(replacement)
-    else await putOver(replacement, seen)
+    if (seen === null) renameNew(folder.at(temporary), folder, replacement.name)
+    else {
+      const from = { path: folder.at(temporary), back: () => undefined }
+      await renameOver(from, { folder, name: replacement.name, seen, aside: asideOf(temporary) })
+    }
   } catch (error) {
     removeIfThere(folder.at(temporary))
     throw error
@@ -100,28 +114,39 @@ export async function putReplacement(replacement: Replacement): Promise<void> {
 }
 
 /**
- * Writes into the file itself, for a file that has other names (hard links) which shall see the change too. Not atomic:
- * a kill in the middle leaves a mixture, which the next start puts back from the undo record.
+ * Second step for a file that has other names (hard links) which shall see the change too: the new content is copied
+ * into the file itself. Not atomic: a kill in the middle leaves a mixture, which the next start completes from the
+ * temporary sibling.
  */
-export async function overwriteInPlace(replacement: Replacement, seen: Seen): Promise<void> {
-  const { folder, name, content } = replacement
-  const descriptor = openSync(folder.at(name), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+export async function copyIntoPlace(
+  { folder, name, content, temporary }: Replacement,
+  seen: Seen,
+): Promise<void> {
   try {
-    if (fstatSync(descriptor).ino !== seen.stat.ino) throw changedMeanwhile(join(folder.real, name))
-    if ((await hashFile(descriptor)).sha256 !== seen.sha256) throw changedMeanwhile(join(folder.real, name))
-    await writeAll(descriptor, content)
-    ftruncateSync(descriptor, content.length)
-    await syncFile(descriptor, content.length)
+    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(join(folder.real, name))
+    overwriteBytes(folder.at(name), content)
+  } finally {
+    removeIfThere(folder.at(temporary))
+  }
+}
+
+export function overwriteBytes(path: string, bytes: Uint8Array): void {
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    for (let done = 0; done < bytes.length; )
+      done += writeSync(descriptor, bytes, done, bytes.length - done, done)
+    ftruncateSync(descriptor, bytes.length)
+    fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
 }
 
-function keepOwner(descriptor: number, old: Stats): boolean {
+function giveTo(descriptor: number, { uid, gid }: Owner): boolean {
   const mine = fstatSync(descriptor)
-  if (mine.uid === old.uid && mine.gid === old.gid) return true
+  if (mine.uid === uid && mine.gid === gid) return true
   try {
-    fchownSync(descriptor, old.uid, old.gid)
+    fchownSync(descriptor, uid, gid)
     return true
   } catch (error) {
     // Only root may give files away. The content is still the user's to change, under the user's own name.
@@ -130,37 +155,48 @@ function keepOwner(descriptor: number, old: Stats): boolean {
   }
 }
 
-/** `link` fails when the name exists, so that a file somebody made meanwhile is never replaced. */
-function putNew({ folder, name, temporary }: Replacement): void {
+/** Renames a file or link to a name that is free. `link` fails when it is not, so that nothing is ever replaced. */
+export function renameNew(from: string, folder: PinnedDirectory, name: string): void {
   try {
-    linkSync(folder.at(temporary), folder.at(name))
-    unlinkSync(folder.at(temporary))
+    linkSync(from, folder.at(name))
+    unlinkSync(from)
   } catch (error) {
     if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(join(folder.real, name))
     if (!isWithoutHardLinks(error)) throw error
     if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
       throw changedMeanwhile(join(folder.real, name))
     }
-    renameSync(folder.at(temporary), folder.at(name))
+    renameSync(from, folder.at(name))
   }
 }
 
-async function putOver({ folder, name, temporary }: Replacement, seen: Seen): Promise<void> {
-  const aside = asideOf(temporary)
+/**
+ * Renames a file over the one that was seen, and looks at the latter once more afterwards. `aside`: a temporary name
+ * for it meanwhile.
+ */
+export async function renameOver(
+  from: { path: string; back: () => void },
+  to: { folder: PinnedDirectory; name: string; seen: Seen; aside: string },
+): Promise<void> {
+  const { folder, name, seen, aside } = to
+  const path = join(folder.real, name)
   if (!giveSecondName(folder, name, aside)) {
-    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(join(folder.real, name))
-    renameSync(folder.at(temporary), folder.at(name))
+    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(path)
+    renameSync(from.path, folder.at(name))
     return
   }
   try {
-    if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(join(folder.real, name))
-    const mine = lstatSync(folder.at(temporary))
-    renameSync(folder.at(temporary), folder.at(name))
+    if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
+    const mine = lstatSync(from.path)
+    renameSync(from.path, folder.at(name))
     if (await isAsSeen(folder, aside, seen)) return
     const now = lstatSync(folder.at(name), { throwIfNoEntry: false })
     // Put back only over our own file: what came after it is somebody's newer work.
-    if (now?.ino === mine.ino && now.mtimeMs === mine.mtimeMs) renameSync(folder.at(aside), folder.at(name))
-    throw changedMeanwhile(join(folder.real, name))
+    if (now?.ino === mine.ino && now.mtimeMs === mine.mtimeMs) {
+      from.back()
+      renameSync(folder.at(aside), folder.at(name))
+    }
+    throw changedMeanwhile(path)
   } finally {
     removeIfThere(folder.at(aside))
   }

@@ -8,9 +8,11 @@ import type { DirectoryEntry, OpenFile, Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
 import { changedMeanwhile, PERMISSION_BITS, refuseIrregular } from './entry.ts'
 import { readPart } from './file-content.ts'
+import { moveEntry } from './move-entry.ts'
 import type { PathLocks } from './path-locks.ts'
 import { refuseFolderSpelling, toAbsolute } from './paths.ts'
 import { LOOK_ONLY, pinDirectory, placeOf, reopenForReading } from './pinned-directory.ts'
+import { removeEntry } from './remove-entry.ts'
 import { type CallScope, locateForReading } from './scope.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
@@ -47,8 +49,8 @@ export function createScopedFs(options: ScopedFsOptions): CallFiles {
       open: async path => openForReading(scope, path),
       list: path => listFolder(scope, path),
       update: (path, change, updateOptions) => updateFile(scope, path, change, updateOptions ?? {}),
-      remove: async () => [],
-      move: async () => [],
+      remove: path => removeEntry(scope, path),
+      move: (from, to, moveOptions) => moveEntry(scope, from, to, moveOptions ?? {}),
     },
     async close() {
       closed = true

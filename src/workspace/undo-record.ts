@@ -27,9 +27,16 @@ export type ContentSource =
   /** The entry was moved: its bytes are at this path now. */
   | { in: 'path'; path: string }
 
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface Change extends Effect {
   /** Absent: there was no content, or it was not kept (`undoable: false`). */
   content?: ContentSource
+  /** Owner and group of what was there, where they are not those of this process. */
+  owner?: Owner
   /** Targets of links. */
   target?: { before?: string; after?: string }
   /** Written into the file itself; a kill in the middle leaves a mixture of both contents. */
@@ -53,7 +60,8 @@ export type RecordLine =
   | { header: RecordHeader }
   | { object: string; raw: string }
   | { object: string; zstd: string }
-  | { temporary: string }
+  /** `movedFrom`: not made by us but moved there; it goes back. */
+  | { temporary: string; movedFrom?: string }
   | { change: Change }
   /** Only these changes happened, by their order. */
   | { done: readonly number[] }
@@ -87,7 +95,8 @@ export class ChangeRecord {
   readonly header: RecordHeader
   readonly changes: Change[] = []
   readonly #options: RecordOptions
-  readonly #pendingPath: string
+  /** Where it lies until it is complete. */
+  readonly pendingPath: string
   readonly #filesPath: string
   readonly #kept = new Map<string, ContentSource>()
   #lines: string[] = []
@@ -98,7 +107,7 @@ export class ChangeRecord {
   constructor(options: RecordOptions) {
     this.#options = options
     this.header = options.header
-    this.#pendingPath = join(options.places.pending, `${options.header.id}.jsonl`)
+    this.pendingPath = join(options.places.pending, `${options.header.id}.jsonl`)
     this.#filesPath = join(options.places.files, options.header.id)
     this.#append({ header: options.header })
   }
@@ -148,8 +157,8 @@ export class ChangeRecord {
   }
 
   /** Names a temporary file or folder before it is created, so that the next start can remove it after a kill. */
-  temporary(path: string): void {
-    this.#append({ temporary: path })
+  temporary(path: string, movedFrom?: string): void {
+    this.#append(movedFrom === undefined ? { temporary: path } : { temporary: path, movedFrom })
   }
 
   /** Writes everything so far. Must come before the first change becomes visible. */
@@ -168,14 +177,15 @@ export class ChangeRecord {
     if (this.#lines.length > 0) this.#write()
     this.#closeFile()
     const path = join(this.#options.places.calls, recordName(this.header.id, this.#bytes))
-    fs.renameSync(this.#pendingPath, path)
+    fs.renameSync(this.pendingPath, path)
     this.#options.onCommitted(path)
   }
 
   /** Nothing was changed. */
   abort(): void {
     this.#closeFile()
-    fs.rmSync(this.#pendingPath, { force: true })
+    this.changes.length = 0
+    fs.rmSync(this.pendingPath, { force: true })
     fs.rmSync(this.#filesPath, { recursive: true, force: true })
   }
 
@@ -207,14 +217,14 @@ export class ChangeRecord {
   }
 
   #write(): void {
-    this.#descriptor ??= fs.openSync(this.#pendingPath, 'wx', 0o600)
+    this.#descriptor ??= fs.openSync(this.pendingPath, 'wx', 0o600)
     writeWhole(this.#descriptor, Buffer.from(this.#lines.join('')))
     this.#lines = []
     this.#buffered = 0
   }
 }
 
-export function toEffect({ content: _, target: __, inPlace: ___, ...effect }: Change): Effect {
+export function toEffect({ content: _, target: __, inPlace: ___, owner: ____, ...effect }: Change): Effect {
   return effect
 }
 

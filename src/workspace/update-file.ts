@@ -1,25 +1,43 @@
-import { closeSync, rmdirSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect, EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FileChange, UpdateOptions } from '../core/files.ts'
 import { openRegular, PERMISSION_BITS } from './entry.ts'
 import { readAll, sha256 } from './file-content.ts'
-import { type PinnedDirectory, pinDirectory, pinNewDirectory } from './pinned-directory.ts'
-import { settleRecord } from './recovery.ts'
+import { NewFolders } from './new-folders.ts'
+import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import {
   asideOf,
+  copyIntoPlace,
   newTemporary,
-  overwriteInPlace,
   prepareReplacement,
   putReplacement,
   type Seen,
 } from './replace-file.ts'
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
-import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
+import { settleRecord } from './settle-record.ts'
+import { type ChangeRecord, toEffect } from './undo-record.ts'
+
+interface Target {
+  /** The deepest folder that exists. */
+  readonly folder: PinnedDirectory
+  /** The folders below it to be created. */
+  readonly missing: readonly string[]
+  readonly name: string
+  readonly real: string
+}
 
 interface Before extends Seen {
   readonly bytes: Uint8Array
+}
+
+interface Write {
+  readonly folder: PinnedDirectory
+  readonly name: string
+  readonly before: Before | null
+  readonly content: Uint8Array
+  readonly hash: string
 }
 
 /** Files.update: see there. */
@@ -33,7 +51,7 @@ export async function updateFile(
   return scope.locks.hold([real], async () => {
     // Looked up again: the call may have waited for the lock, and what was missing may be there by now.
     const place = locateForWriting(scope, path)
-    const missing = place.real === place.existing ? [] : place.missing.slice(0, -1)
+    const missing = place.missing.slice(0, -1)
     if (missing.length > 0 && options.createDirectories !== true) {
       throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
     }
@@ -46,44 +64,38 @@ export async function updateFile(
   })
 }
 
-interface Target {
-  /** The deepest folder that exists. */
-  readonly folder: PinnedDirectory
-  /** The folders below it to be created. */
-  readonly missing: readonly string[]
-  readonly name: string
-  readonly real: string
-}
-
 async function updateIn(scope: CallScope, target: Target, change: FileChange): Promise<Effect> {
   const before = target.missing.length > 0 ? null : await readBefore(scope, target)
   const mode = before === null ? null : before.stat.mode & PERMISSION_BITS
   const content = change(before?.bytes ?? null, { path: target.real, mode, sha256: before?.sha256 ?? null })
   const hash = sha256(content)
   if (before !== null && hash === before.sha256) {
-    const state: EntryState = { mode: before.stat.mode & PERMISSION_BITS, size: content.length, sha256: hash }
-    return { change: 'changed', path: target.real, entry: 'file', before: state, after: state }
+    scope.receipts.set(target.real, hash)
+    return {
+      change: 'changed',
+      path: target.real,
+      entry: 'file',
+      before: stateOf(before),
+      after: stateOf(before),
+    }
   }
   scope.assertOpen()
   const record = scope.undo.begin(scope.call)
-  const created: CreatedFolder[] = []
+  const folders = new NewFolders(target.folder, target.missing)
   try {
-    const folder = createFolders(scope, target, record, created)
+    const folder = createFolders(scope, record, folders)
     await write(record, { folder, name: target.name, before, content, hash })
-    const foreign = new Set(created.filter(each => !each.isNew).map(each => each.folder.real))
-    record.commit(record.changes.filter(each => !foreign.has(each.path)))
+    record.commit(folders.withoutForeign(record.changes))
   } catch (error) {
-    removeFolders(created)
+    folders.takeBack()
     await settleRecord(record)
     throw error
   } finally {
-    for (const { folder } of created) folder.close()
+    folders.close()
     scope.effects.push(...record.changes.map(toEffect))
   }
   scope.receipts.set(target.real, hash)
-  const last = record.changes.at(-1)
-  if (last === undefined) throw new Error('A committed record holds no change.')
-  return toEffect(last)
+  return lastEffect(record)
 }
 
 async function readBefore(scope: CallScope, { folder, name, real }: Target): Promise<Before | null> {
@@ -106,57 +118,35 @@ async function readBefore(scope: CallScope, { folder, name, real }: Target): Pro
   }
 }
 
-interface CreatedFolder {
-  readonly parent: PinnedDirectory
-  readonly name: string
-  readonly folder: PinnedDirectory
-  /** False: somebody else made it at the same moment. */
-  readonly isNew: boolean
-}
-
-function createFolders(
-  scope: CallScope,
-  { folder, missing }: Target,
-  record: ChangeRecord,
-  created: CreatedFolder[],
-): PinnedDirectory {
-  if (missing.length === 0) return folder
-  const paths = missing.map((_, index) => join(folder.real, ...missing.slice(0, index + 1)))
-  for (const path of paths) {
-    requireChangeable(scope.permit, path)
-    // The mode is what the system makes of it.
-    record.add({ change: 'created', path, entry: 'directory', after: { mode: 0o777, size: 0 } })
+export function createFolders(scope: CallScope, record: ChangeRecord, folders: NewFolders): PinnedDirectory {
+  for (const change of folders.changes()) {
+    requireChangeable(scope.permit, change.path)
+    record.add(change)
   }
-  record.seal()
-  let parent = folder
-  for (const name of missing) {
-    const { folder: child, created: isNew } = pinNewDirectory(parent, name)
-    created.push({ parent, name, folder: child, isNew })
-    parent = child
-  }
-  return parent
+  if (record.changes.length > 0) record.seal()
+  return folders.create()
 }
 
-interface Write {
-  readonly folder: PinnedDirectory
-  readonly name: string
-  readonly before: Before | null
-  readonly content: Uint8Array
-  readonly hash: string
-}
-
-async function write(record: ChangeRecord, { folder, name, before, content, hash }: Write): Promise<void> {
+async function write(record: ChangeRecord, options: Write): Promise<void> {
+  const { folder, name, before, content } = options
   const temporary = newTemporary()
-  const inPlace = before !== null && before.stat.nlink > 1
   const replacement = { folder, name, seen: before, content, temporary, sync: true }
-  let mode: number
-  if (inPlace) mode = before.stat.mode & PERMISSION_BITS
-  else {
-    record.temporary(join(folder.real, temporary))
-    record.temporary(join(folder.real, asideOf(temporary)))
-    record.seal()
-    mode = await prepareReplacement(replacement)
-  }
+  record.temporary(join(folder.real, temporary))
+  record.temporary(join(folder.real, asideOf(temporary)))
+  record.seal()
+  const mode = await prepareReplacement(replacement)
+  const inPlace = before !== null && before.stat.nlink > 1
+  await addChange(record, options, inPlace ? { mode, inPlace } : { mode })
+  record.seal()
+  if (inPlace) await copyIntoPlace(replacement, before)
+  else await putReplacement(replacement)
+}
+
+async function addChange(
+  record: ChangeRecord,
+  { folder, name, before, content, hash }: Write,
+  { mode, ...how }: { mode: number; inPlace?: true },
+): Promise<void> {
   const kept = before === null ? undefined : await record.keepBytes(before.bytes, before.sha256)
   record.add({
     change: before === null ? 'created' : 'changed',
@@ -166,25 +156,16 @@ async function write(record: ChangeRecord, { folder, name, before, content, hash
     after: { mode, size: content.length, sha256: hash },
     ...(kept === undefined ? {} : { content: kept }),
     ...(before !== null && kept === undefined ? { undoable: false } : {}),
-    ...(inPlace ? { inPlace: true } : {}),
-  } satisfies Change)
-  record.seal()
-  if (inPlace) await overwriteInPlace(replacement, before)
-  else await putReplacement(replacement)
+    ...how,
+  })
 }
 
 function stateOf(before: Before): EntryState {
   return { mode: before.stat.mode & PERMISSION_BITS, size: before.bytes.length, sha256: before.sha256 }
 }
 
-/** Takes back the folders of an update that failed; one that somebody has used meanwhile stays. */
-function removeFolders(created: readonly CreatedFolder[]): void {
-  for (const { parent, name, isNew } of created.toReversed()) {
-    if (!isNew) continue
-    try {
-      rmdirSync(parent.at(name))
-    } catch {
-      // Not empty any more, or gone: not ours to remove.
-    }
-  }
+function lastEffect(record: ChangeRecord): Effect {
+  const last = record.changes.at(-1)
+  if (last === undefined) throw new Error('A committed record holds no change.')
+  return toEffect(last)
 }

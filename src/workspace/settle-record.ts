@@ -1,0 +1,28 @@
+import { type Observed, sameState } from './entry.ts'
+import { createObserver } from './observer.ts'
+import type { Change, ChangeRecord } from './undo-record.ts'
+
+/** After a failure in the middle: keeps of a record what did happen, by looking at the disk. */
+export async function settleRecord(record: ChangeRecord): Promise<void> {
+  const done: Change[] = []
+  const observer = createObserver()
+  try {
+    for (const change of record.changes) {
+      if (hasHappened(change, await observer.observe(change.path))) done.push(change)
+    }
+  } finally {
+    observer.close()
+  }
+  if (done.length > 0) record.commit(done)
+  else record.abort()
+}
+
+/**
+ * A path that is neither as before nor as after was changed, and then changed again by somebody: the change stays in
+ * the record, and undoing it will report the conflict.
+ */
+export function hasHappened(change: Change, now: Observed | undefined): boolean {
+  if (now === undefined) return change.after === undefined
+  if (change.before === undefined) return true
+  return now.entry !== change.entry || !sameState(now.state, change.before)
+}

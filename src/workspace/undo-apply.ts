@@ -1,0 +1,219 @@
+import { closeSync, type Stats } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Effect } from '../core/effects.ts'
+import { ToolError } from '../core/errors.ts'
+import { changedMeanwhile, openRegular } from './entry.ts'
+import { hashFile, readAll, sha256 } from './file-content.ts'
+import { createObserver, type Observer } from './observer.ts'
+import { newTemporary } from './replace-file.ts'
+import { settleRecord } from './settle-record.ts'
+import { ownerOf } from './tree.ts'
+import { type PathState, planUndo, type UndoPlan, type UndoStep } from './undo-plan.ts'
+import {
+  type CallReference,
+  type Change,
+  type ChangeRecord,
+  type ContentSource,
+  INLINE_BYTES,
+  toEffect,
+} from './undo-record.ts'
+import { runSteps } from './undo-steps.ts'
+import type { UndoStore } from './undo-store.ts'
+
+export interface UndoOptions {
+  /** The undo is a call of its own, recorded like any other: it can be taken back too. */
+  readonly call: CallReference
+  /** Whether a real path may be changed: the write scope. */
+  readonly mayChange: (real: string) => boolean
+  /** Take back what can be, although the plan has conflicts. */
+  readonly despiteConflicts?: boolean
+}
+
+export interface UndoResult {
+  readonly effects: readonly Effect[]
+  /** Paths that were read again afterwards and have the hash and mode that the plan promised. */
+  readonly verified: number
+}
+
+/** Step with what is needed to do it and to take it back. */
+export interface PreparedStep extends UndoStep {
+  /** The file that is about to be replaced or removed. */
+  readonly stat?: Stats
+  /** A moved file goes back by renaming it. */
+  readonly renameFrom?: string
+  /** It goes to this path by being renamed. */
+  readonly renameTo?: string
+  readonly kept?: ContentSource
+}
+
+/** Does what the plan says, all of it or nothing, and reads everything again. */
+export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoOptions): Promise<UndoResult> {
+  refuse(plan, options)
+  const observer = createObserver()
+  const record = store.begin(
+    options.call,
+    plan.calls.map(each => each.call),
+  )
+  let started = false
+  try {
+    const steps = await prepare(observer, plan.steps, record)
+    const temporary = newTemporary()
+    for (const folder of new Set(steps.map(step => dirname(step.path)))) {
+      record.temporary(join(folder, temporary))
+    }
+    for (const change of steps.flatMap(toChanges)) record.add(change)
+    record.seal()
+    started = true
+    await runSteps({ store, record, observer, steps, temporary })
+    await verify(plan.steps)
+    record.commit()
+    return { effects: record.changes.map(toEffect), verified: plan.steps.length }
+  } catch (error) {
+    await settleRecord(record)
+    if (started && record.changes.length > 0) await rollBack(store, options, error)
+    throw error
+  } finally {
+    observer.close()
+  }
+}
+
+function refuse(plan: UndoPlan, { despiteConflicts, mayChange }: UndoOptions): void {
+  const first = plan.conflicts[0]
+  if (first !== undefined && despiteConflicts !== true) {
+    const more = plan.conflicts.length === 1 ? '' : ` (and ${plan.conflicts.length - 1} more)`
+    throw new ToolError('conflict', `Nothing was undone. ${first.path}: ${first.reason}${more}.`, {
+      hint: 'Leave those out, or settle them by hand first.',
+    })
+  }
+  const outside = plan.steps.find(step => !mayChange(step.path))
+  if (outside !== undefined) throw new ToolError('forbidden', `Undo may not change ${outside.path}`)
+}
+
+/** Keeps what is about to be replaced, and makes sure that everything is still what the plan saw. */
+async function prepare(
+  observer: Observer,
+  steps: readonly UndoStep[],
+  record: ChangeRecord,
+): Promise<PreparedStep[]> {
+  const byPath = new Map(steps.map(step => [step.path, step]))
+  const renames = new Map<string, string>()
+  for (const { path, now, then } of steps) {
+    const from = then?.content?.from === 'disk' ? then.content.path : undefined
+    if (from === undefined || now !== undefined || renames.has(from)) continue
+    const source = byPath.get(from)
+    if (source?.now?.entry === 'file' && source.then === undefined) renames.set(from, path)
+  }
+  const origins = new Map([...renames].map(([from, to]) => [to, from]))
+  const prepared: PreparedStep[] = []
+  for (const step of steps) {
+    const renameTo = renames.get(step.path)
+    const renameFrom = origins.get(step.path)
+    const found = await keepCurrent(observer, step, renameTo === undefined ? record : undefined)
+    prepared.push({
+      ...step,
+      ...found,
+      ...(renameTo === undefined ? {} : { renameTo }),
+      ...(renameFrom === undefined ? {} : { renameFrom }),
+    })
+  }
+  return prepared
+}
+
+async function keepCurrent(
+  observer: Observer,
+  { path, now }: UndoStep,
+  record: ChangeRecord | undefined,
+): Promise<{ stat?: Stats; kept?: ContentSource }> {
+  if (now?.entry !== 'file') return {}
+  const folder = observer.folder(dirname(path))
+  const file = openRegular(folder, basename(path))
+  if (file === undefined) throw changedMeanwhile(path)
+  try {
+    let kept: ContentSource | undefined
+    let hash: string
+    if (file.stat.size <= INLINE_BYTES) {
+      const bytes = await readAll(file.descriptor, file.stat.size)
+      hash = sha256(bytes)
+      kept = await record?.keepBytes(bytes, hash)
+    } else {
+      const hashed = await hashFile(file.descriptor)
+      hash = hashed.sha256
+      kept = record?.keepFile(folder.at(basename(path)), { ...hashed, displaced: file.stat.nlink === 1 })
+    }
+    if (hash !== now.state.sha256) throw changedMeanwhile(path)
+    return { stat: file.stat, ...(kept === undefined ? {} : { kept }) }
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+/** One entry taking the place of another kind is recorded as two changes: the old one goes, the new one comes. */
+function toChanges(step: PreparedStep): Change[] {
+  const { path, now, then } = step
+  if (now !== undefined && then !== undefined && now.entry === then.entry) {
+    const target = { ...departure(step, now).target, ...arrival(path, then).target }
+    return [{ ...departure(step, now), ...arrival(path, then), change: 'changed', target }]
+  }
+  return [
+    ...(now === undefined ? [] : [departure(step, now)]),
+    ...(then === undefined ? [] : [arrival(path, then)]),
+  ]
+}
+
+function departure({ path, kept, renameTo, stat }: PreparedStep, now: PathState): Change {
+  const content = renameTo === undefined ? kept : ({ in: 'path', path: renameTo } as const)
+  return {
+    change: 'deleted',
+    path,
+    entry: now.entry,
+    before: now.state,
+    ...(now.target === undefined ? {} : { target: { before: now.target } }),
+    ...(stat === undefined ? {} : ownerOf(stat)),
+    ...(content === undefined ? {} : { content }),
+    ...(now.entry === 'file' && content === undefined ? { undoable: false } : {}),
+  }
+}
+
+function arrival(path: string, then: PathState): Change {
+  return {
+    change: 'created',
+    path,
+    entry: then.entry,
+    after: then.state,
+    ...(then.target === undefined ? {} : { target: { after: then.target } }),
+  }
+}
+
+/** The proof: what is on the disk now is what was promised, read from the disk. */
+async function verify(steps: readonly UndoStep[]): Promise<void> {
+  const observer = createObserver()
+  try {
+    for (const { path, then } of steps) {
+      const now = await observer.observe(path)
+      const same =
+        now === undefined || then === undefined
+          ? now === then
+          : now.entry === then.entry &&
+            now.state.sha256 === then.state.sha256 &&
+            now.state.mode === then.state.mode
+      if (!same) throw new ToolError('conflict', `After the undo, ${path} is not what it should be.`)
+    }
+  } finally {
+    observer.close()
+  }
+}
+
+/** Half an undo is worse than none: what was done of it is taken back. */
+async function rollBack(store: UndoStore, options: UndoOptions, reason: unknown): Promise<void> {
+  const plan = await planUndo(store, { calls: [options.call.id] }, { leaveOut: 'paths' })
+  const call = { ...options.call, id: `${options.call.id}-rollback` }
+  try {
+    await applyUndo(store, plan, { ...options, call, despiteConflicts: true })
+  } catch (cause) {
+    const why = reason instanceof Error ? reason.message : String(reason)
+    throw new ToolError('failed', `The undo stopped half way (${why}) and could not be taken back.`, {
+      hint: `See what it did with: kogu changes; take it back with: kogu undo ${options.call.id}`,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,282 @@
+import { dirname, join } from 'node:path'
+import type { EntryState } from '../core/effects.ts'
+import { ToolError } from '../core/errors.ts'
+import { createObserver, type Observer } from './observer.ts'
+import { listRecords, readHeader, readRecord, type SavedRecord } from './undo-read.ts'
+import type { Change, Owner, RecordHeader } from './undo-record.ts'
+import type { UndoStore } from './undo-store.ts'
+
+// Taking back is worked out on paper first: starting from what is on the disk, each change of each chosen call is taken
+// back, the newest first. A change can be taken back only where the path is exactly as that change left it; anything
+// else means that somebody worked on it since. Only when the whole plan is known is anything touched (undo-apply.ts).
+
+/** Which calls; of one of the kinds. */
+export type UndoSelection = { calls: readonly string[] } | { run: string } | { last: number }
+
+export interface CallChanges {
+  readonly call: string
+  readonly run: string
+  readonly tool: string
+  readonly at: number
+  /** The calls that this one took back; empty for all that are not an undo. */
+  readonly undoes: readonly string[]
+  /** A later undo took it back. */
+  readonly undone: boolean
+  /** The newest first. */
+  readonly records: readonly SavedRecord[]
+}
+
+export interface UndoPlan {
+  /** The calls that will be taken back, the newest first. */
+  readonly calls: readonly CallChanges[]
+  readonly steps: readonly UndoStep[]
+  readonly conflicts: readonly UndoConflict[]
+  /** Folders that stay because somebody put something else into them. */
+  readonly staying: readonly string[]
+}
+
+/** One path gets back what it was; `now` and `then` undefined: does not exist. */
+export interface UndoStep {
+  readonly path: string
+  readonly now: PathState | undefined
+  readonly then: PathState | undefined
+}
+
+export interface UndoConflict {
+  readonly path: string
+  readonly call: string
+  readonly reason: string
+}
+
+export interface PathState {
+  readonly entry: 'file' | 'directory' | 'link'
+  readonly state: EntryState
+  readonly target?: string
+  readonly owner?: Owner
+  /** Where the content of a file is to be had. */
+  readonly content?: { from: 'disk'; path: string } | { from: 'record'; record: SavedRecord; change: Change }
+}
+
+export interface PlanOptions {
+  /**
+   * What a conflict leaves out: the whole call (nothing is ever half taken back), or only the paths concerned.
+   */
+  readonly leaveOut?: 'calls' | 'paths'
+}
+
+/** The recorded calls, the newest first. */
+export function listCalls(store: UndoStore, selection?: UndoSelection): CallChanges[] {
+  const byCall = new Map<string, { header: RecordHeader; paths: string[] }>()
+  for (const path of listRecords(store.places)) {
+    const header = readHeader(path)
+    if (header === undefined) continue
+    const known = byCall.get(header.call)
+    if (known === undefined) byCall.set(header.call, { header, paths: [path] })
+    else known.paths.push(path)
+  }
+  const undone = findUndone([...byCall.values()].map(each => each.header))
+  const chosen = [...byCall.values()].filter(({ header }) => selection === undefined || isChosen(header))
+  return (selection !== undefined && 'last' in selection ? chosen.slice(0, selection.last) : chosen).map(
+    toChanges,
+  )
+
+  function isChosen({ call, run, undoes }: RecordHeader): boolean {
+    if (selection === undefined) return true
+    if ('calls' in selection) return selection.calls.includes(call)
+    if (undoes !== undefined || undone.has(call)) return false
+    return 'run' in selection ? run === selection.run : true
+  }
+
+  function toChanges({ header, paths }: { header: RecordHeader; paths: string[] }): CallChanges {
+    const records = paths.flatMap(path => readRecord(path) ?? [])
+    const { call, run, tool, at, undoes } = header
+    return { call, run, tool, at, undoes: undoes ?? [], undone: undone.has(call), records }
+  }
+}
+
+/** The newest first: an undo that was itself undone does not count. */
+function findUndone(headers: readonly RecordHeader[]): Set<string> {
+  const undone = new Set<string>()
+  for (const { call, undoes } of headers) {
+    if (!undone.has(call)) for (const each of undoes ?? []) undone.add(each)
+  }
+  return undone
+}
+
+/** What taking these calls back would do, exactly. Changes nothing. */
+export async function planUndo(
+  store: UndoStore,
+  selection: UndoSelection,
+  options: PlanOptions = {},
+): Promise<UndoPlan> {
+  const calls = listCalls(store, selection)
+  refuseUnknown(selection, calls)
+  const observer = createObserver()
+  try {
+    const paper = createPaper(observer)
+    const conflicts: UndoConflict[] = []
+    const taken: CallChanges[] = []
+    for (const call of calls) {
+      const found = await takeBack(paper, call)
+      conflicts.push(...found)
+      const whole = found.length === 0
+      if (!whole && options.leaveOut !== 'paths') paper.discard()
+      else {
+        paper.keep()
+        taken.push(call)
+      }
+    }
+    const staying = new Set<string>()
+    const steps = toSteps(paper, observer, staying)
+    return { calls: taken, steps, conflicts, staying: [...staying] }
+  } finally {
+    observer.close()
+  }
+}
+
+function refuseUnknown(selection: UndoSelection, calls: readonly CallChanges[]): void {
+  if (!('calls' in selection)) return
+  const missing = selection.calls.filter(id => !calls.some(each => each.call === id))
+  if (missing.length === 0) return
+  throw new ToolError('not_found', `No changes are recorded for the call ${missing.join(', ')}.`, {
+    hint: 'List the recorded calls with: kogu changes',
+  })
+}
+
+/** How the disk would look. Entries of the call at hand lie on top until they are kept. */
+interface Paper {
+  now(path: string): Promise<PathState | 'other' | undefined>
+  look(path: string): Promise<PathState | 'other' | undefined>
+  put(path: string, state: PathState | undefined): void
+  keep(): void
+  discard(): void
+  readonly kept: ReadonlyMap<string, PathState | undefined>
+  readonly disk: ReadonlyMap<string, PathState | 'other' | undefined>
+}
+
+function createPaper(observer: Observer): Paper {
+  const disk = new Map<string, PathState | 'other' | undefined>()
+  const kept = new Map<string, PathState | undefined>()
+  const top = new Map<string, PathState | undefined>()
+  const now = async (path: string): Promise<PathState | 'other' | undefined> => {
+    if (!disk.has(path)) disk.set(path, onDisk(path, await observer.observe(path)))
+    return disk.get(path)
+  }
+  return {
+    disk,
+    kept,
+    now,
+    look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
+    put: (path, state) => top.set(path, state),
+    keep() {
+      for (const [path, state] of top) kept.set(path, state)
+      top.clear()
+    },
+    discard: () => top.clear(),
+  }
+}
+
+function onDisk(
+  path: string,
+  found: Awaited<ReturnType<Observer['observe']>>,
+): PathState | 'other' | undefined {
+  if (found === undefined) return undefined
+  if (found.entry === 'other') return 'other'
+  return found.entry === 'file' ? { ...found, content: { from: 'disk', path } } : found
+}
+
+async function takeBack(paper: Paper, { call, records }: CallChanges): Promise<UndoConflict[]> {
+  const conflicts: UndoConflict[] = []
+  const blocked = new Set<string>()
+  for (const record of records) {
+    for (const change of record.changes.toReversed()) {
+      const reason = blocked.has(change.path) ? undefined : await takeBackOne(paper, record, change)
+      if (reason === undefined) continue
+      blocked.add(change.path)
+      conflicts.push({ path: change.path, call, reason })
+    }
+  }
+  return conflicts
+}
+
+/** Undefined: done on paper. Otherwise why it cannot be done. */
+async function takeBackOne(paper: Paper, record: SavedRecord, change: Change): Promise<string | undefined> {
+  const current = await paper.look(change.path)
+  if (isAs(current, change, 'before')) return undefined
+  if (!isAs(current, change, 'after')) return describeDifference(current, change)
+  if (change.undoable === false) return 'its old content was too large to be kept'
+  if (change.before === undefined) {
+    paper.put(change.path, undefined)
+    return undefined
+  }
+  const parent = await paper.look(dirname(change.path))
+  if (parent === undefined || parent === 'other' || parent.entry !== 'directory') {
+    return 'the folder it was in does not exist any more'
+  }
+  const restored = await restore(paper, record, change, change.before)
+  if (typeof restored === 'string') return restored
+  paper.put(change.path, restored)
+  return undefined
+}
+
+async function restore(
+  paper: Paper,
+  record: SavedRecord,
+  change: Change,
+  state: EntryState,
+): Promise<PathState | string> {
+  const { entry } = change
+  const owner = change.owner === undefined ? {} : { owner: change.owner }
+  if (entry === 'directory') return { entry, state, ...owner }
+  if (entry === 'link') return { entry, state, target: change.target?.before ?? '', ...owner }
+  if (change.content?.in !== 'path')
+    return { entry, state, content: { from: 'record', record, change }, ...owner }
+  const moved = await paper.look(change.content.path)
+  if (moved === undefined || moved === 'other' || moved.state.sha256 !== state.sha256) {
+    return `it was moved to ${change.content.path}, which was changed since`
+  }
+  return { entry, state, ...(moved.content === undefined ? {} : { content: moved.content }), ...owner }
+}
+
+function isAs(current: PathState | 'other' | undefined, change: Change, side: 'before' | 'after'): boolean {
+  const state = change[side]
+  if (current === undefined || state === undefined) return current === state
+  if (current === 'other' || current.entry !== change.entry) return false
+  // A new folder's mode is the system's choice, and a folder has no content of its own.
+  if (current.entry === 'directory' && change.change !== 'changed') return true
+  return current.state.sha256 === state.sha256 && current.state.mode === state.mode
+}
+
+function describeDifference(current: PathState | 'other' | undefined, change: Change): string {
+  if (current === undefined) return 'it was removed since'
+  if (change.after === undefined) return 'there is something new at its place'
+  if (current === 'other' || current.entry !== change.entry) return 'it was replaced by something else since'
+  return current.state.sha256 === change.after.sha256
+    ? 'its mode was changed since'
+    : 'its content was changed since'
+}
+
+function toSteps(paper: Paper, observer: Observer, staying: Set<string>): UndoStep[] {
+  const steps: UndoStep[] = []
+  const goes = (path: string): boolean => paper.kept.has(path) && paper.kept.get(path) === undefined
+  // The deepest first, so that a folder knows which folders in it will go.
+  for (const path of [...paper.kept.keys()].sort().reverse()) {
+    const then = paper.kept.get(path)
+    const now = paper.disk.get(path)
+    if (now === 'other' || isSame(now, then)) continue
+    if (now?.entry === 'directory' && then === undefined) {
+      const left = observer.names(path).map(name => join(path, name))
+      if (left.some(each => !goes(each) || staying.has(each))) {
+        staying.add(path)
+        continue
+      }
+    }
+    steps.push({ path, now, then })
+  }
+  return steps.reverse()
+}
+
+function isSame(a: PathState | undefined, b: PathState | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.entry === b.entry && a.state.mode === b.state.mode && a.state.sha256 === b.state.sha256
+}

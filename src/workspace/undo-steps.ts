@@ -1,0 +1,186 @@
+import {
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { changedMeanwhile, setMode } from './entry.ts'
+import type { Observer } from './observer.ts'
+import { isBelow } from './paths.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
+import { prepareReplacement, renameNew } from './replace-file.ts'
+import type { PreparedStep } from './undo-apply.ts'
+import type { PathState } from './undo-plan.ts'
+import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
+import type { ChangeRecord } from './undo-record.ts'
+import type { UndoStore } from './undo-store.ts'
+
+// The order in which the paths get back what they were: what stands in the way goes first, then folders from the top,
+// moved files, other files and links, then what is left to go, from the bottom; modes of folders last, because a folder
+// may be one that lets nobody write.
+
+interface Work {
+  readonly store: UndoStore
+  /** Sealed: it holds the contents that were replaced, which other paths may need. */
+  readonly record: ChangeRecord
+  readonly observer: Observer
+  readonly steps: readonly PreparedStep[]
+  readonly temporary: string
+}
+
+/** Above this, syncing each file would take longer than the undo itself; the system writes them in its own time. */
+const MAX_SYNCED = 64
+
+export async function runSteps(work: Work): Promise<void> {
+  const { steps, observer } = work
+  const changedKind = steps.filter(({ now, then }) => now && then && now.entry !== then.entry)
+  const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isBelow(path, step.path))
+  const going = steps.filter(
+    step => step.now !== undefined && (step.then === undefined || changedKind.includes(step)),
+  )
+  const coming = steps.filter(step => step.then !== undefined)
+  const own = createContents(work)
+  takeAway(observer, going.filter(inTheWay))
+  for (const step of coming) {
+    if (step.then?.entry === 'directory' && step.now?.entry !== 'directory') place(observer, step, mkdirSync)
+  }
+  for (const step of coming.filter(each => each.renameFrom !== undefined)) renameBack(observer, step)
+  for (const step of coming.filter(each => each.then?.entry !== 'directory'))
+    await putContent(work, step, own)
+  takeAway(
+    observer,
+    going.filter(step => !inTheWay(step)),
+  )
+  for (const { path, then } of coming.toReversed()) {
+    if (then?.entry === 'directory') finishFolder(observer, path, then)
+  }
+  if (steps.length <= MAX_SYNCED) syncFolders(observer, steps)
+}
+
+function at(observer: Observer, path: string): string {
+  return observer.folder(dirname(path)).at(basename(path))
+}
+
+function place(observer: Observer, { path }: PreparedStep, make: (path: string) => unknown): void {
+  make(at(observer, path))
+}
+
+function finishFolder(observer: Observer, path: string, { state, owner }: PathState): void {
+  // Only root may give a folder away; anybody else restores it as their own.
+  if (owner !== undefined && process.geteuid?.() === 0) lchownSync(at(observer, path), owner.uid, owner.gid)
+  setMode(observer.folder(dirname(path)), basename(path), state.mode)
+}
+
+/** The deepest first. */
+function takeAway(observer: Observer, steps: readonly PreparedStep[]): void {
+  for (const { path, now, stat, renameTo } of steps.toReversed()) {
+    if (renameTo !== undefined) continue
+    const entry = at(observer, path)
+    if (now?.entry === 'directory') {
+      rmdirSync(entry)
+      continue
+    }
+    if (stat !== undefined && !isSameFile(entry, stat)) throw changedMeanwhile(path)
+    if (now?.entry === 'link' && readlinkSync(entry) !== now.target) throw changedMeanwhile(path)
+    unlinkSync(entry)
+  }
+}
+
+function renameBack(observer: Observer, { path, renameFrom, then }: PreparedStep): void {
+  if (renameFrom === undefined || then === undefined) return
+  renameNew(at(observer, renameFrom), observer.folder(dirname(path)), basename(path))
+  setMode(observer.folder(dirname(path)), basename(path), then.state.mode)
+}
+
+async function putContent(work: Work, step: PreparedStep, contents: Contents): Promise<void> {
+  const { observer, temporary, steps } = work
+  const { path, now, then, stat, renameFrom } = step
+  if (then === undefined || renameFrom !== undefined) return
+  const folder = observer.folder(dirname(path))
+  const name = basename(path)
+  if (then.entry === 'link') {
+    symlinkSync(then.target ?? '', folder.at(temporary))
+  } else if (now?.entry === 'file' && now.state.sha256 === then.state.sha256) {
+    // Only the mode differs.
+    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+    setMode(folder, name, then.state.mode)
+    return
+  } else {
+    const content = contents(then)
+    const seen = now?.entry === 'file' && stat !== undefined ? { stat, sha256: now.state.sha256 ?? '' } : null
+    const sync = steps.length <= MAX_SYNCED
+    const owner = then.owner === undefined ? {} : { owner: then.owner }
+    await prepareReplacement({
+      folder,
+      name,
+      seen,
+      content,
+      mode: then.state.mode,
+      temporary,
+      sync,
+      ...owner,
+    })
+  }
+  put(folder, name, { temporary, path, replaces: now?.entry === then.entry, stat })
+}
+
+interface Put {
+  readonly temporary: string
+  readonly path: string
+  readonly replaces: boolean
+  readonly stat: PreparedStep['stat']
+}
+
+function put(folder: PinnedDirectory, name: string, { temporary, path, replaces, stat }: Put): void {
+  try {
+    if (!replaces) {
+      renameNew(folder.at(temporary), folder, name)
+      return
+    }
+    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+    renameSync(folder.at(temporary), folder.at(name))
+  } catch (error) {
+    unlinkSync(folder.at(temporary))
+    throw error
+  }
+}
+
+/** Between keeping it and replacing it, somebody else may have changed a file. */
+function isSameFile(path: string, stat: NonNullable<PreparedStep['stat']>): boolean {
+  const now = lstatSync(path, { throwIfNoEntry: false })
+  return now?.ino === stat.ino && now.size === stat.size && now.mtimeMs === stat.mtimeMs
+}
+
+type Contents = (then: PathState) => Uint8Array
+
+/** What was on the disk under another path is in the new record by now, under its hash. */
+function createContents({ store, record, steps }: Work): Contents {
+  let own: SavedRecord | undefined
+  const byPath = new Map(steps.map(step => [step.path, step]))
+  return ({ content, state }) => {
+    if (content === undefined) throw new Error('A file to be restored has no content.')
+    if (content.from === 'record') return readKept(store.places, content.record, content.change)
+    const source = byPath.get(content.path)
+    own ??= readRecord(record.pendingPath)
+    if (own === undefined || source?.kept === undefined) throw changedMeanwhile(content.path)
+    return readKept(store.places, own, {
+      change: 'deleted',
+      path: content.path,
+      entry: 'file',
+      before: state,
+      content: source.kept,
+    })
+  }
+}
+
+function syncFolders(observer: Observer, steps: readonly PreparedStep[]): void {
+  for (const path of new Set(steps.map(step => dirname(step.path)))) {
+    // A folder that has just gone needs no syncing; its parent is synced.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) observer.folder(path).sync()
+  }
+}
