@@ -1,0 +1,129 @@
+/**
+ * From a command line to what it would do. Pure: no file system, no clock, no environment. The order: text checks,
+ * parse, walk, whole-line rules, and at the end the one invariant: a line is safe exactly when it has a plan.
+ */
+import { parse } from 'unbash'
+import { checkForkBombs } from './fork-bombs.ts'
+import { guardLine, MAX_FULL, rawForbidden } from './guard.ts'
+import { judgeCommand } from './simple.ts'
+import { LIMIT, note, type Report, type Scope, stricter } from './state.ts'
+import {
+  type CommandAnalysis,
+  type CommandContext,
+  LEVEL_SCORES,
+  type Level,
+  type PlanStep,
+  type SafePlan,
+} from './types.ts'
+import { walkList, walkScript, walkText } from './walk.ts'
+
+export type { CommandAnalysis, CommandContext, Level, SafePlan } from './types.ts'
+
+/** Must not throw: whatever goes wrong makes the line ask. */
+export function analyzeCommand(line: string, context: CommandContext): CommandAnalysis {
+  const report = newReport(context)
+  let steps: PlanStep[] | null = null
+  try {
+    steps = analyze(line, report)
+  } catch (error) {
+    // A limit, a stack overflow in the parser, a bug: all of them end here, and the raw scan replaces the walk.
+    const limit = error === LIMIT || error instanceof RangeError
+    note(
+      report,
+      'unknown',
+      limit ? 'The line is too long or too deep to be analysed.' : 'The line could not be analysed.',
+    )
+    scanRaw(line, report)
+  }
+  checkForkBombs(report)
+  return finish(line, report, steps)
+}
+
+function analyze(line: string, report: Report): PlanStep[] | null {
+  const guard = guardLine(line)
+  for (const reason of guard.reasons) note(report, 'unknown', reason)
+  if (!guard.parse) {
+    scanRaw(line, report)
+    return null
+  }
+  const steps = walkScript(parse(line), newScope(report.context), report)
+  if (line.length > MAX_FULL) scanRaw('', report)
+  return steps
+}
+
+function scanRaw(line: string, report: Report): void {
+  const found = rawForbidden(line)
+  if (found !== null) note(report, 'forbidden', `The line contains ${found}.`)
+}
+
+function newReport(context: CommandContext): Report {
+  const report: Report = {
+    context,
+    findings: [],
+    commands: [],
+    access: new Map(),
+    globs: new Map(),
+    trees: new Map(),
+    effects: new Set(),
+    unresolved: false,
+    interactiveProgram: null,
+    calls: [],
+    functions: new Set(),
+    steps: 0,
+    walkText: (text, scope) => walkText(text, scope, report),
+    walkScript: (script, scope) => walkScript(script, scope, report),
+    walkList: (statements, scope) => walkList(statements, scope, report),
+    judge: (args, scope) => judgeCommand(args, scope, report),
+  }
+  return report
+}
+
+function newScope(context: CommandContext): Scope {
+  return {
+    cwds: [context.cwd],
+    oldCwd: null,
+    variables: new Map([['HOME', { values: [context.home], exact: true }]]),
+    inFunction: null,
+    forked: false,
+    stdin: null,
+    piped: false,
+    depth: 0,
+  }
+}
+
+function finish(line: string, report: Report, steps: PlanStep[] | null): CommandAnalysis {
+  const plan = toPlan(report, steps)
+  if (plan === null && lineLevel(report) === 'safe') {
+    const text =
+      report.commands.length === 0 ? 'The line has no command.' : 'The line can only be run by a shell.'
+    note(report, 'unknown', text)
+  }
+  const level = lineLevel(report)
+  const reasons = [...report.findings].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
+  return {
+    line,
+    level,
+    score: LEVEL_SCORES[level],
+    reasons,
+    commands: report.commands,
+    access: [...report.access.values()],
+    globs: [...report.globs.values()],
+    trees: [...report.trees.values()],
+    effects: [...report.effects],
+    unresolved: report.unresolved,
+    interactiveProgram: report.interactiveProgram,
+    plan,
+  }
+}
+
+function toPlan(report: Report, steps: PlanStep[] | null): SafePlan | null {
+  if (steps === null || steps.length === 0 || report.unresolved) return null
+  return lineLevel(report) === 'safe' ? { steps } : null
+}
+
+function lineLevel(report: Report): Level {
+  let level: Level = 'safe'
+  for (const finding of report.findings) level = stricter(level, finding.level)
+  for (const command of report.commands) level = stricter(level, command.level)
+  return level
+}

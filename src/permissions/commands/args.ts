@@ -1,0 +1,70 @@
+/** One argument after expansion, with what the forbidden scan must assume about it. */
+import type { PlanWord, Word } from './types.ts'
+
+export interface GlobWord {
+  /** Bash pattern; characters that were quoted carry a backslash. */
+  pattern: string
+  /** What bash passes when no file matches. */
+  literal: string
+}
+
+export interface Arg {
+  raw: string
+  /** Exact text, or null for patterns and for what is only known when the line runs. */
+  text: string | null
+  glob: GlobWord | null
+  status: { before: string; after: string } | null
+  /** Texts that it may turn into. `rm -rf $UNSET/` may be `rm -rf /`: an unknown variable counts as empty. */
+  worst: string[]
+}
+
+export function literalArg(text: string): Arg {
+  return { raw: text, text, glob: null, status: null, worst: [text] }
+}
+
+/** What it most likely is: exact text, the pattern as written, or the worst guess. */
+export function seen(arg: Arg | undefined): string {
+  if (arg === undefined) return ''
+  return arg.text ?? arg.glob?.literal ?? arg.worst[0] ?? ''
+}
+
+export function isUnresolved(arg: Arg): boolean {
+  return arg.text === null && arg.glob === null && arg.status === null
+}
+
+export function toWord(arg: Arg): Word {
+  const word: Word = { text: arg.text, raw: arg.raw }
+  if (arg.glob !== null) word.glob = arg.glob.pattern
+  return word
+}
+
+export function toPlanWord(arg: Arg): PlanWord | null {
+  if (arg.text !== null) return arg.text
+  // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
+  if (arg.glob !== null && arg.glob.literal.startsWith('-')) return arg.glob.literal
+  if (arg.glob !== null) {
+    return { kind: 'glob', glob: arg.glob.pattern, literal: arg.glob.literal, dashPrefix: './' }
+  }
+  return arg.status === null ? null : { kind: 'status', ...arg.status }
+}
+
+export function toPlanWords(args: Arg[]): PlanWord[] | null {
+  const words: PlanWord[] = []
+  for (const arg of args) {
+    const word = toPlanWord(arg)
+    if (word === null) return null
+    words.push(word)
+  }
+  return words
+}
+
+/** The program's own name: `/usr/bin/rm` is `rm`, `./rm` stays what it is. */
+export function programName(text: string): string {
+  const match = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/.exec(text)
+  return match?.[1] ?? text
+}
+
+/** The last part of a path, for the forbidden scan, where `./rm` is looked at like `rm`. */
+export function baseName(text: string): string {
+  return text.slice(text.lastIndexOf('/') + 1)
+}

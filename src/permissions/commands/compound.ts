@@ -1,0 +1,237 @@
+/** Groups, loops, conditions, functions. All of their commands are judged; few of them can run without a shell. */
+import {
+  type CommandNode,
+  type CompoundList,
+  type For,
+  type Function as FunctionNode,
+  forEachChild,
+  type Redirected,
+  type SyntaxNode,
+  type TestCommand,
+  type While,
+} from 'unbash'
+import { literalArg, seen } from './args.ts'
+import { walkEmbedded } from './embedded.ts'
+import { judgeRedirects } from './redirects.ts'
+import {
+  deeper,
+  mergeVariables,
+  note,
+  type Outcome,
+  plain,
+  type Report,
+  type Scope,
+  unionCwds,
+} from './state.ts'
+import type { PlanStep } from './types.ts'
+import { resolveSingle, resolveWord, toPieces } from './words.ts'
+
+const MAX_UNROLLED = 16
+
+type Compound = Exclude<CommandNode, { type: 'Command' }>
+
+export function walkCompound(node: Compound, scope: Scope, report: Report): Outcome {
+  switch (node.type) {
+    case 'BraceGroup':
+      return plainAfter(scope, report.walkList(node.body.commands, scope))
+    case 'Subshell': {
+      const steps = report.walkList(node.body.commands, deeper(scope, { forked: true }))
+      return { ...plain(scope, steps), subshell: true }
+    }
+    case 'For':
+      return walkFor(node, scope, report)
+    case 'While':
+      return walkWhile(node, scope, report)
+    case 'If':
+      return walkBranches(
+        [node.clause, node.then, ...node.elif.flatMap(part => [part.clause, part.then]), node.else],
+        scope,
+        report,
+      )
+    case 'Case':
+      walkEmbedded(node.word, scope, report)
+      for (const item of node.items) for (const pattern of item.pattern) walkEmbedded(pattern, scope, report)
+      return walkBranches(
+        node.items.map(item => item.body),
+        scope,
+        report,
+      )
+    case 'TestCommand':
+      return walkTest(node, scope, report)
+    case 'Redirected':
+      return walkRedirected(node, scope, report)
+    case 'Function':
+      return walkFunction(node, scope, report)
+    case 'Coproc':
+      note(report, 'caution', 'A part of the line goes on in the background.')
+      report.effects.add('background')
+      walkLoose(node.body, deeper(scope, { forked: true }), report)
+      return plain(scope, null)
+    case 'Select':
+      note(report, 'interactive', 'The line waits for a person to choose.')
+      walkEmbeddedAll(node.wordlist ?? [], scope, report)
+      return walkBranches([node.body], scope, report)
+    case 'ArithmeticFor':
+      walkEmbedded(node, deeper(scope), report)
+      checkForkLoop(node.test === undefined, node.body, report)
+      return walkBranches([node.body], scope, report)
+    case 'ArithmeticCommand':
+      walkEmbedded(node, scope, report)
+      note(report, 'unknown', 'Arithmetic can change variables and run code in them.')
+      return plain(scope, null)
+  }
+}
+
+function plainAfter(scope: Scope, steps: PlanStep[] | null): Outcome {
+  return plain(scope, steps)
+}
+
+function walkEmbeddedAll(nodes: readonly SyntaxNode[], scope: Scope, report: Report): void {
+  for (const node of nodes) walkEmbedded(node, scope, report)
+}
+
+/** A body that may be any kind of node; wrapped as a statement so that the list walker takes it. */
+function walkLoose(node: CommandNode | CompoundList, scope: Scope, report: Report): void {
+  if (node.type === 'CompoundList') report.walkList(node.commands, scope)
+  else
+    report.walkList(
+      [{ type: 'Statement', pos: node.pos, end: node.end, command: node, background: undefined }],
+      scope,
+    )
+}
+
+function walkFor(node: For, scope: Scope, report: Report): Outcome {
+  const words = node.wordlist ?? []
+  walkEmbeddedAll(words, scope, report)
+  const args = words.flatMap(word => resolveWord(word, scope))
+  const values = args.map(arg => arg.text)
+  const exact =
+    node.wordlist !== undefined && values.length <= MAX_UNROLLED && values.every(value => value !== null)
+  if (!exact) {
+    note(report, 'unknown', 'The line repeats commands for words that are only known when it runs.')
+    forgetAssigned(node.body, scope)
+    scope.variables.set(node.name.value, {
+      values: args.flatMap(arg => arg.worst).slice(0, 32),
+      exact: false,
+    })
+    return walkBranches([node.body], scope, report)
+  }
+  let steps: PlanStep[] | null = []
+  for (const value of values) {
+    scope.variables.set(node.name.value, { values: [value ?? ''], exact: true })
+    const body = report.walkList(node.body.commands, scope)
+    const first = steps?.length === 0
+    if (body === null || steps === null) steps = null
+    else steps.push(...body.map((step, i): PlanStep => (i === 0 && !first ? { ...step, join: ';' } : step)))
+  }
+  return plain(scope, steps?.length === 0 ? null : steps)
+}
+
+function walkWhile(node: While, scope: Scope, report: Report): Outcome {
+  note(report, 'unknown', 'The line repeats commands until a condition changes.')
+  const condition = node.clause.commands[0]?.command
+  const word = condition?.type === 'Command' ? (condition.name?.value ?? '') : ''
+  const endless =
+    condition?.type === 'ArithmeticCommand' ||
+    /^(?:true|:|1)$/.test(word) ||
+    (node.kind === 'until' && word === 'false')
+  checkForkLoop(endless, node.body, report)
+  forgetAssigned(node.body, scope)
+  return walkBranches([node.clause, node.body], scope, report)
+}
+
+/** `while :; do x & done`: processes without end. */
+function checkForkLoop(endless: boolean, body: CompoundList, report: Report): void {
+  const background = body.commands.some(statement => statement.background)
+  const rests = body.commands.some(
+    ({ command }) =>
+      command.type === 'Command' && /^(?:sleep|wait|break|read|exit)$/.test(command.name?.value ?? ''),
+  )
+  if (endless && background && !rests)
+    note(report, 'forbidden', 'This is a fork bomb: a loop starts processes without end.')
+}
+
+/** Variables that a loop changes are not known inside it, since it may have run before. */
+function forgetAssigned(node: SyntaxNode, scope: Scope): void {
+  if (node.type === 'Assignment') {
+    const known = scope.variables.get(node.name)
+    scope.variables.set(node.name, { values: known?.values ?? [''], exact: false })
+  }
+  if (node.type !== 'Word') forEachChild(node, child => forgetAssigned(child, scope))
+}
+
+/** Bodies of which any may have run, or none. */
+function walkBranches(bodies: readonly (CompoundList | undefined)[], scope: Scope, report: Report): Outcome {
+  let cwds = scope.cwds
+  for (const body of bodies) {
+    if (body === undefined) continue
+    const inner = deeper(scope)
+    report.walkList(body.commands, inner)
+    cwds = unionCwds(cwds, inner.cwds)
+    mergeVariables(scope.variables, inner.variables)
+    // A condition may change the directory for what follows it.
+    scope.cwds = cwds
+  }
+  return plain(scope, null)
+}
+
+function walkRedirected(node: Redirected, scope: Scope, report: Report): Outcome {
+  walkEmbeddedAll(node.redirects, scope, report)
+  const redirects = judgeRedirects(node.redirects, scope, report)
+  const inner = deeper(scope, {
+    stdin: redirects.stdin ?? scope.stdin,
+    piped: redirects.input || scope.piped,
+  })
+  walkCompound(node.command, inner, report)
+  mergeVariables(scope.variables, inner.variables)
+  return plain({ ...scope, cwds: unionCwds(scope.cwds, inner.cwds) }, null)
+}
+
+function walkFunction(node: FunctionNode, scope: Scope, report: Report): Outcome {
+  const name = node.name.value
+  report.functions.add(name)
+  report.effects.add('changes-environment')
+  note(report, 'unknown', `The line defines a function named \`${name}\`.`)
+  walkLoose(node.body, deeper(scope, { inFunction: name, forked: false }), report)
+  return plain(scope, null)
+}
+
+const UNARY = /^-[efdrwxsLhzn]$/
+
+/** Plain `[[ -f x ]]` and `[[ a == b ]]` are what `test` does; everything else stays with the shell. */
+function walkTest(node: TestCommand, scope: Scope, report: Report): Outcome {
+  walkEmbedded(node, scope, report)
+  const { expression } = node
+  const argv = testArguments(expression, scope)
+  if (argv === null) {
+    note(report, 'unknown', 'The condition needs a shell.')
+    return plain(scope, null)
+  }
+  const words = report.judge([literalArg('test'), ...argv], scope)
+  if (words === null) return plain(scope, null)
+  return plain(scope, [
+    {
+      kind: 'pipeline',
+      join: 'first',
+      negate: false,
+      timed: false,
+      stages: [{ argv: words, redirects: [] }],
+    },
+  ])
+}
+
+function testArguments(
+  expression: TestCommand['expression'],
+  scope: Scope,
+): ReturnType<typeof resolveWord> | null {
+  if (expression.type === 'TestUnary' && UNARY.test(expression.operator)) {
+    const operand = resolveSingle(expression.operand, scope)
+    return operand.text === null ? null : [literalArg(expression.operator), operand]
+  }
+  if (expression.type !== 'TestBinary' || !/^(?:==?|!=|-nt|-ot|-ef)$/.test(expression.operator)) return null
+  const left = resolveSingle(expression.left, scope)
+  const right = resolveSingle(expression.right, scope)
+  const pattern = toPieces(expression.right, scope).some(piece => piece.kind === 'glob')
+  if (left.text === null || right.text === null || pattern || seen(right).includes('\\')) return null
+  return [left, literalArg(expression.operator === '==' ? '=' : expression.operator), right]
+}

@@ -1,0 +1,180 @@
+/** Effects and access of commands that do more than read: files written and deleted, machines contacted. */
+import { type Arg, isUnresolved, seen } from './args.ts'
+import { type Call, noteAssignment, raise } from './call.ts'
+import { hostsOf } from './hosts.ts'
+import { type Action, findAction, findGitAction } from './programs/actions.ts'
+import { isInside } from './protected-paths.ts'
+import { absolutePaths, addAccess } from './state.ts'
+
+/** Looks the command up among the known actions; `reason` says why it is not a plain reader. */
+export function applyAction(call: Call, reason: string | null): void {
+  const { program, args } = call
+  const words = args.map(seen)
+  const joined = words.join(' ').slice(0, 4000)
+  const action = program === 'git' ? findGitAction(gitWords(words)) : findAction(program, joined)
+  if (action === null) {
+    unknownProgram(call, reason)
+    return
+  }
+  const because = reason === null ? '' : ` (${reason})`
+  raise(call, action.level, `\`${program}\` ${action.text}${because}.`, action.effects)
+  for (const word of words) noteAssignment(call, word)
+  touch(call, action)
+  network(call, words)
+  commitEditor(call, words)
+}
+
+function gitWords(words: string[]): string {
+  const at = words.findIndex((word, i) => !word.startsWith('-') && !/^-[cC]$/.test(words[i - 1] ?? ''))
+  return words.slice(Math.max(at, 0)).join(' ').slice(0, 4000)
+}
+
+function commitEditor(call: Call, words: string[]): void {
+  if (call.program !== 'git' || !words.includes('commit')) return
+  const given = words.some(word =>
+    /^-\w*[mFCc]|^--(?:message|file|no-edit|fixup|squash|reuse-message|amend)/.test(word),
+  )
+  if (!given)
+    raise(call, 'interactive', '`git commit` without a message opens an editor: give one with -m.', [
+      'interactive',
+    ])
+}
+
+/** A program that is not in any table: it may do anything, and every word of it may be a file. */
+function unknownProgram(call: Call, reason: string | null): void {
+  const { program, args } = call
+  const text =
+    reason === null
+      ? `\`${program}\` is not a command that is known here.`
+      : `\`${program}\` is not only reading: ${reason}.`
+  raise(call, 'unknown', text, reason === null ? ['runs-code'] : [])
+  for (const arg of args) {
+    const value = seen(arg)
+      .replace(/^--?[\w-]+=/, '')
+      .replace(/^@/, '')
+    if (value.length > 0 && value.length < 512 && !value.startsWith('-') && !/\s/.test(value))
+      access(call, 'file_read', arg, value)
+  }
+  network(call, args.map(seen))
+  hiddenCommand(call)
+}
+
+/** `somewrapper rm -rf /`: an unknown program may start what its arguments say. */
+function hiddenCommand(call: Call): void {
+  const at = call.args.findIndex(arg =>
+    /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|chmod|chown|mv|find|(?:ba|da|z)?sh|sudo|shred)$/.test(seen(arg)),
+  )
+  if (at !== -1) call.report.judge(call.args.slice(at), { ...call.scope, depth: call.scope.depth + 1 })
+}
+
+function operandsOf(args: Arg[]): Arg[] {
+  const end = args.findIndex(arg => arg.text === '--')
+  return args.filter((arg, i) => (end !== -1 && i > end) || (i !== end && !seen(arg).startsWith('-')))
+}
+
+function touch(call: Call, action: Action): void {
+  const operands = operandsOf(call.args)
+  const last = operands.at(-1)
+  switch (action.targets) {
+    case 'none':
+      break
+    case 'read':
+      for (const arg of operands) access(call, 'file_read', arg)
+      break
+    case 'write':
+      for (const arg of operands) access(call, 'file_write', arg)
+      break
+    case 'skip-first-write':
+      for (const arg of operands.slice(1)) access(call, 'file_write', arg)
+      break
+    case 'delete':
+      for (const arg of operands) access(call, 'file_delete', arg)
+      deleteEffects(call, operands)
+      break
+    case 'copy':
+    case 'move':
+      for (const arg of operands.slice(0, -1)) {
+        access(call, 'file_read', arg)
+        if (action.targets === 'move') access(call, 'file_delete', arg)
+      }
+      if (last !== undefined) access(call, 'file_write', last)
+  }
+  options(call)
+}
+
+function deleteEffects(call: Call, operands: Arg[]): void {
+  const words = call.args.map(seen)
+  if (!words.some(word => /^-\w*[rR]|^--r/.test(word))) return
+  raise(call, 'dangerous', 'It deletes whole folders.', ['delete-recursive'])
+  const workspace = call.report.context.workspace
+  const outside = operands.some(
+    arg => isUnresolved(arg) || absolutePaths(seen(arg), call.scope).some(path => !isInside(path, workspace)),
+  )
+  if (outside)
+    raise(call, 'dangerous', 'It deletes folders outside the workspace.', [
+      'delete-recursive-outside-project',
+    ])
+}
+
+/** Files that are named by options: `-o file`, `--output=file`, `if=`, `of=`, `-d @file`. */
+function options(call: Call): void {
+  const { args, program } = call
+  for (const [i, arg] of args.entries()) {
+    const word = seen(arg)
+    const next = args[i + 1]
+    const output = /^--(?:output|output-document|output-dir|target-directory|directory)=(.+)$/.exec(word)?.[1]
+    if (output !== undefined) access(call, 'file_write', arg, output)
+    if (
+      /^(?:-o|-O|--output|--output-document|-t|-d|-C)$/.test(word) &&
+      next !== undefined &&
+      /^(?:curl|wget|sort|tar|unzip|gcc|g\+\+|cc|clang|rustc|tree|iconv|cp|mv|go|cargo)$/.test(program)
+    ) {
+      if (program !== 'curl' || word !== '-d') access(call, 'file_write', next)
+    }
+    const raw = /^(if|of)=(.+)$/.exec(word)
+    if (program === 'dd' && raw !== null)
+      access(call, raw[1] === 'if' ? 'file_read' : 'file_write', arg, raw[2])
+    const upload = /^(?:[\w-]+=)?[@<](.+)$/.exec(word)?.[1]
+    if (/^(?:curl|http|https|xh)$/.test(program) && upload !== undefined)
+      access(call, 'file_read', arg, upload)
+    if (program === 'curl' && /^(?:-T|--upload-file|-K|--config)$/.test(word) && next !== undefined)
+      access(call, 'file_read', next)
+  }
+  const inPlace = /^g?sed$/.test(program) && args.some(arg => /^-\w*i|^--in-/.test(seen(arg)))
+  if (inPlace) for (const arg of operandsOf(args).slice(1)) access(call, 'file_write', arg)
+  if (/^(?:sort|uniq|xxd)$/.test(program) && (program === 'uniq' || program === 'xxd')) {
+    const second = operandsOf(args)[1]
+    if (second !== undefined) access(call, 'file_write', second)
+  }
+}
+
+type FileKind = 'file_read' | 'file_write' | 'file_delete'
+
+function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
+  if (isUnresolved(arg)) {
+    call.report.unresolved = true
+    return
+  }
+  if (path === '-' || path === '') return
+  if (call.scope.cwds === null && !path.startsWith('/')) {
+    call.report.unresolved = true
+    return
+  }
+  const target = arg.glob === null ? path : path.replace(/[^/]*[*?[].*$/, '') || '.'
+  for (const absolute of absolutePaths(target, call.scope)) {
+    addAccess(call.report, { kind, path: absolute })
+    if (arg.glob !== null) {
+      const pattern = arg.glob.pattern.startsWith('/')
+        ? arg.glob.pattern
+        : `${call.scope.cwds?.[0] ?? ''}/${arg.glob.pattern}`
+      call.report.globs.set(pattern, { pattern, directory: absolute })
+    }
+  }
+}
+
+function network(call: Call, words: string[]): void {
+  for (const url of hostsOf(call.program, words)) {
+    addAccess(call.report, { kind: 'network', url })
+    raise(call, 'caution', `It contacts ${url}.`, ['network'])
+  }
+}

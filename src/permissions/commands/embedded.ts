@@ -1,0 +1,16 @@
+/** Commands inside words: `$(...)`, backticks, `<(...)`, in whatever depth of quotes, arithmetic or defaults. */
+import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash'
+import { countStep, deeper, note, type Report, type Scope } from './state.ts'
+
+export function walkEmbedded(node: SyntaxNode, scope: Scope, report: Report): void {
+  if (node.type === 'Word' && node.parts === undefined) return
+  if (node.type === 'Script') {
+    report.walkScript(node as ParsedScript, deeper(scope, { forked: true })) // `as`: Script nodes inside words are parsed ones
+    return
+  }
+  countStep(report)
+  if (node.type === 'ParameterExpansion' && (node.prefix === '!' || node.operation?.type === 'Transform')) {
+    note(report, 'unknown', `\`${node.text}\` can run code that is hidden in a variable.`)
+  }
+  forEachChild(node, child => walkEmbedded(child, scope, report))
+}

@@ -1,0 +1,166 @@
+/**
+ * Options against an exact list. Long options must be written out (GNU accepts `--outp=f` for `--output=f`), clusters
+ * may only hold known letters, and what takes a value is known, so that no value is ever mistaken for an option.
+ *
+ * The list is a text: `-abc` three switches, `-n:` with a value, `-f<` with the name of a file that is read,
+ * `-C?` with a value only when attached, `--all`, `--lines=` with a value, `--color?` with a value only after `=`,
+ * `--file=<` with the name of a file that is read, `--arg==` with two values, `--slurpfile==<` the second a file.
+ */
+import { type Arg, literalArg } from './args.ts'
+
+type Kind = 'switch' | 'value' | 'optional' | 'file' | 'pair' | 'pair-file'
+
+export interface ParsedFlags {
+  /** Last value of each option; '' for switches. */
+  flags: Map<string, string>
+  /** Every option in order, for those that may be repeated. */
+  list: { name: string; value: string }[]
+  operands: Arg[]
+  /** Values that name files which are read. */
+  files: Arg[]
+  /** A file pattern stood in the place of a value, so that the words after it may shift. */
+  shifted: boolean
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  '': 'switch',
+  ':': 'value',
+  '=': 'value',
+  '?': 'optional',
+  '<': 'file',
+  '=<': 'file',
+  '==': 'pair',
+  '==<': 'pair-file',
+}
+
+const compiled = new Map<string, Map<string, Kind>>()
+
+function compile(list: string): Map<string, Kind> {
+  const known = compiled.get(list)
+  if (known !== undefined) return known
+  const table = new Map<string, Kind>()
+  for (const token of list.split(' ')) {
+    if (token === '') continue
+    const name = token.replace(/[:<?=]+$/, '')
+    const mark = token.slice(name.length)
+    const kind = KINDS[mark] ?? 'switch'
+    if (name.startsWith('--') || name.length === 2) table.set(name, kind)
+    else for (const letter of name.slice(1)) table.set(`-${letter}`, 'switch')
+  }
+  compiled.set(list, table)
+  return table
+}
+
+export interface FlagOptions {
+  /** `-5` is a number. */
+  numeric?: boolean
+  /** Options end at the first operand (`timeout 5 ls -l`). */
+  stopAtOperand?: boolean
+}
+
+/** The parsed arguments, or the option that is not on the list. */
+export function parseFlags(args: Arg[], list: string, options: FlagOptions = {}): ParsedFlags | string {
+  const table = compile(list)
+  const parsed: ParsedFlags = { flags: new Map(), list: [], operands: [], files: [], shifted: false }
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]
+    if (arg === undefined) break
+    const text = optionText(arg)
+    if (text === null || text === '-' || !text.startsWith('-')) {
+      parsed.operands.push(arg)
+      if (!options.stopAtOperand) continue
+      parsed.operands.push(...args.slice(i + 1))
+      return parsed
+    }
+    if (text === '--') {
+      parsed.operands.push(...args.slice(i + 1))
+      return parsed
+    }
+    if (options.numeric && /^-\d+$/.test(text)) {
+      parsed.flags.set('-NUM', text.slice(1))
+      continue
+    }
+    const used = text.startsWith('--')
+      ? longFlag(text, args.slice(i + 1, i + 3), table, parsed)
+      : cluster(text, args[i + 1], table, parsed)
+    if (used === null) return text
+    i += used
+  }
+  return parsed
+}
+
+function optionText(arg: Arg): string | null {
+  return arg.text ?? (arg.glob?.literal.startsWith('-') ? arg.glob.literal : null)
+}
+
+/** How many of the following arguments it took, or null when it is not on the list. */
+function longFlag(text: string, next: Arg[], table: Map<string, Kind>, parsed: ParsedFlags): number | null {
+  const equals = text.indexOf('=')
+  const name = equals === -1 ? text : text.slice(0, equals)
+  const kind = table.get(name)
+  if (kind === undefined) return null
+  if (equals === -1 && (kind === 'switch' || kind === 'optional')) {
+    parsed.flags.set(name, '')
+    return 0
+  }
+  if (kind === 'switch') return null
+  if (kind === 'pair' || kind === 'pair-file') {
+    const second = kind === 'pair' ? 'value' : 'file'
+    const taken =
+      equals === -1 &&
+      isValue(next[0]) &&
+      setValue(name, 'value', next[0], parsed) &&
+      setValue(name, second, next[1], parsed)
+    return taken && !parsed.shifted ? 2 : null
+  }
+  if (equals !== -1) return setValue(name, kind, literalArg(text.slice(equals + 1)), parsed) ? 0 : null
+  return isValue(next[0]) && setValue(name, kind, next[0], parsed) ? 1 : null
+}
+
+/**
+ * The next word as a value. One that looks like an option is refused: programs differ in what takes a separate value
+ * (`git log --format --output=f` opens f), and the list must not hide an option as a value.
+ */
+function isValue(next: Arg | undefined): boolean {
+  const text = next?.text ?? next?.glob?.literal ?? ''
+  return !text.startsWith('-') || /^-(?:\d[\w.]*)?$/.test(text)
+}
+
+function cluster(
+  text: string,
+  next: Arg | undefined,
+  table: Map<string, Kind>,
+  parsed: ParsedFlags,
+): number | null {
+  for (let i = 1; i < text.length; i++) {
+    const name = `-${text[i]}`
+    const kind = table.get(name)
+    if (kind === undefined) return null
+    if (kind === 'switch') {
+      parsed.flags.set(name, '')
+      continue
+    }
+    const attached = text.slice(i + 1)
+    if (attached !== '') return setValue(name, kind, literalArg(attached), parsed) ? 0 : null
+    if (kind === 'optional') {
+      parsed.flags.set(name, '')
+      return 0
+    }
+    return isValue(next) && setValue(name, kind, next, parsed) ? 1 : null
+  }
+  return 0
+}
+
+function setValue(name: string, kind: Kind, value: Arg | undefined, parsed: ParsedFlags): boolean {
+  if (value === undefined || value.status !== null) return false
+  if (value.text === null && (value.glob === null || kind === 'file')) return false
+  const text = value.text ?? value.glob?.literal ?? ''
+  parsed.flags.set(name, text)
+  parsed.list.push({ name, value: text })
+  if (kind === 'file') parsed.files.push(value)
+  if (value.text === null) {
+    parsed.shifted = true
+    parsed.operands.push(value)
+  }
+  return true
+}

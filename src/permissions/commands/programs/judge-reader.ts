@@ -1,0 +1,93 @@
+/** Whether a call of a known program only reads, and what. The allow list of the whole analyser meets here. */
+import { type Arg, literalArg } from '../args.ts'
+import { type ParsedFlags, parseFlags } from '../flags.ts'
+import { readPackages } from './packages.ts'
+import { READERS, type Reader } from './readers.ts'
+import {
+  type ReaderVerdict,
+  type ReadItem,
+  readFind,
+  readIp,
+  readPs,
+  readTar,
+  readTest,
+  readXxd,
+} from './special.ts'
+
+const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
+  ['find', readFind],
+  ['test', (args: Arg[]) => readTest(args, false)],
+  ['[', (args: Arg[]) => readTest(args, true)],
+  ['ps', readPs],
+  ['tar', readTar],
+  ['xxd', readXxd],
+  ['ip', readIp],
+  ['command', readLookup],
+  ['type', readLookup],
+  [':', () => ({ ok: true, reads: [], cwd: 'no', argv: [literalArg('true')] })],
+])
+
+/** Null: the program is not one of the readers. */
+export function judgeReader(program: string, args: Arg[]): ReaderVerdict | null {
+  const packages = readPackages(program, args)
+  if (packages !== null) return packages
+  const special = SPECIAL.get(program)
+  if (special !== undefined) return special(args)
+  const reader = READERS.get(program === 'fdfind' ? 'fd' : program)
+  if (reader === undefined) return null
+  if (reader.raw) return { ok: true, reads: args.filter(arg => arg.glob !== null).map(metadata), cwd: 'no' }
+  const parsed = parseFlags(args, reader.flags, { numeric: reader.numeric === true })
+  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not known to only read` }
+  const reason = reader.check?.(parsed) ?? operandProblem(reader, parsed)
+  return reason === null ? { ok: true, ...readsOf(reader, parsed) } : { ok: false, reason }
+}
+
+function metadata(arg: Arg): ReadItem {
+  return { arg, tree: false, content: false }
+}
+
+function operandProblem(reader: Reader, parsed: ParsedFlags): string | null {
+  const { operands } = parsed
+  const max = reader.operands === 'none' ? 0 : reader.max
+  if (max === undefined) return null
+  // A pattern may become any number of names.
+  if (operands.some(arg => arg.glob !== null)) return 'a pattern may name more files than it takes'
+  return operands.length <= max ? null : 'it has more operands than a reading call'
+}
+
+function readsOf(
+  reader: Reader,
+  parsed: ParsedFlags,
+): { reads: ReadItem[]; cwd: 'no' | 'folder' | 'tree-names' | 'tree-content' } {
+  const content = reader.metadata !== true
+  const has = (names: string): boolean => names.split(' ').some(name => parsed.flags.has(name))
+  const tree =
+    reader.operands === 'tree' ||
+    reader.recursive === 'always' ||
+    (reader.recursive !== undefined && has(reader.recursive))
+  const reads = parsed.files.map((arg): ReadItem => ({ arg, tree: false, content: true }))
+  let paths = parsed.operands
+  if ((reader.operands === 'pattern' || reader.operands === 'script') && !has(reader.replaces ?? '')) {
+    // A file pattern in the place of the search pattern may become files as well.
+    paths = paths.filter((arg, i) => i > 0 || arg.glob !== null)
+  }
+  if (reader.operands === 'text' || reader.operands === 'none') paths = paths.filter(arg => arg.glob !== null)
+  for (const arg of paths) reads.push({ arg, tree, content })
+  const reads_cwd = paths.length === 0 && (reader.cwd === true || (tree && reader.operands === 'pattern'))
+  const cwd = !reads_cwd ? 'no' : tree ? (content ? 'tree-content' : 'tree-names') : 'folder'
+  return { reads, cwd }
+}
+
+const SHELL_WORDS =
+  /^(?:cd|export|alias|unalias|source|\.|eval|exec|set|unset|read|declare|local|typeset|trap|ulimit|umask|jobs|fg|bg|wait|history|type|command|builtin|pushd|popd|dirs|shift|return|exit|break|continue|let|hash|if|then|else|fi|for|while|do|done|case|esac|function|select|until|time|\[\[|\{|\}|!)$/
+
+/** `command -v x` and `type x` look a name up; without a shell `which` does the same for programs. */
+function readLookup(args: Arg[]): ReaderVerdict {
+  const names = args.filter(arg => !/^-[vVpPat]+$/.test(arg.text ?? ''))
+  const plain = names.every(arg => /^[\w.+-]+$/.test(arg.text ?? '') && !(arg.text ?? '').startsWith('-'))
+  const looksUp = names.length > 0 && (names.length < args.length || plain)
+  if (!looksUp || !plain) return { ok: false, reason: 'it is not a plain look-up' }
+  if (names.some(arg => SHELL_WORDS.test(arg.text ?? '')))
+    return { ok: false, reason: 'it asks about the shell itself' }
+  return { ok: true, reads: [], cwd: 'no', argv: [literalArg('which'), ...names] }
+}

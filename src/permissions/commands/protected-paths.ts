@@ -1,0 +1,118 @@
+/** Folders whose loss is the loss of the system, a home or everything around the workspace. */
+import type { Arg } from './args.ts'
+import { absolutePaths, normalize, type Scope } from './state.ts'
+import type { CommandContext } from './types.ts'
+
+const SYSTEM = new Set(
+  (
+    '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr ' +
+    '/var /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/local/bin /usr/local/lib ' +
+    '/usr/local/sbin /usr/share /usr/include /var/lib /var/spool /boot/efi /boot/grub /System /Library /Applications ' +
+    '/Users /Volumes /private /private/etc /private/var /nix /nix/store /snap'
+  ).split(' '),
+)
+
+/** Null, or what the path is, as a noun for the message. */
+export function protectedName(path: string, context: CommandContext): string | null {
+  if (path === '/') return 'the whole file system'
+  if (path === context.home || path === '/root' || /^\/(?:home|Users)\/[^/]+$/.test(path))
+    return `a home folder (${path})`
+  if (isAncestor(path, context.workspace)) return `a folder that contains the workspace (${path})`
+  if (isAncestor(path, context.home)) return `a folder that contains a home (${path})`
+  return SYSTEM.has(path) ? `a system folder (${path})` : null
+}
+
+/** What a command that acts on whole trees would hit, over every text that the argument may become. */
+export function protectedTarget(arg: Arg, scope: Scope, context: CommandContext): string | null {
+  for (const text of arg.text === null ? arg.worst : [arg.text]) {
+    const pattern = arg.text === null && /[*?[]/.test(text)
+    for (const path of absolutePaths(text, scope)) {
+      const name = pattern ? protectedPattern(path, context) : protectedName(path, context)
+      if (name !== null) return name
+    }
+  }
+  return null
+}
+
+/** `/*`, `~/.*`, `/e?c`: a last part that matches (nearly) everything stands for its folder. */
+function protectedPattern(path: string, context: CommandContext): string | null {
+  const parts = path.split('/')
+  while (parts.length > 1 && /^[.*?]*\*[.*?]*$|^\.\[!?\^?\.?\]\*$/.test(parts.at(-1) ?? '')) {
+    parts.pop()
+    const name = protectedName(parts.join('/') || '/', context)
+    if (name !== null) return name
+  }
+  if (!/[*?[]/.test(path)) return protectedName(normalize(path), context)
+  for (const candidate of [...SYSTEM, context.home, '/home/user', ...ancestors(context.workspace)]) {
+    if (matchesPath(path, candidate)) return protectedName(candidate, context)
+  }
+  return null
+}
+
+/** Part by part, one way back to the last star: never more than the product of the two lengths. */
+function matchesPath(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/')
+  const parts = path.split('/')
+  return wanted.length === parts.length && wanted.every((part, i) => matchesPart(part, parts[i] ?? ''))
+}
+
+function matchesPart(pattern: string, text: string): boolean {
+  const tokens = pattern.match(/\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g) ?? []
+  let token = 0
+  let at = 0
+  let star = -1
+  let retry = 0
+  while (at < text.length) {
+    if (tokens[token] === '*') {
+      star = token++
+      retry = at
+    } else if (token < tokens.length && matchesOne(tokens[token] ?? '', text[at] ?? '')) {
+      token += 1
+      at += 1
+    } else if (star !== -1) {
+      token = star + 1
+      at = ++retry
+    } else return false
+  }
+  while (tokens[token] === '*') token += 1
+  return token === tokens.length
+}
+
+function matchesOne(token: string, character: string): boolean {
+  if (token === '?') return true
+  if (token.length <= 2) return token.at(-1) === character
+  // Ranges such as [a-z] count as a match whenever the letter lies between their ends.
+  const negated = /^\[[!^]/.test(token)
+  const inner = token.slice(negated ? 2 : 1, -1)
+  const ranges = [...inner.matchAll(/(.)-(.)/g)]
+  const hit =
+    inner.includes(character) || ranges.some(([, a = '', z = '']) => a <= character && character <= z)
+  return hit !== negated || inner.includes('[:')
+}
+
+function ancestors(path: string): string[] {
+  const parts = path.split('/').slice(1, -1)
+  return parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)
+}
+
+export function isAncestor(path: string, of: string): boolean {
+  return path === '/' || of.startsWith(`${path}/`)
+}
+
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || isAncestor(folder, path)
+}
+
+const RAW_DEVICE =
+  /^\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|loop|dm-|md\d|disk|r?disk\d|mapper\/|sr\d|mem$|kmem$|port$|nbd|zram|ram\d|mtd|pmem|rbd|drbd|bcache|sg\d|block\/|vg|root$)/
+
+export function isRawDevice(path: string): boolean {
+  return RAW_DEVICE.test(path)
+}
+
+/** Shell histories: emptying one hides what was done. */
+export function isHistoryFile(path: string): boolean {
+  return /(?:^|\/)(?:\.\w+_history|\.histfile|\.history|fish_history|\.zhistory|\*_history|\.\*_?history)$/.test(
+    path,
+  )
+}

@@ -1,0 +1,192 @@
+/** One simple command: what it is, what it touches, how strict the line must be because of it. */
+import {
+  type Arg,
+  baseName,
+  isUnresolved,
+  literalArg,
+  programName,
+  seen,
+  toPlanWords,
+  toWord,
+} from './args.ts'
+import { type Call, noteAssignment, raise } from './call.ts'
+import { applyAction } from './effects-of.ts'
+import { forbiddenCode, forbiddenReason } from './forbidden.ts'
+import { interactiveCall } from './interactive.ts'
+import { readGit, splitGit } from './programs/git.ts'
+import { judgeReader } from './programs/judge-reader.ts'
+import { isVersionQuery } from './programs/packages.ts'
+import type { ReaderVerdict } from './programs/special.ts'
+import { recordReads } from './reads.ts'
+import { countStep, deeper, type Report, type Scope } from './state.ts'
+import type { FoundCommand, PlanWord } from './types.ts'
+import { unwrap, type Wrapped } from './wrappers.ts'
+
+/** Judges `args` (program first) and returns the words to run when it is safe. */
+export function judgeCommand(args: Arg[], scope: Scope, report: Report): PlanWord[] | null {
+  countStep(report)
+  const first = args[0]
+  if (first === undefined) return null
+  const program = programName(seen(first))
+  const found: FoundCommand = {
+    argv: args.map(toWord),
+    program: first.text === null ? null : program,
+    level: 'safe',
+    effects: [],
+  }
+  report.commands.push(found)
+  const call: Call = { program, args: args.slice(1), scope, report, found }
+  if (args.some(isUnresolved)) {
+    report.unresolved = true
+    raise(call, 'unknown', 'A word of this command is only known when it runs.')
+  }
+  checkForbidden(call)
+  if (first.text === null && first.glob !== null)
+    raise(call, 'unknown', 'The program is chosen by a file pattern.')
+  const plan = judgeKnown(call)
+  return found.level === 'safe' ? plan : null
+}
+
+function checkForbidden(call: Call): void {
+  const { report, scope, args } = call
+  const name = baseName(call.program)
+  const words = args.map(seen)
+  const reason = forbiddenReason({ program: name, args, words, scope, report })
+  if (reason !== null) raise(call, 'forbidden', `This ${reason}.`)
+  const inline = words.find((_, i) =>
+    /^-\w*[cerREnpa]$|^--(?:eval|execute|print|command)$/.test(words[i - 1] ?? ''),
+  )
+  const isAwk = /awk$/.test(name)
+  if (/^(?:python|perl|ruby|php|node|lua|deno|bun|pypy|tclsh)/.test(name) || isAwk) {
+    const code = forbiddenCode(isAwk ? words.join('\n') : (inline ?? words.join('\n')))
+    if (code !== null) raise(call, 'forbidden', `This ${code}.`)
+  }
+  // `$X -rf /`: whatever X is, nothing good comes of it.
+  if (call.found.program === null && words.some(word => /^-\w*r\w*f|^-\w*f\w*r|^--recursive$/.test(word))) {
+    const guess = forbiddenReason({ program: 'rm', args, words, scope, report })
+    if (guess !== null) raise(call, 'forbidden', `If this deletes, it ${guess}.`)
+  }
+}
+
+function judgeKnown(call: Call): PlanWord[] | null {
+  const { program, args, report } = call
+  if (report.functions.has(program))
+    raise(call, 'unknown', `\`${program}\` is a function of this line.`, ['runs-code'])
+  if (program === 'cd') return null
+  if (isVersionQuery(program, args)) return readPlan(call, { ok: true, reads: [], cwd: 'no' })
+  const refused = judgeInteractive(call)
+  const wrapped = isLookup(call)
+    ? null
+    : unwrap(baseName(program) === program ? program : '', args, call.scope.stdin)
+  if (wrapped !== null) return judgeWrapped(call, wrapped)
+  if (program === 'git') return judgeGit(call)
+  if (program === 'find') judgeFindCommands(call)
+  const reader = judgeReader(program, args)
+  if (reader?.ok && !refused) return readPlan(call, reader)
+  applyAction(call, reader === null ? null : reader.ok ? null : reader.reason)
+  return null
+}
+
+function isLookup({ program, args }: Call): boolean {
+  return program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')
+}
+
+function judgeInteractive(call: Call): boolean {
+  const interactive = interactiveCall(call.program, call.args, call.scope.piped)
+  if (interactive === null) return false
+  if (!interactive.refuse) {
+    raise(call, 'interactive', interactive.text, ['interactive'])
+    return true
+  }
+  const text = `\`${call.program}\` is a full-screen program: ${interactive.instead}.`
+  raise(call, 'interactive', text, ['interactive'])
+  call.report.interactiveProgram ??= { program: call.program, instead: interactive.instead }
+  return true
+}
+
+function readPlan(
+  call: Call,
+  verdict: Extract<ReaderVerdict, { ok: true }>,
+  directories: Arg[] = [],
+): PlanWord[] | null {
+  recordReads(call, verdict, directories)
+  if (call.found.level !== 'safe') return null
+  const mapped = verdict.argv ?? [literalArg(call.program), ...call.args]
+  const echoes = /^(?:echo|printf)$/.test(call.program)
+  if (!echoes && call.args.some(arg => arg.status !== null)) {
+    raise(call, 'unknown', 'A word of this command is only known when it runs.')
+    return null
+  }
+  return toPlanWords(mapped)
+}
+
+function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
+  const { report, scope, program, args } = call
+  const lookup = wrapped.level !== 'safe' || wrapped.prefix === null
+  if (lookup) raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
+  if (program === 'env' && wrapped.inner === null && wrapped.scripts.length === 0) {
+    raise(call, 'caution', '`env` prints variables, which may hold secrets.', ['reads-environment'])
+  }
+  for (const arg of args) noteAssignment(call, seen(arg))
+  const inner = deeper(scope)
+  for (const script of wrapped.scripts) report.walkText(script, inner)
+  if (wrapped.inner === null) {
+    if (wrapped.scripts.length === 0) applyAction(call, null)
+    return null
+  }
+  const plan = report.judge(innerArgs(wrapped), inner)
+  if (plan === null || wrapped.prefix === null) return null
+  const prefix = toPlanWords(wrapped.prefix)
+  return prefix === null ? null : [...prefix, ...plan]
+}
+
+/** xargs and parallel: the words that arrive on standard input, when they are known, belong to the command. */
+function innerArgs(wrapped: Wrapped): Arg[] {
+  const inner = wrapped.inner ?? []
+  if (wrapped.appendsStdin === undefined) return inner
+  const input = wrapped.appendsStdin?.trim().split(/\s+/).slice(0, 100) ?? ['']
+  const words = input.map((text): Arg => ({ raw: text, text: null, glob: null, status: null, worst: [text] }))
+  const placeholder = wrapped.placeholder
+  if (placeholder === undefined) return wrapped.appendsStdin === null ? inner : [...inner, ...words]
+  return inner.map(arg => {
+    if (!seen(arg).includes(placeholder)) return arg
+    const worst = input.map(text => seen(arg).replaceAll(placeholder, text))
+    return { raw: arg.raw, text: null, glob: null, status: null, worst }
+  })
+}
+
+function judgeGit(call: Call): PlanWord[] | null {
+  const split = splitGit(call.args)
+  for (const setting of split.config) {
+    const code = /^[\w.-]+=\s*!?([\s\S]+)$/.exec(setting)?.[1]
+    raise(call, 'unknown', 'A setting given to git can make it run other programs.', ['runs-code'])
+    if (code !== undefined && /\s|^!|\//.test(setting)) call.report.walkText(code, deeper(call.scope))
+  }
+  for (const script of gitScripts(split.rest.map(seen))) call.report.walkText(script, deeper(call.scope))
+  const verdict = readGit(split)
+  if (verdict.ok) return readPlan(call, verdict, split.directories)
+  applyAction(call, verdict.reason)
+  return null
+}
+
+/** Command texts that git would run: `submodule foreach`, `rebase --exec`, `bisect run`. */
+function gitScripts(words: string[]): string[] {
+  const at = words.findIndex(word =>
+    /^(?:foreach|run|--exec|-x|--tree-filter|--index-filter|--msg-filter)$/.test(word),
+  )
+  return at === -1 ? [] : [words.slice(at + 1).join(' ')]
+}
+
+/** `-exec cmd {} ;`: the command is judged like any other. */
+function judgeFindCommands(call: Call): void {
+  const words = call.args.map(seen)
+  for (let i = 0; i < words.length; i++) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[i] ?? '')) continue
+    let end = i + 1
+    while (end < words.length && words[end] !== ';' && words[end] !== '+') end += 1
+    raise(call, 'caution', '`find` runs a command for every file.', ['runs-code'])
+    const inner = call.args.slice(i + 1, end)
+    if (inner.length > 0) call.report.judge(inner, deeper(call.scope))
+    i = end
+  }
+}

@@ -1,0 +1,114 @@
+import type { Access } from '../../core/access.ts'
+import type { EffectName } from '../effects.ts'
+
+export type Level = 'safe' | 'caution' | 'interactive' | 'unknown' | 'dangerous' | 'forbidden'
+
+export const LEVEL_SCORES: Readonly<Record<Level, number>> = {
+  safe: 0,
+  caution: 3,
+  interactive: 4,
+  unknown: 5,
+  dangerous: 7,
+  forbidden: 10,
+}
+
+/** Absolute real paths; the analyser itself never touches the file system. */
+export interface CommandContext {
+  cwd: string
+  home: string
+  workspace: string
+}
+
+/** Why the line has its level: one plain sentence for a person or a model. */
+export interface Finding {
+  level: Level
+  text: string
+  command?: string
+}
+
+/** One argument. `text` is null when it cannot be known before the line runs; `glob` is set for file patterns. */
+export interface Word {
+  text: string | null
+  raw: string
+  glob?: string
+}
+
+export interface FoundCommand {
+  argv: Word[]
+  program: string | null
+  level: Level
+  effects: EffectName[]
+}
+
+/** `pattern` is absolute; characters that were quoted are escaped with a backslash; `**` means `*`, as in bash. */
+export interface GlobAccess {
+  pattern: string
+  directory: string
+}
+
+/** A folder that is read with everything below it. `content`: file contents, not only names and sizes. */
+export interface TreeAccess {
+  path: string
+  content: boolean
+}
+
+export interface InteractiveProgram {
+  program: string
+  instead: string
+}
+
+export interface CommandAnalysis {
+  line: string
+  level: Level
+  score: number
+  /** Strictest first. */
+  reasons: Finding[]
+  commands: FoundCommand[]
+  access: Access[]
+  /** Patterns that the runner expands; the engine checks every match. */
+  globs: GlobAccess[]
+  trees: TreeAccess[]
+  effects: EffectName[]
+  unresolved: boolean
+  /** Set for full-screen programs, which are refused and not asked about. */
+  interactiveProgram: InteractiveProgram | null
+  /** Not null exactly when the level is safe: how to run the line without a shell. */
+  plan: SafePlan | null
+}
+
+export type PlanJoin = 'first' | ';' | '&&' | '||'
+
+/**
+ * Steps run from left to right; each `join` looks at the status of the last step that ran (left-associative, as
+ * in bash). A `cd` step resolves `directory` lexically against the current directory. The runner must refuse to go on
+ * when the real path of a `cd` target differs from the lexical one, since `..` in later paths was judged lexically.
+ */
+export interface SafePlan {
+  steps: PlanStep[]
+}
+
+export type PlanStep =
+  | { kind: 'cd'; join: PlanJoin; negate: boolean; directory: string }
+  | { kind: 'pipeline'; join: PlanJoin; negate: boolean; timed: boolean; stages: PlanStage[] }
+
+export interface PlanStage {
+  argv: PlanWord[]
+  /** In the order in which they apply. */
+  redirects: PlanRedirect[]
+}
+
+/**
+ * `glob`: expand against files (sorted; a leading dot only matches a dot; `*` never matches `/`), pass `literal` when
+ * nothing matches, and put `dashPrefix` before a match that begins with `-`, so that a file name is never an option.
+ * `status`: the exit status of the step before, between `before` and `after`.
+ */
+export type PlanWord =
+  | string
+  | { kind: 'glob'; glob: string; literal: string; dashPrefix: './' }
+  | { kind: 'status'; before: string; after: string }
+
+export type PlanRedirect =
+  | { kind: 'null'; fd: 0 | 1 | 2 }
+  | { kind: 'dup'; fd: 1 | 2; of: 1 | 2 }
+  | { kind: 'file'; fd: 0; path: string }
+  | { kind: 'text'; fd: 0; text: string }

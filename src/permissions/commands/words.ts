@@ -1,0 +1,248 @@
+/**
+ * From a parsed word to arguments, as bash would expand it. A word is exact only when nothing in it depends on the
+ * moment of running; everything else keeps guesses (`worst`) that only the forbidden scan uses.
+ */
+import type { Word, WordPart } from 'unbash'
+import type { Arg } from './args.ts'
+import { expandBraces, MAX_BRACE_WORDS } from './braces.ts'
+import { parameterPiece, variablePiece } from './parameters.ts'
+import type { Scope } from './state.ts'
+import { staticOutput } from './static-output.ts'
+
+export type Piece =
+  | { kind: 'text'; text: string; quoted: boolean }
+  | { kind: 'glob'; pattern: string; text: string }
+  | { kind: 'unknown'; worst: string[]; quoted: boolean }
+  | { kind: 'value'; text: string }
+  | { kind: 'brace'; text: string }
+  | { kind: 'status' }
+
+const MAX_GUESSES = 12
+
+export function resolveWord(word: Word, scope: Scope): Arg[] {
+  const parts = word.parts
+  // The common case first: a bare word without any quoting, pattern or expansion.
+  if (parts === undefined && word.text === word.value && !word.text.includes('~')) {
+    return [{ raw: word.text, text: word.text, glob: null, status: null, worst: [word.text] }]
+  }
+  const pieces = toPieces(word, scope)
+  return expandPieces(pieces).flatMap(sequence => finish(sequence, word.text, scope))
+}
+
+/** For redirect targets, assignment values, here-strings: one word, no splitting, no patterns. */
+export function resolveSingle(word: Word, scope: Scope): Arg {
+  const pieces = toPieces(word, scope).map(
+    (piece): Piece =>
+      piece.kind === 'value' || piece.kind === 'brace'
+        ? { kind: 'text', text: piece.text, quoted: true }
+        : piece.kind === 'glob'
+          ? { kind: 'text', text: piece.text, quoted: true }
+          : piece,
+  )
+  const arg = finish(pieces, word.text, scope)[0]
+  return arg ?? { raw: word.text, text: '', glob: null, status: null, worst: [''] }
+}
+
+export function toPieces(word: Word, scope: Scope): Piece[] {
+  if (word.parts === undefined) return unescapeText(word.text)
+  return word.parts.flatMap(part => partPieces(part, scope, false))
+}
+
+/** Splits a bare text at its backslashes: what follows one is quoted. */
+function unescapeText(text: string): Piece[] {
+  if (!text.includes('\\')) return [{ kind: 'text', text, quoted: false }]
+  const pieces: Piece[] = []
+  for (const [piece] of text.matchAll(/\\[\s\S]?|[^\\]+/g)) {
+    if (piece === '\\\n') continue
+    const escaped = piece.startsWith('\\')
+    pieces.push({ kind: 'text', text: escaped && piece.length > 1 ? piece.slice(1) : piece, quoted: escaped })
+  }
+  return pieces
+}
+
+function partPieces(part: WordPart, scope: Scope, quoted: boolean): Piece[] {
+  switch (part.type) {
+    case 'Literal':
+      return quoted ? [{ kind: 'text', text: part.value, quoted }] : unescapeText(part.text)
+    case 'SingleQuoted':
+      return [{ kind: 'text', text: part.value, quoted: true }]
+    case 'AnsiCQuoted':
+      // U+FFFD stands for bytes that are not text: what the program would get is not known.
+      return part.value.includes('\ufffd')
+        ? [{ kind: 'unknown', worst: [part.value], quoted: true }]
+        : [{ kind: 'text', text: part.value, quoted: true }]
+    case 'DoubleQuoted': {
+      const inner = part.parts.flatMap(child => partPieces(child, scope, true))
+      return inner.length > 0 ? inner : [{ kind: 'text', text: '', quoted: true }]
+    }
+    case 'LocaleString':
+      return [{ kind: 'unknown', worst: [part.text.slice(2, -1)], quoted: true }]
+    case 'Glob':
+      return [globPiece(part)]
+    case 'BraceExpansion':
+      return [{ kind: 'brace', text: part.text }]
+    case 'SimpleExpansion':
+      return [variablePiece(part.text.slice(1), scope, quoted)]
+    case 'ParameterExpansion':
+      return [parameterPiece(part, scope, quoted, operand => seenText(operand, scope))]
+    case 'CommandExpansion':
+      return [{ kind: 'unknown', worst: [staticOutput(part.script, scope, resolveWord) ?? ''], quoted }]
+    case 'ArithmeticExpansion':
+      return [{ kind: 'unknown', worst: ['1'], quoted }]
+    case 'ProcessSubstitution':
+      return [{ kind: 'unknown', worst: ['/dev/fd/63'], quoted }]
+    case 'ExtendedGlob':
+      return [{ kind: 'unknown', worst: ['*'], quoted }]
+  }
+}
+
+function seenText(word: Word, scope: Scope): Arg {
+  return resolveSingle(word, scope)
+}
+
+function globPiece(part: Extract<WordPart, { type: 'Glob' }>): Piece {
+  // `**` is `*` in a shell without globstar.
+  if (part.kind === 'star') return { kind: 'glob', pattern: '*', text: part.text }
+  if (part.kind === 'question') return { kind: 'glob', pattern: '?', text: part.text }
+  const plain = part.parts.every(inner => inner.type === 'Literal' && inner.text === inner.value)
+  if (plain && !part.text.includes('/')) return { kind: 'glob', pattern: part.text, text: part.text }
+  return { kind: 'unknown', worst: [part.value], quoted: false }
+}
+
+/** Multiplies braces out. Too many, or braces with quotes inside: one sequence that is not exact. */
+function expandPieces(pieces: Piece[]): Piece[][] {
+  let sequences: Piece[][] = [[]]
+  for (const piece of pieces) {
+    if (piece.kind !== 'brace') {
+      for (const sequence of sequences) sequence.push(piece)
+      continue
+    }
+    const words = expandBraces(piece.text)
+    const guesses = words ?? expandBraces(piece.text.replace(/["'\\]/g, ''))
+    if (guesses === null || guesses.length * sequences.length > MAX_BRACE_WORDS) {
+      for (const sequence of sequences) sequence.push({ kind: 'unknown', worst: [''], quoted: true })
+      continue
+    }
+    const choices = guesses.map(text => (words === null ? guessPieces(text) : bracePieces(text)))
+    sequences = sequences.flatMap(sequence => choices.map(choice => [...sequence, ...choice]))
+  }
+  return sequences
+}
+
+function guessPieces(text: string): Piece[] {
+  return [{ kind: 'unknown', worst: [text], quoted: true }]
+}
+
+function bracePieces(text: string): Piece[] {
+  const pieces: Piece[] = []
+  for (const [run] of text.matchAll(/[*?]|[^*?]+/g)) {
+    if (run === '*' || run === '?') pieces.push({ kind: 'glob', pattern: run, text: run })
+    else pieces.push({ kind: 'text', text: run, quoted: false })
+  }
+  return pieces
+}
+
+function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
+  const pieces = expandTilde(sequence, scope)
+  const status = pieces.filter(piece => piece.kind === 'status').length
+  const unknown = pieces.some(
+    piece => piece.kind === 'unknown' || (piece.kind === 'value' && isSplit(piece.text)),
+  )
+  if (unknown || status > 1 || (status === 1 && pieces.some(piece => piece.kind === 'glob'))) {
+    return guesses(pieces, raw)
+  }
+  if (status === 1) return [statusArg(pieces, raw)]
+  const literal = pieces.map(pieceText).join('')
+  if (pieces.some(piece => piece.kind === 'glob')) {
+    const pattern = pieces.map(piecePattern).join('')
+    return [{ raw, text: null, glob: { pattern, literal }, status: null, worst: [literal] }]
+  }
+  // An unquoted variable that is empty leaves no word at all.
+  if (literal === '' && pieces.length > 0 && pieces.every(piece => piece.kind === 'value')) return []
+  return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
+}
+
+function statusArg(pieces: Piece[], raw: string): Arg {
+  const at = pieces.findIndex(piece => piece.kind === 'status')
+  const before = pieces.slice(0, at).map(pieceText).join('')
+  const after = pieces
+    .slice(at + 1)
+    .map(pieceText)
+    .join('')
+  return { raw, text: null, glob: null, status: { before, after }, worst: [`${before}0${after}`] }
+}
+
+/** Unquoted values with blanks or pattern characters are split and matched by bash: no longer one known word. */
+function isSplit(text: string): boolean {
+  return /[\s*?[\\]/.test(text)
+}
+
+function guesses(pieces: Piece[], raw: string): Arg[] {
+  let texts = ['']
+  let splits = false
+  for (const piece of pieces) {
+    const options = piece.kind === 'unknown' ? piece.worst : [pieceText(piece)]
+    if (piece.kind === 'value' || (piece.kind === 'unknown' && !piece.quoted)) {
+      splits = splits || options.some(option => /\s/.test(option))
+    }
+    texts = texts.flatMap(text => options.map(option => text + option)).slice(0, MAX_GUESSES)
+  }
+  const unresolved = (worst: string[]): Arg => ({ raw, text: null, glob: null, status: null, worst })
+  const first = texts[0] ?? ''
+  // `rm${IFS}-rf${IFS}/` and `CMD="rm -rf /"; $CMD`: look at the words that bash would make of it.
+  if (splits)
+    return first
+      .trim()
+      .split(/\s+/)
+      .slice(0, 200)
+      .map(text => unresolved([text]))
+  return [unresolved(texts)]
+}
+
+function pieceText(piece: Piece): string {
+  if (piece.kind === 'status') return '0'
+  return piece.kind === 'unknown' ? (piece.worst[0] ?? '') : piece.text
+}
+
+function piecePattern(piece: Piece): string {
+  if (piece.kind === 'glob') return piece.pattern
+  return pieceText(piece).replace(/[*?[\]\\]/g, '\\$&')
+}
+
+function expandTilde(pieces: Piece[], scope: Scope): Piece[] {
+  const first = pieces[0]
+  if (first?.kind !== 'text' || first.quoted || !first.text.includes('~')) return pieces
+  const head = tildeStart(first.text)
+  if (head === null) return pieces
+  const prefix = first.text.slice(0, head)
+  const slash = first.text.indexOf('/', head)
+  const name = first.text.slice(head + 1, slash === -1 ? undefined : slash)
+  const tail = slash === -1 ? '' : first.text.slice(slash)
+  const rest = pieces.slice(1)
+  const next = rest[0]
+  // `~"user"` is not expanded by bash, `~$USER` neither: with more text right after it the word is not exact.
+  if (slash === -1 && next !== undefined)
+    return [{ kind: 'unknown', worst: [first.text], quoted: true }, ...rest]
+  if (tail.includes(':~')) return [{ kind: 'unknown', worst: [first.text], quoted: true }, ...rest]
+  const home = tildeValue(name, scope)
+  const value: Piece = home.exact
+    ? { kind: 'text', text: prefix + home.path, quoted: true }
+    : { kind: 'unknown', worst: [prefix + home.path], quoted: true }
+  return [value, { kind: 'text', text: tail, quoted: false }, ...rest]
+}
+
+/** Where a tilde that bash expands stands: at the start, or right after `NAME=`. */
+function tildeStart(text: string): number | null {
+  if (text.startsWith('~')) return 0
+  const assignment = /^[A-Za-z_]\w*\+?=(?=~)/.exec(text)
+  return assignment === null ? null : assignment[0].length
+}
+
+function tildeValue(name: string, scope: Scope): { path: string; exact: boolean } {
+  const home = variablePiece('HOME', scope, true)
+  const special = name === '' ? home : name === '+' ? variablePiece('PWD', scope, true) : null
+  if (special?.kind === 'text') return { path: special.text, exact: true }
+  if (special?.kind === 'unknown') return { path: special.worst[0] ?? '', exact: false }
+  if (name === '-' && scope.oldCwd !== null) return { path: scope.oldCwd, exact: true }
+  return { path: name === 'root' ? '/root' : `/home/${name}`, exact: false }
+}

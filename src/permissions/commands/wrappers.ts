@@ -1,0 +1,346 @@
+/**
+ * Programs that start the command in their arguments. The inner command is judged as if it stood alone, so that nothing
+ * hides behind `sudo env nice xargs`; the wrapper's own level is added.
+ */
+import type { EffectName } from '../effects.ts'
+import { type Arg, literalArg, seen } from './args.ts'
+import type { Level } from './types.ts'
+
+export interface Wrapped {
+  level: Level
+  text: string
+  effects: EffectName[]
+  /** The command inside, or null when there is none. */
+  inner: Arg[] | null
+  /** Shell code that it runs. */
+  scripts: string[]
+  /** When the inner command is safe, this call is safe with these words before it; null: never safe. */
+  prefix: Arg[] | null
+  /** The inner command gets more arguments from standard input. */
+  appendsStdin?: string | null
+  /** `{}` or another word that is replaced. */
+  placeholder?: string
+}
+
+interface Shape {
+  level: Level
+  text: string
+  effects?: EffectName[]
+  /** Options that take the next word. */
+  values?: RegExp
+  /** Operands before the command (`timeout 5`, `chroot DIR`). */
+  operands?: number
+  assignments?: boolean
+  /** Exactly these arguments before the command keep a safe command safe. */
+  safe?: RegExp
+}
+
+const SHAPES: ReadonlyMap<string, Shape> = new Map(
+  Object.entries({
+    sudo: {
+      level: 'dangerous',
+      text: 'runs as another user',
+      effects: ['privilege'],
+      values: /^-(?:[ugUphCrtTDRa]|-user|-group|-chdir|-host|-prompt)$/,
+      assignments: true,
+    },
+    doas: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[uC]$/ },
+    pkexec: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^--user$/ },
+    gosu: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], operands: 1 },
+    'su-exec': { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], operands: 1 },
+    runuser: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[ugG]$/ },
+    setpriv: { level: 'dangerous', text: 'changes privileges', effects: ['privilege'] },
+    env: {
+      level: 'caution',
+      text: 'runs with other variables',
+      effects: ['changes-environment'],
+      values: /^-(?:[uCP]|-unset|-chdir)$/,
+      assignments: true,
+    },
+    nice: {
+      level: 'safe',
+      text: 'lowers the priority',
+      values: /^-(?:n|-adjustment)$/,
+      safe: /^(?:-n \d+|-\d+|-n\d+)?$/,
+    },
+    ionice: {
+      level: 'safe',
+      text: 'lowers the priority',
+      values: /^-[cnpPu]$/,
+      safe: /^(?:-c ?[123]( -n ?[0-7])?)?$/,
+    },
+    timeout: {
+      level: 'safe',
+      text: 'limits the time',
+      values: /^-(?:[sk]|-signal|-kill-after)$/,
+      operands: 1,
+      safe: /^(?:(?:-s \w+|-k [\d.]+[smh]?|--foreground|--preserve-status|-v|--signal=\w+|--kill-after=[\d.]+[smh]?) )*[\d.]+[smh]?$/,
+    },
+    gtimeout: { level: 'caution', text: 'limits the time', values: /^-[sk]$/, operands: 1 },
+    nohup: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
+    setsid: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
+    stdbuf: { level: 'caution', text: 'changes buffering', values: /^-[ioe]$/ },
+    unbuffer: { level: 'caution', text: 'changes buffering' },
+    time: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
+    gtime: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
+    command: { level: 'safe', text: 'runs the program of that name', safe: /^(?:-p|--)?$/ },
+    builtin: { level: 'caution', text: 'runs a command of the shell' },
+    exec: { level: 'unknown', text: 'replaces the shell', effects: ['changes-environment'], values: /^-a$/ },
+    coproc: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
+    watch: { level: 'caution', text: 'repeats a command', values: /^-(?:n|-interval)$/ },
+    chroot: { level: 'dangerous', text: 'changes the root folder', effects: ['privilege'], operands: 1 },
+    unshare: {
+      level: 'dangerous',
+      text: 'makes new namespaces',
+      effects: ['privilege'],
+      values: /^-[RwSG]$/,
+    },
+    nsenter: {
+      level: 'dangerous',
+      text: 'enters other namespaces',
+      effects: ['privilege'],
+      values: /^-[tSGrw]$/,
+    },
+    strace: {
+      level: 'caution',
+      text: 'traces a program',
+      effects: ['runs-code'],
+      values: /^-[eopsauEISPbXO]$/,
+    },
+    ltrace: { level: 'caution', text: 'traces a program', effects: ['runs-code'], values: /^-[eopsaunl]$/ },
+    flock: {
+      level: 'caution',
+      text: 'takes a lock file',
+      effects: ['writes-files'],
+      values: /^-[wE]$/,
+      operands: 1,
+    },
+    chrt: { level: 'caution', text: 'changes the priority', operands: 1 },
+    taskset: { level: 'caution', text: 'chooses processors', operands: 1 },
+    numactl: { level: 'caution', text: 'chooses processors', values: /^-[NmCp]$/ },
+    prlimit: { level: 'caution', text: 'sets limits' },
+    'systemd-run': {
+      level: 'dangerous',
+      text: 'starts a service',
+      effects: ['system-change'],
+      values: /^-[pHMuE]$/,
+    },
+    'systemd-inhibit': { level: 'caution', text: 'keeps the machine awake' },
+    caffeinate: { level: 'caution', text: 'keeps the machine awake', values: /^-[tw]$/ },
+    valgrind: { level: 'caution', text: 'checks a program', effects: ['runs-code'] },
+    'xvfb-run': {
+      level: 'caution',
+      text: 'runs with a virtual screen',
+      effects: ['runs-code'],
+      values: /^-[snepfw]$/,
+    },
+    fakeroot: { level: 'caution', text: 'pretends to be root', effects: ['runs-code'] },
+    eatmydata: { level: 'caution', text: 'skips writing to disk' },
+    firejail: { level: 'caution', text: 'runs in a sandbox' },
+    bwrap: {
+      level: 'caution',
+      text: 'runs in a sandbox',
+      values: /^--(?:bind|ro-bind|dev|proc|tmpfs|dir|chdir|setenv|unsetenv)$/,
+    },
+    proxychains: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
+    proxychains4: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
+    torsocks: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
+    rlwrap: { level: 'caution', text: 'adds line editing' },
+    busybox: { level: 'caution', text: 'runs a program of busybox' },
+    toybox: { level: 'caution', text: 'runs a program of toybox' },
+    tini: { level: 'caution', text: 'runs a program' },
+    'dumb-init': { level: 'caution', text: 'runs a program' },
+    direnv: {
+      level: 'unknown',
+      text: 'runs with variables from a file',
+      effects: ['runs-code'],
+      operands: 2,
+    },
+    parallel: {
+      level: 'unknown',
+      text: 'runs a command for every line of input',
+      effects: ['runs-code'],
+      values: /^-[jnNLIadCS]$/,
+    },
+    hyperfine: {
+      level: 'unknown',
+      text: 'runs commands many times',
+      effects: ['runs-code'],
+      values: /^-[wrmMsnpc]$/,
+    },
+    entr: { level: 'caution', text: 'runs a command when files change', effects: ['runs-code'] },
+    xargs: {
+      level: 'caution',
+      text: 'runs a command for its input',
+      effects: ['runs-code'],
+      values: /^-(?:[aEdIinLPs]|-(?:arg-file|delimiter|max-args|max-lines|max-procs|max-chars|replace))$/,
+    },
+    noglob: { level: 'caution', text: 'changes how the line is read' },
+    nocorrect: { level: 'caution', text: 'changes how the line is read' },
+  } satisfies Record<string, Shape>),
+)
+
+const SHELLS = /^(?:ba|da|z|k|a|mk|c|tc|fi|rba)?sh$|^(?:pwsh|powershell)$/
+
+export function isShell(program: string): boolean {
+  return SHELLS.test(program)
+}
+
+export function unwrap(program: string, args: Arg[], stdin: string | null): Wrapped | null {
+  if (isShell(program)) return unwrapShell(args, stdin)
+  if (program === 'su') return unwrapSu(args)
+  if (program === 'script') return unwrapScript(args)
+  if (program === 'eval') {
+    const text = args.map(seen).join(' ')
+    return wrap('unknown', 'runs text as a command', ['runs-code', 'changes-environment'], null, [text])
+  }
+  if (program === 'trap')
+    return wrap(
+      'unknown',
+      'plans a command for later',
+      ['changes-environment'],
+      null,
+      args.slice(0, 1).map(seen),
+    )
+  if (program === 'alias')
+    return wrap(
+      'unknown',
+      'gives a command another name',
+      ['changes-environment'],
+      null,
+      args.map(arg => seen(arg).replace(/^[^=]*=/, '')),
+    )
+  const shape = SHAPES.get(program)
+  return shape === undefined ? null : unwrapShape(program, shape, args, stdin)
+}
+
+function wrap(
+  level: Level,
+  text: string,
+  effects: EffectName[],
+  inner: Arg[] | null,
+  scripts: string[] = [],
+): Wrapped {
+  return { level, text, effects, inner, scripts, prefix: null }
+}
+
+function unwrapShape(program: string, shape: Shape, args: Arg[], stdin: string | null): Wrapped {
+  const at = innerStart(shape, args)
+  const before = args.slice(0, at)
+  const inner = args.slice(at)
+  const effects = shape.effects ?? []
+  const wrapped = wrap(
+    shape.level,
+    shape.text,
+    effects,
+    inner.length > 0 ? inner : null,
+    embedded(program, before, inner),
+  )
+  const exact = before.every(arg => arg.text !== null)
+  if (shape.safe?.test(before.map(seen).join(' ')) && exact && inner.length > 0)
+    wrapped.prefix = [literalArg(program), ...before]
+  else if (wrapped.level === 'safe') wrapped.level = 'unknown'
+  if (program === 'command') wrapped.prefix = wrapped.prefix === null ? null : []
+  if (program === 'xargs' || program === 'parallel') {
+    wrapped.appendsStdin = stdin
+    const replace = before.findIndex(arg => /^(?:-I|-i|--replace)/.test(seen(arg)))
+    if (replace !== -1)
+      wrapped.placeholder =
+        seen(before[replace]).replace(/^(?:-[Ii]|--replace=?)/, '') || seen(before[replace + 1]) || '{}'
+    else if (program === 'parallel') wrapped.placeholder = '{}'
+  }
+  return wrapped
+}
+
+/** Where the inner command begins. */
+function innerStart(shape: Shape, args: Arg[]): number {
+  let operands = shape.operands ?? 0
+  let i = 0
+  for (; i < args.length; i++) {
+    const word = seen(args[i])
+    if (word === '--') {
+      i += 1
+      while (operands > 0) {
+        operands -= 1
+        i += 1
+      }
+      break
+    }
+    if (word.startsWith('-') && word.length > 1) {
+      if (shape.values?.test(word)) i += 1
+      continue
+    }
+    if (shape.assignments && /^[A-Za-z_]\w*=/.test(word)) continue
+    if (operands === 0) break
+    operands -= 1
+  }
+  return i
+}
+
+/** Command texts inside options: `env -S 'rm x'`, `flock f -c 'rm x'`, `watch 'rm x'`. */
+function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
+  const scripts: string[] = []
+  const all = [...before, ...inner].map(seen)
+  if (program === 'env') {
+    for (const [i, word] of all.entries()) {
+      const attached = /^(?:-\w*S|--split-string=)([\s\S]+)$/.exec(word)?.[1]
+      if (attached !== undefined) scripts.push([attached, ...all.slice(i + 1)].join(' '))
+      else if (/^-\w*S$|^--split-string$/.test(word)) scripts.push(all.slice(i + 1).join(' '))
+    }
+  }
+  if (program === 'watch' || program === 'parallel' || program === 'hyperfine')
+    scripts.push(inner.map(seen).join(' '))
+  const dashC = all.indexOf('-c')
+  if (program === 'flock' && dashC !== -1) scripts.push(all[dashC + 1] ?? '')
+  return scripts
+}
+
+function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(
+    word => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word) || word === '--command' || /^-Command$/i.test(word),
+  )
+  if (at !== -1) {
+    let code = at + 1
+    while (/^[-+][a-zA-Z]|^--$/.test(words[code] ?? '')) code += 1
+    // `bash -c 'rm -rf "$@"' x /`: the words after the code are its parameters.
+    return wrap('unknown', 'runs text as a shell script', ['runs-code'], null, [
+      withParameters(words[code] ?? '', words.slice(code + 1)),
+    ])
+  }
+  const script = words.find(word => !word.startsWith('-') && !word.startsWith('+'))
+  const fromInput = script === undefined || words.includes('-s')
+  if (!fromInput) return wrap('unknown', 'runs a shell script', ['runs-code'], null)
+  if (stdin !== null) return wrap('unknown', 'runs its input as a shell script', ['runs-code'], null, [stdin])
+  return wrap('dangerous', 'runs whatever arrives on its input', ['runs-code'], null)
+}
+
+/** Puts parameters where the code names them, for the scan only. */
+function withParameters(code: string, parameters: string[]): string {
+  if (parameters.length === 0 || !/\$[@*\d{]/.test(code)) return code
+  const quoted = parameters.map(text => `'${text.replaceAll("'", "'\\''")}'`)
+  return code
+    .replace(/"?\$\{?[@*]\}?"?/g, () => quoted.slice(1).join(' '))
+    .replace(/"?\$\{?(\d)\}?"?/g, (_, digit: string) => quoted[Number(digit)] ?? '')
+}
+
+function unwrapSu(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
+  const attached = words.find(word => word.startsWith('--command='))?.slice('--command='.length)
+  const scripts = at !== -1 ? [words[at + 1] ?? ''] : attached === undefined ? [] : [attached]
+  return wrap('dangerous', 'runs as another user', ['privilege'], null, scripts)
+}
+
+function unwrapScript(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
+  const rest = args.filter(arg => !seen(arg).startsWith('-')).slice(1)
+  return wrap(
+    'caution',
+    'records a session',
+    ['writes-files'],
+    rest.length > 0 && at === -1 ? rest : null,
+    at === -1 ? [] : [words[at + 1] ?? ''],
+  )
+}
