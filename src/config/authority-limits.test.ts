@@ -126,6 +126,26 @@ test('what an untrusted file tightens, the person can set otherwise for one call
   expect(config).toMatchObject({ mode: 'accept-edits', limits: { max_turns: 40 } })
 })
 
+test.each([
+  ['rules', '[[permissions.rules]]\ndecision="deny"\ntool="x"\n'],
+  ['ordered rules', '[[permissions.rule]]\ntool="x"\npattern="*"\naction="deny"\n'],
+  ['keys', '[providers.a#]\nbase_url="http://a"\n'],
+  ['unknown keys', 'unknown# = 1\n'],
+  ['tools', '[tools.custom.t#]\ndescription="d"\ncommand="c"\n'],
+  ['comments', '#\n'],
+])('a file as large as allowed, full of %s, does not keep anybody waiting', (_, piece) => {
+  const machine = createTestMachine()
+  const head = '[permissions]\ndefault_action = "ask"\n'
+  const count = Math.floor((250 * 1024) / (piece.length + 4))
+  const pieces = Array.from({ length: count }, (__, index) =>
+    piece.replace('#', piece === '#\n' ? '#' : String(index)),
+  )
+  machine.write('kogu.toml', (piece.startsWith('unknown') ? '' : head) + pieces.join(''))
+  const start = performance.now()
+  machine.inspect()
+  expect(performance.now() - start).toBeLessThan(5000)
+})
+
 test('some keys never count in a project file, trusted or not, and each is named', async () => {
   const machine = createTestMachine()
   const file = machine.write(

@@ -7,10 +7,12 @@ import { type ParseResult, parseConfig } from './parse-config.ts'
 import { joinKey, type KeyPath } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import type { ParsedConfig } from './schema.ts'
-import { isTable, valueAt, withoutPath } from './tables.ts'
+import { isTable, valueAt, withoutPaths } from './tables.ts'
 
 /** A typo in one of these switches protection off, so that an unknown key is an error there and not a warning. */
 const STRICT_SECTIONS = ['permissions', 'sandbox', 'server', 'hooks']
+
+const MOST_UNKNOWN_KEYS = 100
 
 export type Checked =
   | { ok: true; data: Table; parsed: ParsedConfig; warnings: Warning[] }
@@ -20,15 +22,19 @@ export type Checked =
 export function checkSource(source: Source, unknownIsError = false): Checked {
   const warnings: Warning[] = []
   const errors: ConfigError[] = []
-  let data = source.data
-  let result = parseConfig(data)
-  for (const path of result.ok ? [] : unknownKeys(result)) {
+  let result = parseConfig(source.data)
+  const unknown = result.ok ? [] : unknownKeys(result)
+  if (unknown.length > MOST_UNKNOWN_KEYS) {
+    const message = `This has ${unknown.length} keys that Kogu does not know; it is probably something else.`
+    return { ok: false, errors: [new ConfigError(message, source.place([]))], warnings }
+  }
+  for (const path of unknown) {
     const { message, hint, isError } = judgeUnknown(path)
     const place = source.place(path)
     if (isError || unknownIsError) errors.push(new ConfigError(message, place, { hint }))
     else warnings.push(toWarning(message, place, hint))
-    data = withoutPath(data, path)
   }
+  const data = unknown.length === 0 ? source.data : withoutPaths(source.data, unknown)
   if (data !== source.data) result = parseConfig(data)
   if (!result.ok) errors.push(...result.issues.flatMap(issue => toErrors(source, issue)))
   if (errors.length > 0 || !result.ok) {
@@ -84,18 +90,13 @@ function fromUnion(source: Source, issue: z.core.$ZodIssueInvalidUnion): ConfigE
 }
 
 function plainMessage(issue: z.core.$ZodIssue, isMissing: boolean): string {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return `Unknown key '${toVisible(issue.keys.join("', '"))}'.`
-    case 'invalid_value':
-      if (isMissing) return 'This key is missing.'
-      return isOwnMessage(issue) ? issue.message : `Must be one of ${issue.values.map(quote).join(', ')}.`
-    case 'invalid_type':
-      if (isOwnMessage(issue)) return issue.message
-      return isMissing ? 'This key is missing.' : `Must be ${article(issue.expected)}.`
-    default:
-      return isOwnMessage(issue) || issue.code === 'custom' ? issue.message : `${issue.message}.`
-  }
+  if (issue.code === 'unrecognized_keys') return `Unknown key '${toVisible(issue.keys.join("', '"))}'.`
+  if (isMissing && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
+    return 'This key is missing.'
+  if (issue.code === 'custom' || isOwnMessage(issue)) return issue.message
+  if (issue.code === 'invalid_value') return `Must be one of ${issue.values.map(quote).join(', ')}.`
+  if (issue.code === 'invalid_type') return `Must be ${article(issue.expected)}.`
+  return `${issue.message}.`
 }
 
 /** Ours are sentences; zod's own have no full stop. */

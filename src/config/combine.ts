@@ -6,7 +6,7 @@ import { joinKey } from './positions.ts'
 import type { Source, Table } from './read-source.ts'
 import { collectRules, type SourceRules } from './rules.ts'
 import type { Config, ParsedConfig } from './schema.ts'
-import { emptyTable, isTable, setPath, valueAt, withoutPath } from './tables.ts'
+import { emptyTable, isTable, setPath, valueAt, withoutPaths } from './tables.ts'
 import { tighten } from './tighten.ts'
 
 /** A source that was checked, and whether it may loosen. */
@@ -93,7 +93,7 @@ function applyTightening(
   if (source.layer === 'managed' && data.hooks !== undefined) {
     // A hook can only veto or hide; the administrator's run besides everybody's own.
     mergeSource(merged, source, emptyTable({ hooks: data.hooks }), contributions)
-    data = withoutPath(data, ['hooks'])
+    data = withoutPaths(data, [['hooks']])
   }
   const { applied, refused } = tighten(parseMerged(merged), data, parsed)
   for (const { path, value } of applied) {
@@ -101,11 +101,16 @@ function applyTightening(
     addContribution(contributions, path, { source, value: valueAt(data, path) })
   }
   const allow = dropped === 0 ? [] : [`${dropped} allow ${dropped === 1 ? 'rule' : 'rules'}`]
-  const ignored = [...allow, ...refused.map(path => toVisible(joinKey(path)))]
+  const keys = refused.slice(0, MOST_NAMED).map(path => toVisible(joinKey(path)))
+  const more = refused.length > MOST_NAMED ? [`${refused.length - MOST_NAMED} more settings`] : []
+  const ignored = [...allow, ...keys, ...more]
   if (ignored.length === 0) return []
   const [why, hint] = explainLimit(source)
   return [toWarning(`${why} These do not count: ${ignored.join(', ')}.`, { file: source.file }, hint)]
 }
+
+/** A hostile file must not be able to push everything else off the screen. */
+const MOST_NAMED = 20
 
 function explainLimit(source: Source): [why: string, hint: string] {
   switch (source.layer) {
@@ -117,7 +122,9 @@ function explainLimit(source: Source): [why: string, hint: string] {
     case 'flag':
     case 'environment':
       return ['Inside a Kogu call this can only tighten.', 'Run the command yourself, outside of the agent.']
-    default:
+    case 'user':
+    case 'system':
+    case 'built-in':
       return ['This file can only tighten.', 'Correct its owner and mode.']
   }
 }

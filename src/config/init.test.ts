@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { initWorkspace } from './init.ts'
@@ -54,6 +55,16 @@ test('init never overwrites, and does not write through a link', () => {
   mkdirSync(join(linked.home, 'elsewhere'))
   symlinkSync(join(linked.home, 'elsewhere'), join(linked.workspace, '.kogu'))
   expect(() => initWorkspace(linked.workspace)).toThrow('is not a folder')
+})
+
+test.each(['user.toml', 'kogu.toml'])('the schema for editors accepts %s', name => {
+  const data = parse(readFileSync(join(import.meta.dirname, 'fixtures', name), 'utf8'))
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+    configJsonSchema('draft-2020-12'),
+  )
+  expect(validate(JSON.parse(JSON.stringify(data))), JSON.stringify(validate.errors)).toBe(true)
+  expect(validate({ permissions: { rules: [{ decision: 'alow' }] } })).toBe(false)
+  expect(validate({ permissions: { defalt: 'deny' } })).toBe(false)
 })
 
 test('the schema comes in both drafts, with defaults as people write them', () => {

@@ -1,10 +1,12 @@
 import type { KeyPath } from './positions.ts'
-import { wholeSchema } from './schema.ts'
+import { sectionNames, sectionSchema } from './schema.ts'
 
 /** The keys that the schema names at a place; empty where any name is fine. For suggestions only. */
 export function knownKeys(path: KeyPath): string[] {
-  let nodes: unknown[] = [wholeSchema()]
-  for (const part of path)
+  const [section, ...rest] = path
+  if (section === undefined) return sectionNames()
+  let nodes: unknown[] = [sectionSchema(String(section))]
+  for (const part of rest)
     nodes = nodes.flatMap(node => alternatives(node)).flatMap(node => below(node, part))
   return nodes.flatMap(node => alternatives(node)).flatMap(node => Object.keys(node.shape ?? {}))
 }

@@ -102,7 +102,7 @@ function mergeTable(target: Table, data: Table, path: readonly string[], contrib
       target[key] = [...current, ...value]
     } else {
       target[key] = value
-      forgetBelow(contributions, here)
+      if (isTable(current)) forgetBelow(contributions, here)
     }
   }
 }

@@ -13,11 +13,12 @@ export function locateKeys(toml: string): KeyLocator {
     tables: new Map(),
   }
   scanDocument(scan)
+  const lineStarts = startsOfLines(toml)
   return path => {
     for (let length = path.length; length > 0; length -= 1) {
       const offsets = scan.found.get(pathId(path.slice(0, length)))
       if (offsets !== undefined) {
-        return { ...toPosition(toml, offsets.key), value: toPosition(toml, offsets.value) }
+        return { ...toPosition(lineStarts, offsets.key), value: toPosition(lineStarts, offsets.value) }
       }
     }
     return undefined
@@ -214,7 +215,20 @@ function pathId(path: KeyPath): string {
   return JSON.stringify(path)
 }
 
-function toPosition(text: string, offset: number): Position {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+function startsOfLines(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** A search by halves: counting lines from the top for each of a hostile file's rules would take minutes. */
+function toPosition(lineStarts: readonly number[], offset: number): Position {
+  let low = 0
+  let high = lineStarts.length
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle
+    else high = middle
+  }
+  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 }
 }

@@ -17,7 +17,7 @@ export interface Source {
 }
 
 /** A configuration is read by people; what is larger is something else. */
-const LARGEST_FILE = 1024 * 1024
+const LARGEST_FILE = 256 * 1024
 
 /** Undefined: there is no such file. Anything else that cannot be used is an error: a lost file could hold a deny. */
 export function readSource(file: string, layer: Layer): { source: Source; stats: Stats } | undefined {
@@ -49,7 +49,7 @@ function readRegularFile(file: string): { text: string; stats: Stats } | undefin
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) throw new ConfigError('This is not a regular file.', { file })
-    if (stats.size > LARGEST_FILE) throw new ConfigError('This file is larger than 1 MB.', { file })
+    if (stats.size > LARGEST_FILE) throw new ConfigError('This file is larger than 256 KiB.', { file })
     return { text: decode(file, readFileSync(descriptor)), stats }
   } catch (error) {
     if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined

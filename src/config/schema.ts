@@ -35,7 +35,7 @@ export function sectionSchema(name: string): z.ZodType | undefined {
   return schema
 }
 
-/** All sections as one schema; for editors and suggestions. */
+/** All sections as one schema; for editors. */
 export function wholeSchema(): z.ZodType {
   return z.strictObject(Object.fromEntries(sectionNames().map(name => [name, SECTIONS[name]()])))
 }

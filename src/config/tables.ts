@@ -16,21 +16,26 @@ export function valueAt(data: unknown, path: KeyPath): unknown {
   return value
 }
 
-/** A copy without one key; lists keep their other elements. */
-export function withoutPath(data: Table, path: KeyPath): Table {
-  return copyWithout(data, path) as Table // a table stays a table: only what is inside it changes
+/** A copy without some keys; lists keep their other elements. Copied once, however many keys a hostile file has. */
+export function withoutPaths(data: Table, paths: readonly KeyPath[]): Table {
+  const copy = copyTable(data)
+  for (const path of paths) {
+    const parent = valueAt(copy, path.slice(0, -1))
+    const key = path.at(-1)
+    if (isTable(parent) && key !== undefined) delete parent[key]
+  }
+  return copy
 }
 
-function copyWithout(value: unknown, [first, ...rest]: KeyPath): unknown {
-  if (first === undefined) return value
-  if (Array.isArray(value)) {
-    return value.map((item, index) => (index === Number(first) ? copyWithout(item, rest) : item))
-  }
-  if (!isTable(value) || !Object.hasOwn(value, first)) return value
-  const copy = emptyTable(value)
-  if (rest.length === 0) delete copy[first]
-  else copy[first] = copyWithout(copy[first], rest)
+function copyTable(data: Table): Table {
+  const copy = emptyTable()
+  for (const key of Object.keys(data)) copy[key] = copyValue(data[key])
   return copy
+}
+
+function copyValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyValue)
+  return isTable(value) ? copyTable(value) : value
 }
 
 /** A table without inherited properties, with the entries of another. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeProjectAuthority } from './authority.ts'
@@ -106,9 +106,11 @@ test('the store is private, and a damaged one trusts nothing', async () => {
   }
   await machine.trustNow()
   expect(machine.load().trust.status).toBe('trusted')
+  chmodSync(store, 0o622)
+  expect(machine.load().trust.status).toBe('untrusted')
 })
 
-test('two processes that trust at once lose nothing', async () => {
+test('many that trust at once lose nothing', async () => {
   const machine = createTestMachine()
   const names = Array.from({ length: 8 }, (_, index) => `/w${index}`)
   await Promise.all(names.map(name => trust(machine.environment(), name, { 'kogu.toml': { mode: 'auto' } })))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
@@ -18,7 +18,7 @@ export type Trust =
   | { readonly status: 'untrusted' }
   | { readonly status: 'changed'; readonly since: string; readonly changes: readonly AuthorityChange[] }
 
-type StateEnvironment = Pick<Environment, 'directories' | 'insideCall'>
+type StateEnvironment = Pick<Environment, 'directories' | 'insideCall' | 'uid'>
 
 export function isTrusted(trust: Trust): boolean {
   return trust.status === 'trusted' || trust.status === 'not-needed'
@@ -71,7 +71,11 @@ function storePath(environment: StateEnvironment): string {
 function readRecords(environment: StateEnvironment): Records {
   const records: Records = Object.create(null)
   try {
-    const stored: unknown = JSON.parse(readFileSync(storePath(environment), 'utf8'))
+    const path = storePath(environment)
+    const { uid, mode } = statSync(path)
+    // What others could have written is not what the person said.
+    if (environment.uid !== undefined && (uid !== environment.uid || (mode & 0o022) !== 0)) return records
+    const stored: unknown = JSON.parse(readFileSync(path, 'utf8'))
     const workspaces = isTable(stored) && isTable(stored.workspaces) ? stored.workspaces : {}
     for (const [path, record] of Object.entries(workspaces)) if (isRecord(record)) records[path] = record
   } catch {
