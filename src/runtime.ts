@@ -10,7 +10,9 @@ import type { Access } from './core/access.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall } from './core/call.ts'
-import type { Agent, DecisionRef, Outcome } from './core/decision.ts'
+import type { Agent, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import type { Hooks } from './core/hooks.ts'
+import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { realPathOf } from './core/real-path.ts'
 import { createRedactor } from './core/redact.ts'
@@ -20,8 +22,10 @@ import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import { checkRules } from './permissions/check-rules.ts'
 import { createEngine } from './permissions/engine.ts'
+import type { GrantStore } from './permissions/grants.ts'
 import { compileOrdered } from './permissions/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules.ts'
+import { afterHook, beforeHook } from './sandbox/hook-command.ts'
 import { createProcesses } from './sandbox/processes.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
@@ -69,6 +73,9 @@ export interface Runtime {
   readonly cwd: string
   readonly places: Places
   readonly registry: Registry
+  readonly rules: readonly Rule[]
+  readonly grants: GrantStore
+  readonly permissions: PermissionEngine
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
@@ -102,6 +109,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     cwd,
     places: parts.places,
     registry,
+    rules: parts.rules,
+    grants: parts.grants,
+    permissions: parts.calls.permissions,
     openRun: runs.open,
     call: async request => callTool(parts.calls, await toCall(request)),
     callAll: async requests => callTools(parts.calls, await Promise.all(requests.map(toCall))),
@@ -128,6 +138,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 interface Parts {
   readonly calls: CallRuntime
   readonly places: Places
+  readonly rules: readonly Rule[]
+  readonly grants: GrantStore
   close(): Promise<void>
 }
 
@@ -152,13 +164,15 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
   )
   const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
   const processes = createProcesses()
+  const rules = compileRules(loaded, registry, realPathOf(environment.home))
+  const grants = openGrantsFile(places.grants)
   const permissions = createEngine({
     workspace: workspace.root,
     home: realPathOf(environment.home),
     mode: config.mode,
     fallback: config.permissions.default,
-    rules: compileRules(loaded, registry, realPathOf(environment.home)),
-    grants: openGrantsFile(places.grants),
+    rules,
+    grants,
     rememberMs: config.permissions.remember_max,
     now: Date.now,
   })
@@ -168,12 +182,14 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
   }
   return {
     places,
+    rules,
+    grants,
     calls: {
       workspace: workspace.root,
       registry,
       permissions,
       approver,
-      hooks: { before: [], after: [] },
+      hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       processes,
       isEnabled: name => toolSettings(config, name).enabled !== false,
@@ -194,6 +210,20 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
       await processes.close()
       await audit.close()
     },
+  }
+}
+
+/** The person's own programs: they run outside the sandbox, with the person's environment. */
+function createHooks(
+  { config, workspace }: LoadedConfig,
+  environment: Environment,
+  processes: Processes,
+): Hooks {
+  const context = { processes, cwd: workspace.root, env: environment.variables }
+  const commands = config.hooks.map(hook => ({ ...hook, timeoutMs: hook.timeout }))
+  return {
+    before: commands.filter(hook => hook.event === 'pre_tool_call').map(hook => beforeHook(hook, context)),
+    after: commands.filter(hook => hook.event === 'post_tool_call').map(hook => afterHook(hook, context)),
   }
 }
 

@@ -184,7 +184,7 @@ describe('kogu call --batch', () => {
 
 describe('kogu explain', () => {
   test('says what would be decided and changes nothing', () => {
-    const input = '{"path":"/etc/hosts","content":"x"}'
+    const input = '{"path":"/etc/kogu-new","content":"x"}'
     const explained = box.json(['explain', 'Write', input])
     expect(explained).toMatchObject({
       tool: 'Write',
@@ -192,7 +192,7 @@ describe('kogu explain', () => {
       decision: 'deny',
       hard: true,
       risk: 'high',
-      access: [{ kind: 'file_write', path: '/etc/hosts' }],
+      access: [{ kind: 'file_write', path: '/etc/kogu-new' }],
       ref: { id: 'protected-path', source: 'built-in' },
     })
     expect(existsSync(join(box.workspace, '.kogu'))).toBe(false)

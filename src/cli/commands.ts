@@ -23,6 +23,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'list, show, verify and export what was recorded',
     load: async () => (await import('./commands/audit.ts')).audit,
   },
+  permissions: {
+    summary: 'list and try rules, see what others would have decided, revoke grants',
+    load: async () => (await import('./commands/permissions.ts')).permissions,
+  },
   config: {
     summary: 'read, check and trust the configuration',
     load: async () => (await import('./commands/config.ts')).config,

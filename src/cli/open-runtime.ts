@@ -37,13 +37,26 @@ export function loadForCommand(context: CommandContext): LoadedConfig {
   return loaded
 }
 
-/** A runtime for a command; the caller closes it. */
-export async function openRuntime(context: CommandContext, approver?: Approver): Promise<Runtime> {
+/** A runtime for a command; the caller closes it. `onlyRulesOf`: the one file whose rules count. */
+export async function openRuntime(
+  context: CommandContext,
+  approver?: Approver,
+  onlyRulesOf?: string,
+): Promise<Runtime> {
+  const loaded = loadForCommand(context)
   return createRuntime({
-    loaded: loadForCommand(context),
+    loaded: onlyRulesOf === undefined ? loaded : withRulesOf(loaded, onlyRulesOf),
     environment: context.environment,
     approver: approver ?? noApprover('there is no terminal to ask on'),
   })
+}
+
+function withRulesOf(loaded: LoadedConfig, file: string): LoadedConfig {
+  const { permissions } = loaded.config
+  const isFrom = (entry: { origin: { file: string } }): boolean => entry.origin.file === file
+  const rules = permissions.rules.filter(isFrom)
+  const ordered = permissions.ordered.filter(isFrom)
+  return { ...loaded, config: { ...loaded.config, permissions: { ...permissions, rules, ordered } } }
 }
 
 function readMode(text: string | undefined): Mode | undefined {

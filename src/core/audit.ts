@@ -1,3 +1,4 @@
+import type { Access } from './access.ts'
 import type { Decision } from './decision.ts'
 import type { Effect } from './effects.ts'
 import type { ErrorCode } from './errors.ts'
@@ -30,6 +31,8 @@ export interface CallFinished {
   /** Canonical name, when the tool is known. */
   tool: string
   provider?: string
+  /** What the tool said it would touch; with it a decision can be made again under other rules. */
+  access?: readonly Access[]
   ok: boolean
   error?: { code: ErrorCode; message: string }
   decision: Decision

@@ -1,3 +1,4 @@
+import type { Access } from './access.ts'
 import type { Approver } from './approval.ts'
 import type { AuditLog } from './audit.ts'
 import type { Agent, Decision, Judgement, JudgeRequest, PermissionEngine } from './decision.ts'
@@ -80,6 +81,7 @@ interface Prepared {
 /** What is known of a call while it goes through the steps; on a failure, as far as it got. */
 interface Progress {
   entry?: Entry
+  access?: readonly Access[]
   decision?: Decision
   risk?: Risk
   output?: ToolOutput
@@ -175,6 +177,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     run: call.run,
     agent: call.agent,
   }
+  if (progress !== undefined) progress.access = access
   const judgement = await runtime.permissions.judge(request)
   if (progress !== undefined) {
     progress.decision = judgement.decision
@@ -306,6 +309,7 @@ function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, re
     run: call.run.id,
     tool: result.tool,
     ...(progress.entry === undefined ? {} : { provider: progress.entry.provider.id }),
+    ...(progress.access === undefined ? {} : { access: progress.access }),
     ok: result.ok,
     ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
     decision: result.decision,

@@ -111,6 +111,12 @@ describe('secrets that their surroundings give away', () => {
     expect(text(before)).toBe(after)
   })
 
+  test('a long secret goes to its end', () => {
+    const long = 'a1'.repeat(5_000)
+    expect(text(`TOKEN=${long} x`)).toBe('TOKEN=‹secret:token› x')
+    expect(text(`token: "${long}" x`)).toBe('token: "‹secret:token›" x')
+  })
+
   test('redacting twice changes nothing more', () => {
     for (const sample of [
       ...Object.values(KEYS),
@@ -220,7 +226,8 @@ describe('values', () => {
     expect(JSON.stringify(value(deep))).toContain('nested too deeply')
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
-    expect(JSON.stringify(value(cycle))).toContain('nested too deeply')
+    cycle.again = cycle
+    expect(value(cycle)).toEqual({ self: '‹circular›', again: '‹circular›' })
   })
 
   test('a `__proto__` key stays data', () => {
@@ -270,6 +277,7 @@ describe('cost', () => {
       "password='",
       'password="\\',
       'password=password',
+      `password="<password='<`,
       'token: aaaa',
     ],
     ...[

@@ -44,7 +44,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
   // Every string of the value may be changed, never its shape; that is what the type says.
-  return { text, value: value => copy(value, text, undefined, 0) as typeof value }
+  return { text, value: value => copy(value, text, undefined, new Set()) as typeof value }
 }
 
 /** A secret as it stands, inside JSON, and inside a URL; the longest first, so that no rest of one stays behind. */
@@ -55,20 +55,33 @@ function spellings(values: readonly string[]): string[] {
   return [...new Set(all)].sort((a, b) => b.length - a.length)
 }
 
-/** `secret`: the kind of secret that the key above promised. */
+/** `secret`: the kind of secret that the key promised; `above`: the objects that this one is part of. */
 function copy(
   value: unknown,
   text: (text: string) => string,
   secret: string | undefined,
-  depth: number,
+  above: Set<object>,
 ): unknown {
   if (typeof value === 'string') {
     if (secret !== undefined && !isPlaceholder(value)) return mark(secret)
     return text(value)
   }
   if (typeof value !== 'object' || value === null) return value
-  if (depth === DEEPEST) return '‹nested too deeply›'
-  if (Array.isArray(value)) return value.map(item => copy(item, text, secret, depth + 1))
+  if (above.has(value)) return '‹circular›'
+  if (above.size === DEEPEST) return '‹nested too deeply›'
+  above.add(value)
+  const copied = copyEntries(value, text, secret, above)
+  above.delete(value)
+  return copied
+}
+
+function copyEntries(
+  value: object,
+  text: (text: string) => string,
+  secret: string | undefined,
+  above: Set<object>,
+): unknown {
+  if (Array.isArray(value)) return value.map(item => copy(item, text, secret, above))
   if (value instanceof Date) return new Date(value)
   const entries: [string, unknown][] = []
   const taken = new Set<string>()
@@ -77,7 +90,7 @@ function copy(
     // Two secret keys may look the same once redacted; neither may overwrite the other.
     while (taken.has(name)) name += '+'
     taken.add(name)
-    entries.push([name, copy(item, text, promised(key), depth + 1)])
+    entries.push([name, copy(item, text, promised(key), above)])
   }
   // Defines each key, so that `__proto__` stays data.
   return Object.fromEntries(entries)

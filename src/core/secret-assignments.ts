@@ -32,8 +32,10 @@ const ASSIGNMENT = new RegExp(
   'gi',
 )
 const QUOTE = /\\{0,3}["'`]/y
-const BARE = /[^\s"'`,;&|<>(){}[\]\\‹›]{1,512}/y
-const LONGEST_QUOTED = 4096
+// A value is judged by its beginning, so that a text made of names costs no more than its length.
+const BARE = /[^\s"'`,;&|<>(){}[\]\\‹›]{1,128}/y
+const BARE_REST = /[^\s"'`,;&|<>(){}[\]\\‹›]*/y
+const LONGEST_PLACEHOLDER = 200
 
 export function removeAssigned(text: string): string {
   let output = ''
@@ -60,6 +62,7 @@ export function secretKind(name: string): string {
 
 /** Text in the place of a secret that hides nothing: empty, a variable, a placeholder, already redacted. */
 export function isPlaceholder(text: string): boolean {
+  if (text.length > LONGEST_PLACEHOLDER) return false
   return /^(?:|\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|%\w+%|<[^>]*>|\{\{.*\}\}|[*•.]+|x{3,}|‹secret:\w+›|include|omit|same-origin)$/i.test(
     text,
   )
@@ -81,11 +84,10 @@ function quotedValue(text: string, from: number): Span | undefined {
 
 /** Where the quoted text ends: at the same quote, not escaped any further; else at the end of the line. */
 function closingQuote(text: string, start: number, quote: string): number {
-  const limit = Math.min(text.length, start + LONGEST_QUOTED)
   const sign = quote.at(-1)
   const escapes = quote.length - 1
   let backslashes = 0
-  for (let index = start; index < limit; index += 1) {
+  for (let index = start; index < text.length; index += 1) {
     const character = text[index]
     if (character === '\\') {
       backslashes += 1
@@ -96,7 +98,7 @@ function closingQuote(text: string, start: number, quote: string): number {
     if (character === sign && backslashes % (2 * (escapes + 1)) === escapes) return index - escapes
     backslashes = 0
   }
-  return limit
+  return text.length
 }
 
 function bareValue(text: string, start: number, match: RegExpExecArray): Span | undefined {
@@ -104,12 +106,17 @@ function bareValue(text: string, start: number, match: RegExpExecArray): Span | 
   const value = BARE.exec(text)?.[0]
   if (value === undefined || isPlaceholder(value) || isCode(value, text[start + value.length]))
     return undefined
+  if (!isSecret(text, match, start, value)) return undefined
+  BARE_REST.lastIndex = start
+  BARE_REST.exec(text)
+  return { start, end: BARE_REST.lastIndex }
+}
+
+function isSecret(text: string, match: RegExpExecArray, start: number, value: string): boolean {
   const sign = match[2]
-  if (sign === undefined) return isFlagValue(value) ? { start, end: start + value.length } : undefined
-  const strict = sign === '='
-  const yaml = sign.startsWith(': ') && isWholeLine(text, match.index, start + value.length, value)
-  const secret = strict || yaml || looksRandom(value)
-  return secret ? { start, end: start + value.length } : undefined
+  if (sign === undefined) return isFlagValue(value)
+  if (sign === '=' || looksRandom(value)) return true
+  return sign.startsWith(': ') && isWholeLine(text, match.index, start + value.length, value)
 }
 
 const WORDS_FOR_NOTHING =

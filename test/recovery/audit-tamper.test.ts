@@ -90,7 +90,6 @@ test('a log that nobody touched is in order', async () => {
     segments: 1,
     events: 10,
     problems: [],
-    omitted: 0,
     anchored: { segments: 1, missing: [] },
     torn: [],
   })
@@ -249,6 +248,13 @@ describe('what only the anchor knows', () => {
     expect(await found()).toEqual([{ kind: 'recomputed', line: 10, seq: 10 }])
   })
 
+  test('an event added that continues the chain correctly', async () => {
+    edit(lines => rehashAll([...lines, lines[9] ?? '']))
+    expect(await found()).toEqual([{ kind: 'inserted', line: 11, seq: 11 }])
+    await record(1)
+    expect(await found()).toEqual([{ kind: 'inserted', line: 11, seq: 11 }])
+  })
+
   test('a segment removed', async () => {
     rmSync(segmentPath(directory, onlySegment()))
     expect(await found()).toEqual([{ kind: 'missing-segment', line: 0 }])
@@ -279,7 +285,12 @@ describe('what only the anchor knows', () => {
     const [, , third = ''] = readFileSync(segmentPath(directory, onlySegment()), 'utf8').split('\n')
     writeFileSync(
       anchor,
-      JSON.stringify({ ...JSON.parse(readFileSync(anchor, 'utf8')), seq: 3, hash: JSON.parse(third).hash }),
+      JSON.stringify({
+        ...JSON.parse(readFileSync(anchor, 'utf8')),
+        seq: 3,
+        hash: JSON.parse(third).hash,
+        open: true,
+      }),
     )
     expect(await found()).toEqual([])
   })
@@ -320,6 +331,17 @@ describe('segments that continue each other', () => {
     edit(lines => rehashAll([...lines, lines[1] ?? '']))
     expect((await found()).map(({ kind }) => kind)).toEqual(['inserted'])
   })
+})
+
+test('a file full of nonsense is given up on in time', async () => {
+  for (const line of ['\n', '{}\n']) {
+    writeFileSync(segmentPath(directory, onlySegment()), line.repeat(1_000_000))
+    const started = performance.now()
+    const { problems } = await verifyAudit({ directory, anchorDirectory })
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(problems.length).toBeGreaterThan(1_000)
+    expect(problems.length).toBeLessThan(1_010)
+  }
 })
 
 test('a tampered segment is not continued, so that its anchor keeps the evidence', async () => {

@@ -72,9 +72,25 @@ async function list(context: CommandContext, places: Places): Promise<number> {
 function toRow({ at, event }: StoredEvent, output: Output): string[] {
   const time = at.slice(0, 19).replace('T', ' ')
   if (event.type === 'note')
-    return [time, 'note', event.action, '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
-  if (event.type === 'call-started') return [time, 'started', event.tool, '', event.call]
-  return [time, outcomeWord(event, output), event.tool, decidedBy(event), event.call]
+    return [time, 'note', event.action, '', '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
+  if (event.type === 'call-started') return [time, 'started', event.tool, '', '', event.call]
+  return [time, outcomeWord(event, output), event.tool, subjectOf(event), decidedBy(event), event.call]
+}
+
+/** What it was about: the first thing the tool said it would touch. */
+function subjectOf({ access = [] }: CallFinished): string {
+  const [first] = access
+  if (first === undefined) return ''
+  const text =
+    'path' in first
+      ? first.path
+      : 'command' in first
+        ? first.command
+        : 'url' in first
+          ? first.url
+          : first.name
+  const line = toVisible(text).replaceAll('\n', '⏎')
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }
 
 function outcomeWord(event: CallFinished, output: Output): string {
@@ -116,7 +132,7 @@ async function verify({ output }: CommandContext, places: Places): Promise<numbe
 }
 
 function describeReport(report: VerifyReport, output: Output): string {
-  const { events, segments, problems, omitted, anchored } = report
+  const { events, segments, problems, anchored } = report
   const counts = `${events} events in ${segments} segment${segments === 1 ? '' : 's'}`
   const unanchored = anchored.missing.length
   const doubt =
@@ -125,8 +141,7 @@ function describeReport(report: VerifyReport, output: Output): string {
   const lines = problems.map(
     ({ segment, line, kind, message }) => `  ${segment}:${line}  ${kind}  ${toVisible(message)}`,
   )
-  const more = omitted === 0 ? [] : [`  … and ${omitted} more`]
-  return [`${output.style('red', 'BROKEN')}  ${counts}`, ...lines, ...more].join('\n')
+  return [`${output.style('red', 'BROKEN')}  ${counts}`, ...lines].join('\n')
 }
 
 async function exportEvents(context: CommandContext, places: Places): Promise<number> {

@@ -10,8 +10,9 @@ import {
 import { join } from 'node:path'
 
 /**
- * How far a segment had got when it was last synced, kept in another folder than the log. A segment that is ahead of its
- * anchor is normal (its process was killed); one that is behind it, or does not contain it, was tampered with.
+ * How far a segment had got when it was last synced, kept in another folder than the log. A segment that is ahead of an
+ * open anchor is normal (its process was killed); one that is ahead of a closed anchor, behind it, or does not contain it
+ * was tampered with.
  */
 export interface Anchor {
   segment: string
@@ -19,6 +20,8 @@ export interface Anchor {
   hash: string
   /** Hash of the first line. */
   first: string
+  /** A process may be writing, or was killed. Otherwise the segment was closed, and nothing may follow. */
+  open: boolean
 }
 
 /** False: the folder cannot be written. The log works without anchors; verifying it then says so. */
@@ -75,7 +78,7 @@ function namesIn(directory: string): string[] {
 
 function isAnchor(value: unknown): value is Anchor {
   if (typeof value !== 'object' || value === null) return false
-  const { segment, seq, hash, first } = value as Record<string, unknown>
+  const { segment, seq, hash, first, open } = value as Record<string, unknown>
   const strings = typeof segment === 'string' && typeof hash === 'string' && typeof first === 'string'
-  return strings && Number.isSafeInteger(seq)
+  return strings && Number.isSafeInteger(seq) && typeof open === 'boolean'
 }

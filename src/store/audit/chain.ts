@@ -28,6 +28,9 @@ interface Place {
   hash: string | undefined
 }
 
+/** More than anybody reads, and few enough that a hostile file costs no more than its size. */
+const MOST_PROBLEMS = 1_000
+
 /** Events that are missing so far; they may still turn up further down. */
 interface Gap {
   from: number
@@ -66,6 +69,7 @@ export class ChainCheck {
   /** The next line. Returns its stamp when it is intact. */
   next(text: Buffer): ParsedLine | undefined {
     this.#line += 1
+    if (this.problems.length + this.#gaps.length >= MOST_PROBLEMS) return undefined
     const line = parseLine(text)
     if (line?.intact === true) {
       this.#place(line)
@@ -88,6 +92,9 @@ export class ChainCheck {
     for (const gap of this.#gaps) {
       const missing = gap.to - gap.from + 1 - gap.found
       if (missing > 0) this.#reportRemoved(gap, missing)
+    }
+    if (this.problems.length >= MOST_PROBLEMS) {
+      this.#report('unreadable', 'There is no end of problems; the rest of the file was not looked at.')
     }
     this.problems.sort((a, b) => a.line - b.line)
   }

@@ -296,6 +296,13 @@ describe('syncing', () => {
     await expect.poll(() => readAnchor(anchorDirectory, id)?.seq).toBe(2)
   })
 
+  test('with no time given every event is on the disk when `record` returns', () => {
+    const log = openLog({ syncMs: 0 })
+    log.record(note('one'))
+    log.record(note('two'))
+    expect(readAnchor(anchorDirectory, listSegments(directory)[0] ?? '')?.seq).toBe(3)
+  })
+
   test('flush brings the anchor up to the last event', async () => {
     const log = openLog({ syncMs: 60_000 })
     for (let index = 0; index < 3; index += 1) log.record(note('x'))
@@ -307,7 +314,10 @@ describe('syncing', () => {
       seq: 4,
       hash: last.hash,
       first: JSON.parse(lines()[0] ?? '').hash,
+      open: true,
     })
+    await log.close()
+    expect(readAnchor(anchorDirectory, id)).toMatchObject({ seq: 4, open: false })
   })
 
   test.each([

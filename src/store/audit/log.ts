@@ -6,12 +6,13 @@ import { type Folders, type Segment, startSegment } from './segment.ts'
 import { ensureOwnFolder } from './segment-files.ts'
 import { ENDED, type TakenOver, takeOverSegment } from './take-over.ts'
 
+/** `anchorDirectory` belongs to this log alone, in a place that no tool can write. */
 export interface AuditLogOptions extends Folders {
   redact: Redactor
   now?: () => number
   /** A segment that has grown beyond this is continued in a new one. */
   segmentBytes?: number
-  /** Written events reach the disk within this time. */
+  /** Written events reach the disk within this time; 0: before `record` returns. */
   syncMs?: number
 }
 
@@ -41,7 +42,9 @@ class FileAuditLog implements AuditLog {
     try {
       if (this.#failure !== undefined) throw this.#failure
       const text = toEventText(event, this.#options.redact)
-      this.#writable().append(this.#at(), text)
+      const segment = this.#writable()
+      segment.append(this.#at(), text)
+      if (this.#options.syncMs === 0) return segment.syncNow()
     } catch (cause) {
       this.#drop()
       throw notWritten(this.#options.directory, cause)
@@ -66,6 +69,7 @@ class FileAuditLog implements AuditLog {
     this.#closed = true
     try {
       await this.flush()
+      this.#segment?.seal()
     } finally {
       this.#drop()
     }
@@ -86,6 +90,7 @@ class FileAuditLog implements AuditLog {
     ensureOwnFolder(this.#options.directory)
     const taken = takeOverSegment(this.#options, this.#options.segmentBytes)
     const segment = taken.segment ?? startSegment(this.#options, this.#at(), undefined)
+    this.#segment = segment
     for (const note of [...notes, ...taken.notes]) {
       segment.append(this.#at(), toEventText({ type: 'note', ...note }, this.#options.redact))
     }
@@ -95,6 +100,7 @@ class FileAuditLog implements AuditLog {
   #rotate(full: Segment): Segment {
     full.append(this.#at(), ENDED)
     full.syncNow()
+    full.seal()
     const next = startSegment(this.#options, this.#at(), { segment: full.id, ...full.head })
     full.close()
     return next
@@ -117,8 +123,7 @@ class FileAuditLog implements AuditLog {
     if (reason === undefined) return segment.sync()
     // What was tampered with under our hands stays as it is, with its last anchor; events go on in another segment.
     this.#drop()
-    this.#segment = this.#open([{ action: 'segment-refused', details: { segment: segment.id, reason } }])
-    return this.#segment.sync()
+    return this.#open([{ action: 'segment-refused', details: { segment: segment.id, reason } }]).sync()
   }
 
   #drop(): void {

@@ -9,6 +9,7 @@ import {
   lstatSync,
   openSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
@@ -92,7 +93,7 @@ export class Segment {
       this.#syncing -= 1
       if (this.#closed) this.#closeFile()
     }
-    this.#anchor(head)
+    if (!this.#closed) this.#anchor(head)
   }
 
   syncNow(): void {
@@ -113,6 +114,11 @@ export class Segment {
     return undefined
   }
 
+  /** Says in the anchor that this is the end, so that what somebody adds is found. Only true of what was synced. */
+  seal(): void {
+    if (this.#anchored === this.#state.seq) this.#writeAnchor(this.head, false)
+  }
+
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -128,8 +134,12 @@ export class Segment {
   #anchor({ seq, hash }: Head): void {
     // A sync that took long must not put an older anchor over a newer one.
     if (seq <= this.#anchored) return
+    if (this.#writeAnchor({ seq, hash }, true)) this.#anchored = seq
+  }
+
+  #writeAnchor({ seq, hash }: Head, open: boolean): boolean {
     const { id, first } = this.#state
-    if (writeAnchor(this.#folders.anchorDirectory, { segment: id, seq, hash, first })) this.#anchored = seq
+    return writeAnchor(this.#folders.anchorDirectory, { segment: id, seq, hash, first, open })
   }
 }
 
@@ -146,6 +156,26 @@ export function startSegment(
   const path = segmentPath(folders.directory, id)
   const lock = tryLock(`${path}.lock`)
   if (lock === undefined) throw new Error(`The lock of a new segment is taken: ${path}`)
+  try {
+    const segment = createFile(folders, lock, { id, at, after })
+    // The anchor must never know of a file that a power failure can undo.
+    syncFolder(folders.directory)
+    segment.syncNow()
+    return segment
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+interface Beginning {
+  id: string
+  at: string
+  after: (Head & { segment: string }) | undefined
+}
+
+function createFile(folders: Folders, lock: FileLock, { id, at, after }: Beginning): Segment {
+  const path = segmentPath(folders.directory, id)
   const header = { type: 'note', action: 'segment-started', details: { segment: id, after: after ?? null } }
   const { text, hash } = formatLine(1, at, after?.hash ?? NO_HASH, JSON.stringify(header))
   // The name appears together with the first line: an empty segment would have nothing to be checked against.
@@ -155,13 +185,15 @@ export function startSegment(
     0o600,
   )
   const line = Buffer.from(text)
-  writeWhole(fd, line)
-  renameSync(`${path}.new`, path)
-  const segment = new Segment(folders, { id, first: hash, seq: 1, hash, size: line.length, fd, lock })
-  // The anchor must never know of a file that a power failure can undo.
-  syncFolder(folders.directory)
-  segment.syncNow()
-  return segment
+  try {
+    writeWhole(fd, line)
+    renameSync(`${path}.new`, path)
+  } catch (error) {
+    closeSync(fd)
+    rmSync(`${path}.new`, { force: true })
+    throw error
+  }
+  return new Segment(folders, { id, first: hash, seq: 1, hash, size: line.length, fd, lock })
 }
 
 function writeWhole(fd: number, data: Buffer): void {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync, readSync } from 'node:fs'
 import { type FileLock, tryLock } from '../../core/lock-file.ts'
-import { type Anchor, ensureAnchorFolder, readAnchor } from './anchors.ts'
+import { type Anchor, ensureAnchorFolder, readAnchor, writeAnchor } from './anchors.ts'
 import { NO_HASH, type ParsedLine, parseLine, parseStamp, sha256 } from './line.ts'
 import { type Folders, Segment } from './segment.ts'
 import { listSegments, PLAIN_FILE, segmentPath, splitLines } from './segment-files.ts'
@@ -53,6 +53,11 @@ function resume(folders: Folders, id: string, lock: FileLock, anchored: boolean)
   if (fault !== undefined || last === undefined || isEnded(tail.lastText)) {
     closeSync(fd)
     return fault === undefined ? { segment: undefined, notes: [] } : refused(id, fault)
+  }
+  // Said before anything is written: a closed anchor would make what follows look like somebody else's.
+  if (anchor?.open === false && !writeAnchor(folders.anchorDirectory, { ...anchor, open: true })) {
+    closeSync(fd)
+    return refused(id, 'its anchor cannot be renewed')
   }
   const kept = size - tail.torn.length
   if (kept < size) ftruncateSync(fd, kept)
@@ -107,6 +112,8 @@ function findFault(lines: Tail['lines'], anchor: Anchor | undefined): string | u
     return `event ${anchor.seq}, which was synced, is missing`
   if (anchor !== undefined && first?.hash !== anchor.hash)
     return `event ${anchor.seq} is not the one that was synced`
+  if (anchor?.open === false && lines.length > 1)
+    return `events were added after event ${anchor.seq}, its last`
   for (const [index, line] of lines.entries()) {
     const before = lines[index - 1]
     const follows = before === undefined || (line?.seq === before.seq + 1 && line.prev === before.hash)

@@ -1,4 +1,4 @@
-import { type Anchor, listAnchors } from './anchors.ts'
+import { type Anchor, listAnchors, readAnchor } from './anchors.ts'
 import { ChainCheck, type Problem } from './chain.ts'
 import { NO_HASH, parseStamp } from './line.ts'
 import type { Folders, Head } from './segment.ts'
@@ -9,10 +9,8 @@ export interface VerifyReport {
   ok: boolean
   segments: number
   events: number
-  /** By segment and line; at most 1,000. */
+  /** By segment and line. A segment with very many is not looked at to its end. */
   problems: Problem[]
-  /** How many more problems there are. */
-  omitted: number
   anchored: {
     /** Segments that were compared with their anchor. */
     segments: number
@@ -22,8 +20,6 @@ export interface VerifyReport {
   /** Unfinished last lines, of a process that writes now or was killed while it wrote. Not tampering. */
   torn: { segment: string; bytes: number }[]
 }
-
-const MOST_PROBLEMS = 1_000
 
 /** What the first line of a segment says of it. */
 interface Header {
@@ -56,6 +52,7 @@ export async function verifyAudit({ directory, anchorDirectory }: Folders): Prom
     problems.push(...segment.problems)
     const anchor = anchors.get(segment.id)
     if (anchor !== undefined) problems.push(...compareWithAnchor(segment, anchor))
+    if (anchor?.open === false) problems.push(...checkClosed(segment, anchor, anchorDirectory))
     problems.push(...checkHeader(segment, checked))
   }
   for (const id of anchors.keys()) {
@@ -66,8 +63,7 @@ export async function verifyAudit({ directory, anchorDirectory }: Folders): Prom
     ok: unique.length === 0,
     segments: ids.length,
     events: sum([...checked.values()].map(segment => segment.end.lines)),
-    problems: unique.slice(0, MOST_PROBLEMS),
-    omitted: Math.max(0, unique.length - MOST_PROBLEMS),
+    problems: unique,
     anchored: {
       segments: ids.filter(id => anchors.has(id)).length,
       missing: ids.filter(id => !anchors.has(id)),
@@ -142,6 +138,16 @@ function compareWithAnchor(segment: Checked, anchor: Anchor): Problem[] {
   if (problems.length > 0 || (anchoredAt !== undefined && segment.firstHash === anchor.first)) return []
   const message = 'The file was rewritten and hashed again: it does not begin as it was anchored.'
   return [{ segment: id, line: 1, seq: 1, kind: 'recomputed', message }]
+}
+
+/** A segment that was closed cleanly ends with the event it was closed with. */
+function checkClosed({ id, end }: Checked, anchor: Anchor, anchorDirectory: string): Problem[] {
+  if (end.seq <= anchor.seq) return []
+  // A process that goes on with a segment renews the anchor first; it may have done so since we looked.
+  const now = readAnchor(anchorDirectory, id)
+  if (now === undefined || now.open || now.seq !== anchor.seq) return []
+  const message = `Events were added after event ${anchor.seq}, with which the segment was closed.`
+  return [{ segment: id, line: end.lines, seq: anchor.seq + 1, kind: 'inserted', message }]
 }
 
 /** The first line must name its own file, and what it says of the segment before it must be true. */

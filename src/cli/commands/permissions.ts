@@ -1,0 +1,257 @@
+import { resolve } from 'node:path'
+import type { Outcome } from '../../core/decision.ts'
+import { toVisible } from '../../core/visible.ts'
+import { type DryRunReport, dryRun } from '../../permissions/dry-run.ts'
+import { describeGrant, type Grant } from '../../permissions/grants.ts'
+import { lintRules } from '../../permissions/lint.ts'
+import type { Rule } from '../../permissions/rules.ts'
+import type { Runtime } from '../../runtime.ts'
+import { readCalls } from '../../store/audit/calls.ts'
+import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openRuntime } from '../open-runtime.ts'
+import { table } from '../output.ts'
+import { readCallInput } from '../read-input.ts'
+import { readTime } from '../read-time.ts'
+
+export const permissions: Command = {
+  help: `
+List and try the rules, see what other rules would have decided, and manage remembered answers.
+
+  kogu permissions list
+  kogu permissions test run_command '{"command":"npm test"}' --exit-code    0 allow, 20 ask, 21 deny
+  kogu permissions explain call_4f9c…                       what decided a recorded call
+  kogu permissions dry-run --file new.toml --since 30d      decide every recorded call again; runs nothing
+  kogu permissions dry-run --file new.toml --fail-on 'deny->allow'
+  kogu permissions lint                                     rules that can never decide anything; exit 3 when there are
+  kogu permissions grants list | revoke ID | export         answers that were remembered; export prints rules
+
+Order: hard limits, then deny, ask, allow over all files (the strictest wins), then grants, then the mode.
+`,
+  options: {
+    mode: { type: 'string' },
+    'exit-code': { type: 'boolean' },
+    file: { type: 'string' },
+    since: { type: 'string' },
+    tool: { type: 'string' },
+    limit: { type: 'string' },
+    'fail-on': { type: 'string', multiple: true },
+  },
+  async run(context) {
+    const [verb = 'list', ...rest] = context.positionals
+    if (verb === 'dry-run') return tryRules(context)
+    const runtime = await openRuntime(context)
+    try {
+      switch (verb) {
+        case 'list':
+          return list(context, runtime.rules)
+        case 'test':
+          return await test(context, runtime, rest)
+        case 'explain':
+          return await explain(context, runtime, rest[0])
+        case 'lint':
+          return lint(context, runtime)
+        case 'grants':
+          return await grants(context, runtime, rest)
+        default:
+          throw new UsageError(
+            `Unknown: kogu permissions ${verb}`,
+            'Use: list | test | explain | dry-run | lint | grants',
+          )
+      }
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function list({ output }: CommandContext, rules: readonly Rule[]): number {
+  const rows = rules.map(({ decision, ref, reason }) => ({ ...ref, decision, reason: reason ?? null }))
+  if (output.json) output.object(rows)
+  else if (rows.length === 0) output.note('No rules but the built-in ones. See: kogu permissions --help')
+  else
+    output.data(
+      table(
+        rows.map(row => [
+          row.id,
+          row.decision,
+          toVisible(row.text),
+          `${row.source}:${row.line ?? ''}`,
+          row.reason ?? '',
+        ]),
+      ),
+    )
+  return EXIT.ok
+}
+
+const EXIT_OF_OUTCOME: Readonly<Record<Outcome, number>> = { allow: 0, ask: 20, deny: 21 }
+
+async function test(
+  context: CommandContext,
+  runtime: Runtime,
+  [tool, json]: readonly string[],
+): Promise<number> {
+  if (tool === undefined)
+    throw new UsageError('Which tool?', `kogu permissions test run_command '{"command":"ls"}'`)
+  const explanation = await runtime.explain({ tool, input: await readCallInput(json, context.stdin) })
+  const { output } = context
+  const { decision, reasons, ref } = explanation
+  if (output.json) output.object(explanation)
+  else
+    output.data(
+      [`${decision}  ${ref?.id ?? ''}`, ...reasons.map(reason => `  ${toVisible(reason)}`)].join('\n'),
+    )
+  return flag(context.values, 'exit-code') ? EXIT_OF_OUTCOME[decision] : EXIT.ok
+}
+
+async function explain(
+  { output }: CommandContext,
+  { places }: Runtime,
+  id: string | undefined,
+): Promise<number> {
+  if (id === undefined) throw new UsageError('Which call?', 'See: kogu audit list')
+  for await (const { finished } of readCalls({ directory: places.audit, call: id })) {
+    const { tool, decision, access } = finished
+    if (output.json) output.object({ call: id, tool, decision, access: access ?? [] })
+    else {
+      const { outcome, by, ref, reason, also = [] } = decision
+      const place =
+        ref === null ? '' : ` ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
+      const others = also.map(other => `  also matched: ${other.outcome} by ${other.id}, ${other.why}`)
+      output.data([`${outcome}  ${tool}`, `  by ${by}${place}: ${toVisible(reason)}`, ...others].join('\n'))
+    }
+    return EXIT.ok
+  }
+  output.note(`No finished call '${toVisible(id)}' is recorded.`)
+  if (output.json)
+    output.object({ ok: false, error: { code: 'not_found', message: 'No such call.', hint: null } })
+  return EXIT.notFound
+}
+
+function lint({ output }: CommandContext, runtime: Runtime): number {
+  const names = runtime.registry.list().flatMap(({ tool }) => [tool.name, ...tool.aliases])
+  const known = [...names.map(name => name.toLowerCase()), 'http', 'shell', '*']
+  const findings = lintRules(runtime.rules, known, Date.now())
+  if (output.json) output.object(findings)
+  else if (findings.length === 0) output.data(`${runtime.rules.length} rules, nothing to complain about`)
+  else
+    output.data(
+      findings
+        .map(({ file, line, kind, message }) => `${file}:${line ?? ''}: ${kind}: ${message}`)
+        .join('\n'),
+    )
+  return findings.length === 0 ? EXIT.ok : EXIT.config
+}
+
+async function grants(
+  context: CommandContext,
+  { grants: store }: Runtime,
+  [verb = 'list', id]: readonly string[],
+) {
+  const { output, environment } = context
+  const all = store.list()
+  switch (verb) {
+    case 'list':
+      if (output.json) output.object(all)
+      else if (all.length === 0) output.note('Nothing is remembered.')
+      else output.data(table(all.map(toRow)))
+      return EXIT.ok
+    case 'revoke': {
+      if (id === undefined) throw new UsageError('Which one?', 'See: kogu permissions grants list')
+      if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+      const removed = await store.remove(id)
+      if (output.json) output.object({ ok: removed, id })
+      else output.note(removed ? `Revoked ${id}.` : `There is no grant '${toVisible(id)}'.`)
+      return removed ? EXIT.ok : EXIT.notFound
+    }
+    case 'export':
+      output.data(all.map(toToml).join('\n'))
+      return EXIT.ok
+    default:
+      throw new UsageError(`Unknown: kogu permissions grants ${verb}`, 'Use: list | revoke | export')
+  }
+}
+
+function toRow({ id, decision, workspace, spec, expiresAt, user }: Grant): string[] {
+  return [
+    id,
+    decision,
+    toVisible(describeGrant(spec)),
+    toVisible(workspace),
+    expiresAt ?? '',
+    toVisible(user),
+  ]
+}
+
+/** A rule that says the same, for a configuration file. An exact call cannot be written as a rule. */
+function toToml({ id, decision, spec }: Grant): string {
+  const head = `[[permissions.rules]]\nid = ${JSON.stringify(id)}\ndecision = "${decision}"\n`
+  switch (spec.kind) {
+    case 'exact':
+      return `# ${id}: ${decision} ${JSON.stringify(spec.text)} exactly; rules cannot say that.\n`
+    case 'command':
+      return `${head}tool = "run_command"\ncommand = ${JSON.stringify([...spec.words, '**'])}\n`
+    case 'path': {
+      const tool = { file_read: 'read_file', file_write: 'write_file', file_delete: 'delete_file' }[
+        spec.access
+      ]
+      return `${head}tool = "${tool}"\npath = ${JSON.stringify([spec.root, `${spec.root}/**`])}\n`
+    }
+    case 'host':
+      return `${head}tool = "http"\nhost = ${JSON.stringify([`${spec.host}:${spec.port}`])}\nmethod = ["${spec.method}"]\n`
+    case 'custom':
+      return `# ${id}: ${decision} ${JSON.stringify(spec.details)}; rules cannot say that.\n`
+  }
+}
+
+async function tryRules(context: CommandContext): Promise<number> {
+  const { values, output } = context
+  const file = textOption(values, 'file')
+  if (file === undefined)
+    throw new UsageError('Which rules?', 'kogu permissions dry-run --file new.toml --since 30d')
+  const path = resolve(context.cwd, file)
+  const runtime = await openRuntime({ ...context, values: { ...values, config: path } }, undefined, path)
+  try {
+    const since = readTime(textOption(values, 'since') ?? '30d', 'since')
+    const tool = textOption(values, 'tool')
+    const calls = readCalls({
+      directory: runtime.places.audit,
+      ...(since === undefined ? {} : { since }),
+      ...(tool === undefined ? {} : { tool }),
+    })
+    const report = await dryRun(calls, runtime.permissions, name => runtime.registry.candidates(name)[0])
+    const limit = countOption(values, 'limit') ?? 50
+    if (output.json) output.object({ ...report, changed: report.changed.slice(0, limit) })
+    else output.data(describeReport(report, limit))
+    const forbidden = [values['fail-on'] ?? []].flat().map(String)
+    return forbidden.some(transition => (report.transitions[transition] ?? 0) > 0) ? EXIT.config : EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+function describeReport({ calls, changed, transitions, notComparable }: DryRunReport, limit: number): string {
+  const counts = Object.entries(transitions).map(
+    ([transition, count]) => `  ${transition.padEnd(14)} ${count}`,
+  )
+  const regretted = changed.filter(change => change.deniedByPerson && change.now === 'allow').length
+  const rows = changed
+    .slice(0, limit)
+    .map(({ at, tool, input, was, now, by }) => [
+      at.slice(0, 19).replace('T', ' '),
+      `${was} → ${now}`,
+      tool,
+      by,
+      toVisible(JSON.stringify(input)).slice(0, 80),
+    ])
+  return [
+    `${calls} recorded calls, ${changed.length} decisions would change`,
+    ...counts,
+    ...(regretted === 0 ? [] : [`  ${regretted} of them were denied by a person and would be allowed`]),
+    ...(notComparable === 0
+      ? []
+      : [`  ${notComparable} not comparable (never judged, or arguments redacted)`]),
+    ...(rows.length === 0 ? [] : [table(rows)]),
+    ...(changed.length > limit ? [`… ${changed.length - limit} more: --limit ${changed.length}`] : []),
+  ].join('\n')
+}

@@ -1,0 +1,111 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { JudgeRequest } from '../core/decision.ts'
+import { ToolError } from '../core/errors.ts'
+import type { AfterHook, BeforeHook } from '../core/hooks.ts'
+import type { Processes } from '../core/processes.ts'
+
+/** One `[[hooks]]` entry: a program that gets JSON on standard input and may answer with JSON. */
+export interface HookCommand {
+  readonly event: 'pre_tool_call' | 'post_tool_call'
+  readonly command: readonly string[]
+  readonly timeoutMs: number
+}
+
+export interface HookContext {
+  readonly processes: Processes
+  readonly cwd: string
+  /** The whole environment of the hook: it runs as the person, outside the sandbox. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+const MOST_OUTPUT = 256 * 1024
+
+/** `{"veto": "reason"}` or a non-zero exit refuses the call. So does a hook that cannot run, hangs or answers nonsense. */
+export function beforeHook(hook: HookCommand, context: HookContext): BeforeHook {
+  return async (request, judgement) => {
+    const { outcome, by } = judgement.decision
+    try {
+      const answer = await runHook(hook, context, { ...describe(hook, request), decision: { outcome, by } })
+      return typeof answer.veto === 'string' ? { veto: answer.veto } : undefined
+    } catch (error) {
+      return { veto: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}
+
+/** `{"text": "…"}` replaces what the model sees; anything else leaves it. A hook that fails withholds the output. */
+export function afterHook(hook: HookCommand, context: HookContext): AfterHook {
+  return async (output, request) => {
+    const answer = await runHook(hook, context, { ...describe(hook, request), result: { text: output.text } })
+    if (typeof answer.veto === 'string')
+      throw new ToolError('denied', `A hook withheld the result: ${answer.veto}`)
+    // Structured data and images could hold what the hook took out of the text.
+    return typeof answer.text === 'string' ? { text: answer.text, ...labelOf(output.label) } : output
+  }
+}
+
+function labelOf(label: Awaited<ReturnType<AfterHook>>['label']) {
+  return label === undefined ? {} : { label }
+}
+
+function describe(hook: HookCommand, { tool, input, access, cwd, run, agent }: JudgeRequest) {
+  return { event: hook.event, tool: tool.name, input, access, cwd, run: run.id, agent: agent?.id ?? null }
+}
+
+async function runHook(
+  hook: HookCommand,
+  context: HookContext,
+  message: unknown,
+): Promise<Record<string, unknown>> {
+  const [program = '', ...args] = hook.command
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const result = await context.processes.run({
+    file: findProgram(program, context),
+    args,
+    cwd: context.cwd,
+    env: context.env,
+    stdin: Buffer.from(`${JSON.stringify(message)}\n`),
+    timeoutMs: hook.timeoutMs,
+    signal: new AbortController().signal,
+    onStdout(chunk) {
+      chunks.push(chunk)
+      size += chunk.length
+      return size <= MOST_OUTPUT
+    },
+  })
+  if (result.timedOut) throw new Error(`the hook '${program}' did not answer within ${hook.timeoutMs} ms`)
+  if (size > MOST_OUTPUT) throw new Error(`the hook '${program}' answered too much`)
+  const text = Buffer.concat(chunks).toString('utf8').trim()
+  const answer = text === '' ? {} : parseAnswer(text, program)
+  if (result.exitCode !== 0 && answer.veto === undefined) {
+    throw new Error(`the hook '${program}' ended with ${result.exitCode ?? result.signal}`)
+  }
+  return answer
+}
+
+function parseAnswer(text: string, program: string): Record<string, unknown> {
+  try {
+    const answer: unknown = JSON.parse(text)
+    if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return { ...answer }
+  } catch {
+    // Said below, as for every other answer that is no object.
+  }
+  throw new Error(`the hook '${program}' did not answer with a JSON object`)
+}
+
+function findProgram(program: string, { cwd, env }: HookContext): string {
+  if (program.includes('/')) return isAbsolute(program) ? program : join(cwd, program)
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, program)
+    try {
+      if (!isAbsolute(folder)) continue
+      accessSync(path, constants.X_OK)
+      return path
+    } catch {
+      // Not in this folder.
+    }
+  }
+  throw new Error(`the hook's program '${program}' was not found`)
+}
