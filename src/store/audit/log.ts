@@ -44,12 +44,12 @@ class FileAuditLog implements AuditLog {
       const text = toEventText(event, this.#options.redact)
       const segment = this.#writable()
       segment.append(this.#at(), text)
-      if (this.#options.syncMs === 0) return segment.syncNow()
+      if (this.#options.syncMs === 0) segment.syncNow()
+      else this.#timer ??= setTimeout(() => this.#syncInBackground(), this.#options.syncMs).unref()
     } catch (cause) {
       this.#drop()
       throw notWritten(this.#options.directory, cause)
     }
-    this.#timer ??= setTimeout(() => this.#syncInBackground(), this.#options.syncMs).unref()
   }
 
   async flush(): Promise<void> {
