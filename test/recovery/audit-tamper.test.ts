@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/core/redact.ts'
 import type { Problem } from '../../src/store/audit/chain.ts'
@@ -331,6 +332,34 @@ describe('segments that continue each other', () => {
     edit(lines => rehashAll([...lines, lines[1] ?? '']))
     expect((await found()).map(({ kind }) => kind)).toEqual(['inserted'])
   })
+})
+
+test('no single edit of the bytes goes unnoticed, and none makes verifying fail', async () => {
+  const path = segmentPath(directory, onlySegment())
+  const original = readFileSync(path)
+  const place = fc.integer({ min: 0, max: original.length - 1 })
+  const edits = fc.oneof(
+    fc.record({ at: place, remove: fc.integer({ min: 1, max: 900 }), put: fc.constant('') }),
+    fc.record({ at: place, remove: fc.constant(0), put: fc.string({ minLength: 1, maxLength: 20 }) }),
+    fc.record({
+      at: place,
+      remove: fc.constant(1),
+      put: fc.constantFrom('0', '"', '\n', ',', '}', '\u0000'),
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(edits, async ({ at, remove, put }) => {
+      const edited = Buffer.concat([
+        original.subarray(0, at),
+        Buffer.from(put),
+        original.subarray(at + remove),
+      ])
+      fc.pre(!edited.equals(original))
+      writeFileSync(path, edited)
+      expect((await verifyAudit({ directory, anchorDirectory })).ok).toBe(false)
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('a file full of nonsense is given up on in time', async () => {

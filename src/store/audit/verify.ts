@@ -122,9 +122,19 @@ function readFirst(text: Buffer, result: Checked): void {
 }
 
 function isHeader(value: unknown): value is { details: Header } {
-  if (typeof value !== 'object' || value === null) return false
-  const { action, details } = value as { action?: unknown; details?: Partial<Header> | null }
-  return action === 'segment-started' && typeof details === 'object' && typeof details?.segment === 'string'
+  const { action, details } = asRecord(value)
+  const { segment, after } = asRecord(details)
+  return action === 'segment-started' && typeof segment === 'string' && (after === null || isHead(after))
+}
+
+function isHead(value: unknown): boolean {
+  const { segment, seq, hash } = asRecord(value)
+  return typeof segment === 'string' && Number.isSafeInteger(seq) && typeof hash === 'string'
+}
+
+/** The members of what may be an object; of anything else, none. */
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function compareWithAnchor(segment: Checked, anchor: Anchor): Problem[] {
