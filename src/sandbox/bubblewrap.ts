@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import type { SandboxSystem } from './system.ts'
@@ -13,8 +13,14 @@ export interface BubblewrapOptions {
   seccompDescriptor: number | undefined
   /** False where the container forbids a new /proc: it is then empty, because the host's would show its processes. */
   newProc: boolean
-  /** Changes are checked when they are committed, so folders above protected paths need no pin. */
-  overlay: boolean
+  /** The layer that is shown in place of the workspace. */
+  overlay: Overlay | undefined
+}
+
+/** A layer over the workspace, mounted at `merged` in `folder`. */
+export interface Overlay {
+  workspace: string
+  folder: string
 }
 
 /**
@@ -27,7 +33,7 @@ export function toBubblewrapArguments(
   options: BubblewrapOptions,
 ): string[] {
   return [
-    ...(system.privileged ? PRIVILEGED : ['--unshare-all']),
+    ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
@@ -43,6 +49,13 @@ export function toBubblewrapArguments(
     ...['--clearenv', ...Object.entries(profile.env).flatMap(toEnvironmentArguments)],
     ...['--chdir', profile.cwd],
   ]
+}
+
+/** Whoever mounts a layer in a user namespace is root there; the command is not to see that. */
+function ownIdentity({ overlay }: BubblewrapOptions): string[] {
+  const [user, group] = [process.getuid?.(), process.getgid?.()]
+  if (overlay === undefined || user === undefined || group === undefined) return []
+  return ['--uid', String(user), '--gid', String(group)]
 }
 
 /** As `--unshare-all`, without the user namespace: in one, root has no rights over files of other owners. */
@@ -90,9 +103,10 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
     profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
-    ...writable.map((path): Mount => ({ kind: 'writable', path })),
+    ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
     ...kept.map((path): Mount => ({ kind: 'protected', path })),
-    ...(options.overlay ? [] : pins(kept, writable)),
+    // What is changed on a layer is checked again when it is brought over.
+    ...(options.overlay === undefined ? pins(kept, writable) : []),
     ...hidden.map((path): Mount => ({ kind: 'hidden', path })),
   ]
   const byPath = new Map<string, Mount>()
@@ -104,6 +118,12 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   return [...byPath.values()]
     .filter(mount => mount.kind === 'hidden' || !hidden.some(path => isBeneath(mount.path, path)))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {
+  if (overlay === undefined) return {}
+  if (path !== overlay.workspace && !isBeneath(path, overlay.workspace)) return {}
+  return { source: join(overlay.folder, 'merged', relative(overlay.workspace, path)) }
 }
 
 /**

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { toBubblewrapArguments } from './bubblewrap.ts'
+import { type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
 import { withLimits } from './limits.ts'
+import { withOverlay } from './overlay-mount.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
 import { seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
@@ -12,7 +13,8 @@ import { watchTree } from './watchdog.ts'
 
 /** Runs programs behind the walls of a profile. */
 export interface Sandbox {
-  run(profile: SandboxProfile, command: SandboxCommand): Promise<SandboxResult>
+  /** With `overlay`, the workspace that the program sees and changes is that layer. */
+  run(profile: SandboxProfile, command: SandboxCommand, overlay?: Overlay): Promise<SandboxResult>
   close(): void
 }
 
@@ -31,13 +33,14 @@ export interface SandboxOptions {
 export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
   const state: State = { folder: undefined, number: 0, newProc: true }
   return {
-    async run(profile, command) {
-      const first = await attempt(processes, system, state, profile, command)
+    async run(profile, command, overlay) {
+      const job = { profile, command, overlay }
+      const first = await attempt(processes, system, state, job)
       if (first.problem === undefined) return first.result
       if (state.newProc && first.problem.includes('mount proc')) {
         // Containers that hide parts of /proc forbid a new one. Nothing ran yet, so it may be tried again.
         state.newProc = false
-        const second = await attempt(processes, system, state, profile, command)
+        const second = await attempt(processes, system, state, job)
         if (second.problem === undefined) return second.result
       }
       throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${first.problem}`, {
@@ -58,6 +61,12 @@ interface State {
   newProc: boolean
 }
 
+interface Job {
+  profile: SandboxProfile
+  command: SandboxCommand
+  overlay: Overlay | undefined
+}
+
 interface Attempt {
   result: SandboxResult
   /** Bubblewrap's words when it could not start the program. */
@@ -68,10 +77,10 @@ async function attempt(
   processes: SandboxProcesses,
   system: SandboxSystem,
   state: State,
-  profile: SandboxProfile,
-  command: SandboxCommand,
+  job: Job,
 ): Promise<Attempt> {
-  const prepared = prepare(system, state, profile, command)
+  const { profile, command } = job
+  const prepared = prepare(system, state, job)
   const { file, args, descriptors } = prepared
   const watch = { end: () => {}, limit: null as SandboxResult['limit'] }
   const tooMuch = new AbortController()
@@ -116,12 +125,7 @@ interface Prepared {
   statusFile: string
 }
 
-function prepare(
-  system: SandboxSystem,
-  state: State,
-  profile: SandboxProfile,
-  command: SandboxCommand,
-): Prepared {
+function prepare(system: SandboxSystem, state: State, { profile, command, overlay }: Job): Prepared {
   state.folder ??= makeFolder()
   state.number += 1
   const argumentsFile = join(state.folder, `arguments-${state.number}`)
@@ -132,14 +136,17 @@ function prepare(
     statusDescriptor: 4,
     seccompDescriptor: filter === undefined ? undefined : 5,
     newProc: state.newProc,
-    overlay: false,
+    overlay,
   })
   // In a file, because arguments can be read by everyone on the machine and the environment may hold secrets.
   writeFileSync(argumentsFile, bubblewrap.map(word => `${word}\0`).join(''), { mode: 0o600 })
   writeFileSync(statusFile, '', { mode: 0o600 })
+  const limited = withLimits([command.file, ...command.args], profile.limits, system)
+  const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...limited]
+  const [file, ...args] = overlay === undefined ? walled : withOverlay(walled, overlay, system)
   return {
-    file: system.bubblewrap,
-    args: ['--args', '3', '--', ...withLimits([command.file, ...command.args], profile.limits, system)],
+    file,
+    args,
     descriptors: [argumentsFile, statusFile, ...(filter === undefined ? [] : [filter])],
     argumentsFile,
     statusFile,

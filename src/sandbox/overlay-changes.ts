@@ -1,0 +1,174 @@
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+
+/** One entry that differs between the workspace and what a command left on the overlay. Paths are relative. */
+export interface OverlayChange {
+  readonly change: 'created' | 'changed' | 'deleted'
+  readonly path: string
+  readonly entry: 'file' | 'directory' | 'link'
+  readonly before?: OverlayEntry
+  readonly after?: OverlayEntry
+}
+
+export interface OverlayEntry {
+  readonly entry: 'file' | 'directory' | 'link'
+  /** Permission bits. Set-user-id and set-group-id bits of new entries are left out: see `dropped`. */
+  readonly mode: number
+  readonly size: number
+  readonly modifiedMs: number
+  /** When the entry last changed in any way; nobody can set it back. */
+  readonly changedMs: number
+  /** Target of a link. */
+  readonly target?: string
+}
+
+export interface OverlayChanges {
+  readonly workspace: string
+  /** The overlay's upper directory. */
+  readonly upper: string
+  /** Parents before children. */
+  readonly changes: readonly OverlayChange[]
+  /** Files of which only the time is new. */
+  readonly touched: readonly { path: string; modifiedMs: number }[]
+  /** What is not brought over, and why. */
+  readonly dropped: readonly { path: string; why: string }[]
+  /** When the command started, by the clock of the file system. */
+  readonly startedMs: number
+}
+
+/**
+ * Reads what a command did from the upper directory: new and changed entries are there, deleted ones are marked by a
+ * character device 0/0, and a folder in `opaque` replaces the one beneath it. Costs as much as was changed.
+ */
+export function readOverlay(
+  workspace: string,
+  upper: string,
+  opaque: ReadonlySet<string>,
+): Pick<OverlayChanges, 'changes' | 'touched' | 'dropped'> {
+  const walk: Walk = { workspace, upper, opaque, changes: [], touched: [], dropped: [] }
+  readFolder(walk, '', true)
+  return { changes: walk.changes, touched: walk.touched, dropped: walk.dropped }
+}
+
+/** Folders that exist on both sides, and so could be merged or replaced: only an extended attribute tells. */
+export function foldersOnBothSides(workspace: string, upper: string): string[] {
+  const found: string[] = []
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(join(upper, folder), { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue
+      const path = join(folder, entry.name)
+      if (statOf(join(workspace, path))?.isDirectory() !== true) continue
+      found.push(path)
+      visit(path)
+    }
+  }
+  visit('')
+  return found
+}
+
+interface Walk {
+  workspace: string
+  upper: string
+  opaque: ReadonlySet<string>
+  changes: OverlayChange[]
+  touched: { path: string; modifiedMs: number }[]
+  dropped: { path: string; why: string }[]
+}
+
+/** `merged`: the folder also exists beneath, and what is not mentioned here stays. */
+function readFolder(walk: Walk, folder: string, merged: boolean): void {
+  const names = readdirSync(join(walk.upper, folder)).sort()
+  if (merged && walk.opaque.has(folder)) {
+    const kept = new Set(names)
+    for (const name of readdirSync(join(walk.workspace, folder))) {
+      if (!kept.has(name)) addDeleted(walk, join(folder, name))
+    }
+  }
+  for (const name of names) readEntry(walk, join(folder, name), merged)
+}
+
+function readEntry(walk: Walk, path: string, merged: boolean): void {
+  const stat = lstatSync(join(walk.upper, path))
+  if (stat.isCharacterDevice() && stat.rdev === 0) {
+    if (merged) addDeleted(walk, path)
+    return
+  }
+  const after = toEntry(walk.upper, path, stat)
+  if (after === null) {
+    walk.dropped.push({ path, why: 'Sockets, pipes and devices are not kept.' })
+    return
+  }
+  const special = stat.mode & 0o6000
+  const lower = merged ? statOf(join(walk.workspace, path)) : undefined
+  const before = lower === undefined ? undefined : (toEntry(walk.workspace, path, lower) ?? undefined)
+  if (special !== 0 && (lower === undefined || (lower.mode & special) !== special)) {
+    walk.dropped.push({ path, why: 'Its set-user-id and set-group-id bits are not kept.' })
+  }
+  if (before !== undefined && before.entry !== after.entry) {
+    addDeleted(walk, path)
+    walk.changes.push({ change: 'created', path, entry: after.entry, after })
+  } else if (before === undefined) {
+    walk.changes.push({ change: 'created', path, entry: after.entry, after })
+  } else if (isTouched(walk, path, before, after)) {
+    walk.touched.push({ path, modifiedMs: after.modifiedMs })
+  } else if (differs(before, after)) {
+    walk.changes.push({ change: 'changed', path, entry: after.entry, before, after })
+  }
+  if (after.entry === 'directory') readFolder(walk, path, before?.entry === 'directory')
+}
+
+/** An entry and everything beneath it. */
+function addDeleted(walk: Walk, path: string): void {
+  const stat = statOf(join(walk.workspace, path))
+  const before = stat === undefined ? null : toEntry(walk.workspace, path, stat)
+  if (before === null) return
+  walk.changes.push({ change: 'deleted', path, entry: before.entry, before })
+  if (before.entry !== 'directory') return
+  for (const name of readdirSync(join(walk.workspace, path)).sort()) addDeleted(walk, join(path, name))
+}
+
+/** A file that was opened for writing and not written is copied up with its old time; a folder only has its mode. */
+function differs(before: OverlayEntry, after: OverlayEntry): boolean {
+  if (before.mode !== after.mode) return true
+  if (before.entry === 'directory') return false
+  return (
+    before.size !== after.size || before.modifiedMs !== after.modifiedMs || before.target !== after.target
+  )
+}
+
+function isTouched(walk: Walk, path: string, before: OverlayEntry, after: OverlayEntry): boolean {
+  if (before.entry !== 'file' || before.mode !== after.mode || before.size !== after.size) return false
+  return (
+    before.modifiedMs !== after.modifiedMs && sameContent(join(walk.workspace, path), join(walk.upper, path))
+  )
+}
+
+function sameContent(one: string, other: string): boolean {
+  const descriptors = [openSync(one, 'r'), openSync(other, 'r')] as const
+  const buffers = [Buffer.allocUnsafe(COMPARE_BYTES), Buffer.allocUnsafe(COMPARE_BYTES)] as const
+  try {
+    for (;;) {
+      const read = readSync(descriptors[0], buffers[0])
+      if (read !== readSync(descriptors[1], buffers[1])) return false
+      if (read === 0) return true
+      if (!buffers[0].subarray(0, read).equals(buffers[1].subarray(0, read))) return false
+    }
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor)
+  }
+}
+
+const COMPARE_BYTES = 256 * 1024
+
+function toEntry(root: string, path: string, stat: Stats): OverlayEntry | null {
+  const times = { modifiedMs: stat.mtimeMs, changedMs: stat.ctimeMs }
+  const mode = stat.mode & 0o1777
+  if (stat.isDirectory()) return { entry: 'directory', mode, size: 0, ...times }
+  if (stat.isFile()) return { entry: 'file', mode, size: stat.size, ...times }
+  if (!stat.isSymbolicLink()) return null
+  return { entry: 'link', mode, size: stat.size, target: readlinkSync(join(root, path)), ...times }
+}
+
+function statOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}

@@ -1,0 +1,123 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { tryLock } from '../core/lock-file.ts'
+import { removeOverlay } from './overlay.ts'
+import { applyJournal, type Journal, toJournal } from './overlay-apply.ts'
+import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
+
+/** What the owner of the workspace has to say about changes, and does with them. */
+export interface OverlayTarget {
+  /** Why this change may not be made (a protected path that the approval did not name), or null. */
+  refusal(change: OverlayChange): string | null
+  /**
+   * Keeps what is about to be replaced or deleted, so that it can be undone. All of it is still there, and nothing has
+   * been changed when this throws.
+   */
+  keep(changes: OverlayChanges): Promise<void>
+  /** All changes are made. */
+  committed(changes: OverlayChanges): Promise<void>
+}
+
+/**
+ * Brings what a command did on a layer into the workspace: all of it or nothing. The journal is the moment of decision:
+ * a kill before it is written leaves the workspace as it was, a kill after it is made good by `recoverOverlays`.
+ */
+export async function commitOverlay(changes: OverlayChanges, target: OverlayTarget): Promise<void> {
+  refuse(changes, target)
+  refuseConflicts(changes)
+  await target.keep(changes)
+  const folder = dirname(changes.upper)
+  const journal = toJournal(changes)
+  writeJournal(folder, journal)
+  await applyJournal(folder, journal)
+  await target.committed(changes)
+  removeOverlay(folder)
+}
+
+export interface RecoveredOverlay {
+  folder: string
+  /** `finished`: the command's changes are all in the workspace now. `discarded`: none are. */
+  outcome: 'finished' | 'discarded'
+  workspace: string | null
+}
+
+/**
+ * Settles what a Kogu that was killed left behind, in the folder where overlays are made. Those of a living one are
+ * left alone. Must run before the undo store settles its own pending records.
+ */
+export async function recoverOverlays(directory: string): Promise<RecoveredOverlay[]> {
+  const recovered: RecoveredOverlay[] = []
+  for (const name of existsSync(directory) ? readdirSync(directory) : []) {
+    const folder = join(directory, name)
+    const lock = tryLock(join(folder, 'lock'))
+    if (lock === undefined) continue
+    const journal = readJournal(folder)
+    if (journal !== undefined) await applyJournal(folder, journal)
+    const outcome = journal === undefined ? 'discarded' : 'finished'
+    recovered.push({ folder, outcome, workspace: journal?.workspace ?? null })
+    removeOverlay(folder)
+  }
+  return recovered
+}
+
+function refuse({ changes }: OverlayChanges, target: OverlayTarget): void {
+  const refused = changes.flatMap(change => {
+    const reason = target.refusal(change)
+    return reason === null ? [] : [`${change.path} (${reason})`]
+  })
+  if (refused.length === 0) return
+  throw new ToolError(
+    'forbidden',
+    `The command changed what it may not, so none of its changes were kept: ${few(refused)}`,
+  )
+}
+
+/** A person, an editor or another call changed the same entry while the command ran. */
+function refuseConflicts({ changes, startedMs }: OverlayChanges): void {
+  const changed = changes.filter(({ before }) => before !== undefined && before.changedMs > startedMs)
+  // The time of a folder changes with every entry in it, also with those that somebody else made and we do not touch.
+  const conflicts = changed.filter(({ entry, change }) => entry !== 'directory' || change === 'deleted')
+  if (conflicts.length === 0) return
+  const names = few(conflicts.map(change => change.path))
+  throw new ToolError(
+    'conflict',
+    `Changed by somebody else while the command ran, so nothing was kept: ${names}`,
+    {
+      hint: 'Look at the current content and run the command again.',
+    },
+  )
+}
+
+function few(names: readonly string[]): string {
+  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
+}
+
+/** Renamed into place when it is complete and on the disk: its existence is the decision. */
+function writeJournal(folder: string, journal: Journal): void {
+  const draft = join(folder, 'journal.draft')
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    const bytes = Buffer.from(JSON.stringify(journal))
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, join(folder, 'journal'))
+}
+
+function readJournal(folder: string): Journal | undefined {
+  const path = join(folder, 'journal')
+  // Written by writeJournal in a folder that no tool and no command may write to.
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Journal) : undefined
+}

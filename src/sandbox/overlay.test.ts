@@ -1,0 +1,263 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
+import { overlayProblem, runOnOverlay } from './overlay.ts'
+import { commitOverlay, type OverlayTarget, recoverOverlays } from './overlay-commit.ts'
+import { createProcesses } from './processes.ts'
+import { createSandbox } from './sandbox.ts'
+import { findSandboxSystem } from './system.ts'
+
+const system = findSandboxSystem()
+const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+const processes = createProcesses()
+const state = { root: '', workspace: '' }
+
+beforeEach(() => {
+  state.root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-test-')))
+  // A name that would be taken apart as mount options.
+  state.workspace = join(state.root, 'work, space: 1')
+  writeFiles({ 'src/a': 'a', 'src/deep/b': 'b', 'docs/readme': 'read me', '.kogu/x': '' })
+})
+afterEach(() => rmSync(state.root, { recursive: true, force: true }))
+afterAll(() => processes.close())
+
+const accept: OverlayTarget = { refusal: () => null, keep: async () => {}, committed: async () => {} }
+
+describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
+  async function run(script: string, profile: Partial<SandboxProfile> = {}) {
+    if (typeof system === 'string') throw new Error(system)
+    const sandbox = createSandbox({ processes, system })
+    const { workspace } = state
+    mkdirSync(join(workspace, '.kogu/overlay'), { recursive: true })
+    const output: string[] = []
+    try {
+      const outcome = await runOnOverlay(sandbox, processes, {
+        workspace,
+        folder: join(workspace, '.kogu/overlay', 'one'),
+        profile: {
+          writable: [workspace],
+          readable: [],
+          hidden: [],
+          protected: [join(workspace, '.kogu')],
+          network: 'none',
+          unixSockets: true,
+          env: { PATH: '/usr/bin:/bin' },
+          cwd: workspace,
+          limits: DEFAULT_SANDBOX_LIMITS,
+          ...profile,
+        },
+        command: {
+          file: '/bin/bash',
+          args: ['--norc', '--noprofile', '-ec', script],
+          timeoutMs: 20_000,
+          signal: new AbortController().signal,
+          onStdout: chunk => void output.push(Buffer.from(chunk).toString()),
+          onStderr: chunk => void output.push(Buffer.from(chunk).toString()),
+        },
+      })
+      return { ...outcome, output: output.join('') }
+    } finally {
+      sandbox.close()
+    }
+  }
+
+  function summary(changes: readonly { change: string; path: string }[]): string[] {
+    return changes.map(({ change, path }) => `${change} ${path}`)
+  }
+
+  test('leaves the workspace as it was until its changes are brought over', async () => {
+    const { changes, result, discard } = await run(
+      'echo new > src/a; rm docs/readme; mkdir made; echo x > made/x',
+    )
+    expect(result.exitCode).toBe(0)
+    expect(summary(changes.changes)).toEqual([
+      'deleted docs/readme',
+      'created made',
+      'created made/x',
+      'changed src/a',
+    ])
+    expect(tree()).toEqual({ 'src/a': 'a', 'src/deep/b': 'b', 'docs/readme': 'read me' })
+    discard()
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  })
+
+  test.each([
+    ['rm -rf src', { 'docs/readme': 'read me' }],
+    ['rm -rf src; mkdir src; echo c > src/c', { 'docs/readme': 'read me', 'src/c': 'c\n' }],
+    ['rm -rf src; echo file > src', { 'docs/readme': 'read me', src: 'file\n' }],
+    ['rm docs/readme; mkdir docs/readme; echo x > docs/readme/x', { 'docs/readme/x': 'x\n', ...SOURCES() }],
+    ['mv src moved', { 'docs/readme': 'read me', 'moved/a': 'a', 'moved/deep/b': 'b' }],
+    [
+      'mv src/deep up; mkdir -p src/deep; echo n > src/deep/n',
+      { 'src/a': 'a', 'src/deep/n': 'n\n', 'up/b': 'b', ...DOCS() },
+    ],
+    ['sed -i s/a/A/ src/a', { 'src/a': 'A', 'src/deep/b': 'b', ...DOCS() }],
+    [
+      'ln -s ../docs/readme src/link; ln src/a src/hard',
+      { 'src/link': '-> ../docs/readme', 'src/hard': 'a', ...SOURCES(), ...DOCS() },
+    ],
+    ['rm -rf src && mkdir -p src/deep && echo b2 > src/deep/b', { 'src/deep/b': 'b2\n', ...DOCS() }],
+    [
+      'mkdir -p "odd name/-x" && echo o > "odd name/-x/$(printf "a\\nb")"',
+      { 'odd name/-x/a\nb': 'o\n', ...SOURCES(), ...DOCS() },
+    ],
+    ['mkdir ro && echo r > ro/r && chmod 555 ro', { 'ro/r': 'r\n', ...SOURCES(), ...DOCS() }],
+  ])('brings over exactly what it did: %s', async (script, expected) => {
+    const { changes, result, output } = await run(script)
+    expect(output).toBe('')
+    expect(result.exitCode).toBe(0)
+    await commitOverlay(changes, accept)
+    expect(tree()).toEqual(expected)
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  })
+
+  test('keeps modes and times, drops pipes and set-user-id bits, and says so', async () => {
+    const { changes } = await run(
+      'chmod 640 src/a; cp /bin/true own; chmod 4755 own; mkfifo pipe; touch -d 2001-02-03 docs/readme; echo x >> src/deep/b; touch -d 2002-02-03 src/deep/b',
+    )
+    expect(changes.dropped.map(({ path }) => path)).toEqual(['own', 'pipe'])
+    expect(changes.touched.map(({ path }) => path)).toEqual(['docs/readme'])
+    await commitOverlay(changes, accept)
+    const at = (path: string) => statSync(join(state.workspace, path))
+    expect(at('src/a').mode & 0o7777).toBe(0o640)
+    expect(at('own').mode & 0o7777).toBe(0o755)
+    expect(at('docs/readme').mtime.getFullYear()).toBe(2001)
+    expect(at('src/deep/b').mtime.getFullYear()).toBe(2002)
+    expect(existsSync(join(state.workspace, 'pipe'))).toBe(false)
+  })
+
+  test('a file that was only opened for writing is no change', async () => {
+    const { changes } = await run('exec 9<>src/a')
+    expect(changes.changes).toEqual([])
+    expect(changes.touched).toEqual([])
+  })
+
+  test('a hard link to a file outside does not carry the change there', async () => {
+    writeFileSync(join(state.root, 'outside'), 'outside')
+    linkSync(join(state.root, 'outside'), join(state.workspace, 'inside'))
+    const { changes } = await run('echo changed > inside')
+    await commitOverlay(changes, accept)
+    expect(readFileSync(join(state.root, 'outside'), 'utf8')).toBe('outside')
+    expect(readFileSync(join(state.workspace, 'inside'), 'utf8')).toBe('changed\n')
+  })
+
+  test('a refused path keeps all changes out', async () => {
+    const { changes, discard } = await run(
+      'git init -q sub; echo x > sub/.git/hooks/pre-commit; echo new > src/a',
+    )
+    const target: OverlayTarget = {
+      ...accept,
+      refusal: ({ path }) => (path.includes('.git/hooks/') ? 'runs code' : null),
+    }
+    await expect(commitOverlay(changes, target)).rejects.toMatchObject({ code: 'forbidden' })
+    expect(tree()).toEqual({ ...SOURCES(), ...DOCS() })
+    discard()
+  })
+
+  test.each([
+    ['changed', 'echo new > src/a'],
+    ['deleted', 'rm -rf src'],
+    ['replaced', 'rm -rf src; mkdir src'],
+  ])(
+    'a file that a person edits while the command runs is not overwritten when it is %s',
+    async (_name, script) => {
+      const editing = sleep(150).then(() => writeFileSync(join(state.workspace, 'src/a'), 'by hand'))
+      const { changes, discard } = await run(`sleep 0.4; ${script}`)
+      await editing
+      await expect(commitOverlay(changes, accept)).rejects.toMatchObject({ code: 'conflict' })
+      expect(tree()).toEqual({ 'src/a': 'by hand', 'src/deep/b': 'b', ...DOCS() })
+      discard()
+    },
+  )
+
+  test('nothing is changed when what is replaced cannot be kept', async () => {
+    const { changes, discard } = await run('rm -rf src')
+    const failing: OverlayTarget = { ...accept, keep: () => Promise.reject(new Error('disk full')) }
+    await expect(commitOverlay(changes, failing)).rejects.toThrow('disk full')
+    expect(tree()).toEqual({ ...SOURCES(), ...DOCS() })
+    discard()
+  })
+
+  test('a folder swapped for a link before the changes come leads nowhere', async () => {
+    const { changes, discard } = await run('echo new > src/deep/c')
+    mkdirSync(join(state.root, 'elsewhere'))
+    rmSync(join(state.workspace, 'src/deep'), { recursive: true })
+    symlinkSync(join(state.root, 'elsewhere'), join(state.workspace, 'src/deep'))
+    await expect(commitOverlay(changes, accept)).rejects.toThrow()
+    expect(readdirSync(join(state.root, 'elsewhere'))).toEqual([])
+    discard()
+  })
+
+  test('the layer of a living owner is not settled by another start', async () => {
+    const { discard } = await run('echo new > src/a')
+    expect(await recoverOverlays(join(state.workspace, '.kogu/overlay'))).toEqual([])
+    discard()
+  })
+
+  test('a file system mounted inside the workspace is a reason not to use a layer', () => {
+    expect(overlayProblem(state.workspace)).toBeNull()
+    expect(overlayProblem('/dev')).toContain('another file system')
+  })
+
+  test('ten thousand files are read and brought over in less than two seconds', async () => {
+    const { changes } = await run(
+      'mkdir many; cd many; for d in $(seq 100); do mkdir $d; (cd $d; touch $(seq 100)); done',
+    )
+    const started = performance.now()
+    await commitOverlay(changes, accept)
+    expect(changes.changes).toHaveLength(10_101)
+    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(readdirSync(join(state.workspace, 'many', '77'))).toHaveLength(100)
+  })
+})
+
+function SOURCES(): Record<string, string> {
+  return { 'src/a': 'a', 'src/deep/b': 'b' }
+}
+
+function DOCS(): Record<string, string> {
+  return { 'docs/readme': 'read me' }
+}
+
+function writeFiles(files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(state.workspace, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    chmodSync(path, 0o644)
+    utimesSync(path, new Date(2020, 1, 1), new Date(2020, 1, 1))
+  }
+}
+
+/** Every file and link of the workspace, without Kogu's own folder. */
+function tree(folder = ''): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const name of readdirSync(join(state.workspace, folder))) {
+    const path = join(folder, name)
+    const absolute = join(state.workspace, path)
+    const stat = lstatSync(absolute)
+    if (path === '.kogu') continue
+    if (stat.isDirectory()) Object.assign(found, tree(path))
+    else found[path] = stat.isSymbolicLink() ? `-> ${readlinkSync(absolute)}` : readFileSync(absolute, 'utf8')
+  }
+  return found
+}
