@@ -15,15 +15,17 @@ const installed = join(root, 'node_modules', '.kogu-installed-lock.json')
 export function installPackages({ quiet }) {
   if (existsSync(installed) && readFileSync(installed).equals(readFileSync(wanted))) return
   if (!quiet) console.error('kogu: installing npm packages…')
-  // --ignore-scripts: no dependency of ours may need an install script, so none gets to run one.
-  const result = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // --ignore-scripts: no dependency of ours may need an install script, so none gets to run one. Not `npm ci`: it fails
+  // when a registry does not offer the packages of other platforms; this takes the same versions from the lockfile.
+  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const result = spawnSync('npm', args, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: process.platform === 'win32',
     encoding: 'utf8',
   })
   if (result.status !== 0) {
-    console.error(`kogu: npm ci failed.\n${result.stderr ?? result.error?.message ?? ''}`)
+    console.error(`kogu: npm install failed.\n${result.stderr ?? result.error?.message ?? ''}`)
     process.exit(1)
   }
   copyFileSync(wanted, installed)
