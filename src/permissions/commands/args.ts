@@ -41,7 +41,7 @@ export function toWord(arg: Arg): Word {
 export function toPlanWord(arg: Arg): PlanWord | null {
   if (arg.text !== null) return arg.text
   // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
-  if (arg.glob !== null && arg.glob.literal.startsWith('-')) return arg.glob.literal
+  if (arg.glob?.literal.startsWith('-')) return arg.glob.literal
   if (arg.glob !== null) {
     return { kind: 'glob', glob: arg.glob.pattern, literal: arg.glob.literal, dashPrefix: './' }
   }

@@ -144,8 +144,10 @@ function walkWhile(node: While, scope: Scope, report: Report): Outcome {
 function checkForkLoop(endless: boolean, body: CompoundList, report: Report): void {
   const background = body.commands.some(statement => statement.background)
   const rests = body.commands.some(
-    ({ command }) =>
-      command.type === 'Command' && /^(?:sleep|wait|break|read|exit)$/.test(command.name?.value ?? ''),
+    ({ command, background: alone }) =>
+      !alone &&
+      command.type === 'Command' &&
+      /^(?:sleep|wait|break|read|exit)$/.test(command.name?.value ?? ''),
   )
   if (endless && background && !rests)
     note(report, 'forbidden', 'This is a fork bomb: a loop starts processes without end.')

@@ -20,7 +20,7 @@ export function applyAction(call: Call, reason: string | null): void {
   raise(call, action.level, `\`${program}\` ${action.text}${because}.`, action.effects)
   for (const word of words) noteAssignment(call, word)
   touch(call, action)
-  network(call, words)
+  applyNetwork(call)
   commitEditor(call, words)
 }
 
@@ -55,7 +55,7 @@ function unknownProgram(call: Call, reason: string | null): void {
     if (value.length > 0 && value.length < 512 && !value.startsWith('-') && !/\s/.test(value))
       access(call, 'file_read', arg, value)
   }
-  network(call, args.map(seen))
+  applyNetwork(call)
   hiddenCommand(call)
 }
 
@@ -148,6 +148,10 @@ function options(call: Call): void {
   }
 }
 
+export function addWrites(call: Call, arg: Arg | undefined): void {
+  if (arg !== undefined) access(call, 'file_write', arg)
+}
+
 type FileKind = 'file_read' | 'file_write' | 'file_delete'
 
 function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
@@ -172,8 +176,8 @@ function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
   }
 }
 
-function network(call: Call, words: string[]): void {
-  for (const url of hostsOf(call.program, words)) {
+export function applyNetwork(call: Call): void {
+  for (const url of hostsOf(call.program, call.args.map(seen))) {
     addAccess(call.report, { kind: 'network', url })
     raise(call, 'caution', `It contacts ${url}.`, ['network'])
   }

@@ -94,6 +94,7 @@ function gitFullScreen(words: string[]): string | null {
   const at = words.findIndex(word => !word.startsWith('-'))
   const [subcommand = '', ...rest] = words.slice(at)
   const has = (pattern: RegExp): boolean => rest.some(word => pattern.test(word))
+  if (subcommand === 'stash' && /^(?:show|list)$/.test(rest[0] ?? '')) return null
   if (subcommand === 'rebase' && has(/^-\w*i\w*$|^--interactive/))
     return 'rebase without -i, or use `git commit --fixup`'
   if (

@@ -56,7 +56,8 @@ function hereDoc(redirect: HereDoc, report: Report, result: Redirects): PlanRedi
   result.stdin = strip(body.text)
   if (delimiter?.quoted !== true && body.parts?.some(part => part.type !== 'Literal'))
     return unresolvedTarget(report)
-  if (redirect.descriptor !== undefined || delimiter === undefined) return null
+  if (redirect.descriptor !== undefined || delimiter === undefined || redirect.closing === undefined)
+    return null
   // Without quotes around the delimiter backslashes are read by the shell.
   if (!delimiter.quoted && body.text.includes('\\')) return null
   return [{ kind: 'text', fd: 0, text: strip(body.text) }]

@@ -10,7 +10,7 @@ import {
   toWord,
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
-import { applyAction } from './effects-of.ts'
+import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
 import { forbiddenCode, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { readGit, splitGit } from './programs/git.ts'
@@ -74,15 +74,12 @@ function judgeKnown(call: Call): PlanWord[] | null {
     raise(call, 'unknown', `\`${program}\` is a function of this line.`, ['runs-code'])
   if (program === 'cd') return null
   if (isVersionQuery(program, args)) return readPlan(call, { ok: true, reads: [], cwd: 'no' })
-  const refused = judgeInteractive(call)
-  const wrapped = isLookup(call)
-    ? null
-    : unwrap(baseName(program) === program ? program : '', args, call.scope.stdin)
+  const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)
+  if (judgeInteractive(call)) return walkInteractive(call, wrapped)
   if (wrapped !== null) return judgeWrapped(call, wrapped)
   if (program === 'git') return judgeGit(call)
-  if (program === 'find') judgeFindCommands(call)
-  const reader = judgeReader(program, args)
-  if (reader?.ok && !refused) return readPlan(call, reader)
+  const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
+  if (reader?.ok) return readPlan(call, reader)
   applyAction(call, reader === null ? null : reader.ok ? null : reader.reason)
   return null
 }
@@ -102,6 +99,16 @@ function judgeInteractive(call: Call): boolean {
   raise(call, 'interactive', text, ['interactive'])
   call.report.interactiveProgram ??= { program: call.program, instead: interactive.instead }
   return true
+}
+
+/** Its level is `interactive`; what it would start or contact is still looked at. */
+function walkInteractive(call: Call, wrapped: Wrapped | null): null {
+  applyNetwork(call)
+  if (wrapped === null) return null
+  const inner = deeper(call.scope)
+  for (const script of wrapped.scripts) call.report.walkText(script, inner)
+  if (wrapped.inner !== null) call.report.judge(wrapped.inner, inner)
+  return null
 }
 
 function readPlan(
@@ -177,16 +184,29 @@ function gitScripts(words: string[]): string[] {
   return at === -1 ? [] : [words.slice(at + 1).join(' ')]
 }
 
-/** `-exec cmd {} ;`: the command is judged like any other. */
-function judgeFindCommands(call: Call): void {
+/** Takes the actions of find that do something out and judges them; returns what is left, which only reads. */
+function judgeFindActions(call: Call): Arg[] {
   const words = call.args.map(seen)
+  const rest: Arg[] = []
   for (let i = 0; i < words.length; i++) {
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[i] ?? '')) continue
-    let end = i + 1
-    while (end < words.length && words[end] !== ';' && words[end] !== '+') end += 1
-    raise(call, 'caution', '`find` runs a command for every file.', ['runs-code'])
-    const inner = call.args.slice(i + 1, end)
-    if (inner.length > 0) call.report.judge(inner, deeper(call.scope))
-    i = end
+    const word = words[i] ?? ''
+    const arg = call.args[i]
+    if (/^-(?:exec|execdir|ok|okdir)$/.test(word)) {
+      let end = i + 1
+      while (end < words.length && words[end] !== ';' && words[end] !== '+') end += 1
+      raise(call, 'caution', '`find` runs a command for every file.', ['runs-code'])
+      if (end > i + 1) call.report.judge(call.args.slice(i + 1, end), deeper(call.scope))
+      i = end
+    } else if (word === '-delete') {
+      raise(call, 'dangerous', '`find` deletes every file that it finds.', [
+        'deletes-files',
+        'delete-recursive',
+      ])
+    } else if (/^-f(?:print|print0|ls|printf)$/.test(word)) {
+      raise(call, 'caution', '`find` writes its result to a file.', ['writes-files'])
+      addWrites(call, call.args[i + 1])
+      i += word === '-fprintf' ? 2 : 1
+    } else if (arg !== undefined) rest.push(arg)
   }
+  return rest
 }

@@ -266,7 +266,7 @@ const FILES: Record<string, Reader> = {
 
 const TEXT: Record<string, Reader> = {
   grep: {
-    flags: GREP + HELP + ' -V',
+    flags: `${GREP + HELP} -V`,
     operands: 'pattern',
     numeric: true,
     recursive: '-r -R --recursive --dereference-recursive',

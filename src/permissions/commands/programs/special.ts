@@ -105,7 +105,7 @@ export function readPs(args: Arg[]): ReaderVerdict {
 
 function isPsWord(text: string): boolean {
   if (/^--(?:forest|headers|no-headers|no-heading|deselect|version|help)$/.test(text)) return true
-  if (/^--(?:sort|pid|ppid|user|cols|columns|rows|width)=[\w,+-]+$/.test(text)) return true
+  if (/^--(?:sort|pid|ppid|user|cols|columns|rows|width)=[\w,%+-]+$/.test(text)) return true
   const format = /^(?:-o|--format=)([\w,%:=]+)$/.exec(text)
   if (format !== null) return isPsFormat(format[1] ?? '')
   if (/^-aux[wfj]*$/.test(text)) return true
