@@ -15,6 +15,14 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'say what would be decided about a call and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
+  changes: {
+    summary: 'list what calls changed, with diffs',
+    load: async () => (await import('./commands/changes.ts')).changes,
+  },
+  undo: {
+    summary: 'take back what calls changed',
+    load: async () => (await import('./commands/undo.ts')).undo,
+  },
   tools: {
     summary: 'list tools, show one, count calls',
     load: async () => (await import('./commands/tools.ts')).tools,

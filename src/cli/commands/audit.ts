@@ -59,14 +59,18 @@ async function list(context: CommandContext, places: Places): Promise<number> {
   const limit = countOption(values, 'limit') ?? 20
   const rows: StoredEvent[] = []
   for await (const stored of readEvents({ ...readFilters(context, places), newestFirst: true })) {
-    // A call is listed by its end; notes are changes of authority and belong to the picture.
-    if (stored.event.type !== 'call-started') rows.push(stored)
+    if (isListed(stored)) rows.push(stored)
     if (rows.length >= limit) break
   }
   if (output.json) output.object(rows.map(toData))
   else if (rows.length === 0) output.note('Nothing recorded that matches.')
   else output.data(table(rows.reverse().map(row => toRow(row, output))))
   return EXIT.ok
+}
+
+/** A call is listed by its end. Of the notes, those on undo, trust and grants; the log's own book-keeping is not. */
+function isListed({ event }: StoredEvent): boolean {
+  return event.type === 'call-finished' || (event.type === 'note' && !event.action.startsWith('segment-'))
 }
 
 function toRow({ at, event }: StoredEvent, output: Output): string[] {

@@ -1,0 +1,113 @@
+import { createInterface } from 'node:readline/promises'
+import { toVisible } from '../../core/visible.ts'
+import type { Runtime } from '../../runtime.ts'
+import type { UndoPlan, UndoSelection } from '../../workspace/undo-plan.ts'
+import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { openRuntime } from '../open-runtime.ts'
+import { renderStep } from '../render-changes.ts'
+
+export const undo: Command = {
+  help: `
+Take back what calls changed: exactly the bytes, modes and links from before. Nothing that somebody changed since is touched.
+
+  kogu undo                       the last call that changed something
+  kogu undo call_4f9c…            one call
+  kogu undo --last 3 --dry-run    what would come back, without doing it
+  kogu undo --run nightly --yes   everything a run changed
+
+Options
+  --dry-run           only show the plan
+  --yes               do it without asking
+  --skip-conflicts    take back the paths that nobody changed since, and leave the others
+
+An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 conflicts, 7 needs --yes
+`,
+  options: {
+    run: { type: 'string' },
+    last: { type: 'string' },
+    'dry-run': { type: 'boolean' },
+    yes: { type: 'boolean', short: 'y' },
+    'skip-conflicts': { type: 'boolean' },
+  },
+  async run(context) {
+    if (context.environment.insideCall !== undefined) {
+      throw new UsageError('A Kogu that was started from inside a Kogu call never undoes.')
+    }
+    const runtime = await openRuntime(context)
+    try {
+      const plan = await runtime.planUndo(readSelection(context), {
+        leaveOut: flag(context.values, 'skip-conflicts') ? 'paths' : 'calls',
+      })
+      return await carryOut(context, runtime, plan)
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function readSelection({ positionals, values }: CommandContext): UndoSelection {
+  const run = textOption(values, 'run')
+  const last = countOption(values, 'last')
+  const given = [positionals.length > 0, run !== undefined, last !== undefined].filter(Boolean).length
+  if (given > 1) throw new UsageError('Name calls, or --run, or --last: only one of them.')
+  if (positionals.length > 0) return { calls: positionals }
+  return run === undefined ? { last: last ?? 1 } : { run }
+}
+
+async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPlan): Promise<number> {
+  const { output, values } = context
+  const report = describe(plan)
+  if (!output.json) output.data(render(plan, context, runtime))
+  const nothing = plan.steps.length === 0
+  const blocked = plan.conflicts.length > 0 && !flag(values, 'skip-conflicts')
+  if (nothing || blocked || flag(values, 'dry-run')) {
+    if (output.json) output.object({ ok: !blocked, done: false, ...report })
+    return blocked ? EXIT.failed : EXIT.ok
+  }
+  if (!flag(values, 'yes') && !(await confirm(context))) {
+    output.note('Nothing was changed. To do it: add --yes')
+    if (output.json) output.object({ ok: false, done: false, ...report })
+    return EXIT.needsPerson
+  }
+  const result = await runtime.applyUndo(plan, { despiteConflicts: flag(values, 'skip-conflicts') })
+  if (output.json)
+    output.object({ ok: true, done: true, call: result.call, verified: result.verified, ...report })
+  else
+    output.note(
+      `Done, and ${result.verified} read again to prove it. To take this back: kogu undo ${result.call}`,
+    )
+  return EXIT.ok
+}
+
+function describe({ calls, steps, conflicts, staying }: UndoPlan) {
+  return {
+    calls: calls.map(({ call, tool, run }) => ({ call, tool, run })),
+    steps: steps.map(({ path, now, then }) => ({ path, now: now?.state ?? null, then: then?.state ?? null })),
+    conflicts,
+    staying,
+  }
+}
+
+function render(plan: UndoPlan, { output }: CommandContext, runtime: Runtime): string {
+  const { calls, steps, conflicts, staying } = plan
+  if (calls.length === 0 && conflicts.length === 0) return 'Nothing to undo.'
+  return [
+    ...calls.map(({ call, tool }) => `${output.style('bold', 'undo')} ${tool} ${call}`),
+    ...steps.map(step => renderStep(step, runtime, output)),
+    ...staying.map(path => `  stays   ${toVisible(path)}: it holds something else now`),
+    ...conflicts.map(
+      ({ path, reason }) => `  ${output.style('red', 'conflict')} ${toVisible(path)}: ${reason}`,
+    ),
+  ].join('\n')
+}
+
+async function confirm({ stdin }: CommandContext): Promise<boolean> {
+  if (stdin.isTTY !== true || process.stderr.isTTY !== true) return false
+  const lines = createInterface({ input: stdin, output: process.stderr })
+  try {
+    return (await lines.question('Type yes to do this: ')).trim().toLowerCase() === 'yes'
+  } finally {
+    lines.close()
+  }
+}

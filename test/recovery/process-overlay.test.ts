@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { recoverOverlays } from '../../src/sandbox/overlay-commit.ts'
+import { findSandboxSystem } from '../../src/sandbox/system.ts'
+
+const system = findSandboxSystem()
+const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+const FILES = 1_500
+const state = { workspace: '' }
+
+beforeEach(() => {
+  state.workspace = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-test-')))
+  mkdirSync(join(state.workspace, '.kogu/overlay'), { recursive: true })
+  mkdirSync(join(state.workspace, 'old'))
+  for (let index = 0; index < FILES; index += 1)
+    writeFileSync(join(state.workspace, 'old', `${index}`), 'old')
+})
+afterEach(() => rmSync(state.workspace, { recursive: true, force: true }))
+
+/** Kogu, as far as it matters here: prints `deciding` before the changes are brought over, `done` after. */
+const KOGU = `
+  import { createProcesses } from '../../src/sandbox/processes.ts'
+  import { createSandbox } from '../../src/sandbox/sandbox.ts'
+  import { findSandboxSystem } from '../../src/sandbox/system.ts'
+  import { runOnOverlay } from '../../src/sandbox/overlay.ts'
+  import { commitOverlay } from '../../src/sandbox/overlay-commit.ts'
+  import { DEFAULT_SANDBOX_LIMITS as limits } from '../../src/core/sandbox.ts'
+  const workspace = process.argv[1]
+  const processes = createProcesses()
+  const sandbox = createSandbox({ processes, system: findSandboxSystem() })
+  const profile = { writable: [workspace], readable: [], hidden: [], protected: [], network: 'none', unixSockets: false,
+    env: { PATH: '/usr/bin:/bin' }, cwd: workspace, limits }
+  const command = { file: '/bin/bash', args: ['-c', process.argv[2]], timeoutMs: 60000, signal: new AbortController().signal }
+  const run = await runOnOverlay(sandbox, processes, { workspace, folder: workspace + '/.kogu/overlay/x', profile, command })
+  process.stdout.write('deciding ')
+  await commitOverlay(run.changes, { refusal: () => null, keep: async () => {}, committed: async () => {} })
+  process.stdout.write('done')
+  await processes.close()
+`
+const CHANGE = `rm -rf old; mkdir new; cd new; for i in $(seq ${FILES}); do echo new > $i; done; mkdir ../old; echo x > ../old/x`
+
+function startKogu(): { output: string[]; kill(): void; exited: Promise<void> } {
+  const output: string[] = []
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', KOGU]
+  const kogu = spawn(process.execPath, [...flags, state.workspace, CHANGE], { cwd: import.meta.dirname })
+  kogu.stdout.on('data', chunk => output.push(String(chunk)))
+  kogu.stderr.on('data', chunk => output.push(String(chunk)))
+  return {
+    output,
+    kill: () => kogu.kill('SIGKILL'),
+    exited: new Promise(resolve => kogu.on('close', () => resolve())),
+  }
+}
+
+function outcome(): 'all' | 'none' | 'mixed' {
+  const names = readdirSync(state.workspace).filter(name => name !== '.kogu')
+  const old = readdirSync(join(state.workspace, 'old')).length
+  if (names.length === 1 && old === FILES) return 'none'
+  const fresh = names.includes('new') ? readdirSync(join(state.workspace, 'new')).length : 0
+  const whole = fresh === FILES && readFileSync(join(state.workspace, `new/${FILES}`), 'utf8') === 'new\n'
+  return whole && old === 1 ? 'all' : 'mixed'
+}
+
+test.skipIf(why !== '').each([0, 3, 8, 15, 25, 40, 60])(
+  `a Kogu killed %i ms into bringing changes over leaves all of them or none after the next start${why}`,
+  async delay => {
+    const kogu = startKogu()
+    while (!kogu.output.join('').includes('deciding')) await sleep(1)
+    await sleep(delay)
+    kogu.kill()
+    await kogu.exited
+    const recovered = await recoverOverlays(join(state.workspace, '.kogu/overlay'))
+    expect(outcome()).not.toBe('mixed')
+    for (const { outcome: told } of recovered) expect(outcome()).toBe(told === 'finished' ? 'all' : 'none')
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  },
+)
+
+test.skipIf(why !== '')(`a Kogu killed while the command runs leaves none of its changes${why}`, async () => {
+  const kogu = startKogu()
+  const folder = join(state.workspace, '.kogu/overlay/x/upper/new')
+  while (countOf(folder) < 10) await sleep(1)
+  kogu.kill()
+  await kogu.exited
+  expect(await recoverOverlays(join(state.workspace, '.kogu/overlay'))).toMatchObject([
+    { outcome: 'discarded' },
+  ])
+  expect(outcome()).toBe('none')
+})
+
+function countOf(folder: string): number {
+  try {
+    return readdirSync(folder).length
+  } catch {
+    // The command has not made it yet.
+    return 0
+  }
+}
