@@ -11,10 +11,11 @@ import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall } from './core/call.ts'
 import type { Agent, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import { toToolError } from './core/errors.ts'
 import type { Hooks } from './core/hooks.ts'
 import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
-import { realPathOf } from './core/real-path.ts'
+import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { createRun, type Run } from './core/run.ts'
@@ -34,7 +35,18 @@ import { fileTools } from './tools/all.ts'
 import { createPathLocks } from './workspace/path-locks.ts'
 import { loadRun, saveRun } from './workspace/runs.ts'
 import { createScopedFs } from './workspace/scoped-fs.ts'
-import { openUndoStore } from './workspace/undo-store.ts'
+import { applyUndo, type UndoResult } from './workspace/undo-apply.ts'
+import {
+  type CallChanges,
+  listCalls,
+  type PlanOptions,
+  planUndo,
+  type UndoPlan,
+  type UndoSelection,
+} from './workspace/undo-plan.ts'
+import { readKept, type SavedRecord } from './workspace/undo-read.ts'
+import type { Change } from './workspace/undo-record.ts'
+import { openUndoStore, type UndoStore } from './workspace/undo-store.ts'
 
 // The composition root: configuration in, runtime out. The only file that knows all parts.
 
@@ -80,6 +92,13 @@ export interface Runtime {
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'agent'>): Promise<Explanation>
+  /** Calls that changed something and can be taken back, the newest first. */
+  listChanges(selection?: UndoSelection): CallChanges[]
+  planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
+  /** Does what the plan says, all of it or nothing; recorded like a call. */
+  applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
+  /** The bytes a file had before a change. */
+  readKept(record: SavedRecord, change: Change): Uint8Array
   /** Starts or resumes a run; without an id, a new one that is forgotten when the runtime closes. */
   openRun(id?: string): Promise<Run>
   close(): Promise<void>
@@ -128,10 +147,40 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         ref: judgement.decision.ref,
       }
     },
+    listChanges: selection => listCalls(parts.undo.value, selection),
+    planUndo: (selection, planOptions) => planUndo(parts.undo.value, selection, planOptions),
+    readKept: (record, change) => readKept(parts.undo.value.places, record, change),
+    applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
     async close() {
       await runs.save()
       await parts.close()
     },
+  }
+}
+
+/** An undo changes files, so it is on record before and after, and can itself be undone. */
+async function undoRecorded(
+  parts: Parts,
+  workspace: string,
+  plan: UndoPlan,
+  options: { despiteConflicts?: boolean } = {},
+): Promise<UndoResult & { call: string }> {
+  const call = `undo_${randomUUID()}`
+  const calls = plan.calls.map(each => each.call)
+  const note = (action: string, details: Record<string, unknown>): void =>
+    parts.calls.audit.record({ type: 'note', action, details: { call, calls, ...details } })
+  note('undo-started', {})
+  try {
+    const result = await applyUndo(parts.undo.value, plan, {
+      call: { id: call, run: call, tool: 'undo' },
+      mayChange: path => isInside(path, workspace),
+      ...options,
+    })
+    note('undo-finished', { ok: true, effects: result.effects })
+    return { ...result, call }
+  } catch (error) {
+    note('undo-finished', { ok: false, error: toToolError(error).message })
+    throw error
   }
 }
 
@@ -140,6 +189,7 @@ interface Parts {
   readonly places: Places
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
+  readonly undo: { readonly value: UndoStore }
   close(): Promise<void>
 }
 
@@ -184,6 +234,7 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
     places,
     rules,
     grants,
+    undo,
     calls: {
       workspace: workspace.root,
       registry,
