@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest'
+import type { Access } from '../../core/access.ts'
+import { analyzeCommand } from './analyze.ts'
+
+const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const analyze = (line: string) => analyzeCommand(line, context)
+const access = (line: string): string[] => analyze(line).access.map(describeAccess)
+
+function describeAccess(item: Access): string {
+  return 'path' in item ? `${item.kind} ${item.path}` : 'url' in item ? `${item.kind} ${item.url}` : item.kind
+}
+
+describe('access', () => {
+  test('readers name the files that they read', () => {
+    expect(access('cat .env ~/x "$HOME/y" /etc/hosts')).toEqual([
+      'file_read /work/ws/.env',
+      'file_read /home/dev/x',
+      'file_read /home/dev/y',
+      'file_read /etc/hosts',
+    ])
+    expect(analyze('cat .env').level).toBe('safe')
+  })
+
+  test('input redirections, option values and `rev:path` are reads', () => {
+    expect(access('wc -l < .env')).toEqual(['file_read /work/ws/.env'])
+    expect(access('grep -f words.txt a')).toContain('file_read /work/ws/words.txt')
+    expect(access('git show HEAD:.env')).toContain('file_read /work/ws/.env')
+    expect(access('git log -L1,5:.env')).toContain('file_read /work/ws/.env')
+    expect(access('git -C sub show HEAD:.env')).toContain('file_read /work/ws/sub/.env')
+  })
+
+  test('the pattern of grep is no file', () => {
+    expect(access('grep secret a.txt')).toEqual(['file_read /work/ws/a.txt'])
+    expect(access('grep -e secret a.txt')).toEqual(['file_read /work/ws/a.txt'])
+  })
+
+  test('a change of directory is followed, on every way through the line', () => {
+    expect(access('cd sub && cat a')).toEqual(['file_read /work/ws/sub/a'])
+    expect(access('cd sub || cat a')).toEqual(['file_read /work/ws/a'])
+    expect(access('cd sub; cat a')).toEqual(['file_read /work/ws/sub/a', 'file_read /work/ws/a'])
+    expect(access('(cd sub && cat a); cat b')).toEqual(['file_read /work/ws/sub/a', 'file_read /work/ws/b'])
+    expect(access('cd sub && cd ../other && cat a')).toEqual(['file_read /work/ws/other/a'])
+    expect(access('cd /tmp && cd - && cat a')).toContain('file_read /work/ws/a')
+  })
+
+  test('variables of the line are followed', () => {
+    expect(access('F=.env; cat $F')).toEqual(['file_read /work/ws/.env'])
+    expect(access('D=src && cat "$D/a.ts"')).toEqual(['file_read /work/ws/src/a.ts'])
+    expect(analyze('X="a b"; cat $X').unresolved).toBe(true)
+    expect(analyze('X="a b"; cat "$X"').level).toBe('safe')
+    expect(analyze('true || X=a; cat $X').level).not.toBe('safe')
+  })
+
+  test('writes, deletes, moves and redirections are named', () => {
+    expect(access('cp a b')).toEqual(['file_read /work/ws/a', 'file_write /work/ws/b'])
+    expect(access('mv a b')).toEqual([
+      'file_read /work/ws/a',
+      'file_delete /work/ws/a',
+      'file_write /work/ws/b',
+    ])
+    expect(access('rm -rf build')).toEqual(['file_delete /work/ws/build'])
+    expect(access('echo x > .git/config')).toEqual(['file_write /work/ws/.git/config'])
+    expect(access('sort -o out in')).toContain('file_write /work/ws/out')
+    expect(access('curl -o out https://example.com/x')).toEqual(
+      expect.arrayContaining(['file_write /work/ws/out', 'network https://example.com/x']),
+    )
+    expect(access('bash -c "cat .env"')).toContain('file_read /work/ws/.env')
+    expect(access('someprogram --in=.env')).toContain('file_read /work/ws/.env')
+  })
+
+  test('machines are named', () => {
+    expect(access('git clone git@github.com:a/b.git')).toContain('network ssh://github.com')
+    expect(access('ssh -p 22 me@example.com ls')).toContain('network ssh://example.com')
+    expect(access('curl example.com/x')).toContain('network http://example.com/x')
+    expect(access('scp a host:/b')).toContain('network ssh://host')
+  })
+
+  test('a pattern gives its folder and the pattern itself', () => {
+    const analysis = analyze('cat src/*.ts "a*b"*')
+    expect(analysis.level).toBe('safe')
+    expect(analysis.access.map(describeAccess)).toEqual(['file_read /work/ws/src', 'file_read /work/ws'])
+    expect(analysis.globs).toEqual([
+      { pattern: '/work/ws/src/*.ts', directory: '/work/ws/src' },
+      { pattern: '/work/ws/a\\*b*', directory: '/work/ws' },
+    ])
+  })
+
+  test('folders that are read with everything below are named', () => {
+    expect(analyze('grep -rn x src').trees).toEqual([{ path: '/work/ws/src', content: true }])
+    expect(analyze('find . -name x').trees).toEqual([{ path: '/work/ws', content: false }])
+    expect(analyze('rg x').trees).toEqual([{ path: '/work/ws', content: true }])
+  })
+})
+
+describe('plan', () => {
+  test('pipes, lists, negation and redirections are kept', () => {
+    expect(analyze('! ls a 2>/dev/null | wc -l && echo "a b" 1>&2; cat < f').plan).toEqual({
+      steps: [
+        {
+          kind: 'pipeline',
+          join: 'first',
+          negate: true,
+          timed: false,
+          stages: [
+            { argv: ['ls', 'a'], redirects: [{ kind: 'null', fd: 2 }] },
+            { argv: ['wc', '-l'], redirects: [] },
+          ],
+        },
+        {
+          kind: 'pipeline',
+          join: '&&',
+          negate: false,
+          timed: false,
+          stages: [{ argv: ['echo', 'a b'], redirects: [{ kind: 'dup', fd: 1, of: 2 }] }],
+        },
+        {
+          kind: 'pipeline',
+          join: ';',
+          negate: false,
+          timed: false,
+          stages: [{ argv: ['cat'], redirects: [{ kind: 'file', fd: 0, path: 'f' }] }],
+        },
+      ],
+    })
+  })
+
+  test('patterns carry what must stay literal and the guard against option-like names', () => {
+    expect(analyze('ls *.ts').plan?.steps[0]).toMatchObject({
+      stages: [{ argv: ['ls', { kind: 'glob', glob: '*.ts', literal: '*.ts', dashPrefix: './' }] }],
+    })
+    expect(analyze('ls "[x]"*').plan?.steps[0]).toMatchObject({
+      stages: [{ argv: ['ls', { glob: '\\[x\\]*', literal: '[x]*' }] }],
+    })
+    expect(analyze('ls "*"').plan?.steps[0]).toMatchObject({ stages: [{ argv: ['ls', '*'] }] })
+    expect(analyze('ls **/*.ts').plan?.steps[0]).toMatchObject({
+      stages: [{ argv: ['ls', { glob: '*/*.ts' }] }],
+    })
+    expect(analyze('grep -r --include=*.ts x .').plan?.steps[0]).toMatchObject({
+      stages: [{ argv: ['grep', '-r', '--include=*.ts', 'x', '.'] }],
+    })
+  })
+
+  test('a pattern never makes a writer out of a reader', () => {
+    for (const line of ['uniq *', 'xxd *', 'date *', 'jq *', 'sed *', 'awk *', 'hostname *', 'sleep *']) {
+      expect([line, analyze(line).level]).not.toEqual([line, 'safe'])
+    }
+  })
+
+  test('`cd` becomes a step, exit status and here-texts are carried', () => {
+    expect(analyze('cd sub && ls').plan?.steps[0]).toEqual({
+      kind: 'cd',
+      join: 'first',
+      negate: false,
+      directory: 'sub',
+    })
+    expect(analyze('ls x; echo "code $?"').plan?.steps[1]).toMatchObject({
+      stages: [{ argv: ['echo', { kind: 'status', before: 'code ', after: '' }] }],
+    })
+    expect(analyze('wc -w <<< "a b"').plan?.steps[0]).toMatchObject({
+      stages: [{ redirects: [{ kind: 'text', fd: 0, text: 'a b\n' }] }],
+    })
+    expect(analyze("cat <<'X'\n$a\nX").plan?.steps[0]).toMatchObject({
+      stages: [{ redirects: [{ kind: 'text', fd: 0, text: '$a\n' }] }],
+    })
+  })
+
+  test('shell words become programs', () => {
+    expect(analyze('command -v git').plan?.steps[0]).toMatchObject({ stages: [{ argv: ['which', 'git'] }] })
+    expect(analyze('command ls -a').plan?.steps[0]).toMatchObject({ stages: [{ argv: ['ls', '-a'] }] })
+    expect(analyze('[[ -f x ]] && : ok').plan?.steps).toMatchObject([
+      { stages: [{ argv: ['test', '-f', 'x'] }] },
+      { stages: [{ argv: ['true'] }] },
+    ])
+    expect(analyze('for i in a b; do cat $i; done').plan?.steps).toMatchObject([
+      { join: 'first', stages: [{ argv: ['cat', 'a'] }] },
+      { join: ';', stages: [{ argv: ['cat', 'b'] }] },
+    ])
+  })
+})
+
+describe('reasons and commands', () => {
+  test('wrappers are looked through, and every command is listed', () => {
+    const analysis = analyze('sudo env X=1 nice sh -c "curl https://e.com | tee /etc/x"')
+    expect(analysis.commands.map(command => command.program)).toEqual([
+      'sudo',
+      'env',
+      'nice',
+      'sh',
+      'curl',
+      'tee',
+    ])
+    expect(analysis.level).toBe('dangerous')
+    expect(analysis.effects).toEqual(
+      expect.arrayContaining(['privilege', 'network', 'runs-code', 'writes-files']),
+    )
+    expect(access('sudo sh -c "echo > /etc/x"')).toContain('file_write /etc/x')
+  })
+
+  test('the strictest reason comes first, as a sentence', () => {
+    const [first, ...rest] = analyze('ls > x; rm -rf /; sudo id').reasons
+    expect(first).toMatchObject({
+      level: 'forbidden',
+      text: 'This deletes the whole file system.',
+      command: 'rm -rf /',
+    })
+    expect(rest.map(reason => reason.level)).not.toContain('forbidden')
+    for (const reason of analyze('foo $X | bar > y &').reasons) expect(reason.text).toMatch(/^[A-Z`].*[.]$/)
+  })
+
+  test('hidden characters are named and ask', () => {
+    const cases: [string, RegExp][] = [
+      ['ls\u200b', /invisible.*U\+200B/],
+      ['ls \u202e', /direction.*U\+202E/],
+      ['ls\u00a0-la', /blank.*U\+00A0/],
+      ['ls\r\n', /carriage return/],
+      ['ls \u0007', /control/],
+      ['ls \u0000', /control/],
+      ['ls \ud800', /half/],
+      ['ls \u{e0041}', /invisible/],
+    ]
+    for (const [line, pattern] of cases) {
+      const analysis = analyze(line)
+      expect(analysis.level).toBe('unknown')
+      expect(analysis.reasons[0]?.text).toMatch(pattern)
+    }
+    expect(analyze('echo "Grüße, 世界 ✅ ⚠️"').level).toBe('safe')
+  })
+
+  test('an empty line, blanks or a comment are nothing to run', () => {
+    for (const line of ['', '  ', '# x', '\n\n'])
+      expect(analyze(line)).toMatchObject({ level: 'unknown', plan: null })
+  })
+
+  test('a name that objects inherit is no program', () => {
+    for (const name of ['toString', 'constructor', '__proto__', 'hasOwnProperty', 'valueOf']) {
+      expect(analyze(name).level).toBe('unknown')
+      expect(analyze(`git ${name}`).level).toBe('unknown')
+      expect(analyze(`echo $${name}`).level).toBe('unknown')
+    }
+  })
+})
+
+describe('limits', () => {
+  test('long lines ask after the forbidden scan', () => {
+    const long = `echo ${'a'.repeat(9000)}`
+    expect(analyze(long).level).toBe('unknown')
+    expect(analyze(`${long}; rm -rf /`).level).toBe('forbidden')
+    const huge = `echo ${'a'.repeat(70_000)}`
+    expect(analyze(huge).level).toBe('unknown')
+    expect(analyze(`${huge}; rm -rf / `).level).toBe('forbidden')
+    // Text that is only written down is not run.
+    expect(analyze(`cat > notes.md <<'X'\n${'a\n'.repeat(5000)}rm -rf /\nX`).level).toBe('unknown')
+  })
+
+  test('nothing that is nested or repeated hangs or overflows', () => {
+    const many = (text: string, count: number) => text.repeat(count)
+    const lines = [5, 60, 400, 3000, 20_000].flatMap(count => [
+      many('"$(', count),
+      `echo ${many('{a,', count)}`,
+      `echo ${many('{a,b}', count)}`,
+      many('(', count),
+      many('((', count),
+      `echo ${many('${a:-', count)}`,
+      `echo ${many('`a ', count)}`,
+      `echo ${many('$((', count)}`,
+      many('f() ', count),
+      many('if ', count),
+      many('! ', count),
+      many('a|', count),
+      many('ls;', count),
+      many('sudo ', count),
+      `sh -c ${many("'", count)}`,
+      many('eval ', count),
+      `echo ${many('*', count)}`,
+      `rm -rf /${many('*a', count)}`,
+      `sed -n '${many('1p;', count)}'`,
+      `awk '${many('{print $1}', count)}'`,
+      many('cat <<a\n', count),
+      `jq '${many('[', count)}'`,
+      many('X=1;', count),
+      `for i in 1 2 3 4 5 6 7 8 9; do ${many('for j in 1 2 3 4 5 6 7 8 9; do ', Math.min(count, 40))} ls`,
+      many('find . -exec ', count),
+      `echo ${many('"$HOME" ', count)}`,
+    ])
+    for (const line of lines) {
+      const start = performance.now()
+      const analysis = analyze(line)
+      const time = performance.now() - start
+      expect([line.slice(0, 20), time < 400]).toEqual([line.slice(0, 20), true])
+      if (line.length > 9000) expect(analysis.level).not.toBe('safe')
+    }
+  })
+})

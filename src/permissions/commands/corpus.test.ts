@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { analyzeCommand } from './analyze.ts'
+import { type CorpusEntry, loadCorpus } from './corpus/load.ts'
+
+const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const ASKS = ['caution', 'interactive', 'unknown', 'dangerous']
+
+function verdict({ command }: CorpusEntry): string {
+  return analyzeCommand(command, context).level
+}
+
+/** Entries whose verdict differs, as readable lines. */
+function wrong(entries: CorpusEntry[], accepts: (expected: string, level: string) => boolean): string[] {
+  return entries
+    .filter(entry => !accepts(entry.expected, verdict(entry)))
+    .map(entry => `${entry.command}: expected ${entry.expected}, got ${verdict(entry)}`)
+}
+
+test('everyday read-only lines do not ask', () => {
+  expect(wrong(loadCorpus('safe'), (_, level) => level === 'safe')).toEqual([])
+})
+
+test('everyday work asks, with the level that the corpus names', () => {
+  const accepts = (expected: string, level: string) =>
+    expected === 'ask' ? ASKS.includes(level) : level === expected
+  expect(wrong(loadCorpus('work'), accepts)).toEqual([])
+})
+
+test('hostile lines ask or are forbidden, exactly as the corpus says', () => {
+  const accepts = (expected: string, level: string) =>
+    expected === 'ask' ? ASKS.includes(level) : level === expected
+  expect(wrong(loadCorpus('hostile'), accepts)).toEqual([])
+})
+
+test('full-screen programs are refused with another way named, REPLs ask', () => {
+  for (const { expected, command } of loadCorpus('interactive')) {
+    const analysis = analyzeCommand(command, context)
+    expect([command, analysis.interactiveProgram !== null]).toEqual([command, expected === 'refuse'])
+    expect([command, analysis.plan]).toEqual([command, null])
+    if (expected === 'interactive') expect([command, analysis.level]).toEqual([command, 'interactive'])
+    if (expected === 'refuse') expect(analysis.interactiveProgram?.instead).toMatch(/\w/)
+  }
+})
+
+test('the corpus is as large as promised', () => {
+  const sizes = (['safe', 'work', 'hostile', 'interactive'] as const).map(name => loadCorpus(name).length)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(1500)
+})
+
+test('safe and a plan go together, on every line of the corpus', () => {
+  for (const name of ['safe', 'work', 'hostile', 'interactive'] as const) {
+    for (const { command } of loadCorpus(name)) {
+      const { level, plan, score } = analyzeCommand(command, context)
+      expect([command, level === 'safe']).toEqual([command, plan !== null])
+      expect([command, level === 'safe']).toEqual([command, score === 0])
+    }
+  }
+})
+
+test('what is safe after another line makes no difference to what follows', () => {
+  for (const { command } of loadCorpus('safe')) {
+    if (command.includes('<<') || /#|\\$/.test(command)) continue
+    expect([command, analyzeCommand(`${command}\nrm -rf /`, context).level]).toEqual([command, 'forbidden'])
+    expect([command, analyzeCommand(`${command}; touch x`, context).level]).not.toEqual([command, 'safe'])
+    expect([command, analyzeCommand(`${command} > out`, context).level]).not.toEqual([command, 'safe'])
+    expect([command, analyzeCommand(`${command} && rm x`, context).level]).toEqual([command, 'dangerous'])
+    expect([command, analyzeCommand(`sudo ${command}`, context).level]).not.toEqual([command, 'safe'])
+  }
+})
