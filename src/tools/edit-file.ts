@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { summarizeDiff } from '../core/unified-diff.ts'
 import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
@@ -11,7 +12,6 @@ import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.
 import { missingFile } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { findPlaceholders } from './text/placeholders.ts'
-import { summarizeDiff } from './text/unified-diff.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
 

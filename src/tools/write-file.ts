@@ -4,12 +4,12 @@ import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
 import { findPlaceholders } from './text/placeholders.ts'
-import { countLines, summarizeDiff } from './text/unified-diff.ts'
 
 const input = z.object({
   path: z.string().min(1).describe('File to write: absolute, or relative to the working folder.'),

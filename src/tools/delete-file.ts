@@ -1,0 +1,55 @@
+import { basename, dirname } from 'node:path'
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool, type ToolContext } from '../core/tool.ts'
+import { missingFile } from './missing-file.ts'
+import { resultPath, shownPath } from './result-path.ts'
+
+const input = z.object({
+  path: z.string().min(1).describe('File, link or folder to delete. Of a link only the link itself goes.'),
+  recursive: z
+    .boolean()
+    .default(false)
+    .describe('Also delete a folder that is not empty, with all that is in it.'),
+})
+
+export const deleteFile = defineTool({
+  name: 'delete_file',
+  aliases: ['Delete', 'delete', 'rm', 'remove_file'],
+  parameterAliases: { file_path: 'path', file: 'path', directory: 'path' },
+  title: 'Delete',
+  description: 'Delete a file, or a folder with recursive: true. What is deleted is kept for undo.',
+  category: 'FileSystem',
+  risk: 'high',
+  input,
+  access: ({ path }, { cwd }) => [{ kind: 'file_delete', path: absolutePath(path, cwd) }],
+  async run({ path, recursive }, context) {
+    const shown = shownPath(resultPath(context.files.resolve(path), context))
+    if (!recursive && (await hasContent(path, context))) {
+      throw new ToolError('conflict', `${shown} is a folder that is not empty.`, {
+        hint: 'Pass recursive: true to delete it with all that is in it.',
+      })
+    }
+    const effects = await context.files.remove(path).catch(async error => {
+      const isMissing = error instanceof ToolError && error.code === 'not_found'
+      throw isMissing ? await missingFile(path, context) : error
+    })
+    const files = effects.filter(effect => effect.entry !== 'directory').length
+    const count = effects.length > 1 ? ` (${files} ${files === 1 ? 'file' : 'files'})` : ''
+    return {
+      text: `Deleted ${shown}${count}`,
+      data: { path: context.files.resolve(path), entries: effects.length, files },
+    }
+  },
+})
+
+async function hasContent(path: string, { files }: ToolContext): Promise<boolean> {
+  const absolute = files.resolve(path)
+  // Not a folder, or not there: the removal itself says what is wrong.
+  const entries = await files.list(absolute).catch(() => [])
+  if (entries.length === 0) return false
+  // A link to a folder goes without what it points to.
+  const beside = await files.list(dirname(absolute)).catch(() => [])
+  return beside.find(entry => entry.name === basename(absolute))?.kind !== 'link'
+}

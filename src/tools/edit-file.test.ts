@@ -1,0 +1,290 @@
+import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { editFile } from './edit-file.ts'
+import { readFile } from './read-file.ts'
+import { createToolBench, type ToolBench } from './testing.ts'
+import { encodeText } from './text/codec.ts'
+
+let bench: ToolBench
+beforeAll(() => {
+  bench = createToolBench()
+})
+afterAll(() => bench.close())
+
+const content = (name: string): string => readFileSync(bench.at(name), 'utf8')
+
+/** Writes a file that the run has read. */
+async function given(name: string, text: string | Uint8Array): Promise<void> {
+  writeFileSync(bench.at(name), text)
+  await bench.call(readFile, { path: name })
+}
+
+const edit = (name: string, old_string: string, new_string: string, more: object = {}) =>
+  bench.call(editFile, { path: name, old_string, new_string, ...more })
+
+test('an exact edit returns the diff, the new hash, the rung and the confidence', async () => {
+  await given('a.ts', 'one\ntwo\nthree\n')
+  const { text, data } = await edit('a.ts', 'two', 'zwei')
+  expect(content('a.ts')).toBe('one\nzwei\nthree\n')
+  expect(text).toBe(
+    'Edited a.ts (1 replacement, +1 -1 lines)\n--- a/a.ts\n+++ b/a.ts\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n',
+  )
+  expect(data).toMatchObject({
+    rung: 'exact',
+    confidence: 1,
+    replacements: 1,
+    changed_since_read: false,
+    added: 1,
+    removed: 1,
+  })
+  expect(bench.workspace.receipts.get(bench.at('a.ts'))).toBe(data.sha256)
+})
+
+test('line ends of every line, the byte order mark, the mode and the missing final newline stay', async () => {
+  await given('mixed.txt', '\uFEFFa\r\nb\nc\r\nd\r\ne')
+  chmodSync(bench.at('mixed.txt'), 0o750)
+  const { data } = await edit('mixed.txt', 'a\nb\nc\n', 'a\nnew\nb\nc\n')
+  expect(content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd\r\ne')
+  expect(data.rung).toBe('line_ends')
+  expect(statSync(bench.at('mixed.txt')).mode & 0o777).toBe(0o750)
+  await edit('mixed.txt', 'd', 'd1\nd2')
+  expect(content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd1\r\nd2\r\ne')
+  await edit('mixed.txt', 'e\n', 'f\n')
+  expect(content('mixed.txt').endsWith('d2\r\nf')).toBe(true)
+})
+
+test('an edit about line ends themselves is taken literally', async () => {
+  await given('ends.txt', 'a\nb\n')
+  await edit('ends.txt', 'a\nb\n', 'a\r\nb\r\n')
+  expect(content('ends.txt')).toBe('a\r\nb\r\n')
+})
+
+test.each(['shift_jis', 'euc-kr', 'utf-16le', 'utf-16be'])(
+  '%s stays %s, byte for byte outside the edit',
+  async encoding => {
+    const words =
+      encoding === 'euc-kr'
+        ? ['설정 파일을 읽고 다시 저장합니다', '값']
+        : ['設定ファイルを読み込みます', '値']
+    const before = `# ${words[0]}\nkey = 1\n# ${words[0]}${words[1]}\n`
+    await given('legacy.txt', encodeText(before, encoding) ?? '')
+    const { data } = await edit('legacy.txt', 'key = 1', `key = 2 # ${words[1]}`)
+    expect(data.encoding).toBe(encoding)
+    const after = before.replace('key = 1', `key = 2 # ${words[1]}`)
+    expect(
+      Buffer.compare(readFileSync(bench.at('legacy.txt')), encodeText(after, encoding) ?? Buffer.alloc(0)),
+    ).toBe(0)
+    if (encoding.startsWith('utf')) return
+    await expect(edit('legacy.txt', 'key = 2', 'key = 😀')).rejects.toMatchObject({ code: 'conflict' })
+  },
+)
+
+test('bytes that are not UTF-8 survive edits around them', async () => {
+  const damaged = Buffer.concat([
+    Buffer.from('ü ä ö é è ü ä ö é è\nx = '),
+    Buffer.from([0xff, 0xfe]),
+    Buffer.from('\ny = 1\n'),
+  ])
+  await given('damaged.txt', damaged)
+  await edit('damaged.txt', 'y = 1', 'y = 2')
+  const expected = Buffer.from(damaged)
+  expected.set(Buffer.from('2'), expected.length - 2)
+  expect(Buffer.compare(readFileSync(bench.at('damaged.txt')), expected)).toBe(0)
+  await expect(edit('damaged.txt', 'x = \uFFFD', 'x = 1')).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('wrong indentation is matched, and the new lines are indented as the file is', async () => {
+  await given('tabs.py', 'class A:\n\tdef f(self):\n\t\tif x:\n\t\t\treturn 1  \n\t\treturn 2\n')
+  const { data, text } = await edit(
+    'tabs.py',
+    'if x:\n    return 1\nreturn 2\n',
+    'if x:\n    if y:\n        return 0\n    return 1\nreturn 3\n',
+  )
+  expect(content('tabs.py')).toBe(
+    'class A:\n\tdef f(self):\n\t\tif x:\n\t\t\tif y:\n\t\t\t\treturn 0\n\t\t\treturn 1  \n\t\treturn 3\n',
+  )
+  expect(data).toMatchObject({ rung: 'whitespace', confidence: 0.95 })
+  expect(text).toContain('Matched by whitespace')
+})
+
+test('typographic quotes that the edit does not touch stay', async () => {
+  await given('quotes.md', 'He said “hello” to Bob — twice.\n')
+  const { data } = await edit(
+    'quotes.md',
+    'He said "hello" to Bob - twice.',
+    'He said "hello" to Alice - twice.',
+  )
+  expect(content('quotes.md')).toBe('He said “hello” to Alice — twice.\n')
+  expect(data).toMatchObject({ rung: 'punctuation', confidence: 0.9 })
+  await given('nfd.md', 'cafe\u0301 au lait\n')
+  await edit('nfd.md', 'café au lait', 'café noir')
+  expect(content('nfd.md')).toBe('cafe\u0301 noir\n')
+})
+
+const SIMILAR = [
+  'function add(a, b) {',
+  '  // adds two numbers',
+  '  const sum = a + b',
+  '  return sum',
+  '}',
+  '',
+].join('\n')
+test('similar text is replaced when one place is clearly meant, and lines that were misquoted stay', async () => {
+  await given('similar.js', `${SIMILAR}\nfunction other() {}\n`)
+  const { data } = await edit(
+    'similar.js',
+    SIMILAR.replace('adds two numbers', 'add two numbers'),
+    SIMILAR.replace('adds two numbers', 'add two numbers').replace('return sum', 'return sum | 0'),
+  )
+  expect(content('similar.js')).toBe(
+    `${SIMILAR.replace('return sum', 'return sum | 0')}\nfunction other() {}\n`,
+  )
+  expect(data.rung).toBe('similarity')
+  expect(data.confidence).toBeGreaterThan(0.9)
+})
+
+test('two places that are about equally similar are refused', async () => {
+  const twins = `${SIMILAR.replace('sum', 'sum1')}${SIMILAR.replace('sum', 'sum2')}`
+  await given('twins.js', twins)
+  await expect(edit('twins.js', SIMILAR.replace('sum', 'sum3'), 'x')).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('equally like'),
+  })
+  expect(content('twins.js')).toBe(twins)
+})
+
+test('a short text that is only similar is never replaced', async () => {
+  await given('short.yml', 'timeout: 300\n')
+  await expect(edit('short.yml', 'timeout: 30\n', 'timeout: 60\n')).rejects.toMatchObject({
+    code: 'not_found',
+  })
+})
+
+test('a text that is not unique is refused with its lines; replace_all and expected_replacements say how many', async () => {
+  await given('many.txt', 'x\ny\nx\nx\n')
+  await expect(edit('many.txt', 'x', 'z')).rejects.toMatchObject({
+    message: expect.stringContaining('3 matches, at line 1, line 3, line 4'),
+  })
+  await expect(edit('many.txt', 'x', 'z', { expected_replacements: 2 })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await edit('many.txt', 'x', 'z', { expected_replacements: 3 })
+  expect(content('many.txt')).toBe('z\ny\nz\nz\n')
+  await edit('many.txt', 'z', 'zz', { replace_all: true })
+  expect(content('many.txt')).toBe('zz\ny\nzz\nzz\n')
+  await given('overlap.txt', 'aaa\n')
+  await expect(edit('overlap.txt', 'aa', 'b')).rejects.toMatchObject({
+    message: expect.stringContaining('not unique'),
+  })
+})
+
+test('several edits are matched against the original, and either all apply or none', async () => {
+  await given('several.txt', 'a\nb\nc\n')
+  const edits = [
+    { old_string: 'a', new_string: 'b2' },
+    { old_string: 'b', new_string: 'c2' },
+  ]
+  await bench.call(editFile, { path: 'several.txt', edits })
+  expect(content('several.txt')).toBe('b2\nc2\nc\n')
+  const failing = [
+    { old_string: 'c\n', new_string: 'd\n' },
+    { old_string: 'nowhere', new_string: 'x' },
+  ]
+  await expect(bench.call(editFile, { path: 'several.txt', edits: failing })).rejects.toMatchObject({
+    message: expect.stringContaining('edit 2 of 2'),
+  })
+  const overlapping = [
+    { old_string: 'b2\nc2', new_string: 'x' },
+    { old_string: 'c2\nc', new_string: 'y' },
+  ]
+  await expect(bench.call(editFile, { path: 'several.txt', edits: overlapping })).rejects.toMatchObject({
+    message: expect.stringContaining('Edits 1 and 2 change the same place'),
+  })
+  expect(content('several.txt')).toBe('b2\nc2\nc\n')
+})
+
+test('dry_run shows the same diff and changes nothing', async () => {
+  await given('dry.txt', 'a\n')
+  const dry = await edit('dry.txt', 'a', 'b', { dry_run: true })
+  expect(content('dry.txt')).toBe('a\n')
+  const real = await edit('dry.txt', 'a', 'b')
+  expect(dry.data).toEqual({ ...real.data, dry_run: true })
+})
+
+test('a file that was not read can be edited exactly, but not approximately', async () => {
+  writeFileSync(bench.at('unread.txt'), '  a\r\n  b\r\n')
+  await expect(edit('unread.txt', 'a\nb\n', 'c\n')).rejects.toMatchObject({
+    hint: expect.stringContaining('Read the file'),
+  })
+  await edit('unread.txt', '  a\n  b\n', '  c\n')
+  expect(content('unread.txt')).toBe('  c\r\n')
+  // The rest of it has still not been seen.
+  expect(bench.workspace.receipts.get(bench.at('unread.txt'))).toBeUndefined()
+})
+
+test('a file that changed since it was read is edited where the target is still unique, and says so', async () => {
+  await given('stale.txt', 'a\nb\n')
+  const receipt = bench.workspace.receipts.get(bench.at('stale.txt'))
+  writeFileSync(bench.at('stale.txt'), 'a\nb\nsomeone else\n')
+  const { text, data } = await edit('stale.txt', 'b', 'c')
+  expect(content('stale.txt')).toBe('a\nc\nsomeone else\n')
+  expect(data.changed_since_read).toBe(true)
+  expect(text).toContain('changed since it was read')
+  // Still not read as it is now: a whole-file write would destroy what somebody else wrote.
+  expect(bench.workspace.receipts.get(bench.at('stale.txt'))).toBe(receipt)
+  writeFileSync(bench.at('stale.txt'), 'a\nz\n')
+  await expect(edit('stale.txt', 'c', 'd')).rejects.toMatchObject({
+    message: expect.stringContaining('was changed since'),
+  })
+})
+
+test('a failed edit shows the closest lines and the characters that differ', async () => {
+  await given('closest.ts', 'const a = 1\nconst name = “x”\nconst b = 2\n')
+  const error = await edit('closest.ts', "const nome = 'y'", 'z').catch(reason => reason)
+  expect(error.code).toBe('not_found')
+  expect(error.message).toContain('Closest is line 2')
+  expect(error.message).toContain('column 8: the file has a (U+0061), old_string has o (U+006F)')
+  await expect(edit('closest.ts', 'const c = 3\nfoo', 'const b = 2')).rejects.toMatchObject({
+    message: expect.stringContaining('new_string is there already, at line 3'),
+  })
+})
+
+test('what cannot be an edit is refused with what to do instead', async () => {
+  await given('refused.txt', 'a\n')
+  await expect(edit('refused.txt', '', 'x')).rejects.toMatchObject({
+    hint: expect.stringContaining('write_file'),
+  })
+  await expect(edit('refused.txt', 'a', 'a')).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(bench.call(editFile, { path: 'refused.txt' })).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(edit('refuse.txt', 'a', 'b')).rejects.toMatchObject({
+    hint: "Did you mean 'refused.txt' in the same folder?",
+  })
+  await given('junk.bin', Buffer.from([0, 1, 2, 3, 0, 255]))
+  await expect(edit('junk.bin', 'a', 'b')).rejects.toMatchObject({
+    message: expect.stringContaining('not text'),
+  })
+})
+
+test('a link keeps pointing to its file, which is what changes; other names of a file need a confirmation', async () => {
+  await given('target.txt', 'a\n')
+  symlinkSync('target.txt', bench.at('link.txt'))
+  await edit('link.txt', 'a', 'b')
+  expect(content('target.txt')).toBe('b\n')
+  linkSync(bench.at('target.txt'), bench.at('other-name.txt'))
+  const input = { path: 'target.txt', old_string: 'b', new_string: 'c' }
+  await expect(bench.call(editFile, input, { unconfirmed: true })).rejects.toMatchObject({
+    code: 'forbidden',
+  })
+  await bench.call(editFile, input)
+  expect(content('other-name.txt')).toBe('c\n')
+})
+
+test('replacing 20,000 places and failing in a large file stay fast', async () => {
+  const line = 'const value = compute(alpha, beta, gamma)\n'
+  await given('large.ts', line.repeat(25_000))
+  const started = performance.now()
+  const { data } = await edit('large.ts', 'alpha', 'ALPHA', { replace_all: true })
+  expect(data.replacements).toBe(25_000)
+  await edit('large.ts', 'nothing like this “at all”\nreally\nnot\n', 'x').catch(() => undefined)
+  expect(performance.now() - started).toBeLessThan(4000)
+})

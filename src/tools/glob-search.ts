@@ -1,0 +1,178 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { labelOf, resultPath, shownPath } from './result-path.ts'
+import { compileGlob } from './search/glob-pattern.ts'
+import { modificationTimes, walk } from './search/walk.ts'
+
+const TIME_LIMIT_MS = 30_000
+
+const input = z.object({
+  pattern: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(
+      'Glob over the path below base_dir: "**/*.ts", "src/**/*.{js,jsx}", "**/@(a|b)*.md". "*.ts" matches only in base_dir itself.',
+    ),
+  base_dir: z.string().min(1).default('.').describe('Folder to search in; the working folder when left out.'),
+  max_results: z.int().min(1).max(100_000).default(1000).describe('Most paths to return.'),
+  offset: z.int().min(0).default(0).describe('Paths to skip: next_offset of the call before.'),
+  sort: z
+    .enum(['modified', 'path', 'none'])
+    .default('modified')
+    .describe('modified: newest first. none: fastest, in no particular order.'),
+  include_ignored: z
+    .boolean()
+    .default(false)
+    .describe('Also files that .gitignore leaves out, and .git itself.'),
+  include_hidden: z.boolean().default(true).describe('Also names that begin with a dot.'),
+})
+
+type Input = z.output<typeof input>
+
+export const globSearch = defineTool({
+  name: 'glob_search',
+  aliases: ['Glob', 'glob', 'find_files'],
+  parameterAliases: {
+    path: 'base_dir',
+    directory: 'base_dir',
+    cwd: 'base_dir',
+    limit: 'max_results',
+    head_limit: 'max_results',
+    no_ignore: 'include_ignored',
+    cursor: { to: 'offset', convert: value => (typeof value === 'string' ? Number(value) : value) },
+  },
+  title: 'Find files',
+  description:
+    'Find files by name with a glob pattern, newest first. Leaves out what .gitignore names, and .git; hidden files are included. Finds files only, does not follow links. ' +
+    'Use grep_search to search inside files, list_directory for one folder.',
+  category: 'ReadOnly',
+  risk: 'low',
+  input,
+  access: (wanted, { cwd }) => [{ kind: 'file_read', path: startOf(wanted, cwd) }],
+  run: search,
+})
+
+/** The folder that the walk begins in: the base folder with the literal beginning of the pattern. */
+function startOf({ pattern, base_dir }: Pick<Input, 'pattern' | 'base_dir'>, cwd: string): string {
+  return absolutePath(compileGlob(pattern).root || '.', absolutePath(base_dir, cwd))
+}
+
+async function search(wanted: Input, context: ToolContext): Promise<ToolOutput> {
+  const started = performance.now()
+  const asked = startOf(wanted, context.cwd)
+  const start = context.permit.judged(asked)
+  if (start === undefined) throw new ToolError('forbidden', `This call may not search ${asked}`)
+  requireFolder(wanted, start, context)
+  const found = await walk(start, {
+    pattern: compileGlob(wanted.pattern),
+    includeIgnored: wanted.include_ignored,
+    includeHidden: wanted.include_hidden,
+    signal: context.signal,
+    deadline: started + TIME_LIMIT_MS,
+  })
+  const { mayRead } = context.permit
+  const prefix = start === '/' ? '/' : `${start}/`
+  const files = found.files.filter(
+    path => mayRead(prefix + path) && (!found.links.has(path) || leadsToReadable(prefix + path, mayRead)),
+  )
+  const page = await pageOf(files, wanted, start, context.signal)
+  return toOutput(wanted, { start, total: files.length, page, ...found }, context)
+}
+
+/** A missing base folder is a mistake; a missing folder in the pattern only means that nothing matches. */
+function requireFolder({ base_dir }: Input, start: string, context: ToolContext): void {
+  const base = context.files.resolve(base_dir)
+  const stat = lstatSync(realPathOf(base), { throwIfNoEntry: false })
+  if (stat?.isDirectory() === true) return
+  const what = stat === undefined ? 'No such folder' : 'This is not a folder'
+  throw new ToolError(
+    stat === undefined ? 'not_found' : 'invalid_input',
+    `${what}: ${shownPath(resultPath(base, context))}`,
+    {
+      hint: start === base ? 'Look around with list_directory.' : 'base_dir must be an existing folder.',
+    },
+  )
+}
+
+/** A link to a file counts as what it leads to, which a rule may hide. */
+function leadsToReadable(path: string, mayRead: (real: string) => boolean): boolean {
+  try {
+    const target = realPathOf(path)
+    return mayRead(target) && lstatSync(target).isFile()
+  } catch {
+    // Leads nowhere.
+    return false
+  }
+}
+
+async function pageOf(
+  files: string[],
+  { sort, offset, max_results }: Input,
+  start: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (sort === 'none') return files.slice(offset, offset + max_results)
+  if (sort === 'path') return files.sort().slice(offset, offset + max_results)
+  const times = await modificationTimes(start, files, signal)
+  // Only what can come on the page is sorted by path as well: numbers alone sort many times faster.
+  const wanted = Math.min(files.length, offset + max_results)
+  const oldest = times.toSorted()[files.length - wanted] ?? 0
+  const newest = files.flatMap((path, index) =>
+    (times[index] ?? 0) >= oldest ? [{ path, time: times[index] ?? 0 }] : [],
+  )
+  newest.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
+  return newest.slice(offset, wanted).map(({ path }) => path)
+}
+
+interface Found {
+  readonly start: string
+  readonly page: readonly string[]
+  readonly total: number
+  readonly unreadable: number
+  readonly timedOut: boolean
+}
+
+function toOutput(
+  wanted: Input,
+  { start, page, total, unreadable, timedOut }: Found,
+  context: ToolContext,
+): ToolOutput {
+  const base = resultPath(start, context)
+  const paths = page.map(path => (base === '.' ? path : join(base, path)))
+  const next = wanted.offset + page.length
+  const truncated = next < total
+  const more = truncated ? ` Showing ${wanted.offset + 1} to ${next}; continue with offset: ${next}.` : ''
+  const notes = [
+    timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
+    unreadable > 0 ? `${unreadable} folders could not be read.` : '',
+    total === 0 && !wanted.pattern.includes('/')
+      ? `"${wanted.pattern}" matches only in the folder itself; use "**/${wanted.pattern}" for all below it.`
+      : '',
+    total === 0 && !wanted.include_ignored
+      ? 'Files that .gitignore leaves out were not looked at (include_ignored).'
+      : '',
+  ].filter(note => note !== '')
+  const head =
+    total === 0
+      ? `No files match ${wanted.pattern}.`
+      : `${total} ${total === 1 ? 'file matches' : 'files match'}.${more}`
+  return {
+    text: [[head, ...notes].join(' '), ...paths.map(shownPath)].join('\n'),
+    data: {
+      base: start,
+      files: paths,
+      total,
+      returned: paths.length,
+      truncated,
+      next_offset: truncated ? next : null,
+      timed_out: timedOut,
+      unreadable_folders: unreadable,
+    },
+    ...labelOf(start, context),
+  }
+}

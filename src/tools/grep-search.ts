@@ -1,0 +1,234 @@
+import { lstatSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { formatContent, formatCounts, formatFiles, type GrepResult } from './grep-output.ts'
+import { missingFile } from './missing-file.ts'
+import { labelOf } from './result-path.ts'
+import { compileGlob, matchesPath } from './search/glob-pattern.ts'
+import { createMatchStream } from './search/match-stream.ts'
+import { createPathStream } from './search/path-stream.ts'
+import { explainErrors, type RipgrepQuery, type RipgrepRun, runRipgrep } from './search/ripgrep.ts'
+
+const TIME_LIMIT_MS = 30_000
+/** Matching lines of one file when many are searched. */
+const PER_FILE = 100
+
+const lineCount = z.int().min(0).max(1000).optional()
+const input = z.object({
+  pattern: z.string().min(1).max(16_384).describe('Regular expression (Rust syntax, no look-around).'),
+  path: z
+    .string()
+    .min(1)
+    .default('.')
+    .describe('File or folder to search; the working folder when left out.'),
+  glob: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe(
+      'Only files whose name ("*.ts", "*.{js,jsx}") or path below the folder ("src/**/*.ts") matches; "!*.min.js" leaves out.',
+    ),
+  type: z
+    .string()
+    .regex(/^[A-Za-z0-9_+.-]+$/)
+    .optional()
+    .describe('Only files of a type (ts, py, rust, …) or with this extension.'),
+  output_mode: z
+    .enum(['files_with_matches', 'content', 'count'])
+    .default('files_with_matches')
+    .describe(
+      'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
+    ),
+  case_insensitive: z.boolean().default(false),
+  fixed_strings: z.boolean().default(false).describe('The pattern is plain text, not a regular expression.'),
+  multiline: z
+    .boolean()
+    .default(false)
+    .describe('The pattern may match across lines, and . matches line ends.'),
+  before: lineCount.describe('Lines to show before each match (content).'),
+  after: lineCount.describe('Lines to show after each match (content).'),
+  context: lineCount.describe('Lines to show before and after each match (content).'),
+  head_limit: z.int().min(1).max(10_000).default(250).describe('Most files or matching lines to return.'),
+  offset: z.int().min(0).default(0).describe('Results to skip: next_offset of the call before.'),
+  max_per_file: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Most matching lines of one file (content); 100 unless path is a file.'),
+  no_ignore: z.boolean().default(false).describe('Also files that .gitignore leaves out.'),
+  line_numbers: z.boolean().default(true),
+})
+
+type GrepInput = z.output<typeof input>
+
+export const grepSearch = defineTool({
+  name: 'grep_search',
+  aliases: ['Grep', 'grep', 'search_files'],
+  parameterAliases: {
+    query: 'pattern',
+    base_dir: 'path',
+    directory: 'path',
+    file_pattern: 'glob',
+    include: 'glob',
+    '-i': 'case_insensitive',
+    '-n': 'line_numbers',
+    '-A': 'after',
+    '-B': 'before',
+    '-C': 'context',
+    context_lines: 'context',
+    limit: 'head_limit',
+    max_results: 'head_limit',
+    include_ignored: 'no_ignore',
+    cursor: { to: 'offset', convert: value => (typeof value === 'string' ? Number(value) : value) },
+  },
+  title: 'Search in files',
+  description:
+    'Search the contents of files with a regular expression (ripgrep). Returns the files that match; pass output_mode: "content" for the lines. ' +
+    'Leaves out binary files, .git and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
+  category: 'ReadOnly',
+  risk: 'low',
+  input,
+  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: absolutePath(path, cwd) }],
+  run: search,
+})
+
+async function search(wanted: GrepInput, context: ToolContext): Promise<ToolOutput> {
+  const place = await locate(wanted.path, context)
+  const filter = globFilter(wanted.glob)
+  const accepts = (path: string): boolean =>
+    filter.accepts(path) && context.permit.mayRead(join(place.folder, path))
+  const query: RipgrepQuery = {
+    pattern: wanted.pattern,
+    ...place,
+    fixedStrings: wanted.fixed_strings,
+    ignoreCase: wanted.case_insensitive,
+    multiline: wanted.multiline,
+    noIgnore: wanted.no_ignore,
+    type: wanted.type,
+    names: wanted.type === undefined ? filter.names : undefined,
+    excluded: filter.excluded,
+    output: [],
+  }
+  const started = performance.now()
+  const result = await collect(query, wanted, accepts, context)
+  const isQuick = performance.now() - started < 500
+  const ignored =
+    result.total === 0 && !wanted.no_ignore && isQuick ? await countIgnored(query, accepts, context) : 0
+  const format = { files_with_matches: formatFiles, content: formatContent, count: formatCounts }[
+    wanted.output_mode
+  ]
+  const output = await format({ ...result, ...place, ignored }, wanted, context)
+  return { ...output, ...labelOf(place.folder, context) }
+}
+
+/** The folder to run in and, when a file was named, its name. */
+async function locate(
+  path: string,
+  context: ToolContext,
+): Promise<{ folder: string; file: string | undefined }> {
+  const real = context.permit.judged(context.files.resolve(path))
+  if (real === undefined) throw new ToolError('forbidden', `This call may not search ${path}`)
+  const stat = lstatSync(real, { throwIfNoEntry: false })
+  if (stat === undefined) throw await missingFile(path, context)
+  if (stat.isDirectory()) return { folder: real, file: undefined }
+  if (!stat.isFile()) throw new ToolError('invalid_input', `This is neither a file nor a folder: ${path}`)
+  return { folder: dirname(real), file: basename(real) }
+}
+
+interface GlobFilter {
+  /** For ripgrep, so that other files are not opened. */
+  readonly names: string | undefined
+  readonly excluded: string | undefined
+  accepts(path: string): boolean
+}
+
+/**
+ * ripgrep's own --glob would bring back files that .gitignore leaves out, so a glob that selects is applied here; ripgrep
+ * gets its last component as a file type, which does not.
+ */
+function globFilter(glob: string | undefined): GlobFilter {
+  const all = { names: undefined, excluded: undefined, accepts: () => true }
+  if (glob === undefined) return all
+  if (glob.startsWith('!')) return { ...all, excluded: glob.slice(1) }
+  const pattern = compileGlob(glob.includes('/') ? glob.replace(/^\.?\//, '') : `**/${glob}`)
+  const last = glob.split('/').at(-1) ?? ''
+  const isSimple = /^[^:{}()!+@\\]+$/.test(last) || /^\*\.\{[\w,.-]+\}$/.test(last)
+  return {
+    ...all,
+    names: isSimple && !last.includes('**') ? last : undefined,
+    accepts: path => matchesPath(pattern, path),
+  }
+}
+
+type Collected = Omit<GrepResult, 'folder' | 'file' | 'ignored'>
+
+async function collect(
+  query: RipgrepQuery,
+  wanted: GrepInput,
+  accepts: (path: string) => boolean,
+  context: ToolContext,
+): Promise<Collected> {
+  const isContent = wanted.output_mode === 'content'
+  const perFile = wanted.max_per_file ?? (query.file === undefined ? PER_FILE : Number.POSITIVE_INFINITY)
+  const stream = isContent
+    ? createMatchStream({ accepts, perFile, needed: wanted.offset + wanted.head_limit })
+    : createPathStream({ accepts, counts: wanted.output_mode === 'count' })
+  const run: RipgrepRun = {
+    processes: context.processes,
+    signal: context.signal,
+    timeoutMs: TIME_LIMIT_MS,
+    onOutput: chunk => {
+      stream.push(chunk)
+      return undefined
+    },
+  }
+  const ended = await runRipgrep({ ...query, output: outputOptions(wanted) }, run)
+  const files = stream.files()
+  if (ended.exitCode === 2 && ended.errors !== '') {
+    if (query.type !== undefined && /unrecognized file type/.test(ended.errors)) {
+      // Not a type that ripgrep knows: an extension.
+      return collect({ ...query, type: undefined, names: `*.${query.type}` }, wanted, accepts, context)
+    }
+    throw explainErrors(ended.errors, wanted.pattern)
+  }
+  if (ended.timedOut && files.length === 0) {
+    throw new ToolError('timeout', 'The search took longer than 30 seconds.', {
+      hint: 'Search a smaller folder, or narrow it with glob or type.',
+    })
+  }
+  const matches = files.reduce((sum, file) => sum + file.matches, 0)
+  const total = isContent ? matches : files.length
+  return { files, total, matches, perFile, timedOut: ended.timedOut, incomplete: ended.exitCode === 2 }
+}
+
+function outputOptions({ output_mode, context, before, after }: GrepInput): string[] {
+  if (output_mode === 'files_with_matches') return ['--files-with-matches', '--null']
+  if (output_mode === 'count') return ['--count', '--null', '--with-filename']
+  return ['--json', `--before-context=${before ?? context ?? 0}`, `--after-context=${after ?? context ?? 0}`]
+}
+
+/** How many ignored files match, when nothing else does: up to 50, within a second. */
+async function countIgnored(
+  query: RipgrepQuery,
+  accepts: (path: string) => boolean,
+  context: ToolContext,
+): Promise<number> {
+  const stream = createPathStream({ accepts, counts: false })
+  await runRipgrep(
+    { ...query, noIgnore: true, output: ['--files-with-matches', '--null'] },
+    {
+      processes: context.processes,
+      signal: context.signal,
+      timeoutMs: 1000,
+      onOutput: chunk => {
+        stream.push(chunk)
+        return stream.files().length < 50
+      },
+    },
+  )
+  return stream.files().length
+}

@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import type { DirectoryEntry } from '../core/files.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool, type ToolContext } from '../core/tool.ts'
+import { missingFile } from './missing-file.ts'
+import { labelOf, resultPath, shownPath } from './result-path.ts'
+
+const input = z.object({
+  path: z.string().min(1).default('.').describe('Folder to list; the working folder when left out.'),
+  limit: z.int().min(1).max(100_000).default(1000).describe('Most entries to return.'),
+  offset: z.int().min(0).default(0).describe('Entries to skip: next_offset of the call before.'),
+})
+
+export const listDirectory = defineTool({
+  name: 'list_directory',
+  aliases: ['LS', 'ls', 'list', 'list_dir', 'list_files'],
+  parameterAliases: { directory: 'path', base_dir: 'path', dir: 'path', max_results: 'limit' },
+  title: 'List folder',
+  description:
+    'List one folder: folders first (with a slash), then files with their size, hidden ones included. Use glob_search to find files in a whole tree.',
+  category: 'ReadOnly',
+  risk: 'low',
+  input,
+  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: absolutePath(path, cwd) }],
+  async run({ path, limit, offset }, context) {
+    const entries = await entriesOf(path, context)
+    entries.sort((a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1))
+    const page = entries.slice(offset, offset + limit)
+    const next = offset + page.length
+    const truncated = next < entries.length
+    const absolute = context.files.resolve(path)
+    const real = context.permit.judged(absolute) ?? absolute
+    const shown = shownPath(resultPath(real, context))
+    const more = truncated ? ` Showing ${offset + 1} to ${next}; continue with offset: ${next}.` : ''
+    const head = entries.length === 0 ? `${shown} is empty.` : `${entries.length} entries in ${shown}.${more}`
+    return {
+      text: [head, ...page.map(lineOf)].join('\n'),
+      data: {
+        path: real,
+        entries: page.map(({ name, kind, size, modifiedMs }) => ({
+          name,
+          kind,
+          size: kind === 'file' ? size : null,
+          modified: new Date(modifiedMs).toISOString(),
+        })),
+        total: entries.length,
+        truncated,
+        next_offset: truncated ? next : null,
+      },
+      ...labelOf(real, context),
+    }
+  },
+})
+
+async function entriesOf(path: string, context: ToolContext): Promise<DirectoryEntry[]> {
+  try {
+    return await context.files.list(path)
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error
+    if (error.code === 'not_found') throw await missingFile(path, context)
+    if (error.code !== 'invalid_input') throw error
+    throw new ToolError('invalid_input', error.message, { hint: 'Use read_file to see what is in a file.' })
+  }
+}
+
+function rankOf({ kind }: DirectoryEntry): number {
+  return kind === 'directory' ? 0 : 1
+}
+
+function lineOf({ name, kind, size }: DirectoryEntry): string {
+  const shown = shownPath(name)
+  switch (kind) {
+    case 'directory':
+      return `${shown}/`
+    case 'file':
+      return `${shown}  ${size.toLocaleString('en')} bytes`
+    case 'link':
+      return `${shown}  (link)`
+    case 'other':
+      return `${shown}  (neither file nor folder)`
+  }
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
+import { absolutePath } from '../core/real-path.ts'
+import { defineTool } from '../core/tool.ts'
+import { missingFile } from './missing-file.ts'
+import { resultPath, shownPath } from './result-path.ts'
+
+const input = z.object({
+  from: z.string().min(1).describe('File or folder to move.'),
+  to: z.string().min(1).describe('Its new path, with its name; not the folder to put it in.'),
+  overwrite: z.boolean().default(false).describe('Replace what is at the new path.'),
+})
+
+export const moveFile = defineTool({
+  name: 'move_file',
+  aliases: ['Move', 'move', 'mv', 'rename', 'rename_file'],
+  parameterAliases: {
+    path: 'from',
+    source: 'from',
+    src: 'from',
+    old_path: 'from',
+    destination: 'to',
+    dest: 'to',
+    dst: 'to',
+    new_path: 'to',
+    force: 'overwrite',
+  },
+  title: 'Move or rename',
+  description:
+    'Move or rename a file or a whole folder. Missing parent folders are created; an existing target is kept unless overwrite is true. Can be undone.',
+  category: 'FileSystem',
+  risk: 'high',
+  input,
+  access({ from, to, overwrite }, { cwd }) {
+    const source = absolutePath(from, cwd)
+    const target = absolutePath(to, cwd)
+    return [
+      // Without this, a file that may not be read could be moved to where it may.
+      { kind: 'file_read', path: source },
+      { kind: 'file_delete', path: source },
+      { kind: 'file_write', path: target },
+      ...(overwrite ? [{ kind: 'file_delete' as const, path: target }] : []),
+    ]
+  },
+  async run({ from, to, overwrite }, context) {
+    const shown = (path: string): string => shownPath(resultPath(context.files.resolve(path), context))
+    const effects = await context.files.move(from, to, { overwrite }).catch(async error => {
+      const isMissing = error instanceof ToolError && error.code === 'not_found'
+      throw isMissing ? await missingFile(from, context) : error
+    })
+    return {
+      text: `Moved ${shown(from)} to ${shown(to)}`,
+      data: { from: context.files.resolve(from), to: context.files.resolve(to), entries: effects.length },
+    }
+  },
+})

@@ -1,0 +1,120 @@
+import { rgPath } from '@vscode/ripgrep'
+import { ToolError } from '../../core/errors.ts'
+import type { Processes, ProcessResult } from '../../core/processes.ts'
+import { repositoryRoot } from './ignore-chain.ts'
+
+export interface RipgrepQuery {
+  readonly pattern: string
+  /** Real path of a folder, or of the folder of the one file to search. */
+  readonly folder: string
+  /** Name of the one file to search in the folder. */
+  readonly file: string | undefined
+  readonly fixedStrings: boolean
+  readonly ignoreCase: boolean
+  readonly multiline: boolean
+  readonly noIgnore: boolean
+  /** A type that ripgrep knows. */
+  readonly type: string | undefined
+  /** Glob over file names: what it does not match is not opened. */
+  readonly names: string | undefined
+  /** Glob of what is left out. */
+  readonly excluded: string | undefined
+  /** How results are printed. */
+  readonly output: readonly string[]
+}
+
+export interface RipgrepRun {
+  readonly processes: Processes
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Return false to stop. */
+  readonly onOutput: (chunk: Uint8Array) => boolean | undefined
+}
+
+/** Runs the ripgrep that comes with this package. The environment is empty, so no configuration of anybody applies. */
+export async function runRipgrep(
+  query: RipgrepQuery,
+  run: RipgrepRun,
+): Promise<ProcessResult & { errors: string }> {
+  const errors: Uint8Array[] = []
+  let size = 0
+  const result = await run.processes
+    .run({
+      file: rgPath,
+      args: toArguments(query),
+      cwd: query.folder,
+      env: {},
+      timeoutMs: run.timeoutMs,
+      signal: run.signal,
+      onStdout: run.onOutput,
+      onStderr: chunk => {
+        if (size < 16_384) errors.push(chunk.slice())
+        size += chunk.length
+        return undefined
+      },
+    })
+    .catch(cause => {
+      throw new ToolError('failed', 'The search program ripgrep could not be started.', {
+        hint: 'Reinstall the package: its binary comes with @vscode/ripgrep.',
+        cause,
+      })
+    })
+  run.signal.throwIfAborted()
+  return { ...result, errors: Buffer.concat(errors).toString('utf8') }
+}
+
+function toArguments(query: RipgrepQuery): string[] {
+  const inRepository = repositoryRoot(query.folder) !== undefined
+  return [
+    '--no-config',
+    '--color=never',
+    '--no-messages',
+    '--no-follow',
+    '--hidden',
+    // The same files as glob_search: .gitignore files and the repository's own list, nothing of the user's.
+    ...(query.noIgnore ? ['--no-ignore'] : ['--no-require-git', '--no-ignore-dot', '--no-ignore-global']),
+    ...(query.noIgnore || inRepository ? [] : ['--no-ignore-parent']),
+    ...(query.fixedStrings ? ['--fixed-strings'] : []),
+    query.ignoreCase ? '--ignore-case' : '--case-sensitive',
+    ...(query.multiline ? ['--multiline', '--multiline-dotall'] : []),
+    // `$` before a carriage return too.
+    ...(query.pattern.includes('$') && !query.fixedStrings && !query.multiline ? ['--crlf'] : []),
+    ...(query.type === undefined ? [] : [`--type=${query.type}`]),
+    ...(query.names === undefined ? [] : [`--type-add=kogu:${query.names}`, '--type=kogu']),
+    ...(query.excluded === undefined ? [] : [`--glob=!${query.excluded}`]),
+    '--glob=!.git',
+    ...(query.folder === '/' ? ['--glob=!/proc', '--glob=!/sys', '--glob=!/dev'] : []),
+    ...query.output,
+    // One argument each, behind `=` and `--`: nothing that was asked for can become an option.
+    `--regexp=${query.pattern}`,
+    '--',
+    query.file === undefined ? './' : `./${query.file}`,
+  ]
+}
+
+/** What ripgrep says about a query that it does not take, in one or two lines. */
+export function explainErrors(errors: string, pattern: string): ToolError {
+  const text = errors
+    .split('\n')
+    .map(line => line.replace(/^rg: /, '').trimEnd())
+    .filter(line => line !== '' && !/PCRE2|--pcre2|--multiline|--text/.test(line))
+    .slice(0, 8)
+    .join('\n')
+  if (/regex parse error|look-around|backreferences/.test(errors)) {
+    const unsupported = /look-around|backreferences/.test(errors)
+    return new ToolError('invalid_input', `The pattern is not a valid regular expression: ${text}`, {
+      hint: unsupported
+        ? 'Look-around and backreferences are not supported; search for a simpler pattern and filter the result.'
+        : 'Escape the characters . * + ? ( ) [ ] { } | ^ $ \\ or pass fixed_strings: true to search for the text as it is.',
+    })
+  }
+  if (/literal .*not allowed/.test(errors)) {
+    return new ToolError('invalid_input', 'The pattern holds a line break.', {
+      hint: 'Pass multiline: true.',
+    })
+  }
+  return new ToolError(
+    'failed',
+    `The search for ${pattern.slice(0, 100)} failed: ${text || 'ripgrep gave no reason'}`,
+  )
+}

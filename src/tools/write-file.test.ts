@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFile } from './read-file.ts'
+import { createToolBench, type ToolBench } from './testing.ts'
+import { encodeText } from './text/codec.ts'
+import { writeFile } from './write-file.ts'
+
+let bench: ToolBench
+beforeAll(() => {
+  bench = createToolBench()
+})
+afterAll(() => bench.close())
+
+const content = (name: string): string => readFileSync(bench.at(name), 'utf8')
+
+async function given(name: string, text: string | Uint8Array): Promise<void> {
+  writeFileSync(bench.at(name), text)
+  await bench.call(readFile, { path: name })
+}
+
+const write = (path: string, text: string, more: object = {}) =>
+  bench.call(writeFile, { path, content: text, ...more })
+const accessOf = (path: string, more: object = {}) =>
+  writeFile.access(
+    { path, content: 'x', mode: 'overwrite', create_dirs: true, allow_shrink: false, ...more },
+    { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts },
+  )
+
+test('a new file is created with its folders and leaves a receipt', async () => {
+  const { text, data } = await write('deep/er/new.txt', 'a\nb\n')
+  expect(text).toBe('Created deep/er/new.txt (4 bytes, 2 lines)')
+  expect(data).toEqual({
+    path: bench.at('deep/er/new.txt'),
+    mode: 'overwrite',
+    bytes_written: 4,
+    success: true,
+    created: true,
+    size: 4,
+    lines: 2,
+    encoding: 'utf-8',
+    sha256: createHash('sha256').update('a\nb\n').digest('hex'),
+  })
+  expect(bench.workspace.receipts.get(bench.at('deep/er/new.txt'))).toBe(data.sha256)
+  await expect(write('no/such/place.txt', 'x', { create_dirs: false })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(existsSync(bench.at('no'))).toBe(false)
+})
+
+test('a file that was read is replaced, with a diff', async () => {
+  await given('seen.txt', 'a\nb\nc\n')
+  expect(accessOf('seen.txt')).toEqual([{ kind: 'file_write', path: bench.at('seen.txt') }])
+  const { text, data } = await write('seen.txt', 'a\nB\nc\n')
+  expect(text).toBe('Overwrote seen.txt (6 bytes, 3 lines, +1 -1 lines)')
+  expect(data.diff).toContain('-b\n+B\n')
+  // Its own write counts as having seen it.
+  await write('seen.txt', 'again\n')
+})
+
+test('a file that was not read, or changed since, is replaced only when that is confirmed', async () => {
+  writeFileSync(bench.at('unseen.txt'), 'work of somebody\n')
+  const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('unseen.txt') }
+  expect(accessOf('unseen.txt')).toContainEqual(confirmation)
+  const input = { path: 'unseen.txt', content: 'new\n' }
+  await expect(bench.call(writeFile, input, { unconfirmed: true })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('has not been read'),
+  })
+  await bench.call(readFile, { path: 'unseen.txt' })
+  writeFileSync(bench.at('unseen.txt'), 'changed meanwhile\n')
+  expect(accessOf('unseen.txt')).toContainEqual(confirmation)
+  await expect(bench.call(writeFile, input, { unconfirmed: true })).rejects.toMatchObject({
+    message: expect.stringContaining('was changed since'),
+  })
+  expect(content('unseen.txt')).toBe('changed meanwhile\n')
+  await bench.call(writeFile, input)
+  expect(content('unseen.txt')).toBe('new\n')
+})
+
+test('expected_hash replaces the receipt', async () => {
+  await given('hashed.txt', 'a\n')
+  const { sha256 } = (await bench.call(readFile, { path: 'hashed.txt' })).data
+  bench.workspace.receipts.delete(bench.at('hashed.txt'))
+  expect(accessOf('hashed.txt', { expected_hash: sha256 })).toHaveLength(1)
+  await expect(write('hashed.txt', 'b\n', { expected_hash: '0'.repeat(64) })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await write('hashed.txt', 'b\n', { expected_hash: sha256 })
+  expect(content('hashed.txt')).toBe('b\n')
+  await expect(write('absent.txt', 'b\n', { expected_hash: sha256 })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  expect(existsSync(bench.at('absent.txt'))).toBe(false)
+})
+
+test('mode create refuses an existing file, append adds to it and does not count as reading it', async () => {
+  writeFileSync(bench.at('log.txt'), 'a\n')
+  await expect(write('log.txt', 'b\n', { mode: 'create' })).rejects.toMatchObject({
+    message: "File already exists: log.txt. Use 'overwrite' mode to replace.",
+  })
+  const { data } = await write('log.txt', 'b\n', { mode: 'append' })
+  expect(data).toMatchObject({ bytes_written: 2, size: 4, created: false })
+  expect(content('log.txt')).toBe('a\nb\n')
+  expect(bench.workspace.receipts.get(bench.at('log.txt'))).toBeUndefined()
+  await write('fresh.txt', 'x', { mode: 'append' })
+  expect(content('fresh.txt')).toBe('x')
+})
+
+test('encoding, byte order mark and CRLF of the old file stay; content that says otherwise is taken as it is', async () => {
+  await given('windows.txt', '\uFEFFa\r\nb\r\nc\n')
+  await write('windows.txt', 'x\ny\n')
+  expect(content('windows.txt')).toBe('\uFEFFx\r\ny\r\n')
+  await write('windows.txt', 'x\r\ny\n')
+  expect(content('windows.txt')).toBe('\uFEFFx\r\ny\n')
+  await given('wide.txt', encodeText('\uFEFFa\r\n', 'utf-16le') ?? '')
+  await write('wide.txt', 'b\n')
+  expect(readFileSync(bench.at('wide.txt'), 'utf16le')).toBe('\uFEFFb\r\n')
+  await write('wide.txt', 'c', { mode: 'append' })
+  expect(readFileSync(bench.at('wide.txt'), 'utf16le')).toBe('\uFEFFb\r\nc')
+  await given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
+  await write('sjis.txt', '日本語のまま\n')
+  expect(
+    Buffer.compare(
+      readFileSync(bench.at('sjis.txt')),
+      encodeText('日本語のまま\n', 'shift_jis') ?? Buffer.alloc(0),
+    ),
+  ).toBe(0)
+  await given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
+  await expect(write('sjis.txt', '😀\n')).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('shift_jis'),
+  })
+})
+
+const PROGRAM = Array.from({ length: 60 }, (_, i) => `const line${i} = ${i}`).join('\n')
+test('a write that would lose most of a file is refused unless it is confirmed', async () => {
+  await given('program.js', PROGRAM)
+  await expect(write('program.js', 'const a = 1\n')).rejects.toMatchObject({
+    message: 'program.js would shrink from 60 to 1 lines.',
+    hint: expect.stringContaining('allow_shrink'),
+  })
+  await write('program.js', 'const a = 1\n', { allow_shrink: true })
+  expect(content('program.js')).toBe('const a = 1\n')
+})
+
+test.each([
+  '// ... existing code ...',
+  '# ... rest of the code unchanged ...',
+  '/* rest of file remains the same */',
+  '// (rest of the implementation stays the same)',
+  '<!-- ... existing content ... -->',
+  '    # ... existing imports ...',
+  '-- remaining code unchanged',
+  '// ...',
+  '# …',
+  '{/* ... existing code ... */}',
+  '// 既存のコード',
+  '# 以下省略',
+  '// ... 残りのコードは変更なし ...',
+  '// 기존 코드 유지',
+  '# 나머지 코드는 동일',
+  '// 其余代码保持不变',
+  '[... rest of the file unchanged ...]',
+  '// other methods remain unchanged',
+])('a line that stands in for lost text is refused: %s', async line => {
+  await given('placeholder.js', PROGRAM)
+  const shorter = [...PROGRAM.split('\n').slice(0, 40), line].join('\n')
+  await expect(write('placeholder.js', shorter)).rejects.toMatchObject({
+    message: expect.stringContaining('stands in for'),
+  })
+  await write('placeholder.js', shorter, { allow_shrink: true })
+  // It is in the file now, so it is text like any other.
+  await write('placeholder.js', `${shorter}\n`)
+})
+
+test.each([
+  '// returns the rest of the arguments after the command name',
+  '// ...args are passed on to the handler',
+  '# existing files are never overwritten by this function',
+  'const rest = [...existing, code]',
+  '// the original code of this error is kept in cause',
+  '# unchanged lines keep their line ends; changed ones get those of their neighbours',
+  'doSomething(...args)',
+  '// The remaining arguments go to the parser, which knows what to do with them.',
+])('an ordinary line is not taken for a placeholder: %s', async line => {
+  await given('ordinary.js', PROGRAM)
+  await write('ordinary.js', `${PROGRAM}\n${line}\n`)
+})
+
+test('folders and binary files: the first is refused, the second replaced once it is confirmed', async () => {
+  mkdirSync(bench.at('folder'))
+  await expect(write('folder', 'x')).rejects.toMatchObject({ code: 'invalid_input' })
+  writeFileSync(bench.at('data.bin'), Buffer.from([0, 1, 2, 255]))
+  await write('data.bin', 'text\n')
+  expect(content('data.bin')).toBe('text\n')
+})
+
+test('the old text is not shown to a call that may not read it', async () => {
+  await given('secret.env', 'TOKEN=abc\n')
+  const { data, text } = await bench.call(
+    writeFile,
+    { path: 'secret.env', content: 'TOKEN=x\n' },
+    { permit: { mayRead: () => false } },
+  )
+  expect(JSON.stringify(data) + text).not.toContain('abc')
+})
