@@ -4,6 +4,7 @@ import type { JudgeRequest } from '../core/decision.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { FileItem, Item } from './items.ts'
+import { doesMoreThanItsCommands } from './rules.ts'
 
 /** A remembered answer. Kept in the state folder, bound to one workspace, revocable; never in a tracked file. */
 export interface Grant {
@@ -96,10 +97,15 @@ export function callDigest(request: JudgeRequest): string {
 }
 
 function coversCommand(spec: GrantSpec & { kind: 'command' }, analysis: CommandAnalysis): boolean {
-  if (analysis.unresolved || analysis.level === 'dangerous' || analysis.level === 'forbidden') return false
+  if (!isWidenable(analysis)) return false
   const risky = analysis.commands.filter(found => found.level !== 'safe')
   const everyWord = risky.every(found => startsWith(found, spec.words))
   return risky.length > 0 && everyWord && analysis.access.every(access => staysInside(access, spec.roots))
+}
+
+function isWidenable(analysis: CommandAnalysis): boolean {
+  const fixed = analysis.unresolved || analysis.level === 'dangerous' || analysis.level === 'forbidden'
+  return !fixed && !doesMoreThanItsCommands(analysis)
 }
 
 function staysInside(access: CommandAnalysis['access'][number], roots: readonly string[]): boolean {
@@ -153,7 +159,7 @@ const RUNS_WHAT_FOLLOWS =
   /^(run|exec|x|dlx|start|config|alias|submodule|bisect|filter-branch|rebase|api|extension)$/
 
 function grantableWords(analysis: CommandAnalysis): string[] | undefined {
-  if (analysis.unresolved || analysis.level === 'dangerous') return undefined
+  if (!isWidenable(analysis)) return undefined
   const risky = analysis.commands.filter(found => found.level !== 'safe')
   const first = risky[0]?.argv.map(word => word.text) ?? []
   const [program, second, third] = first

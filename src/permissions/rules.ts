@@ -1,5 +1,5 @@
 import type { DecisionRef, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
-import type { FoundCommand } from './commands/types.ts'
+import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { Item } from './items.ts'
 import type { PathContext } from './paths.ts'
 import { compileHosts, compilePaths, matchTokens, type PathMatcher, type TokenPattern } from './patterns.ts'
@@ -183,8 +183,16 @@ function matchesCommand(
   const { analysis } = item
   const one = (found: FoundCommand): boolean => matchesOne(found, definition, strict)
   if (strict) return analysis.commands.some(one)
-  if (analysis.unresolved || analysis.commands.length === 0) return false
+  if (analysis.unresolved || doesMoreThanItsCommands(analysis)) return false
   return analysis.commands.every(found => found.level === 'safe' || one(found)) && analysis.commands.some(one)
+}
+
+/** Output to a file, a changed variable, a function, the background: nothing of that is in the words of a command. */
+export function doesMoreThanItsCommands({ reasons, commands }: CommandAnalysis): boolean {
+  return (
+    commands.length === 0 ||
+    reasons.some(finding => finding.command === undefined && finding.level !== 'safe')
+  )
 }
 
 function matchesOne(found: FoundCommand, definition: RuleDefinition, strict: boolean): boolean {
