@@ -1,0 +1,108 @@
+import { generateText, tool } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import * as z from 'zod'
+import { localProvider, PRIORITY } from '../src/core/provider.ts'
+import { defineTool } from '../src/core/tool.ts'
+import { run as measureAudit } from './audit.ts'
+import { interleave } from './measure.ts'
+import { type Row, showTime, toPlainRow, toRow, verdict } from './table.ts'
+import { openTemporaryRuntime } from './temporary-runtime.ts'
+
+const input = z.object({ text: z.string(), times: z.int().min(1).default(1) })
+
+/** The work itself, on every side. */
+function repeat({ text, times }: z.output<typeof input>): string {
+  return text.repeat(times)
+}
+
+/** What a call costs besides its tool: validation, decision, audit, time limit, result. */
+export async function measureCalls(): Promise<Row[]> {
+  const { runtime, call, close } = await openTemporaryRuntime()
+  try {
+    const repeatText = defineTool({
+      name: 'repeat_text',
+      title: 'Repeat',
+      description: 'Repeat a text.',
+      category: 'ReadOnly',
+      risk: 'low',
+      input,
+      access: () => [],
+      run: async wanted => ({ text: repeat(wanted) }),
+    })
+    await runtime.registry.add(localProvider('bench', 'Benchmark', PRIORITY.custom, [repeatText]))
+    const samples = await interleave(3000, {
+      kogu: { run: () => call('repeat_text', { text: 'ab', times: 2 }) },
+      bare: { run: async () => repeat(input.parse({ text: 'ab', times: 2 })) },
+      sdk: { run: oneStepOfTheSdk() },
+    })
+    const name = 'call of a trivial tool'
+    return [
+      toRow({
+        name,
+        kogu: samples.kogu,
+        peer: { name: 'zod + function', samples: samples.bare },
+        tail: true,
+      }),
+      toRow({ name, kogu: samples.kogu, peer: { name: 'AI SDK step', samples: samples.sdk }, tail: true }),
+      ...(await measureAuditLog()),
+    ]
+  } finally {
+    await close()
+  }
+}
+
+/** `generateText` with a model that asks for the tool at once: one step, and the tool runs in it. */
+function oneStepOfTheSdk(): () => Promise<void> {
+  const model = new MockLanguageModelV4({
+    doGenerate: async () => ({
+      content: [
+        {
+          type: 'tool-call',
+          toolCallId: 'call',
+          toolName: 'repeat_text',
+          input: '{"text":"ab","times":2}',
+        },
+      ],
+      finishReason: { unified: 'tool-calls', raw: undefined },
+      usage: {
+        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: 0 },
+      },
+      warnings: [],
+    }),
+  })
+  const tools = {
+    repeat_text: tool({
+      description: 'Repeat a text.',
+      inputSchema: input,
+      execute: async wanted => repeat(wanted),
+    }),
+  }
+  return async () => {
+    const { toolResults } = await generateText({ model, tools, prompt: 'Repeat ab twice.' })
+    if (toolResults[0]?.output !== 'abab') throw new Error('The AI SDK did not run the tool.')
+    // The mock keeps every call it got.
+    model.doGenerateCalls.length = 0
+  }
+}
+
+const AUDIT_TARGET_US = 100
+
+async function measureAuditLog(): Promise<Row[]> {
+  const [call, ...others] = await measureAudit()
+  const append = others.find(row => row.name.includes('appendFileSync'))
+  if (call === undefined || append === undefined) throw new Error('bench/audit.ts measures something else.')
+  const show = (row: typeof call): string =>
+    `${showTime(row.medianUs / 1000)} (p99 ${showTime(row.p99Us / 1000)})`
+  return [
+    toPlainRow({
+      name: 'audit of one call: two events',
+      kogu: show(call),
+      // Two events, so two bare lines.
+      peer: `two appendFileSync ${showTime((append.medianUs * 2) / 1000)}`,
+      ratio: `${(call.medianUs / (append.medianUs * 2)).toFixed(2)}×`,
+      target: `< ${showTime(AUDIT_TARGET_US / 1000)}`,
+      verdict: verdict(call.medianUs < AUDIT_TARGET_US),
+    }),
+  ]
+}

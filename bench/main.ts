@@ -1,0 +1,61 @@
+// `npm run bench [-- SECTION…]`: Kogu beside what it is compared with, measured in turn in one run.
+import { statfsSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { type Row, toTable } from './table.ts'
+
+interface Section {
+  readonly title: string
+  run(): Promise<Row[]>
+}
+
+const SECTIONS: Readonly<Record<string, Section>> = {
+  files: {
+    title: 'files: in process through the whole runtime (decided, audited, undoable, synced) against a server on stdio (none of it)',
+    run: async () => (await import('./files.ts')).measureFiles(),
+  },
+  calls: {
+    title: 'calls: one call through the whole pipeline (validated, decided, audited)',
+    run: async () => (await import('./calls.ts')).measureCalls(),
+  },
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter(name => !(name in SECTIONS))
+if (unknown.length > 0) {
+  console.error(`No such section: ${unknown.join(', ')}. There are: ${Object.keys(SECTIONS).join(', ')}`)
+  process.exit(2)
+}
+process.exitCode = (await runSections(wanted.length === 0 ? Object.keys(SECTIONS) : wanted)) ? 0 : 1
+
+/** Figures decide nothing here: only a section that could not be measured makes the run fail. */
+async function runSections(names: readonly string[]): Promise<boolean> {
+  const [cpu] = cpus()
+  const disk = `0x${statfsSync(tmpdir()).type.toString(16)}`
+  console.log(
+    `${availableParallelism()} × ${cpu?.model ?? 'unknown processor'}, Node ${process.version}, file system ${disk}`,
+  )
+  console.log(`load ${loadavg()[0]?.toFixed(1)}; medians; ratio = Kogu / peer, so under 1 Kogu is faster\n`)
+  const rows: Row[] = []
+  let complete = true
+  for (const name of names) {
+    const section = SECTIONS[name]
+    if (section === undefined) continue
+    console.log(section.title)
+    const started = performance.now()
+    try {
+      const measured = await section.run()
+      rows.push(...measured)
+      console.log(toTable(measured))
+    } catch (error) {
+      complete = false
+      console.log(`  not measured: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    console.log(`  ${seconds} s, load ${loadavg()[0]?.toFixed(1)}\n`)
+  }
+  const judged = rows.filter(row => row.verdict !== '')
+  const missed = judged.filter(row => row.verdict === 'MISSED').map(row => row.name)
+  console.log(`${judged.length - missed.length} of ${judged.length} targets met`)
+  if (missed.length > 0) console.log(`missed: ${missed.join('; ')}`)
+  return complete
+}
