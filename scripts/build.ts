@@ -16,6 +16,7 @@ await build({
     index: join(root, 'src/index.ts'),
     // Processes of their own, found beside the program by src/sandbox/own-program.ts.
     'spawn-helper': join(root, 'src/sandbox/spawn-helper.ts'),
+    supervisor: join(root, 'src/sandbox/supervisor.ts'),
   },
   platform: 'node',
   external: [/^@vscode\/ripgrep/],

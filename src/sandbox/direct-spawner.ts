@@ -29,7 +29,7 @@ function start(request: SpawnRequest, running: Set<ChildProcess>): Promise<Start
     return descriptor
   }
   try {
-    const stdin = request.stdin === undefined ? 'ignore' : toDescriptor(request.stdin)
+    const stdin = openInput(request)
     if (typeof stdin === 'number') opened.push(stdin)
     const stdio: (number | 'ignore' | 'pipe')[] = [stdin, 'pipe', 'pipe']
     for (const path of request.descriptors ?? []) stdio.push(open(path, 'r+'))
@@ -72,6 +72,11 @@ function watch(child: ChildProcess, running: Set<ChildProcess>): Promise<Started
     if (running.has(child)) killGroup(child, signal)
   }
   return Promise.resolve({ pid, stdout, stderr, ended: ended.promise, kill })
+}
+
+function openInput({ stdin, stdinPath }: SpawnRequest): number | 'ignore' {
+  if (stdinPath !== undefined) return openSync(stdinPath, 'r')
+  return stdin === undefined ? 'ignore' : toDescriptor(stdin)
 }
 
 /** A file instead of a pipe, because bash takes a socket for a remote shell and reads the user's start-up files. */

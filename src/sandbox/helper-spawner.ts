@@ -87,7 +87,7 @@ class Helper {
       for (const name of [stdoutName, stderrName]) outputs.push(this.#openPipe(name))
       const [stdout, stderr] = outputs
       if (stdout === undefined || stderr === undefined) throw new Error('unreachable')
-      const stdin = request.stdin === undefined ? {} : { stdin: this.#keepInput(id, request.stdin) }
+      const stdin = this.#input(id, request)
       const { file, args, cwd, env, descriptors = [] } = request
       this.#send({
         type: 'spawn',
@@ -138,6 +138,11 @@ class Helper {
 
   #openPipe(name: string): number {
     return openSync(join(this.#folder, name), constants.O_RDONLY | constants.O_NONBLOCK)
+  }
+
+  #input(id: number, { stdin, stdinPath }: SpawnRequest): { stdin?: string; stdinPath?: string } {
+    if (stdinPath !== undefined) return { stdinPath }
+    return stdin === undefined ? {} : { stdin: this.#keepInput(id, stdin) }
   }
 
   /** A file, not a pipe: it needs nobody who keeps writing, and bash takes a socket for a remote shell (.bashrc). */

@@ -15,6 +15,8 @@ export interface SandboxProcesses extends Processes {
 export interface RunRequest extends ProcessRequest {
   /** Stops the program when it has written nothing for so long. */
   idleTimeoutMs?: number
+  /** A file or named pipe that becomes standard input instead of `stdin`. */
+  stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
   onStarted?: (pid: number) => void

@@ -69,8 +69,8 @@ function start(message: SpawnMessage): void {
     return descriptor
   }
   try {
-    const stdin =
-      message.stdin === undefined ? 'ignore' : open(join(folder, message.stdin), constants.O_RDONLY)
+    const input = message.stdin === undefined ? message.stdinPath : join(folder, message.stdin)
+    const stdin = input === undefined ? 'ignore' : open(input, constants.O_RDONLY)
     const stdout = openPipe(message.stdout, open)
     const stderr = openPipe(message.stderr, open)
     const descriptors = message.descriptors.map(path => open(path, constants.O_RDWR))

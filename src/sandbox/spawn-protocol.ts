@@ -16,6 +16,8 @@ export type ToHelper =
       stderr: string
       /** Name of a file in the helper's folder that becomes standard input; it is removed. Absent: /dev/null. */
       stdin?: string
+      /** A file or named pipe that becomes standard input instead. */
+      stdinPath?: string
       /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
       descriptors: readonly string[]
     }

@@ -15,6 +15,8 @@ export interface SpawnRequest {
   cwd: string
   env: Readonly<Record<string, string>>
   stdin?: Uint8Array
+  /** A file or named pipe that becomes standard input instead. */
+  stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
 }

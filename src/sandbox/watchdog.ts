@@ -18,15 +18,15 @@ export function watchTree(
   exceeded: (limit: 'memory' | 'processes') => void,
 ) {
   const timer = setInterval(() => {
-    const pids = descendants(root, limits.processes)
+    const pids = descendantsOf(root, limits.processes)
     if (pids.length > limits.processes) exceeded('processes')
     else if (memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) exceeded('memory')
   }, EVERY_MS)
   return () => clearInterval(timer)
 }
 
-/** Stops looking once there are too many: a fork bomb must not keep us busy. */
-function descendants(root: number, limit: number): number[] {
+/** A process and all that came from it. Stops looking once there are too many: a fork bomb must not keep us busy. */
+export function descendantsOf(root: number, limit: number): number[] {
   const found = [root]
   for (let index = 0; index < found.length && found.length <= limit; index += 1) {
     const pid = found[index]

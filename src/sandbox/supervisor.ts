@@ -1,0 +1,194 @@
+// The process that owns background commands: started by Kogu, detached, so that they live on when Kogu exits, and gone
+// when none is left. When it is killed, its commands die with it (bubblewrap's --die-with-parent).
+import { execFileSync } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { tryLock } from '../core/lock-file.ts'
+import { createBackgroundLog } from './background-log.ts'
+import type {
+  BackgroundCommand,
+  BackgroundMeta,
+  FromSupervisor,
+  ToSupervisor,
+} from './background-protocol.ts'
+import { createCgroup } from './cgroup.ts'
+import { createProcesses } from './processes.ts'
+import { createSandbox, type Sandbox, type SandboxResult } from './sandbox.ts'
+import { findSandboxSystem } from './system.ts'
+import { isWaitingForInput } from './waiting.ts'
+
+interface Running {
+  stdin: number | undefined
+  stdinPath: string
+  pid: number | undefined
+  stop: AbortController
+}
+
+const IDLE_MS = 30_000
+const LOG_LIMIT = 20 * 1024 * 1024
+const LINE_LIMIT = 16 * 1024 * 1024
+
+const [, , folder = ''] = process.argv
+const running = new Map<string, Running>()
+const idle: { timer: NodeJS.Timeout | undefined } = { timer: undefined }
+
+main()
+
+function main(): void {
+  const system = findSandboxSystem()
+  // Another one is faster, or there is no sandbox: whoever started us finds that nobody answers.
+  if (tryLock(join(folder, 'supervisor.lock')) === undefined || typeof system === 'string') process.exit(1)
+  const cgroup = createCgroup()
+  if (cgroup !== undefined) writeFileSync(cgroup.procs, String(process.pid))
+  const sandbox = createSandbox({ processes: createProcesses({ spawner: 'direct' }), system })
+  const place = openSync(folder, 'r')
+  rmSync(join(folder, 'supervisor.socket'), { force: true })
+  process.umask(0o177)
+  // Through the open folder: the name of a socket may have 107 bytes, and workspaces lie deep.
+  createServer(socket => serve(socket, sandbox)).listen(`/proc/self/fd/${place}/supervisor.socket`, () => {
+    process.umask(0o077)
+  })
+  exitWhenIdle()
+}
+
+function serve(socket: Socket, sandbox: Sandbox): void {
+  let text = ''
+  socket.setEncoding('utf8')
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (chunk: string) => {
+    text += chunk
+    if (text.length > LINE_LIMIT) socket.destroy()
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n')) {
+      const line = text.slice(0, end)
+      text = text.slice(end + 1)
+      socket.write(`${JSON.stringify(answer(line, sandbox))}\n`)
+    }
+  })
+}
+
+function answer(line: string, sandbox: Sandbox): FromSupervisor {
+  try {
+    // Only the user's own processes can connect, and Kogu writes with the types of background-protocol.ts.
+    return handle(JSON.parse(line) as ToSupervisor, sandbox)
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function handle(message: ToSupervisor, sandbox: Sandbox): FromSupervisor {
+  switch (message.type) {
+    case 'ping':
+      return { ok: true, running: running.size > 0 }
+    case 'start':
+      void own(message.command, sandbox)
+      return { ok: true, running: true }
+    case 'input':
+      return giveInput(message.id, Buffer.from(message.base64, 'base64'), message.end)
+    case 'stop':
+      running.get(message.id)?.stop.abort()
+      return { ok: true, running: running.has(message.id) }
+    case 'status': {
+      const command = running.get(message.id)
+      const waiting = command?.pid !== undefined && isWaitingForInput(command.pid, command.stdinPath)
+      return { ok: true, running: command !== undefined, waitingForInput: waiting }
+    }
+  }
+}
+
+/** From start to end. What happens is told by `meta.json`, so nothing may escape. */
+async function own(command: BackgroundCommand, sandbox: Sandbox): Promise<void> {
+  clearTimeout(idle.timer)
+  const place = join(folder, command.id)
+  const meta: BackgroundMeta = {
+    id: command.id,
+    title: command.title,
+    startedAt: Date.now(),
+    lifetimeMs: command.lifetimeMs,
+  }
+  try {
+    mkdirSync(place, { mode: 0o700 })
+    writeMeta(place, meta)
+    writeMeta(place, { ...meta, ended: { at: Date.now(), ...(await run(command, place, sandbox)) } })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    writeMeta(place, {
+      ...meta,
+      ended: { at: Date.now(), exitCode: null, signal: null, reason: 'failed', message },
+    })
+  }
+  exitWhenIdle()
+}
+
+async function run(command: BackgroundCommand, place: string, sandbox: Sandbox): Promise<Omit<Ended, 'at'>> {
+  const log = createBackgroundLog(place, LOG_LIMIT)
+  const stdinPath = join(place, 'stdin')
+  execFileSync('mkfifo', ['-m', '600', stdinPath], { env: { PATH: '/usr/bin:/bin' } })
+  // Both ways, so that neither side waits for the other; what is written before anybody reads stays in the pipe.
+  const stdin = openSync(stdinPath, constants.O_RDWR | constants.O_NONBLOCK)
+  const entry: Running = { stdin, stdinPath, pid: undefined, stop: new AbortController() }
+  running.set(command.id, entry)
+  try {
+    const result = await sandbox.run(command.profile, {
+      file: command.file,
+      args: command.args,
+      stdinPath,
+      timeoutMs: command.lifetimeMs,
+      signal: entry.stop.signal,
+      onStarted: pid => {
+        entry.pid = pid
+      },
+      onStdout: chunk => log.write(chunk) ?? undefined,
+      onStderr: chunk => log.write(chunk) ?? undefined,
+    })
+    return { exitCode: result.exitCode, signal: result.signal, reason: reasonOf(result) }
+  } finally {
+    running.delete(command.id)
+    if (entry.stdin !== undefined) closeSync(entry.stdin)
+    log.close()
+    rmSync(stdinPath, { force: true })
+  }
+}
+
+type Ended = NonNullable<BackgroundMeta['ended']>
+
+function reasonOf(result: SandboxResult): Ended['reason'] {
+  if (result.limit !== null) return result.limit
+  if (result.timedOut) return 'lifetime'
+  return result.stopped ? 'stopped' : 'exited'
+}
+
+function giveInput(id: string, bytes: Uint8Array, end: boolean): FromSupervisor {
+  const command = running.get(id)
+  if (command?.stdin === undefined) return { ok: false, message: 'The command takes no more input.' }
+  const written = bytes.length === 0 ? 0 : writeSync(command.stdin, bytes)
+  if (end) {
+    closeSync(command.stdin)
+    command.stdin = undefined
+  }
+  if (written < bytes.length)
+    return { ok: false, message: `Only ${written} bytes were taken: the command reads slowly.` }
+  return { ok: true, running: true }
+}
+
+/** Written aside and renamed, so that a reader never sees half of it. */
+function writeMeta(place: string, meta: BackgroundMeta): void {
+  const draft = join(place, 'meta.draft')
+  writeFileSync(draft, JSON.stringify(meta), { mode: 0o600 })
+  renameSync(draft, join(place, 'meta.json'))
+}
+
+function exitWhenIdle(): void {
+  clearTimeout(idle.timer)
+  if (running.size > 0) return
+  idle.timer = setTimeout(() => process.exit(0), IDLE_MS)
+}
