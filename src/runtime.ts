@@ -32,6 +32,7 @@ import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
 import { fileTools } from './tools/all.ts'
+import { runCommand } from './tools/run-command.ts'
 import { createPathLocks } from './workspace/path-locks.ts'
 import { loadRun, saveRun } from './workspace/runs.ts'
 import { createScopedFs } from './workspace/scoped-fs.ts'
@@ -107,7 +108,7 @@ export interface Runtime {
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const registry = new Registry()
-  await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, fileTools))
+  await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, [...fileTools, runCommand]))
   const parts = createParts(options, registry)
   const runs = createRuns(parts.places)
 

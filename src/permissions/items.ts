@@ -3,6 +3,7 @@ import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { CommandAnalysis } from './commands/types.ts'
+import { expandGlob } from './globs.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
 import { analyzePath, type PathContext, type PathFacts } from './paths.ts'
 
@@ -40,8 +41,27 @@ export function expandItems(request: JudgeRequest, context: PathContext, analyze
     const analysis = analyze(access.command, access.cwd ?? request.cwd)
     items.push({ kind: 'execute', command: access.command, analysis, derived: false })
     for (const found of analysis.access) items.push(toItem(found, access.cwd ?? request.cwd, context, true))
+    for (const { pattern } of analysis.globs) items.push(...globItems(pattern, context))
   }
   return items
+}
+
+const MOST_MATCHES = 10_000
+
+/** Every file that a pattern of the line matches now. Where they cannot all be named, the line has to be asked about. */
+function globItems(pattern: string, context: PathContext): Item[] {
+  const paths = expandGlob(pattern, MOST_MATCHES)
+  if (paths === null) {
+    return [
+      {
+        kind: 'custom',
+        name: 'unchecked-files',
+        details: `The pattern '${pattern}' matches files that cannot all be checked.`,
+        derived: false,
+      },
+    ]
+  }
+  return paths.map(path => fileItem('file_read', path, context, true))
 }
 
 function toItem(access: Access, cwd: string, context: PathContext, derived: boolean): Item {

@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { toEnvironment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Approver, noApprover } from '../../src/core/approval.ts'
+import { createRuntime, type Runtime } from '../../src/runtime.ts'
+
+export interface TestRuntime {
+  readonly runtime: Runtime
+  readonly home: string
+  readonly workspace: string
+  write(path: string, text: string): void
+  close(): Promise<void>
+}
+
+/** The real runtime over a real folder, configured by a user file. */
+export async function openTestRuntime(
+  config = '',
+  approver: Approver = noApprover('a test'),
+): Promise<TestRuntime> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-runtime-')))
+  const workspace = join(home, 'work')
+  mkdirSync(join(home, '.config', 'kogu'), { recursive: true })
+  mkdirSync(workspace)
+  writeFileSync(join(home, '.config', 'kogu', 'config.toml'), config)
+  const host = { platform: process.platform, uid: process.getuid?.(), home }
+  const environment = toEnvironment({ HOME: home, PATH: process.env.PATH }, host)
+  const loaded = loadConfig({ cwd: workspace, environment })
+  const runtime = await createRuntime({ loaded, environment, approver })
+  return {
+    runtime,
+    home,
+    workspace,
+    write(path, text) {
+      const full = join(workspace, path)
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, text)
+    },
+    async close() {
+      await runtime.close()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
