@@ -4,7 +4,7 @@
  */
 import { parse } from 'unbash'
 import { checkForkBombs } from './fork-bombs.ts'
-import { guardLine, MAX_FULL, rawForbidden } from './guard.ts'
+import { guardLine, rawForbidden } from './guard.ts'
 import { judgeCommand } from './simple.ts'
 import { LIMIT, note, type Report, type Scope, stricter } from './state.ts'
 import {
@@ -21,7 +21,7 @@ export type { CommandAnalysis, CommandContext, Level, SafePlan } from './types.t
 
 /** Must not throw: whatever goes wrong makes the line ask. */
 export function analyzeCommand(line: string, context: CommandContext): CommandAnalysis {
-  const report = newReport(context)
+  const report = newReport(line, context)
   let steps: PlanStep[] | null = null
   try {
     steps = analyze(line, report)
@@ -46,9 +46,7 @@ function analyze(line: string, report: Report): PlanStep[] | null {
     scanRaw(line, report)
     return null
   }
-  const steps = walkScript(parse(line), newScope(report.context), report)
-  if (line.length > MAX_FULL) scanRaw('', report)
-  return steps
+  return walkScript(parse(line), newScope(report.context), report)
 }
 
 function scanRaw(line: string, report: Report): void {
@@ -56,8 +54,9 @@ function scanRaw(line: string, report: Report): void {
   if (found !== null) note(report, 'forbidden', `The line contains ${found}.`)
 }
 
-function newReport(context: CommandContext): Report {
+function newReport(line: string, context: CommandContext): Report {
   const report: Report = {
+    line,
     context,
     findings: [],
     commands: [],

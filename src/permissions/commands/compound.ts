@@ -21,6 +21,7 @@ import {
   plain,
   type Report,
   type Scope,
+  setVariable,
   unionCwds,
 } from './state.ts'
 import type { PlanStep } from './types.ts'
@@ -110,7 +111,7 @@ function walkFor(node: For, scope: Scope, report: Report): Outcome {
   if (!exact) {
     note(report, 'unknown', 'The line repeats commands for words that are only known when it runs.')
     forgetAssigned(node.body, scope)
-    scope.variables.set(node.name.value, {
+    setVariable(scope, node.name.value, {
       values: args.flatMap(arg => arg.worst).slice(0, 32),
       exact: false,
     })
@@ -118,7 +119,7 @@ function walkFor(node: For, scope: Scope, report: Report): Outcome {
   }
   let steps: PlanStep[] | null = []
   for (const value of values) {
-    scope.variables.set(node.name.value, { values: [value ?? ''], exact: true })
+    setVariable(scope, node.name.value, { values: [value ?? ''], exact: true })
     const body = report.walkList(node.body.commands, scope)
     const first = steps?.length === 0
     if (body === null || steps === null) steps = null
@@ -157,7 +158,7 @@ function checkForkLoop(endless: boolean, body: CompoundList, report: Report): vo
 function forgetAssigned(node: SyntaxNode, scope: Scope): void {
   if (node.type === 'Assignment') {
     const known = scope.variables.get(node.name)
-    scope.variables.set(node.name, { values: known?.values ?? [''], exact: false })
+    setVariable(scope, node.name, { values: known?.values ?? [''], exact: false })
   }
   if (node.type !== 'Word') forEachChild(node, child => forgetAssigned(child, scope))
 }

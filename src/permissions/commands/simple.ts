@@ -22,9 +22,12 @@ import { countStep, deeper, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
 import { unwrap, type Wrapped } from './wrappers.ts'
 
+const MAX_WORDS = 1000
+
 /** Judges `args` (program first) and returns the words to run when it is safe. */
-export function judgeCommand(args: Arg[], scope: Scope, report: Report): PlanWord[] | null {
+export function judgeCommand(given: Arg[], scope: Scope, report: Report): PlanWord[] | null {
   countStep(report)
+  const args = given.length > MAX_WORDS ? given.slice(0, MAX_WORDS) : given
   const first = args[0]
   if (first === undefined) return null
   const program = programName(seen(first))
@@ -36,6 +39,7 @@ export function judgeCommand(args: Arg[], scope: Scope, report: Report): PlanWor
   }
   report.commands.push(found)
   const call: Call = { program, args: args.slice(1), scope, report, found }
+  if (given.length > MAX_WORDS) raise(call, 'unknown', 'The command has too many words to be analysed.')
   if (args.some(isUnresolved)) {
     report.unresolved = true
     raise(call, 'unknown', 'A word of this command is only known when it runs.')

@@ -22,6 +22,7 @@ import type {
 import { LEVEL_SCORES } from './types.ts'
 
 export interface Report {
+  line: string
   context: CommandContext
   findings: Finding[]
   commands: FoundCommand[]
@@ -83,12 +84,19 @@ export function plain(scope: Scope, steps: PlanStep[] | null): Outcome {
 /** Thrown when a limit is reached; the line then asks. */
 export const LIMIT = Symbol('limit')
 
-const MAX_STEPS = 1500
+const MAX_STEPS = 800
+const MAX_VARIABLES = 64
 const MAX_DEPTH = 24
 
 export function countStep(report: Report): void {
   report.steps += 1
   if (report.steps > MAX_STEPS) throw LIMIT
+}
+
+/** Copies of the table are made at every branch, so it stays small. */
+export function setVariable(scope: Scope, name: string, value: Value): void {
+  scope.variables.set(name, value)
+  if (scope.variables.size > MAX_VARIABLES) throw LIMIT
 }
 
 export function deeper(scope: Scope, changes: Partial<Scope> = {}): Scope {

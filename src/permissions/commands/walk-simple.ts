@@ -4,7 +4,16 @@ import { type Arg, seen } from './args.ts'
 import { isDangerousVariable } from './call.ts'
 import { walkEmbedded } from './embedded.ts'
 import { judgeRedirects, type Redirects } from './redirects.ts'
-import { absolutePaths, deeper, note, type Outcome, plain, type Report, type Scope } from './state.ts'
+import {
+  absolutePaths,
+  deeper,
+  note,
+  type Outcome,
+  plain,
+  type Report,
+  type Scope,
+  setVariable,
+} from './state.ts'
 import type { PlanStep, PlanWord } from './types.ts'
 import { resolveSingle, resolveWord } from './words.ts'
 import { isShell } from './wrappers.ts'
@@ -77,7 +86,7 @@ function walkAssignments(
     const value =
       item.value.type === 'ArrayValue' || item.index !== undefined ? null : resolveSingle(item.value, scope)
     const known = value !== null && value.text !== null && !item.append
-    scope.variables.set(item.name, { values: value?.worst ?? [''], exact: known })
+    setVariable(scope, item.name, { values: value?.worst ?? [''], exact: known })
     exact = exact && known
     if (!isDangerousVariable(item.name)) continue
     exact = false
@@ -103,7 +112,7 @@ function prefixAssignments(assignments: Assignment[], scope: Scope, report: Repo
     // Bash expands the arguments before it sets the variable, but functions and later commands may see it.
     const value = item.value.type === 'ArrayValue' ? null : resolveSingle(item.value, scope)
     const known = scope.variables.get(item.name)?.values ?? []
-    scope.variables.set(item.name, { values: [...known, ...(value?.worst ?? [])].slice(0, 16), exact: false })
+    setVariable(scope, item.name, { values: [...known, ...(value?.worst ?? [])].slice(0, 16), exact: false })
   }
 }
 
@@ -123,13 +132,13 @@ function changeVariables(program: string, args: Arg[], scope: Scope, report: Rep
     for (const arg of args) {
       const match = /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/.exec(seen(arg))
       if (match?.[1] !== undefined && program !== 'printf')
-        scope.variables.set(match[1], { values: [match[2] ?? ''], exact: false })
+        setVariable(scope, match[1], { values: [match[2] ?? ''], exact: false })
     }
     const named = program === 'printf' && seen(args[0]) === '-v' ? seen(args[1]) : null
-    if (named !== null) scope.variables.set(named, { values: [''], exact: false })
+    if (named !== null) setVariable(scope, named, { values: [''], exact: false })
   }
   if (!/^(?:eval|source|\.)$/.test(program) && !report.functions.has(program)) return
-  for (const [name, value] of scope.variables) scope.variables.set(name, { ...value, exact: false })
+  for (const [name, value] of scope.variables) setVariable(scope, name, { ...value, exact: false })
 }
 
 function changeDirectory(args: Arg[], redirects: Redirects, scope: Scope, report: Report): Outcome {

@@ -5,7 +5,7 @@
 import type { AndOr, CommandNode, ParsedScript, Pipeline, PipelineNode, Statement } from 'unbash'
 import { parse } from 'unbash'
 import { walkCompound } from './compound.ts'
-import { guardLine, rawForbidden } from './guard.ts'
+import { guardLine, MAX_FULL, rawForbidden } from './guard.ts'
 import { checkPipeline } from './pipelines.ts'
 import {
   countStep,
@@ -26,15 +26,20 @@ import { resolveWord } from './words.ts'
 export function walkText(text: string, scope: Scope, report: Report): void {
   const guard = guardLine(text)
   for (const reason of guard.reasons) note(report, 'unknown', reason)
-  const raw = guard.parse ? null : rawForbidden(text)
+  // Code inside code is read again at every level, so it has to be short.
+  const parses = guard.parse && text.length <= MAX_FULL
+  const raw = parses ? null : rawForbidden(text)
   if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
-  if (guard.parse) walkScript(parse(text), deeper(scope), report)
+  if (parses) walkScript(parse(text), deeper(scope), report)
 }
 
 export function walkScript(script: ParsedScript, scope: Scope, report: Report): PlanStep[] | null {
   const broken = script.errors !== undefined && script.errors.length > 0
   if (broken)
     note(report, 'unknown', `The line cannot be read as shell code: ${script.errors?.[0]?.message ?? ''}.`)
+  // After an error the parser may have skipped something, and bash runs the lines before the error.
+  const raw = broken ? rawForbidden(report.line) : null
+  if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
   const steps = walkList(script.commands, scope, report)
   return broken ? null : steps
 }

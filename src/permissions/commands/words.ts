@@ -22,15 +22,19 @@ const MAX_GUESSES = 12
 export function resolveWord(word: Word, scope: Scope): Arg[] {
   const parts = word.parts
   // The common case first: a bare word without any quoting, pattern or expansion.
-  if (parts === undefined && word.text === word.value && !word.text.includes('~')) {
+  if (parts === undefined && word.text === word.value && !/~|\$\[/.test(word.text)) {
     return [{ raw: word.text, text: word.text, glob: null, status: null, worst: [word.text] }]
   }
+  if (isOldArithmetic(word.text))
+    return [{ raw: word.text, text: null, glob: null, status: null, worst: [word.value] }]
   const pieces = toPieces(word, scope)
   return expandPieces(pieces).flatMap(sequence => finish(sequence, word.text, scope))
 }
 
 /** For redirect targets, assignment values, here-strings: one word, no splitting, no patterns. */
 export function resolveSingle(word: Word, scope: Scope): Arg {
+  if (isOldArithmetic(word.text))
+    return { raw: word.text, text: null, glob: null, status: null, worst: [word.value] }
   const pieces = toPieces(word, scope).map(
     (piece): Piece =>
       piece.kind === 'value' || piece.kind === 'brace'
@@ -43,8 +47,18 @@ export function resolveSingle(word: Word, scope: Scope): Arg {
   return arg ?? { raw: word.text, text: '', glob: null, status: null, worst: [''] }
 }
 
+/** `$[1+1]` is arithmetic to bash and plain text to the parser. */
+function isOldArithmetic(text: string): boolean {
+  return text.includes('$[') && !/^'[^']*'$/.test(text)
+}
+
 export function toPieces(word: Word, scope: Scope): Piece[] {
   if (word.parts === undefined) return unescapeText(word.text)
+  // Bash expands braces first: `$A{b,c}` is `$Ab $Ac`.
+  const glued = word.parts.some(
+    (part, i) => part.type === 'SimpleExpansion' && word.parts?.[i + 1]?.type === 'BraceExpansion',
+  )
+  if (glued) return [{ kind: 'unknown', worst: [word.value], quoted: true }]
   return word.parts.flatMap(part => partPieces(part, scope, false))
 }
 
@@ -120,8 +134,8 @@ function expandPieces(pieces: Piece[]): Piece[][] {
     const words = expandBraces(piece.text)
     const guesses = words ?? expandBraces(piece.text.replace(/["'\\]/g, ''))
     if (guesses === null || guesses.length * sequences.length > MAX_BRACE_WORDS) {
-      for (const sequence of sequences) sequence.push({ kind: 'unknown', worst: [''], quoted: true })
-      continue
+      const first = sequences[0] ?? []
+      return [[...first.slice(0, 50), { kind: 'unknown', worst: [''], quoted: true }]]
     }
     const choices = guesses.map(text => (words === null ? guessPieces(text) : bracePieces(text)))
     sequences = sequences.flatMap(sequence => choices.map(choice => [...sequence, ...choice]))

@@ -284,8 +284,8 @@ function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
   if (program === 'env') {
     for (const [i, word] of all.entries()) {
       const attached = /^(?:-\w*S|--split-string=)([\s\S]+)$/.exec(word)?.[1]
-      if (attached !== undefined) scripts.push([attached, ...all.slice(i + 1)].join(' '))
-      else if (/^-\w*S$|^--split-string$/.test(word)) scripts.push(all.slice(i + 1).join(' '))
+      if (attached !== undefined) return [[attached, ...all.slice(i + 1)].join(' ')]
+      if (/^-\w*S$|^--split-string$/.test(word)) return [all.slice(i + 1).join(' ')]
     }
   }
   if (program === 'watch' || program === 'parallel' || program === 'hyperfine')
