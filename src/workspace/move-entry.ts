@@ -11,7 +11,7 @@ import { deletion } from './remove-entry.ts'
 import { asideOf, newTemporary, renameNew, renameOver, type Seen } from './replace-file.ts'
 import { type CallScope, isDeclared, locateEntry, requireChangeable } from './scope.ts'
 import { settleRecord } from './settle-record.ts'
-import { isUnchanged, surveyTree, type TreeEntry } from './tree.ts'
+import { isUnchanged, ownerOf, surveyTree, type TreeEntry } from './tree.ts'
 import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
 import { createFolders } from './update-file.ts'
 
@@ -152,18 +152,17 @@ async function describeMove(
   target: End,
   replaced: Replaced | undefined,
 ): Promise<void> {
+  const old = replaced === undefined ? undefined : await describeReplaced(record, target.real, replaced)
+  if (old !== undefined && survey[0]?.entry !== old.entry) record.add(old)
   for (const each of survey) {
-    const path = join(target.real, ...each.names)
     const arrival: Change = {
       change: 'created',
-      path,
+      path: join(target.real, ...each.names),
       entry: each.entry,
       after: each.state,
       ...(each.target === undefined ? {} : { target: { after: each.target } }),
     }
-    record.add(
-      replaced === undefined ? arrival : { ...arrival, ...(await describeReplaced(record, replaced)) },
-    )
+    record.add(old?.entry === each.entry ? { ...old, ...arrival, change: 'changed' } : arrival)
   }
   for (const each of survey.toReversed()) {
     const content = { in: 'path', path: join(target.real, ...each.names) } as const
@@ -171,14 +170,15 @@ async function describeMove(
   }
 }
 
-async function describeReplaced(
-  record: ChangeRecord,
-  { stat, bytes, sha256: hash }: Replaced,
-): Promise<Partial<Change>> {
+async function describeReplaced(record: ChangeRecord, path: string, replaced: Replaced): Promise<Change> {
+  const { stat, bytes, sha256: hash } = replaced
   const content = await record.keepBytes(bytes, hash)
   return {
-    change: 'changed',
+    change: 'deleted',
+    path,
+    entry: 'file',
     before: { mode: stat.mode & PERMISSION_BITS, size: bytes.length, sha256: hash },
+    ...ownerOf(stat),
     ...(content === undefined ? { undoable: false } : { content }),
   }
 }

@@ -64,8 +64,9 @@ export function followParent(absolute: string): Resolved {
   const folder = followLinks(parent)
   const real = join(folder.real, name)
   refuseSystemPath(real)
-  if (folder.missing.length === 0 && lstatSync(real, { throwIfNoEntry: false }) !== undefined) {
-    return { real, existing: real, missing: [] }
+  if (folder.missing.length === 0) {
+    if (!lstatSync(folder.real).isDirectory()) throw notAFolder(folder.real)
+    if (lstatSync(real, { throwIfNoEntry: false }) !== undefined) return { real, existing: real, missing: [] }
   }
   return { real, existing: folder.existing, missing: [...folder.missing, name] }
 }
@@ -77,6 +78,7 @@ function followExisting(absolute: string): Resolved | undefined {
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return undefined
     if (isSystemError(error) && error.code === 'ELOOP') throw tooManyLinks(absolute)
+    if (isSystemError(error) && error.code === 'ENOTDIR') throw notAFolder(dirname(absolute))
     throw error
   }
 }
@@ -105,11 +107,15 @@ function walk(absolute: string): Resolved {
       if (target.startsWith(sep)) real = sep
       pending.unshift(...target.split(sep).filter(name => name !== ''))
     } else if (pending.length > 0 && !stat.isDirectory()) {
-      throw new ToolError('not_found', `Not a folder: ${join(real, part)}`)
+      throw notAFolder(join(real, part))
     } else {
       real = join(real, part)
     }
   }
+}
+
+function notAFolder(path: string): ToolError {
+  return new ToolError('not_found', `Not a folder: ${path}`)
 }
 
 function tooManyLinks(path: string): ToolError {

@@ -1,4 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Access } from '../core/access.ts'
@@ -6,6 +14,7 @@ import type { CallFiles } from '../core/call.ts'
 import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
+import { sha256 } from './file-content.ts'
 import { createPathLocks } from './path-locks.ts'
 import { followLinks, isBelow, toAbsolute } from './paths.ts'
 import { createScopedFs } from './scoped-fs.ts'
@@ -81,6 +90,27 @@ export function createTestWorkspace(options: TestWorkspaceOptions = {}): TestWor
       if (options.root === undefined) rmSync(root, { recursive: true, force: true })
     },
   }
+}
+
+/** Everything below a folder that a person could notice: kinds, contents, modes, targets. `.kogu` is left out. */
+export function snapshot(
+  root: string,
+  found: Record<string, string> = {},
+  below = '',
+): Record<string, string> {
+  for (const name of readdirSync(join(root, below)).sort()) {
+    const path = join(below, name)
+    const stat = lstatSync(join(root, path))
+    const mode = (stat.mode & 0o7777).toString(8)
+    if (path === '.kogu') continue
+    if (stat.isSymbolicLink()) found[path] = `link ${readlinkSync(join(root, path))}`
+    else if (stat.isFile()) found[path] = `file ${mode} ${sha256(readFileSync(join(root, path)))}`
+    else {
+      found[path] = `directory ${mode}`
+      snapshot(root, found, path)
+    }
+  }
+  return found
 }
 
 /** Judges every declared path as the engine would: where it leads at this moment. */

@@ -5,6 +5,7 @@ import { ToolError } from '../core/errors.ts'
 import { changedMeanwhile, openRegular } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
+import { isBelow } from './paths.ts'
 import { newTemporary } from './replace-file.ts'
 import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
@@ -49,6 +50,7 @@ export interface PreparedStep extends UndoStep {
 /** Does what the plan says, all of it or nothing, and reads everything again. */
 export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoOptions): Promise<UndoResult> {
   refuse(plan, options)
+  if (plan.calls.length === 0) return { effects: [], verified: 0 }
   const observer = createObserver()
   const record = store.begin(
     options.call,
@@ -61,7 +63,7 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
     for (const folder of new Set(steps.map(step => dirname(step.path)))) {
       record.temporary(join(folder, temporary))
     }
-    for (const change of steps.flatMap(toChanges)) record.add(change)
+    for (const change of toChanges(steps)) record.add(change)
     record.seal()
     started = true
     await runSteps({ store, record, observer, steps, temporary })
@@ -95,14 +97,7 @@ async function prepare(
   steps: readonly UndoStep[],
   record: ChangeRecord,
 ): Promise<PreparedStep[]> {
-  const byPath = new Map(steps.map(step => [step.path, step]))
-  const renames = new Map<string, string>()
-  for (const { path, now, then } of steps) {
-    const from = then?.content?.from === 'disk' ? then.content.path : undefined
-    if (from === undefined || now !== undefined || renames.has(from)) continue
-    const source = byPath.get(from)
-    if (source?.now?.entry === 'file' && source.then === undefined) renames.set(from, path)
-  }
+  const renames = findRenames(steps)
   const origins = new Map([...renames].map(([from, to]) => [to, from]))
   const prepared: PreparedStep[] = []
   for (const step of steps) {
@@ -117,6 +112,27 @@ async function prepare(
     })
   }
   return prepared
+}
+
+/** Files that were moved go back by renaming: their content may be too large to be kept. Old path → new path. */
+function findRenames(steps: readonly UndoStep[]): Map<string, string> {
+  const byPath = new Map(steps.map(step => [step.path, step]))
+  const changedKind = steps.filter(changesKind)
+  const renames = new Map<string, string>()
+  for (const { path, now, then } of steps) {
+    const from = then?.content?.from === 'disk' ? then.content.path : undefined
+    if (from === undefined || now !== undefined || renames.has(from)) continue
+    // What lies in a folder that makes place for something else is gone before anything can be renamed.
+    if (changedKind.some(step => isBelow(step.path, from))) continue
+    const source = byPath.get(from)
+    if (source?.now?.entry === 'file' && source.then === undefined) renames.set(from, path)
+  }
+  return renames
+}
+
+/** A file, folder or link makes place for something of another kind. */
+export function changesKind({ now, then }: UndoStep): boolean {
+  return now !== undefined && then !== undefined && now.entry !== then.entry
 }
 
 async function keepCurrent(
@@ -147,17 +163,25 @@ async function keepCurrent(
   }
 }
 
-/** One entry taking the place of another kind is recorded as two changes: the old one goes, the new one comes. */
-function toChanges(step: PreparedStep): Change[] {
-  const { path, now, then } = step
-  if (now !== undefined && then !== undefined && now.entry === then.entry) {
-    const target = { ...departure(step, now).target, ...arrival(path, then).target }
-    return [{ ...departure(step, now), ...arrival(path, then), change: 'changed', target }]
+/**
+ * In an order that can be taken back from its end: what goes, from the bottom; then what changes; then what comes, from
+ * the top. An entry that takes the place of another kind is both.
+ */
+function toChanges(steps: readonly PreparedStep[]): Change[] {
+  const going: Change[] = []
+  const changing: Change[] = []
+  const coming: Change[] = []
+  for (const step of steps) {
+    const { path, now, then } = step
+    if (now !== undefined && then !== undefined && now.entry === then.entry) {
+      const target = { ...departure(step, now).target, ...arrival(path, then).target }
+      changing.push({ ...departure(step, now), ...arrival(path, then), change: 'changed', target })
+      continue
+    }
+    if (now !== undefined) going.push(departure(step, now))
+    if (then !== undefined) coming.push(arrival(path, then))
   }
-  return [
-    ...(now === undefined ? [] : [departure(step, now)]),
-    ...(then === undefined ? [] : [arrival(path, then)]),
-  ]
+  return [...going.reverse(), ...changing, ...coming]
 }
 
 function departure({ path, kept, renameTo, stat }: PreparedStep, now: PathState): Change {

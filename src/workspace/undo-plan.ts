@@ -145,11 +145,12 @@ function refuseUnknown(selection: UndoSelection, calls: readonly CallChanges[]):
 
 /** How the disk would look. Entries of the call at hand lie on top until they are kept. */
 interface Paper {
-  now(path: string): Promise<PathState | 'other' | undefined>
   look(path: string): Promise<PathState | 'other' | undefined>
   put(path: string, state: PathState | undefined): void
   keep(): void
   discard(): void
+  /** What was at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
+  readonly moved: Map<string, PathState>
   readonly kept: ReadonlyMap<string, PathState | undefined>
   readonly disk: ReadonlyMap<string, PathState | 'other' | undefined>
 }
@@ -165,7 +166,7 @@ function createPaper(observer: Observer): Paper {
   return {
     disk,
     kept,
-    now,
+    moved: new Map(),
     look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
     put: (path, state) => top.set(path, state),
     keep() {
@@ -207,6 +208,7 @@ async function takeBackOne(paper: Paper, record: SavedRecord, change: Change): P
   if (change.undoable === false) return 'its old content was too large to be kept'
   if (change.before === undefined) {
     paper.put(change.path, undefined)
+    if (current !== undefined && current !== 'other') paper.moved.set(change.path, current)
     return undefined
   }
   const parent = await paper.look(dirname(change.path))
@@ -231,9 +233,12 @@ async function restore(
   if (entry === 'link') return { entry, state, target: change.target?.before ?? '', ...owner }
   if (change.content?.in !== 'path')
     return { entry, state, content: { from: 'record', record, change }, ...owner }
-  const moved = await paper.look(change.content.path)
-  if (moved === undefined || moved === 'other' || moved.state.sha256 !== state.sha256) {
-    return `it was moved to ${change.content.path}, which was changed since`
+  const { path } = change.content
+  const moved = [await paper.look(path), paper.moved.get(path)].find(
+    each => each !== undefined && each !== 'other' && each.state.sha256 === state.sha256,
+  )
+  if (moved === undefined || moved === 'other') {
+    return `it was moved to ${path}, which was changed since`
   }
   return { entry, state, ...(moved.content === undefined ? {} : { content: moved.content }), ...owner }
 }

@@ -83,7 +83,7 @@ export function readKept(places: StorePlaces, record: SavedRecord, change: Chang
       return verified(kept.compressed ? zstdDecompressSync(bytes) : bytes, hash)
     }
   } catch (error) {
-    if (!isSystemError(error) && !(error instanceof SyntaxError)) throw error
+    if (error instanceof ToolError || !isSystemError(error)) throw error
   }
   throw new ToolError(
     'failed',

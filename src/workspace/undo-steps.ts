@@ -14,7 +14,7 @@ import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import { prepareReplacement, renameNew } from './replace-file.ts'
-import type { PreparedStep } from './undo-apply.ts'
+import { changesKind, type PreparedStep } from './undo-apply.ts'
 import type { PathState } from './undo-plan.ts'
 import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
@@ -38,7 +38,7 @@ const MAX_SYNCED = 64
 
 export async function runSteps(work: Work): Promise<void> {
   const { steps, observer } = work
-  const changedKind = steps.filter(({ now, then }) => now && then && now.entry !== then.entry)
+  const changedKind = steps.filter(changesKind)
   const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isBelow(path, step.path))
   const going = steps.filter(
     step => step.now !== undefined && (step.then === undefined || changedKind.includes(step)),
@@ -179,8 +179,8 @@ function createContents({ store, record, steps }: Work): Contents {
 }
 
 function syncFolders(observer: Observer, steps: readonly PreparedStep[]): void {
+  const gone = new Set(steps.filter(step => step.then?.entry !== 'directory').map(step => step.path))
   for (const path of new Set(steps.map(step => dirname(step.path)))) {
-    // A folder that has just gone needs no syncing; its parent is synced.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) observer.folder(path).sync()
+    if (!gone.has(path)) observer.folder(path).sync()
   }
 }

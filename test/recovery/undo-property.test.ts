@@ -97,7 +97,7 @@ test('after any operations, undo gives the tree back byte for byte, and undoing 
         }
       },
     ),
-    { numRuns: 150, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   )
 })
 
@@ -125,6 +125,6 @@ test('calls undone one by one, the newest first, lead through every state in bet
         }
       },
     ),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: 25, endOnFailure: true },
   )
 })
