@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileTools } from './all.ts'
+import { deleteFile } from './delete-file.ts'
+import { listDirectory } from './list-directory.ts'
+import { moveFile } from './move-file.ts'
+import { createToolBench, type ToolBench } from './testing.ts'
+
+let bench: ToolBench
+beforeAll(() => {
+  bench = createToolBench()
+})
+afterAll(() => bench.close())
+
+test('a folder is listed with folders first, sizes, and what the call may read only', async () => {
+  mkdirSync(bench.at('list/sub'), { recursive: true })
+  writeFileSync(bench.at('list/b.txt'), 'four')
+  writeFileSync(bench.at('list/.a\nb'), '')
+  writeFileSync(bench.at('list/secret'), '')
+  symlinkSync('b.txt', bench.at('list/link'))
+  const permit = { mayRead: (path: string) => !path.endsWith('secret') }
+  const { text, data } = await bench.call(listDirectory, { path: 'list' }, { permit })
+  expect(text).toBe('4 entries in list.\nsub/\n.a⟨U+000A⟩b  0 bytes\nb.txt  4 bytes\nlink  (link)')
+  expect(data).toMatchObject({ path: bench.at('list'), total: 4, truncated: false })
+  expect(data.entries[2]).toMatchObject({ name: 'b.txt', kind: 'file', size: 4 })
+  const page = await bench.call(listDirectory, { path: 'list', limit: 1, offset: 1 }, { permit })
+  expect(page.data).toMatchObject({ truncated: true, next_offset: 2 })
+  await expect(bench.call(listDirectory, { path: 'list/b.txt' })).rejects.toMatchObject({
+    hint: expect.stringContaining('read_file'),
+  })
+  await expect(bench.call(listDirectory, { path: 'lost' })).rejects.toMatchObject({
+    hint: "Did you mean 'list' in the same folder?",
+  })
+})
+
+test('a file is moved, into new folders too, but nothing is replaced unless asked', async () => {
+  writeFileSync(bench.at('from.txt'), 'a')
+  const moved = await bench.call(moveFile, { source: 'from.txt', destination: 'new/place/to.txt' })
+  expect(moved.text).toBe('Moved from.txt to new/place/to.txt')
+  expect(readFileSync(bench.at('new/place/to.txt'), 'utf8')).toBe('a')
+  writeFileSync(bench.at('other.txt'), 'b')
+  await expect(bench.call(moveFile, { from: 'other.txt', to: 'new/place/to.txt' })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await bench.call(moveFile, { from: 'other.txt', to: 'new/place/to.txt', overwrite: true })
+  expect(readFileSync(bench.at('new/place/to.txt'), 'utf8')).toBe('b')
+  await expect(bench.call(moveFile, { from: 'gone.txt', to: 'x' })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(existsSync(bench.at('other.txt'))).toBe(false)
+})
+
+test('moving says that it reads, deletes and writes', () => {
+  const place = { cwd: '/w', workspace: '/w', receipts: new Map<string, string>() }
+  expect(moveFile.access({ from: 'a', to: 'b', overwrite: true }, place)).toEqual([
+    { kind: 'file_read', path: '/w/a' },
+    { kind: 'file_delete', path: '/w/a' },
+    { kind: 'file_write', path: '/w/b' },
+    { kind: 'file_delete', path: '/w/b' },
+  ])
+})
+
+test('a file is deleted; a folder that is not empty only when asked; of a link only the link', async () => {
+  mkdirSync(bench.at('tree/deep'), { recursive: true })
+  writeFileSync(bench.at('tree/deep/a'), 'a')
+  writeFileSync(bench.at('tree/b'), 'b')
+  symlinkSync('tree', bench.at('tree-link'))
+  expect((await bench.call(deleteFile, { path: 'tree/b' })).text).toBe('Deleted tree/b')
+  await bench.call(deleteFile, { path: 'tree-link' })
+  expect(existsSync(bench.at('tree/deep/a'))).toBe(true)
+  await expect(bench.call(deleteFile, { path: 'tree' })).rejects.toMatchObject({
+    hint: expect.stringContaining('recursive'),
+  })
+  expect((await bench.call(deleteFile, { path: 'tree', recursive: true })).data).toMatchObject({
+    entries: 3,
+    files: 1,
+  })
+  expect(existsSync(bench.at('tree'))).toBe(false)
+  await expect(bench.call(deleteFile, { path: 'tree' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('names and aliases of the tools do not collide, and every parameter alias leads to a parameter', () => {
+  for (const tool of fileTools) {
+    const own = new Set([tool.name, ...tool.aliases].map(name => name.toLowerCase()))
+    const others = fileTools.filter(other => other !== tool)
+    for (const other of others)
+      for (const name of [other.name, ...other.aliases]) expect(own.has(name.toLowerCase())).toBe(false)
+    const parameters = Object.keys((tool.input.json.properties ?? {}) as object)
+    for (const alias of Object.values(tool.parameterAliases)) {
+      expect(parameters).toContain(typeof alias === 'string' ? alias : alias.to)
+    }
+    for (const alias of Object.keys(tool.parameterAliases)) expect(parameters).not.toContain(alias)
+  }
+})
