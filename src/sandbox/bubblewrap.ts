@@ -90,7 +90,11 @@ interface Mount {
 }
 
 function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] {
-  const hidden = existing(profile.hidden)
+  // The layer's own folder too: what is mounted there shows the workspace without any of these walls.
+  const hidden = existing([
+    ...profile.hidden,
+    ...(options.overlay === undefined ? [] : [options.overlay.folder]),
+  ])
   const writable = existing(profile.writable)
   if (writable.includes('/')) {
     throw new ToolError('forbidden', 'The whole file system cannot be made writable for a command.')

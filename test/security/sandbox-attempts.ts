@@ -69,6 +69,10 @@ const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>
   'read what is hidden': [
     ['cat', secret('cat "$HIDDEN"')],
     ['copy', secret('cp "$HIDDEN" copy; cat copy')],
+    [
+      'through the layer itself',
+      secret('cat .kogu/layer/merged/hidden/secret .kogu/layer/lower/hidden/secret'),
+    ],
     ['link', secret('ln -s "$HIDDEN" link; cat link')],
     ['hard link', secret('ln "$HIDDEN" hard; cat hard')],
     ['through /proc/self/root', secret('cat "/proc/self/root$HIDDEN"')],
