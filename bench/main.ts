@@ -9,13 +9,30 @@ interface Section {
 }
 
 const SECTIONS: Readonly<Record<string, Section>> = {
-  files: {
-    title: 'files: in process through the whole runtime (decided, audited, undoable, synced) against a server on stdio (none of it)',
-    run: async () => (await import('./files.ts')).measureFiles(),
+  start: {
+    title: 'start: the built program, a new process each time',
+    run: async () => (await import('./start.ts')).measureStart(),
   },
   calls: {
     title: 'calls: one call through the whole pipeline (validated, decided, audited)',
     run: async () => (await import('./calls.ts')).measureCalls(),
+  },
+  decide: {
+    title: 'decide: what may happen',
+    run: async () => (await import('./decide.ts')).measureDecisions(),
+  },
+  files: {
+    title:
+      'files: Kogu in process through the whole runtime (decided, audited, undoable, synced) against a server on stdio (none of it)',
+    run: async () => (await import('./files.ts')).measureFiles(),
+  },
+  search: {
+    title: 'search: through the whole runtime against the bare ripgrep of the same package',
+    run: async () => (await import('./search.ts')).measureSearch(),
+  },
+  edits: {
+    title: 'edits: the property test of the edit tool at full length',
+    run: async () => (await import('./edits.ts')).measureEdits(),
   },
 }
 

@@ -1,0 +1,183 @@
+import { realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'unbash'
+import type { JudgeRequest } from '../src/core/decision.ts'
+import { createRedactor } from '../src/core/redact.ts'
+import { createRun } from '../src/core/run.ts'
+import { analyzeCommand } from '../src/permissions/commands/analyze.ts'
+import { dryRun } from '../src/permissions/dry-run.ts'
+import type { Runtime } from '../src/runtime.ts'
+import { readCalls } from '../src/store/audit/calls.ts'
+import { openAuditLog } from '../src/store/audit/log.ts'
+import { interleave } from './measure.ts'
+import { type Row, toRow } from './table.ts'
+import { openTemporaryRuntime, type TemporaryRuntime } from './temporary-runtime.ts'
+import { TYPICAL_LINES } from './typical-lines.ts'
+
+const RULES = 200
+const RECORDED_CALLS = 10_000
+
+export async function measureDecisions(): Promise<Row[]> {
+  const plain = await openTemporaryRuntime()
+  const ruled = await openTemporaryRuntime({ workspace: plain.workspace, userConfig: manyRules(RULES) })
+  try {
+    if (ruled.runtime.rules.length < RULES) throw new Error('The rules were not loaded.')
+    const path = join(plain.workspace, 'a.ts')
+    writeFileSync(path, 'const a = 1\n')
+    return [
+      await measureAnalysis(plain),
+      ...(await measureJudging(plain, ruled, path)),
+      await measureDryRun(ruled),
+    ]
+  } finally {
+    await ruled.close()
+    await plain.close()
+  }
+}
+
+async function measureAnalysis({ workspace, environment }: TemporaryRuntime): Promise<Row> {
+  const context = { cwd: workspace, home: environment.home, workspace }
+  const [ours, theirs] = [inTurn(TYPICAL_LINES), inTurn(TYPICAL_LINES)]
+  const samples = await interleave(6000, {
+    kogu: { run: () => void analyzeCommand(ours(), context) },
+    parser: { run: () => void parse(theirs()) },
+  })
+  const peer = { name: 'unbash, parsing alone', samples: samples.parser }
+  return toRow({
+    name: `analysis of ${TYPICAL_LINES.length} typical command lines`,
+    kogu: samples.kogu,
+    peer,
+    target: { ms: 0.06 },
+    tail: true,
+  })
+}
+
+async function measureJudging(
+  plain: TemporaryRuntime,
+  ruled: TemporaryRuntime,
+  path: string,
+): Promise<Row[]> {
+  const read = toRequest('read_file', { path }, plain)
+  const commands = TYPICAL_LINES.map(command => toRequest('run_command', { command }, plain))
+  const [line, ruledLine] = [inTurn(commands), inTurn(commands)]
+  const samples = await interleave(6000, {
+    read: { run: () => plain.runtime.permissions.judge(read) },
+    ruledRead: { run: () => ruled.runtime.permissions.judge(read) },
+    command: { run: () => plain.runtime.permissions.judge(line()) },
+    ruledCommand: { run: () => ruled.runtime.permissions.judge(ruledLine()) },
+    realPath: { run: () => realpathSync.native(path) },
+  })
+  // The least that any decision about a real path costs.
+  const realPath = { name: 'bare realpath', samples: samples.realPath }
+  const withRules = `with ${RULES} rules`
+  return [
+    toRow({ name: 'decision on read_file', kogu: samples.read, peer: realPath, tail: true }),
+    toRow({ name: 'decision on a known command line', kogu: samples.command, peer: realPath, tail: true }),
+    toRow({
+      name: `decision on read_file, ${withRules}`,
+      kogu: samples.ruledRead,
+      peer: { name: 'without rules', samples: samples.read },
+      tail: true,
+    }),
+    toRow({
+      name: `decision on a known command line, ${withRules}`,
+      kogu: samples.ruledCommand,
+      peer: { name: 'without rules', samples: samples.command },
+      tail: true,
+    }),
+  ]
+}
+
+function toRequest(
+  name: string,
+  input: Record<string, unknown>,
+  { runtime, workspace }: TemporaryRuntime,
+): JudgeRequest {
+  const [entry] = runtime.registry.candidates(name)
+  if (entry === undefined) throw new Error(`There is no tool '${name}'.`)
+  const run = createRun('run_bench')
+  const access = entry.tool.access(input, { cwd: workspace, workspace, receipts: run.receipts })
+  return { tool: entry.tool, input, access, risk: entry.risk, cwd: workspace, run, agent: undefined }
+}
+
+async function measureDryRun({ runtime }: TemporaryRuntime): Promise<Row> {
+  const entryOf = (name: string) => runtime.registry.candidates(name)[0]
+  await recordCalls(runtime)
+  const calls = () => readCalls({ directory: runtime.places.audit })
+  const samples = await interleave(4, {
+    kogu: {
+      run: async () => {
+        const report = await dryRun(calls(), runtime.permissions, entryOf)
+        if (report.calls !== RECORDED_CALLS || report.notComparable > 0)
+          throw new Error(JSON.stringify(report))
+      },
+    },
+    reading: {
+      run: async () => {
+        for await (const _ of calls());
+      },
+    },
+  })
+  return toRow({
+    name: `dry run of ${RECORDED_CALLS.toLocaleString('en')} recorded calls, ${RULES} rules`,
+    kogu: samples.kogu,
+    peer: { name: 'reading them', samples: samples.reading },
+    target: { ms: 2000 },
+  })
+}
+
+/** As many calls as a busy month has: half of them reads of different files, half of them command lines. */
+async function recordCalls({ places, workspace }: Runtime): Promise<void> {
+  const log = openAuditLog({
+    directory: places.audit,
+    anchorDirectory: places.anchors,
+    redact: createRedactor(),
+  })
+  const line = inTurn(TYPICAL_LINES)
+  for (let i = 0; i < RECORDED_CALLS; i += 1) {
+    const isCommand = i % 2 === 1
+    const tool = isCommand ? 'run_command' : 'read_file'
+    const command = `${line()} # ${i % 1000}`
+    const path = join(workspace, `src/folder-${i % 40}/file-${i % 700}.ts`)
+    const call = { call: `call_${i}`, run: 'run_bench' }
+    const input = isCommand ? { command } : { path }
+    log.record({ type: 'call-started', ...call, tool, input, caller: 'bench', cwd: workspace })
+    log.record({
+      type: 'call-finished',
+      ...call,
+      tool,
+      provider: 'builtin',
+      access: isCommand ? [{ kind: 'execute', command }] : [{ kind: 'file_read', path }],
+      ok: true,
+      decision: { outcome: 'allow', by: 'rule', ref: null, reason: '' },
+      risk: 'low',
+      effects: [],
+      runMs: 1,
+      waitMs: 0,
+    })
+  }
+  await log.close()
+}
+
+/** Rules of every kind, none of which is about the calls that are measured: all of them have to be looked at. */
+function manyRules(count: number): string {
+  const kinds = [
+    (i: number) => `decision = "deny"\ntool = "write_file"\npath = ["legacy-${i}/**"]`,
+    (i: number) => `decision = "ask"\ntool = "read_file"\npath = ["private-${i}/**", "**/*.secret${i}"]`,
+    (i: number) => `decision = "allow"\ntool = "run_command"\ncommand = ["make", "target-${i}", "**"]`,
+    (i: number) => `decision = "deny"\ntool = "http"\nhost = ["*.tracker-${i}.example"]`,
+  ]
+  return Array.from({ length: count }, (_, i) => {
+    const body = kinds[i % kinds.length]?.(i) ?? ''
+    return `[[permissions.rules]]\nid = "rule-${i}"\n${body}\n`
+  }).join('\n')
+}
+
+function inTurn<T>(values: readonly T[]): () => T {
+  let at = -1
+  return () => {
+    at = (at + 1) % values.length
+    // Taken from within the list, which is not empty.
+    return values[at] as T
+  }
+}

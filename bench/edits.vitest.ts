@@ -1,0 +1,3 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({ test: { root: '..', include: ['src/tools/edit/*.property.test.ts'] } })
