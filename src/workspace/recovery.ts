@@ -27,6 +27,7 @@ export interface RecoveryReport {
 export async function recoverWorkspace(store: UndoStore, locksDirectory: string): Promise<RecoveryReport> {
   const report: RecoveryReport = { completed: 0, dropped: 0, problems: [] }
   cleanLocks(locksDirectory)
+  cleanLocks(store.places.pending)
   const names = readdirSync(store.places.pending)
   const owners = new Set(names.flatMap(name => /([0-9a-f]{12})\.(jsonl|owner)$/.exec(name)?.[1] ?? []))
   for (const owner of owners) {
@@ -144,7 +145,10 @@ function cleanLocks(directory: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
     if (/^[0-9a-f]{32}$/.test(name)) tryLock(path)?.release()
-    else if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > DRAFT_MS)
-      rmSync(path, { force: true })
+    else if (!/\.(jsonl|owner)$/.test(name) && ageOf(path) > DRAFT_MS) rmSync(path, { force: true })
   }
+}
+
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
 }

@@ -135,6 +135,11 @@ export function changesKind({ now, then }: UndoStep): boolean {
   return now !== undefined && then !== undefined && now.entry !== then.entry
 }
 
+/** A file with other names keeps them: all of them get the old content back. */
+export function isWrittenInPlace({ now, then, stat }: PreparedStep): boolean {
+  return stat !== undefined && stat.nlink > 1 && now?.entry === 'file' && then?.entry === 'file'
+}
+
 async function keepCurrent(
   observer: Observer,
   { path, now }: UndoStep,
@@ -174,8 +179,15 @@ function toChanges(steps: readonly PreparedStep[]): Change[] {
   for (const step of steps) {
     const { path, now, then } = step
     if (now !== undefined && then !== undefined && now.entry === then.entry) {
+      const inPlace = isWrittenInPlace(step) ? { inPlace: true as const } : {}
       const target = { ...departure(step, now).target, ...arrival(path, then).target }
-      changing.push({ ...departure(step, now), ...arrival(path, then), change: 'changed', target })
+      changing.push({
+        ...departure(step, now),
+        ...arrival(path, then),
+        change: 'changed',
+        target,
+        ...inPlace,
+      })
       continue
     }
     if (now !== undefined) going.push(departure(step, now))

@@ -2,6 +2,7 @@ import {
   lchownSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmdirSync,
@@ -13,8 +14,8 @@ import { changedMeanwhile, setMode } from './entry.ts'
 import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
-import { prepareReplacement, renameNew } from './replace-file.ts'
-import { changesKind, type PreparedStep } from './undo-apply.ts'
+import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
+import { changesKind, isWrittenInPlace, type PreparedStep } from './undo-apply.ts'
 import type { PathState } from './undo-plan.ts'
 import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
@@ -126,28 +127,25 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
       ...owner,
     })
   }
-  put(folder, name, { temporary, path, replaces: now?.entry === then.entry, stat })
-}
-
-interface Put {
-  readonly temporary: string
-  readonly path: string
-  readonly replaces: boolean
-  readonly stat: PreparedStep['stat']
-}
-
-function put(folder: PinnedDirectory, name: string, { temporary, path, replaces, stat }: Put): void {
   try {
-    if (!replaces) {
-      renameNew(folder.at(temporary), folder, name)
-      return
-    }
-    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
-    renameSync(folder.at(temporary), folder.at(name))
+    if (now?.entry !== then.entry) renameNew(folder.at(temporary), folder, name)
+    else putOver(folder, name, step, temporary)
   } catch (error) {
     unlinkSync(folder.at(temporary))
     throw error
   }
+}
+
+function putOver(folder: PinnedDirectory, name: string, step: PreparedStep, temporary: string): void {
+  const { path, then, stat } = step
+  if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  if (!isWrittenInPlace(step)) {
+    renameSync(folder.at(temporary), folder.at(name))
+    return
+  }
+  overwriteBytes(folder.at(name), readFileSync(folder.at(temporary)))
+  if (then !== undefined) setMode(folder, name, then.state.mode)
+  unlinkSync(folder.at(temporary))
 }
 
 /** Between keeping it and replacing it, somebody else may have changed a file. */
