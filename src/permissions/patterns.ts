@@ -20,23 +20,41 @@ export function compilePaths(
   context: PathContext,
   compare: 'folded' | 'exact',
 ): PathMatcher {
-  const globs = patterns.flatMap(pattern => spellings(pattern, context))
-  const matches = compare === 'folded' ? foldedMatcher(globs) : picomatch(globs, { dot: true })
+  const globs = new Set(patterns.flatMap(pattern => spellings(pattern, context)))
+  const isFolded = compare === 'folded'
+  // For what forbids: names that some file system takes for the same one are the same.
+  const fold = isFolded ? foldPath : (path: string): string => path
+  const compiled = [...globs].map(glob => compileGlob(isFolded ? foldPattern(glob) : glob))
   return {
-    matches,
+    matches(path) {
+      const folded = fold(path)
+      return compiled.some(glob => folded.startsWith(glob.beginning) && glob.isMatch(folded))
+    },
     covers(path) {
-      for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-        if (matches(path.slice(0, end))) return true
-      }
-      return false
+      const folded = fold(path)
+      return compiled.some(glob => folded.startsWith(glob.beginning) && coversBelow(glob, folded))
     },
   }
 }
 
-/** For what forbids: names that some file system takes for the same one are the same. */
-function foldedMatcher(globs: readonly string[]): (path: string) => boolean {
-  const isMatch = picomatch(globs.map(foldPattern), { dot: true })
-  return path => isMatch(foldPath(path))
+interface Glob {
+  /** What every match begins with: most rules are about other places, and this tells it without an expression. */
+  readonly beginning: string
+  isMatch(path: string): boolean
+}
+
+function compileGlob(glob: string): Glob {
+  const expression = picomatch.makeRe(glob, { dot: true })
+  const [beginning = ''] = /^[\w/.-]*/.exec(picomatch.scan(glob).base) ?? []
+  return { beginning, isMatch: path => path === glob || expression.test(path) }
+}
+
+function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {
+  const shortest = Math.max(1, beginning.length)
+  for (let end = path.length; end >= shortest; end = path.lastIndexOf('/', end - 1)) {
+    if (isMatch(path.slice(0, end))) return true
+  }
+  return false
 }
 
 function spellings(pattern: string, context: PathContext): string[] {

@@ -168,7 +168,7 @@ function matchesFile(
   if (strict) {
     // Forbidding holds for either spelling, and for everything below a folder; an exception must cover what is real.
     if (excepted?.matches(item.real)) return false
-    return matcher.covers(item.real) || matcher.covers(item.path)
+    return matcher.covers(item.real) || (item.path !== item.real && matcher.covers(item.path))
   }
   if (excepted !== undefined && (excepted.covers(item.real) || excepted.covers(item.path))) return false
   return matcher.matches(item.real)
