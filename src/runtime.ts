@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -16,9 +16,10 @@ import type { Hooks } from './core/hooks.ts'
 import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { isInside, realPathOf } from './core/real-path.ts'
-import { createRedactor } from './core/redact.ts'
+import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { createRun, type Run } from './core/run.ts'
+import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import { checkRules } from './permissions/check-rules.ts'
@@ -26,14 +27,22 @@ import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { compileOrdered } from './permissions/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules.ts'
+import { createBackground } from './sandbox/background.ts'
 import { afterHook, beforeHook } from './sandbox/hook-command.ts'
-import { createProcesses } from './sandbox/processes.ts'
+import { overlayProblem } from './sandbox/overlay.ts'
+import { recoverOverlays } from './sandbox/overlay-commit.ts'
+import { createProcesses, type SandboxProcesses } from './sandbox/processes.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import { findSandboxSystem } from './sandbox/system.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
 import { fileTools } from './tools/all.ts'
-import { runCommand } from './tools/run-command.ts'
+import { backgroundTools } from './tools/command/background-tools.ts'
+import type { CommandParts } from './tools/command/parts.ts'
+import { runCommandTool } from './tools/command/run-command.ts'
 import { createPathLocks } from './workspace/path-locks.ts'
+import { recoverWorkspace } from './workspace/recovery.ts'
 import { loadRun, saveRun } from './workspace/runs.ts'
 import { createScopedFs } from './workspace/scoped-fs.ts'
 import { applyUndo, type UndoResult } from './workspace/undo-apply.ts'
@@ -100,6 +109,8 @@ export interface Runtime {
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
   /** The bytes a file had before a change. */
   readKept(record: SavedRecord, change: Change): Uint8Array
+  /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
+  recover(): Promise<string[]>
   /** Starts or resumes a run; without an id, a new one that is forgotten when the runtime closes. */
   openRun(id?: string): Promise<Run>
   close(): Promise<void>
@@ -108,9 +119,13 @@ export interface Runtime {
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const registry = new Registry()
-  await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, [...fileTools, runCommand]))
-  const parts = createParts(options, registry)
+  const shared = createShared(options)
+  const commands = createCommandParts(options, shared)
+  const builtin = [...fileTools, runCommandTool(commands, RESTRICTED_COMMANDS), ...backgroundTools(commands)]
+  await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
+  const parts = createParts(options, registry, shared, commands)
   const runs = createRuns(parts.places)
+  const recovered = lazyValue(() => recover(parts))
 
   const toCall = async (request: CallRequest): Promise<Call> => ({
     id: `call_${randomUUID()}`,
@@ -133,8 +148,15 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     grants: parts.grants,
     permissions: parts.calls.permissions,
     openRun: runs.open,
-    call: async request => callTool(parts.calls, await toCall(request)),
-    callAll: async requests => callTools(parts.calls, await Promise.all(requests.map(toCall))),
+    async call(request) {
+      await recovered()
+      return callTool(parts.calls, await toCall(request))
+    },
+    async callAll(requests) {
+      await recovered()
+      return callTools(parts.calls, await Promise.all(requests.map(toCall)))
+    },
+    recover: recovered,
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request))
       return {
@@ -151,12 +173,38 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     listChanges: selection => listCalls(parts.undo.value, selection),
     planUndo: (selection, planOptions) => planUndo(parts.undo.value, selection, planOptions),
     readKept: (record, change) => readKept(parts.undo.value.places, record, change),
-    applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
+    async applyUndo(plan, undoOptions) {
+      await recovered()
+      return undoRecorded(parts, workspace, plan, undoOptions)
+    },
     async close() {
       await runs.save()
+      for (const id of runs.anonymous())
+        rmSync(join(parts.places.temporary, id), { recursive: true, force: true })
       await parts.close()
     },
   }
+}
+
+/** First the layers of commands, then the records of changes: a finished layer completes the record of its call. */
+async function recover({ places, calls, undo }: Parts): Promise<string[]> {
+  const sentences: string[] = []
+  if (existsSync(places.overlays)) {
+    for (const { outcome } of await recoverOverlays(places.overlays)) {
+      sentences.push(
+        outcome === 'finished'
+          ? 'A command was interrupted while its changes were brought over: all of them are in the workspace now.'
+          : 'A command was interrupted before its changes were brought over: none of them are in the workspace.',
+      )
+    }
+  }
+  if (existsSync(join(places.undo, 'pending'))) {
+    const { completed, problems } = await recoverWorkspace(undo.value, places.locks)
+    if (completed > 0) sentences.push(`${completed} interrupted calls had changed files; they can be undone.`)
+    sentences.push(...problems)
+  }
+  if (sentences.length > 0) calls.audit.record({ type: 'note', action: 'recovered', details: { sentences } })
+  return sentences
 }
 
 /** An undo changes files, so it is on record before and after, and can itself be undone. */
@@ -194,18 +242,20 @@ interface Parts {
   close(): Promise<void>
 }
 
-/** Everything a call works with. What touches the disk or starts a process does so when it is first used. */
-function createParts({ loaded, environment, approver }: RuntimeOptions, registry: Registry): Parts {
+/** What a call in the restricted profile may start, and nothing else. */
+const RESTRICTED_COMMANDS = ['ls', 'cat', 'head', 'wc', 'find', 'grep', 'tree']
+
+interface Shared {
+  readonly places: Places
+  readonly redactor: Redactor
+  readonly processes: SandboxProcesses
+  readonly undo: { readonly value: UndoStore; isMade(): boolean }
+}
+
+/** What several parts use. What touches the disk or starts a process does so when it is first used. */
+function createShared({ loaded, environment }: RuntimeOptions): Shared {
   const { config, workspace } = loaded
   const places = placesFor(workspace.root, environment.directories.state)
-  const redactor = createRedactor({ values: environment.secrets })
-  const audit = openAuditLog({
-    directory: places.audit,
-    anchorDirectory: places.anchors,
-    redact: redactor,
-    segmentBytes: config.audit.segment_size,
-    ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
-  })
   const undo = lazy(() =>
     openUndoStore({
       directory: prepareState(places, workspace.root, places.undo),
@@ -213,8 +263,74 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
       largeFileBytes: config.undo.max_file_size,
     }),
   )
+  const redactor = createRedactor({ values: environment.secrets })
+  return { places, redactor, processes: createProcesses(), undo }
+}
+
+function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Shared): CommandParts {
+  const { config, workspace } = loaded
+  const { places, processes } = shared
+  const system = findSandboxSystem()
+  const sandbox = typeof system === 'string' ? null : createSandbox({ processes, system })
+  const allowed = new Set(config.sandbox.env)
+  const variables = Object.entries(environment.variables).filter(([name]) => allowed.has(name))
+  return {
+    workspace: workspace.root,
+    home: environment.home,
+    processes,
+    sandbox,
+    noSandboxReason: typeof system === 'string' ? system : '',
+    sandboxRequired: config.sandbox.required,
+    overlayProblem: () =>
+      places.inWorkspace ? overlayProblem(workspace.root) : 'the workspace cannot be written.',
+    undo: () => shared.undo.value,
+    background: lazyValue(() => createBackground(prepareState(places, workspace.root, places.background))),
+    places: {
+      overlays: places.overlays,
+      output: places.output,
+      temporary: places.temporary,
+      own: [
+        places.audit,
+        places.undo,
+        places.runs,
+        places.locks,
+        places.overlays,
+        places.background,
+        places.output,
+      ],
+    },
+    variables: Object.fromEntries(variables),
+    path: environment.path,
+    caches: config.sandbox.writable_caches
+      .map(folder => folder.replace(/^~(?=\/)/, environment.home))
+      .filter(existsSync),
+    limits: {
+      ...DEFAULT_SANDBOX_LIMITS,
+      memoryBytes: config.sandbox.memory,
+      processes: config.sandbox.processes,
+      cpuSeconds: Math.ceil(config.sandbox.cpu / 1000),
+      fileBytes: config.sandbox.file_size,
+    },
+    redact: shared.redactor.text,
+  }
+}
+
+/** Everything a call works with. */
+function createParts(
+  { loaded, environment, approver }: RuntimeOptions,
+  registry: Registry,
+  { places, redactor, processes, undo }: Shared,
+  commands: CommandParts,
+): Parts {
+  const { config, workspace } = loaded
+  const audit = openAuditLog({
+    directory: places.audit,
+    anchorDirectory: places.anchors,
+    redact: redactor,
+    segmentBytes: config.audit.segment_size,
+    ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
+  })
   const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
-  const processes = createProcesses()
   const rules = compileRules(loaded, registry, realPathOf(environment.home))
   const grants = openGrantsFile(places.grants)
   const permissions = createEngine({
@@ -224,6 +340,7 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
     fallback: config.permissions.default,
     rules,
     grants,
+    canHide: commands.sandbox !== null,
     rememberMs: config.permissions.remember_max,
     now: Date.now,
   })
@@ -259,6 +376,7 @@ function createParts({ loaded, environment, approver }: RuntimeOptions, registry
     },
     async close() {
       if (undo.isMade()) await undo.value.close()
+      commands.sandbox?.close()
       await processes.close()
       await audit.close()
     },
@@ -318,10 +436,17 @@ function createRuns(places: Places) {
       named.set(id, run)
       return run
     },
+    /** Runs that end with this process. */
+    anonymous: (): string[] => [...anonymous.keys()],
     async save(): Promise<void> {
       for (const run of named.values()) await saveRun(places.runs, run)
     },
   }
+}
+
+function lazyValue<T>(make: () => T): () => T {
+  const made = lazy(make)
+  return () => made.value
 }
 
 function lazy<T>(make: () => T): { readonly value: T; isMade(): boolean } {

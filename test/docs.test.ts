@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
 import type { Access } from '../src/core/access.ts'
 import type { Mode } from '../src/core/decision.ts'
-import { createRun } from '../src/core/run.ts'
-import type { AnyTool, Risk } from '../src/core/tool.ts'
+import type { Risk } from '../src/core/tool.ts'
 import { LEVEL_SCORES } from '../src/permissions/commands/types.ts'
 import { EFFECTS } from '../src/permissions/effects.ts'
-import { createEngine } from '../src/permissions/engine.ts'
 import { analyzePath } from '../src/permissions/paths.ts'
+import { createTestEngine } from '../src/permissions/testing.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 
 // What the documentation says is tried on the program. Every ```console block is run, in a workspace as the tour has it,
@@ -96,25 +95,14 @@ describe('docs/permissions.md', () => {
 
   test('its table of modes is what the engine decides', () => {
     const modes: Mode[] = ['ask', 'accept-edits', 'read-only', 'auto']
-    const grants = { list: () => [], add: async () => undefined, remove: async () => false }
-    const engines = modes.map(mode =>
-      createEngine({ ...context, mode, fallback: 'ask', rules: [], grants, rememberMs: 1, now: Date.now }),
-    )
+    const engines = modes.map(mode => createTestEngine([], { mode, workspace: context.workspace }))
     const decided = MODE_ROWS.map(({ risk, access }) =>
-      engines.map(engine => {
-        const request = {
-          input: {},
-          access,
-          risk,
-          cwd: context.workspace,
-          run: createRun('docs'),
-          agent: undefined,
-        }
-        // Only the name of the tool is looked at.
-        const judgement = engine.judge({ ...request, tool: { name: 'any' } as AnyTool })
+      engines.map(({ engine, request }) => {
+        const judgement = engine.judge(request('any_tool', access, { risk }))
         return 'decision' in judgement ? judgement.decision.outcome : 'a promise'
       }),
     )
+    for (const { root: made } of engines) rmSync(made, { recursive: true })
     expect(tableIn(text, 'what', '`ask`').map(row => row.slice(1))).toEqual(decided)
   })
 })

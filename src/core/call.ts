@@ -167,6 +167,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     cwd: call.cwd,
     workspace: runtime.workspace,
     receipts: call.run.receipts,
+    ...(call.run.cwd === undefined ? {} : { runCwd: call.run.cwd }),
   })
   const request: JudgeRequest = {
     tool,
@@ -243,6 +244,7 @@ async function run(
       entry.provider.execute(entry.tool, request.input, {
         callId: call.id,
         runId: call.run.id,
+        run: call.run,
         cwd: call.cwd,
         workspace: runtime.workspace,
         signal: limit.signal,
@@ -254,6 +256,7 @@ async function run(
       limit.expired,
     ])
     runtime.registry.count(entry.provider, true)
+    if (output.effects !== undefined) progress.effects = [...opened.effects, ...output.effects]
     return output
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)

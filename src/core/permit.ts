@@ -1,4 +1,5 @@
 import type { Access } from './access.ts'
+import type { CommandPermit } from './command.ts'
 
 /** What the engine found out and lets this call do. It is all that a tool learns of permissions. */
 export interface Permit {
@@ -12,4 +13,6 @@ export interface Permit {
   mayRead(realPath: string): boolean
   /** Whether this real path is never changed by a file tool (Kogu's own state, git internals, start-up files). */
   isProtected(realPath: string): boolean
+  /** Set when the call runs a command line. */
+  readonly command?: CommandPermit
 }

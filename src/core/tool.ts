@@ -1,8 +1,10 @@
 import type * as z from 'zod'
 import type { Access } from './access.ts'
+import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
+import type { Run } from './run.ts'
 import { fromZod, type Schema } from './schema.ts'
 
 /** Shown to people. Authority never depends on it. */
@@ -25,6 +27,8 @@ export interface ToolOutput {
   images?: readonly { mimeType: string; base64: string }[]
   /** Absent: content of the workspace, as trusted as the workspace is. */
   label?: Label
+  /** What it changed by other means than `ToolContext.files`. */
+  effects?: readonly Effect[]
 }
 
 /** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
@@ -32,11 +36,15 @@ export interface AccessContext {
   readonly cwd: string
   readonly workspace: string
   readonly receipts: Receipts
+  /** Where the last command of the run ended, when that is not where it began. */
+  readonly runCwd?: string
 }
 
 export interface ToolContext {
   readonly callId: string
   readonly runId: string
+  /** What later calls of the same run will find. */
+  readonly run: Run
   readonly cwd: string
   readonly workspace: string
   readonly signal: AbortSignal

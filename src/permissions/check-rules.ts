@@ -50,7 +50,7 @@ function itemsOf(rule: Rule, example: string, context: PathContext): Item[] {
     return [{ kind: 'network', url: full, method: verb, facts: analyzeUrl(full), derived: false }]
   }
   const analysis = analyzeCommand(example, { cwd: context.workspace, ...context })
-  return [{ kind: 'execute', command: example, analysis, derived: false }]
+  return [{ kind: 'execute', command: example, cwd: context.workspace, analysis, derived: false }]
 }
 
 function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {

@@ -13,6 +13,7 @@ import { ToolError } from '../core/errors.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
+import { toCommandPermit } from './command-permit.ts'
 import { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
@@ -33,6 +34,8 @@ export interface EngineOptions {
   readonly rules: readonly Rule[]
   /** Permanent grants; session grants live as long as the engine. */
   readonly grants: GrantStore
+  /** Files can be hidden from commands. Without that, a line that reads a whole folder has to be asked about. */
+  readonly canHide: boolean
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
@@ -44,7 +47,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
 
   const judge = (request: JudgeRequest): Judgement => {
     const scope = scopeOf(options, request.agent)
-    const items = expandItems(request, scope, analyze)
+    const items = expandItems(request, scope, analyze, options.canHide)
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
     const context = contextFor(options, scope, grants)
     const refused = deniedByGrant(items, request, grants)
@@ -245,6 +248,7 @@ function toGrants(
 }
 
 function createPermit(items: readonly Item[], request: JudgeRequest, context: DecideContext): Permit {
+  const command = items.find(item => item.kind === 'execute')
   const judged = new Map<string, string>()
   for (const item of items) {
     if (isFile(item)) judged.set(item.path, item.real)
@@ -256,6 +260,26 @@ function createPermit(items: readonly Item[], request: JudgeRequest, context: De
     judged: path => judged.get(path),
     mayRead: path => mayRead(path, rules, request, context),
     isProtected: path => protectedReason(path, context.scope) !== undefined,
+    ...(command === undefined
+      ? {}
+      : {
+          command: toCommandPermit(
+            command.analysis,
+            command.cwd,
+            context.scope,
+            denier(rules, request, context),
+          ),
+        }),
+  }
+}
+
+/** Undefined when no rule forbids reading anything. */
+function denier(rules: readonly Rule[], request: JudgeRequest, context: DecideContext) {
+  const denying = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
+  if (denying.length === 0) return undefined
+  return (path: string): boolean => {
+    const item = fileItem('file_read', path, context.scope, true, path)
+    return denying.some(rule => rule.matches(item, request))
   }
 }
 

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
@@ -15,7 +16,7 @@ export type Item =
   | { kind: 'tool'; derived: false }
   | FileItem
   | { kind: 'network'; url: string; method: string; facts: UrlFacts | undefined; derived: boolean }
-  | { kind: 'execute'; command: string; analysis: CommandAnalysis; derived: false }
+  | { kind: 'execute'; command: string; cwd: string; analysis: CommandAnalysis; derived: false }
   | { kind: 'custom'; name: string; details: string; derived: false }
 
 export interface FileItem {
@@ -31,19 +32,41 @@ export interface FileItem {
 export type AnalyzeCommand = (line: string, cwd: string) => CommandAnalysis
 
 /** Everything a call touches, with `execute` expanded into what the line reads, writes and contacts. */
-export function expandItems(request: JudgeRequest, context: PathContext, analyze: AnalyzeCommand): Item[] {
+export function expandItems(
+  request: JudgeRequest,
+  context: PathContext,
+  analyze: AnalyzeCommand,
+  canHide: boolean,
+): Item[] {
   const items: Item[] = [{ kind: 'tool', derived: false }]
   for (const access of request.access) {
     if (access.kind !== 'execute') {
       items.push(toItem(access, request.cwd, context, false))
       continue
     }
-    const analysis = analyze(access.command, access.cwd ?? request.cwd)
-    items.push({ kind: 'execute', command: access.command, analysis, derived: false })
-    for (const found of analysis.access) items.push(toItem(found, access.cwd ?? request.cwd, context, true))
+    const cwd = absolutePath(access.cwd ?? '.', request.cwd)
+    const analysis = analyze(access.command, cwd)
+    items.push({ kind: 'execute', command: access.command, cwd, analysis, derived: false })
+    for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
     for (const { pattern } of analysis.globs) items.push(...globItems(pattern, context))
+    if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
+    if (!canHide && analysis.trees.some(tree => tree.content)) items.push(UNWALLED)
   }
   return items
+}
+
+const UNSURE: Item = {
+  kind: 'custom',
+  name: 'unchecked-files',
+  details: 'The folder that the line changes to is not what it seems, so its files cannot be checked.',
+  derived: false,
+}
+
+const UNWALLED: Item = {
+  kind: 'custom',
+  name: 'unchecked-files',
+  details: 'The line reads a whole folder, and without a sandbox nothing in it can be hidden.',
+  derived: false,
 }
 
 const MOST_MATCHES = 10_000

@@ -59,6 +59,7 @@ const BY_PATH: readonly Sensitive[] = [
   [/\/\.kube\/config$/, 9, 'cluster credentials'],
   [/\/\.docker\/config\.json$/, 8, 'registry credentials'],
   [/\/\.config\/gh\/hosts\.yml$/, 9, 'GitHub credentials'],
+  [/\/\.kogu\/(audit|undo|runs|tmp|overlays|background|locks)\//, 8, "Kogu's own state"],
   [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
   [/\/\.(circleci|buildkite|husky)\//, 4, 'continuous integration or hooks'],
   [/^~\/\.config\/(google-chrome|chromium|bravesoftware)\//, 7, 'browser data'],
@@ -114,6 +115,28 @@ export function analyzePath(realPath: string, context: PathContext): PathFacts {
   }
   return best
 }
+
+/** Where keys and credentials are kept in a home folder. No command needs them that was not approved with their name. */
+export function homeSecrets(home: string): string[] {
+  return HOME_SECRETS.map(name => `${home}/${name}`)
+}
+
+const HOME_SECRETS = [
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.gcloud',
+  '.config/gcloud',
+  '.config/gh',
+  '.gnupg',
+  '.password-store',
+  '.local/share/keyrings',
+  '.kube',
+  '.docker/config.json',
+  '.netrc',
+  '.git-credentials',
+  '.pgpass',
+]
 
 /** Why no file tool may change this path, whatever rules and people say; undefined when it may. */
 export function protectedReason(realPath: string, context: PathContext): string | undefined {

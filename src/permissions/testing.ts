@@ -37,6 +37,7 @@ export function createTestEngine(
       compileRule({ ...rule, origin: { file: 'test.toml', line: index + 1 } }, index, context, name => name),
     ),
     grants: memoryGrants(grants),
+    canHide: true,
     rememberMs: 3_600_000,
     now: Date.now,
     ...options,

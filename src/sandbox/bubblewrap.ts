@@ -2,6 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
+import { PROXY_SOCKET, proxyEnvironment } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {
@@ -32,21 +33,29 @@ export function toBubblewrapArguments(
   system: SandboxSystem,
   options: BubblewrapOptions,
 ): string[] {
+  const proxied = profile.network !== 'none'
+  const env = proxied ? { ...profile.env, ...proxyEnvironment() } : profile.env
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
+    ...(profile.network === 'host' ? HOST_NETWORK : system.privileged ? ['--unshare-net'] : []),
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
     ...(system.privileged ? fileCapabilities(profile) : []),
+    // For the second bubblewrap, which the relay starts and which drops it again.
+    ...(system.privileged && proxied ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
     ...['--json-status-fd', String(options.statusDescriptor)],
-    ...(options.seccompDescriptor === undefined ? [] : ['--seccomp', String(options.seccompDescriptor)]),
+    // With a network, the filter comes after the relay.
+    ...(options.seccompDescriptor === undefined || proxied
+      ? []
+      : ['--seccomp', String(options.seccompDescriptor)]),
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev', '--size', SHARED_MEMORY_BYTES, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     // Read-only, because root could change the kernel's settings in /proc/sys: bubblewrap 0.8 leaves it open.
-    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', '--remount-ro', '/proc'],
+    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(proxied ? [] : ['--remount-ro', '/proc'])],
     ...toMounts(profile, options).flatMap(mount => toArguments(mount, options.blankFile)),
     ...['--remount-ro', '/run'],
-    ...['--clearenv', ...Object.entries(profile.env).flatMap(toEnvironmentArguments)],
+    ...['--clearenv', ...Object.entries(env).flatMap(toEnvironmentArguments)],
     ...['--chdir', profile.cwd],
   ]
 }
@@ -59,13 +68,9 @@ function ownIdentity({ overlay }: BubblewrapOptions): string[] {
 }
 
 /** As `--unshare-all`, without the user namespace: in one, root has no rights over files of other owners. */
-const PRIVILEGED = [
-  '--unshare-ipc',
-  '--unshare-pid',
-  '--unshare-net',
-  '--unshare-uts',
-  '--unshare-cgroup-try',
-]
+const PRIVILEGED = ['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
+/** After `--unshare-all`; as root the network is not unshared in the first place. */
+const HOST_NETWORK = ['--share-net']
 const SHARED_MEMORY_BYTES = String(256 * 1024 ** 2)
 const TEMPORARY_BYTES = String(1024 ** 3)
 
@@ -73,7 +78,7 @@ const TEMPORARY_BYTES = String(1024 ** 3)
  * Root in a folder that belongs to somebody else (a container with a mounted workspace) must be able to work there.
  * Mounts, not modes, are the walls, and none of these rights can change a mount.
  */
-function fileCapabilities(profile: SandboxProfile): string[] {
+export function fileCapabilities(profile: SandboxProfile): string[] {
   const names =
     profile.writable.length === 0 ? ['CAP_DAC_OVERRIDE'] : ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER']
   return names.flatMap(name => ['--cap-add', name])
@@ -105,6 +110,7 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   const all: Mount[] = [
     { kind: 'private', path: '/run' },
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
+    ...(typeof profile.network === 'string' ? [] : [toProxyMount(profile.network.proxySocket)]),
     profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
     ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
@@ -122,6 +128,10 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   return [...byPath.values()]
     .filter(mount => mount.kind === 'hidden' || !hidden.some(path => isBeneath(mount.path, path)))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function toProxyMount(proxySocket: string): Mount {
+  return { kind: 'readable', path: PROXY_SOCKET, source: proxySocket }
 }
 
 function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {

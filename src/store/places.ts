@@ -13,6 +13,11 @@ export interface Places {
   readonly locks: string
   readonly runs: string
   readonly output: string
+  /** Layers on which commands run. */
+  readonly overlays: string
+  /** A private /tmp for the commands of each run. */
+  readonly temporary: string
+  readonly background: string
   /** Of the person, for all workspaces. */
   readonly grants: string
   readonly inWorkspace: boolean
@@ -31,6 +36,9 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     locks: join(state, 'locks'),
     runs: join(state, 'runs'),
     output: join(state, 'output'),
+    overlays: join(state, 'overlays'),
+    temporary: join(state, 'tmp'),
+    background: join(state, 'background'),
     grants: join(stateDirectory, 'grants.json'),
     inWorkspace,
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { validateInput } from '../core/input.ts'
 import type { Permit } from '../core/permit.ts'
 import type { Processes } from '../core/processes.ts'
+import { createRun } from '../core/run.ts'
 import type { AnyTool, ToolOutput } from '../core/tool.ts'
 import { createProcesses } from '../sandbox/processes.ts'
 import { createTestWorkspace, type TestWorkspace, testPermit } from '../workspace/testing.ts'
@@ -62,6 +63,7 @@ async function callTool(
     const output = await tool.run(parsed, {
       callId: 'call',
       runId: 'run',
+      run: createRun('run'),
       cwd: root,
       workspace: root,
       signal: ended,

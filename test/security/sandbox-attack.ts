@@ -14,6 +14,10 @@ export interface AttackReport {
   escaped: string[]
 }
 
+/** How the commands are run. */
+export const WAYS = ['plainly', 'on a layer', 'with a proxy'] as const
+export type Way = (typeof WAYS)[number]
+
 const PLACES = [
   '/etc/kogu-escape',
   '/usr/bin/kogu-escape',
@@ -22,12 +26,10 @@ const PLACES = [
   '/dev/shm/kogu-escape',
 ]
 
-/**
- * Tries every way out, as the user who runs this process. On a layer, what is done to git and to Kogu's files is judged
- * only when it is brought over, so those attempts are left out.
- */
-export async function attack({ onLayer }: { onLayer: boolean }): Promise<AttackReport> {
-  const attempts = ATTEMPTS.filter(({ group }) => !onLayer || group !== 'git and Kogu')
+/** Tries every way out, as the user who runs this process. */
+export async function attack(way: Way): Promise<AttackReport> {
+  const onLayer = way === 'on a layer'
+  const attempts = ATTEMPTS.filter(({ group }) => matters(group, way))
   const system = findSandboxSystem()
   if (typeof system === 'string') throw new Error(system)
   const host = await createHost()
@@ -45,13 +47,17 @@ export async function attack({ onLayer }: { onLayer: boolean }): Promise<AttackR
         signal: new AbortController().signal,
         onStdout: (chunk: Uint8Array) => void output.push(Buffer.from(chunk).toString()),
       }
+      const { workspace } = host
+      const profile =
+        way === 'with a proxy'
+          ? { ...host.profile, network: { proxySocket: host.proxySocket } }
+          : host.profile
       if (onLayer) {
-        const { workspace, profile } = host
         const folder = join(workspace, '.kogu/layer')
         const run = await runOnOverlay(sandbox, processes, { workspace, folder, profile, command })
         run.discard()
       } else {
-        await sandbox.run(host.profile, command)
+        await sandbox.run(profile, command)
       }
       if (output.join('').includes('ESCAPED')) escaped.push(`${group}: ${name} (says so)`)
       if (host.fingerprint() !== before) escaped.push(`${group}: ${name} (files changed)`)
@@ -67,5 +73,20 @@ export async function attack({ onLayer }: { onLayer: boolean }): Promise<AttackR
   }
 }
 
+/**
+ * Not all of them every time: only the walls that are put up differently. On a layer, what is done to git and to Kogu's
+ * files is judged when it is brought over.
+ */
+function matters(group: string, way: Way): boolean {
+  switch (way) {
+    case 'plainly':
+      return true
+    case 'on a layer':
+      return ['write outside', 'change the walls', 'read what is hidden'].includes(group)
+    case 'with a proxy':
+      return group === 'network' || group === 'change the walls'
+  }
+}
+
 if (import.meta.main)
-  process.stdout.write(JSON.stringify(await attack({ onLayer: process.argv.includes('--layer') })))
+  process.stdout.write(JSON.stringify(await attack(WAYS[Number(process.argv[2])] ?? 'plainly')))

@@ -106,7 +106,7 @@ const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>
       'datagrams',
       done(`timeout 3 python3 -c "import socket; s = socket.socket(2, 2); s.sendto(b'x', ('1.1.1.1', 53))"`),
     ],
-    ['curl', done('timeout 3 curl -sS http://1.1.1.1')],
+    ['curl', done('timeout 3 curl -fsS http://1.1.1.1')],
     [
       'other interfaces than the loopback',
       done('ls /sys/class/net | grep -qv "^lo$" && ip -o link | grep -qv lo:'),

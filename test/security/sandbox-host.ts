@@ -21,6 +21,8 @@ export interface Host {
   folder: string
   workspace: string
   profile: SandboxProfile
+  /** A proxy that refuses everything. */
+  proxySocket: string
   /** What must stay as it is, as one hash. */
   fingerprint(): string
   close(): Promise<void>
@@ -55,6 +57,7 @@ export async function createHost(): Promise<Host> {
     listen({ path: join(outside, 'socket') }),
     listen({ path: join(workspace, 'socket') }),
     listen({ path: `\0${abstract}` }),
+    listen({ path: join(folder, 'proxy') }, 'HTTP/1.1 403 Forbidden\r\n\r\n'),
   ])
   const victim = spawn('/bin/sleep', ['600'], { env: { MARKER: 'HOSTSECRET' }, argv0: 'host-process-marker' })
   const address = servers[0]?.address()
@@ -75,6 +78,7 @@ export async function createHost(): Promise<Host> {
     folder,
     workspace,
     profile: toProfile(folder, env),
+    proxySocket: join(folder, 'proxy'),
     fingerprint: () =>
       fingerprint([outside, join(folder, 'home'), state, ...PROTECTED.map(name => join(workspace, name))]),
     close: () => close(folder, servers, victim),
@@ -113,12 +117,17 @@ function writeFiles(folder: string, files: Record<string, string>): void {
   }
 }
 
-function listen(where: { port?: number; host?: string; path?: string }): Promise<Server> {
+function listen(
+  where: { port?: number; host?: string; path?: string },
+  greeting = 'TOPSECRET',
+): Promise<Server> {
   const server = createServer(socket => {
     socket.on('error', () => {
       // The attacker hung up.
     })
-    socket.end('TOPSECRET')
+    // Read to the end, or the server would wait for ever for it.
+    socket.resume()
+    socket.end(greeting)
   })
   return new Promise(resolve => server.listen(where, () => resolve(server)))
 }

@@ -45,6 +45,7 @@ See also: kogu explain, kogu tools list
     const input = await readCallInput(argument, context.stdin)
     const runtime = await openRuntime(context, approverFor(context))
     try {
+      for (const sentence of await runtime.recover()) context.output.note(sentence)
       const result = await runtime.call({
         tool,
         input,

@@ -16,6 +16,8 @@ export interface Arg {
   status: { before: string; after: string } | null
   /** Texts that it may turn into. `rm -rf $UNSET/` may be `rm -rf /`: an unknown variable counts as empty. */
   worst: string[]
+  /** For `<(echo x)`: the text that the program would read from it, when that is known. */
+  content?: string
 }
 
 export function literalArg(text: string): Arg {

@@ -132,8 +132,14 @@ function walkWhile(node: While, scope: Scope, report: Report): Outcome {
   note(report, 'unknown', 'The line repeats commands until a condition changes.')
   const condition = node.clause.commands[0]?.command
   const word = condition?.type === 'Command' ? (condition.name?.value ?? '') : ''
+  const constant =
+    condition?.type === 'Command' &&
+    /^(?:\[|test)$/.test(word) &&
+    condition.args.length <= (word === '[' ? 2 : 1)
   const endless =
+    constant ||
     condition?.type === 'ArithmeticCommand' ||
+    condition?.type === 'TestCommand' ||
     /^(?:true|:|1)$/.test(word) ||
     (node.kind === 'until' && word === 'false')
   checkForkLoop(endless, node.body, report)

@@ -116,6 +116,8 @@ function findDelete({ args, words, scope, report }: ForbiddenCall): string | nul
     words.includes('-delete') ||
     (exec !== -1 && /(?:^|\/)(?:rm|shred|unlink|chmod|chown|mv|dd|truncate)$/.test(command))
   if (!deletes) return null
+  const named = words.some((word, i) => /^-i?(?:name|path)$/.test(words[i - 1] ?? '') && isHistoryFile(word))
+  if (named) return 'wipes the command history'
   const first = words.findIndex(word => word.startsWith('-') && !/^-[HLPDO]/.test(word))
   const paths = args.slice(0, first === -1 ? undefined : first).filter(arg => !isOption(seen(arg)))
   const isNarrow = words.some(
@@ -147,7 +149,10 @@ function overwrite(call: ForbiddenCall): string | null {
   const targets =
     program === 'dd' ? words.filter(word => word.startsWith('of=')).map(word => word.slice(3)) : words
   for (const target of program === 'cp' || program === 'rsync' ? targets.slice(-1) : targets) {
-    if (absolutePaths(target, scope).some(isRawDevice)) return 'writes to a disk directly'
+    const reason = absolutePaths(target, scope)
+      .map(kernelWrite)
+      .find(text => text !== null)
+    if (reason != null) return reason
   }
   const emptied = /^(?:shred|truncate|unlink|trash|trash-put)$/.test(program)
     ? args
@@ -243,7 +248,11 @@ function netcat({ words, scope }: ForbiddenCall): string | null {
 function gitClean({ words, scope, report }: ForbiddenCall): string | null {
   const at = words.indexOf('clean')
   if (at === -1 || !words.slice(at).some(word => /^-\w*f/.test(word))) return null
-  const hit = (scope.cwds ?? []).map(cwd => protectedName(cwd, report.context)).find(name => name !== null)
+  const inFolder =
+    words.indexOf('-C') !== -1
+      ? absolutePaths(words[words.indexOf('-C') + 1] ?? '', scope)
+      : (scope.cwds ?? [])
+  const hit = inFolder.map(cwd => protectedName(cwd, report.context)).find(name => name !== null)
   return hit == null ? null : `deletes ${hit}`
 }
 
@@ -251,10 +260,13 @@ function gitClean({ words, scope, report }: ForbiddenCall): string | null {
 export function forbiddenRedirect(path: string, writes: boolean): string | null {
   if (/^\/dev\/(?:tcp|udp)\//.test(path)) return 'opens a raw network connection from the shell'
   if (!writes) return null
+  return kernelWrite(path) ?? (isHistoryFile(path) ? 'wipes the command history' : null)
+}
+
+function kernelWrite(path: string): string | null {
   if (isRawDevice(path)) return 'writes to a disk directly'
   if (/^\/proc\/(?:sysrq-trigger|kcore|sys\/kernel\/(?:panic|sysrq|core_pattern|modprobe))/.test(path))
     return 'makes the kernel stop or run something'
-  if (isHistoryFile(path)) return 'wipes the command history'
   return null
 }
 
@@ -264,7 +276,7 @@ export function isAppend(operator: string): boolean {
 }
 
 const BOMB =
-  /fork\s+while\s+fork|while\s*\(?\s*(?:1|true)\s*\)?\s*[:{]?\s*(?:\n\s*)?(?:os\.)?fork|fork\(\)\s*(?:while|until)|loop\s*\{?\s*(?:do\s+)?fork|while\s*\(?(?:true|1)\)?\s*\{?\s*(?:require\(["']child_process["']\)\.)?(?:fork|spawn)\(/i
+  /\bfork\b[^\n]{0,30}\b(?:while|until)\b|(?:while\s*\(?\s*(?:1|true)\b|\bloop\b|iter\(int)[\s\S]{0,60}\b(?:fork|spawn)\b|\bfork\(\)[^\n]{0,20}iter\(int/i
 const SOCKET =
   /socket|fsockopen|TCPSocket|net\.connect|net\.Socket|IO::Socket|\/inet\/tcp|System\.Net\.Sockets|createConnection/i
 const SHELL =
@@ -274,5 +286,6 @@ const SHELL =
 export function forbiddenCode(code: string): string | null {
   const text = code.slice(0, 20_000)
   if (BOMB.test(text)) return 'starts processes without end'
+  if (/\/inet[46]?\/(?:tcp|udp)\//.test(text)) return 'opens a raw network connection'
   return SOCKET.test(text) && SHELL.test(text) ? 'gives another machine a shell' : null
 }

@@ -18,7 +18,7 @@ import { judgeReader } from './programs/judge-reader.ts'
 import { isVersionQuery } from './programs/packages.ts'
 import type { ReaderVerdict } from './programs/special.ts'
 import { recordReads } from './reads.ts'
-import { countStep, deeper, type Report, type Scope } from './state.ts'
+import { absolutePaths, countStep, deeper, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
 import { unwrap, type Wrapped } from './wrappers.ts'
 
@@ -139,8 +139,10 @@ function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
     raise(call, 'caution', '`env` prints variables, which may hold secrets.', ['reads-environment'])
   }
   for (const arg of args) noteAssignment(call, seen(arg))
-  const inner = deeper(scope)
-  for (const script of wrapped.scripts) report.walkText(script, inner)
+  const directory = wrapped.directory
+  const inner = deeper(scope, directory === undefined ? {} : { cwds: absolutePaths(directory, scope) })
+  if (wrapped.remote) walkRemote(call, wrapped, inner)
+  else for (const script of wrapped.scripts) report.walkText(script, inner)
   if (wrapped.inner === null) {
     if (wrapped.scripts.length === 0) applyAction(call, null)
     return null
@@ -149,6 +151,20 @@ function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
   if (plan === null || wrapped.prefix === null) return null
   const prefix = toPlanWords(wrapped.prefix)
   return prefix === null ? null : [...prefix, ...plan]
+}
+
+/** Files of another machine are no files here; only the level and the effects count. */
+function walkRemote(call: Call, wrapped: Wrapped, scope: Scope): void {
+  const { report } = call
+  applyNetwork(call)
+  const { access, globs, trees } = report
+  report.access = new Map()
+  report.globs = new Map()
+  report.trees = new Map()
+  for (const script of wrapped.scripts) report.walkText(script, { ...scope, cwds: null })
+  report.access = access
+  report.globs = globs
+  report.trees = trees
 }
 
 /** xargs and parallel: the words that arrive on standard input, when they are known, belong to the command. */

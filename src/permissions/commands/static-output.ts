@@ -51,6 +51,8 @@ export function commandOutput(args: Arg[], stdin: string | null, scope: Scope): 
     case 'command':
     case 'type':
       return operands.at(-1) ?? null
+    case 'tee':
+      return stdin
     case 'cat':
       return operands.length === 0 || operands[0] === '-' ? stdin : null
     case 'base64':

@@ -86,7 +86,9 @@ function walkAssignments(
     const value =
       item.value.type === 'ArrayValue' || item.index !== undefined ? null : resolveSingle(item.value, scope)
     const known = value !== null && value.text !== null && !item.append
-    setVariable(scope, item.name, { values: value?.worst ?? [''], exact: known })
+    const before = item.append ? (scope.variables.get(item.name)?.values ?? ['']) : ['']
+    const values = before.flatMap(start => (value?.worst ?? ['']).map(end => start + end)).slice(0, 16)
+    setVariable(scope, item.name, { values, exact: known })
     exact = exact && known
     if (!isDangerousVariable(item.name)) continue
     exact = false
@@ -119,7 +121,9 @@ function prefixAssignments(assignments: Assignment[], scope: Scope, report: Repo
 /** `$0 & $0 &`: a script that starts itself. */
 function checkSelf(args: Arg[], scope: Scope, report: Report): void {
   const words = args.map(seen)
-  const self = words[0] === '$0' || (isShell((words[0] ?? '').replace(/^.*\//, '')) && words.includes('$0'))
+  const self =
+    (words[0] ?? '').endsWith('$0') ||
+    (isShell((words[0] ?? '').replace(/^.*\//, '')) && words.some(word => word.endsWith('$0')))
   if (self && scope.forked)
     note(report, 'forbidden', 'This is a fork bomb: the script starts itself again and again.')
 }

@@ -2,8 +2,9 @@
  * Walks every node of the parsed line: lists, pipes, groups, loops, functions, substitutions. Returns the steps that
  * would run it without a shell, or null when only a shell can; reasons for asking are collected on the way.
  */
-import type { AndOr, CommandNode, ParsedScript, Pipeline, PipelineNode, Statement } from 'unbash'
+import type { AndOr, Command, CommandNode, ParsedScript, Pipeline, PipelineNode, Statement } from 'unbash'
 import { parse } from 'unbash'
+import { seen } from './args.ts'
 import { walkCompound } from './compound.ts'
 import { guardLine, MAX_FULL, rawForbidden } from './guard.ts'
 import { checkPipeline } from './pipelines.ts'
@@ -21,7 +22,7 @@ import {
 import { commandArgs, commandOutput } from './static-output.ts'
 import type { PlanJoin, PlanStage, PlanStep } from './types.ts'
 import { walkSimple } from './walk-simple.ts'
-import { resolveWord } from './words.ts'
+import { resolveSingle, resolveWord } from './words.ts'
 
 export function walkText(text: string, scope: Scope, report: Report): void {
   const guard = guardLine(text)
@@ -132,10 +133,7 @@ function walkStages(node: Pipeline, scope: Scope, report: Report): PlanStage[] |
       piped: i > 0 || scope.piped,
     })
     const outcome = walkCommand(command, inner, report)
-    text =
-      command.type === 'Command'
-        ? commandOutput(commandArgs(command, inner, resolveWord), inner.stdin, inner)
-        : null
+    text = command.type === 'Command' ? stageOutput(command, inner) : null
     if (outcome.stage === null || stages === null) stages = null
     else if (node.operators[i] === '|&') {
       stages.push({
@@ -145,6 +143,18 @@ function walkStages(node: Pipeline, scope: Scope, report: Report): PlanStage[] |
     } else stages.push(outcome.stage)
   }
   return stages
+}
+
+/** What a stage certainly prints: a here-document through `cat`, an `echo`. */
+function stageOutput(command: Command, scope: Scope): string | null {
+  const input = command.redirects.find(redirect => redirect.type !== 'Redirect')
+  const text =
+    input?.type === 'HereDoc'
+      ? input.body.text
+      : input?.target === undefined
+        ? null
+        : seen(resolveSingle(input.target, scope))
+  return commandOutput(commandArgs(command, scope, resolveWord), text ?? scope.stdin, scope)
 }
 
 function walkCommand(node: CommandNode, scope: Scope, report: Report): Outcome {

@@ -22,11 +22,16 @@ const MAX_GUESSES = 12
 export function resolveWord(word: Word, scope: Scope): Arg[] {
   const parts = word.parts
   // The common case first: a bare word without any quoting, pattern or expansion.
-  if (parts === undefined && word.text === word.value && !/~|\$\[/.test(word.text)) {
+  if (parts === undefined && word.text === word.value && !/~|\$\[|\{.*\}/.test(word.text)) {
     return [{ raw: word.text, text: word.text, glob: null, status: null, worst: [word.text] }]
   }
   if (isOldArithmetic(word.text))
     return [{ raw: word.text, text: null, glob: null, status: null, worst: [word.value] }]
+  const only = parts?.length === 1 ? parts[0] : undefined
+  if (only?.type === 'ProcessSubstitution') {
+    const content = staticOutput(only.script, scope, resolveWord) ?? ''
+    return [{ raw: word.text, text: null, glob: null, status: null, worst: ['/dev/fd/63'], content }]
+  }
   const pieces = toPieces(word, scope)
   return expandPieces(pieces).flatMap(sequence => finish(sequence, word.text, scope))
 }
@@ -53,13 +58,40 @@ function isOldArithmetic(text: string): boolean {
 }
 
 export function toPieces(word: Word, scope: Scope): Piece[] {
+  if (isGlued(word)) return [{ kind: 'unknown', worst: [word.value], quoted: true }]
   if (word.parts === undefined) return unescapeText(word.text)
-  // Bash expands braces first: `$A{b,c}` is `$Ab $Ac`.
-  const glued = word.parts.some(
-    (part, i) => part.type === 'SimpleExpansion' && word.parts?.[i + 1]?.type === 'BraceExpansion',
-  )
-  if (glued) return [{ kind: 'unknown', worst: [word.value], quoted: true }]
   return word.parts.flatMap(part => partPieces(part, scope, false))
+}
+
+/** Places where what stands side by side is read differently by bash than part by part. */
+function isGlued(word: Word): boolean {
+  const parts = word.parts ?? []
+  // A continuation may lie inside a name: `$HO\⏎ME`.
+  if (word.text.includes('\\\n') && /[$~{]/.test(word.text)) return true
+  if (closesTwice(word.text)) return true
+  // Braces come first: `$A{b,c}` is `$Ab $Ac`, and `a=~/{b,c}` is no assignment any more.
+  const braces = parts.some(part => part.type === 'BraceExpansion')
+  const after = parts.some(
+    (part, i) => part.type === 'BraceExpansion' && parts[i - 1]?.type === 'SimpleExpansion',
+  )
+  return after || (braces && word.text.includes('=~'))
+}
+
+/** Bash takes `{a}b,c}` as braces with the parts `a}b` and `c`. */
+function closesTwice(text: string): boolean {
+  if (!/\{.*(?:,|\.\.).*\}/s.test(text)) return false
+  let depth = 0
+  let opened = false
+  for (const character of text) {
+    if (character === '{') {
+      depth += 1
+      opened = true
+    }
+    if (character === '}') depth -= 1
+    if (depth < 0 && opened) return true
+    if (depth < 0) depth = 0
+  }
+  return false
 }
 
 /** Splits a bare text at its backslashes: what follows one is quoted. */
@@ -171,8 +203,8 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
     const pattern = pieces.map(piecePattern).join('')
     return [{ raw, text: null, glob: { pattern, literal }, status: null, worst: [literal] }]
   }
-  // An unquoted variable that is empty leaves no word at all.
-  if (literal === '' && pieces.length > 0 && pieces.every(piece => piece.kind === 'value')) return []
+  // What is empty and not quoted leaves no word at all: `$EMPTY`, `{,x}`.
+  if (literal === '' && pieces.every(piece => piece.kind !== 'text' || !piece.quoted)) return []
   return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
 }
 

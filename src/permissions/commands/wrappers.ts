@@ -4,6 +4,7 @@
  */
 import type { EffectName } from '../effects.ts'
 import { type Arg, literalArg, seen } from './args.ts'
+import { sshCommand } from './interactive.ts'
 import type { Level } from './types.ts'
 
 export interface Wrapped {
@@ -20,6 +21,10 @@ export interface Wrapped {
   appendsStdin?: string | null
   /** `{}` or another word that is replaced. */
   placeholder?: string
+  /** It runs on another machine: its files are not files here. */
+  remote?: boolean
+  /** The folder in which it runs. */
+  directory?: string
 }
 
 interface Shape {
@@ -188,7 +193,19 @@ export function isShell(program: string): boolean {
 
 export function unwrap(program: string, args: Arg[], stdin: string | null): Wrapped | null {
   if (isShell(program)) return unwrapShell(args, stdin)
-  if (program === 'su') return unwrapSu(args)
+  if (program === 'su' || (program === 'runuser' && args.some(arg => /^-\w*c$|^--command/.test(seen(arg)))))
+    return unwrapSu(args)
+  if (program === 'source' || program === '.') return unwrapSource(args, stdin)
+  if (program === 'at' || program === 'batch')
+    return wrap(
+      'dangerous',
+      'plans commands for later',
+      ['system-change', 'background'],
+      null,
+      stdin === null ? [] : [stdin],
+    )
+  if (program === 'tmux' || program === 'screen') return unwrapTerminal(args)
+  if (program === 'ssh') return unwrapSsh(args)
   if (program === 'script') return unwrapScript(args)
   if (program === 'eval') {
     const text = args.map(seen).join(' ')
@@ -240,6 +257,9 @@ function unwrapShape(program: string, shape: Shape, args: Arg[], stdin: string |
   if (shape.safe?.test(before.map(seen).join(' ')) && exact && inner.length > 0)
     wrapped.prefix = [literalArg(program), ...before]
   else if (wrapped.level === 'safe') wrapped.level = 'unknown'
+  const chdir = program === 'env' ? before.findIndex(arg => /^(?:-C|--chdir)$/.test(seen(arg))) : -1
+  const named = before.map(arg => /^--chdir=(.+)$/.exec(seen(arg))?.[1]).find(value => value !== undefined)
+  if (chdir !== -1 || named !== undefined) wrapped.directory = named ?? seen(before[chdir + 1])
   if (program === 'command') wrapped.prefix = wrapped.prefix === null ? null : []
   if (program === 'xargs' || program === 'parallel') {
     wrapped.appendsStdin = stdin
@@ -308,8 +328,10 @@ function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
       withParameters(words[code] ?? '', words.slice(code + 1)),
     ])
   }
-  const script = words.find(word => !word.startsWith('-') && !word.startsWith('+'))
-  const fromInput = script === undefined || words.includes('-s')
+  const script = args.find(arg => !/^[-+]/.test(seen(arg)))
+  if (script?.content !== undefined)
+    return wrap('unknown', 'runs the output of a command', ['runs-code'], null, [script.content])
+  const fromInput = script === undefined || words.includes('-s') || isInput(seen(script))
   if (!fromInput) return wrap('unknown', 'runs a shell script', ['runs-code'], null)
   if (stdin !== null) return wrap('unknown', 'runs its input as a shell script', ['runs-code'], null, [stdin])
   return wrap('dangerous', 'runs whatever arrives on its input', ['runs-code'], null)
@@ -332,10 +354,49 @@ function unwrapSu(args: Arg[]): Wrapped {
   return wrap('dangerous', 'runs as another user', ['privilege'], null, scripts)
 }
 
+function isInput(path: string): boolean {
+  return /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/.test(path)
+}
+
+function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null {
+  const script = args[0]
+  const text = script?.content ?? (isInput(seen(script)) ? stdin : null)
+  if (text === null) return null
+  return wrap('unknown', 'runs code inside the shell', ['runs-code', 'changes-environment'], null, [text])
+}
+
+/** `tmux new -d 'cmd'`, `screen -dm cmd`: texts with blanks are shell code, and what follows the options is a command. */
+function unwrapTerminal(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(
+    (word, i) => i > 0 && /^(?:rm|dd|chmod|chown|mv|find|(?:ba|da|z)?sh|sudo|shred)$/.test(word),
+  )
+  return wrap(
+    'unknown',
+    'runs commands in another terminal',
+    ['runs-code', 'background'],
+    at === -1 ? null : args.slice(at),
+    words.filter(word => /\s/.test(word)),
+  )
+}
+
+/** The command runs on another machine; it is judged by the same rules, since forbidden there is forbidden here. */
+function unwrapSsh(args: Arg[]): Wrapped | null {
+  const command = sshCommand(args.map(seen))
+  if (command === null) return null
+  return {
+    ...wrap('unknown', 'runs something on another machine', ['network', 'remote-shell'], null, [
+      command.join(' '),
+    ]),
+    remote: true,
+  }
+}
+
 function unwrapScript(args: Arg[]): Wrapped {
   const words = args.map(seen)
   const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
-  const rest = args.filter(arg => !seen(arg).startsWith('-')).slice(1)
+  const file = words.findIndex(word => !word.startsWith('-'))
+  const rest = file === -1 ? [] : args.slice(file + 1)
   return wrap(
     'caution',
     'records a session',

@@ -39,6 +39,8 @@ export function isReadOnlyProgram(program: string): boolean {
   let before = ''
   let braces = 0
   let parens = 0
+  // Whether each open parenthesis belongs to `if`, `while` or `for`: after those a slash begins a pattern.
+  const conditions: boolean[] = []
   while (rest !== '') {
     const token = nextToken(rest, before)
     if (token === null) return false
@@ -46,13 +48,14 @@ export function isReadOnlyProgram(program: string): boolean {
     if (/^[ \t]+$/.test(token)) continue
     if (token === '{') braces += 1
     if (token === '}') braces -= 1
-    if (token === '(') parens += 1
+    if (token === '(') parens = conditions.push(/^(?:if|while|for)$/.test(before))
+    const condition = token === ')' ? conditions.pop() : undefined
     if (token === ')') parens -= 1
     if (braces < 0 || parens < 0) return false
     // Inside braces and outside parentheses `>` after print writes a file.
     if (token === '>' && braces > 0 && parens === 0) return false
     if (/^[A-Za-z_]/.test(token) && !isKnownName(token, rest)) return false
-    before = token
+    before = condition === true ? 'condition)' : token
   }
   return braces === 0 && parens === 0
 }
@@ -70,7 +73,8 @@ const TOKEN =
 function nextToken(rest: string, before: string): string | null {
   if (!rest.startsWith('/')) return TOKEN.exec(rest)?.[0] ?? null
   // A slash after a value divides; after these it begins a pattern; anywhere else it is ambiguous.
-  if (/^(?:\d.*|\.\d+|\])$/.test(before) || (/^[A-Za-z_]/.test(before) && isValueName(before))) return '/'
+  if (/^(?:\d.*|\.\d+|\]|\))$/.test(before) || (/^[A-Za-z_]\w*$/.test(before) && isValueName(before)))
+    return '/'
   if (!/^(?:|[{(,;~!\n}]|!~|&&|\|\||print)$/.test(before)) return null
   const pattern = /^\/((?:[^/\\\n]|\\[^\n])+)\//.exec(rest)
   if (pattern === null) return null

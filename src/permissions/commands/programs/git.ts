@@ -54,7 +54,7 @@ function formatCheck({ list }: ParsedFlags): string | null {
     if (!/^--(?:pretty|format)$/.test(name) || value === '') continue
     if (!value.includes('%') && !BUILTIN_FORMATS.test(value) && !/^t?format:/.test(value))
       return 'the format is not known'
-    if (/%[+ -]?G|signature/i.test(value)) return 'the format checks signatures, which starts another program'
+    if (/%[+ -]?G|signature/.test(value)) return 'the format checks signatures, which starts another program'
   }
   return null
 }

@@ -502,10 +502,7 @@ const SYSTEM: Record<string, Reader> = {
   lsof: {
     flags: '-nPtablR -i? -p: -u: -c: -d: -s?',
     operands: 'text',
-    check: allOf(
-      needs('-n', 'without -n it asks name servers'),
-      operandsMatch(/^[^+]|^\+[dD]$/, 'the option is not known'),
-    ),
+    check: operandsMatch(/^[^+]|^\+[dD]$/, 'the option is not known'),
   },
   ss: {
     flags:
@@ -516,8 +513,9 @@ const SYSTEM: Record<string, Reader> = {
     flags:
       '-tulnpaxwrise46W --tcp --udp --listening --numeric --programs --all --route --interfaces --statistics --wide',
     operands: 'none',
-    check: needs('-n --numeric', 'without -n it asks name servers'),
   },
+  mount: { flags: '-l -t:', operands: 'none' },
+  ldconfig: { flags: '-p', operands: 'none', check: needs('-p', 'it rebuilds the cache') },
   ifconfig: { flags: '-as', operands: 'text', max: 1 },
   sysctl: {
     flags: '-aneN --all --values --names --ignore',

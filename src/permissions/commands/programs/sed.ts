@@ -17,7 +17,8 @@ export function checkSed(parsed: ParsedFlags): string | null {
 export function isReadOnlyScript(script: string): boolean {
   let rest = script
   for (let count = 0; count < 100; count++) {
-    rest = rest.replace(/^[\s;]+/, '')
+    // Groups do nothing by themselves; their commands are checked one by one.
+    rest = rest.replace(/^[\s;}]+/, '')
     if (rest === '') return count > 0
     const next = skipCommand(rest)
     if (next === null) return false
@@ -38,6 +39,7 @@ function skipCommand(script: string): string | null {
     rest = after
   }
   rest = rest.replace(/^\s*!?\s*/, '')
+  if (rest.startsWith('{')) return rest.slice(1)
   if (rest.startsWith('s')) return skipSubstitute(rest)
   const simple = /^(?:[pPdDgGhHxnN=lz]|[qQ]\d{0,3})\s*(?=[;\n}]|$)/.exec(rest)
   if (simple !== null) return rest.slice(simple[0].length)

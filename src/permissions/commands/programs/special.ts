@@ -90,7 +90,7 @@ export function readTest(args: Arg[], bracket: boolean): ReaderVerdict {
 /** ps without the BSD letter `e`, which prints the environment of processes. */
 export function readPs(args: Arg[]): ReaderVerdict {
   const values =
-    /^(?:-[aAdefFjlLmPTwxyMZcH]*o|[axuwfljrT]*o|-[puUCGgtNqk]|--(?:pid|ppid|user|User|group|Group|sort|format|tty|sid|cols|columns|rows|lines|width))$/
+    /^(?:-[aAdefFjlLmPTwxyMZcH]*o|[axuwfljrT]*o|-[aAdefFjlLmPTwxyMZcH]*[puUCGgtNqk]|--(?:pid|ppid|user|User|group|Group|sort|format|tty|sid|cols|columns|rows|lines|width))$/
   for (let i = 0; i < args.length; i++) {
     const text = args[i]?.text ?? null
     if (text === null) return no('an operand is not known')

@@ -1,0 +1,47 @@
+/** How to run a line that only reads: its words as they are, nothing left for a shell to interpret. */
+export interface CommandPlan {
+  readonly steps: readonly CommandStep[]
+}
+
+export type CommandStep =
+  | { readonly kind: 'cd'; readonly join: CommandJoin; readonly negate: boolean; readonly directory: string }
+  | {
+      readonly kind: 'pipeline'
+      readonly join: CommandJoin
+      readonly negate: boolean
+      readonly stages: readonly CommandStage[]
+    }
+
+/** Whether a step runs, by the status of the last one that ran. */
+export type CommandJoin = 'first' | ';' | '&&' | '||'
+
+export interface CommandStage {
+  readonly argv: readonly CommandArgument[]
+  readonly redirects: readonly CommandRedirect[]
+}
+
+/** A word, or the exit status of the step before between two pieces of text. */
+export type CommandArgument = string | { readonly before: string; readonly after: string }
+
+export type CommandRedirect =
+  | { readonly kind: 'null'; readonly fd: 0 | 1 | 2 }
+  | { readonly kind: 'dup'; readonly fd: 1 | 2; readonly of: 1 | 2 }
+  | { readonly kind: 'file'; readonly fd: 0; readonly path: string }
+  | { readonly kind: 'text'; readonly fd: 0; readonly text: string }
+
+/** What the engine found out about a command line and lets it do. */
+export interface CommandPermit {
+  readonly cwd: string
+  /** Set for lines that only read; they run without a shell and cannot write anything. Null: run by bash, as approved. */
+  readonly plan: CommandPlan | null
+  /** Folders that a line without a shell reads with all that is in them: what may not be read there has to be hidden. */
+  readonly trees: readonly string[]
+  /** Real paths that no command reads unless it was approved by name. */
+  readonly hidden: readonly string[]
+  /** Rules that forbid reading: what they name in the workspace is hidden from every command. Undefined: there are none. */
+  readonly deniesReading?: (realPath: string) => boolean
+  /** The approval covered contacting other machines. */
+  readonly network: boolean
+  /** What the line may change of git's own files: it runs git commands that do. */
+  readonly git: { readonly repository: boolean; readonly config: boolean }
+}

@@ -1,0 +1,116 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { CommandArgument, CommandPermit, CommandPlan, CommandStep } from '../core/command.ts'
+import { isInside, realPathOf } from '../core/real-path.ts'
+import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan } from './commands/types.ts'
+import { expandGlob } from './globs.ts'
+import { homeSecrets, type PathContext } from './paths.ts'
+
+/** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
+const MOST_MATCHES = 10_000
+
+/** What the tool needs to run a line that was judged. */
+export function toCommandPermit(
+  analysis: CommandAnalysis,
+  cwd: string,
+  context: PathContext,
+  deniesReading: ((realPath: string) => boolean) | undefined,
+): CommandPermit {
+  const named = analysis.access.flatMap(access => ('path' in access ? [access.path] : []))
+  return {
+    cwd,
+    plan: analysis.plan === null ? null : resolvePlan(analysis.plan, cwd),
+    trees: analysis.trees.filter(tree => tree.content).map(tree => tree.path),
+    hidden: homeSecrets(context.home).filter(
+      secret => existsSync(secret) && !named.some(path => isInside(path, secret) || isInside(secret, path)),
+    ),
+    ...(deniesReading === undefined ? {} : { deniesReading }),
+    network: analysis.effects.some(effect => NETWORK_EFFECTS.includes(effect)),
+    git: gitChanges(analysis),
+  }
+}
+
+const NETWORK_EFFECTS: readonly string[] = [
+  'network',
+  'sends-data',
+  'publishes',
+  'package-scripts',
+  'remote-shell',
+]
+
+/**
+ * Puts the names of files in the place of patterns. Null when that cannot be done for certain: a `cd` that would lead
+ * elsewhere than its words say makes every later path another one than was judged.
+ */
+export function resolvePlan(plan: SafePlan, start: string): CommandPlan | null {
+  let cwd = start
+  const steps: CommandStep[] = []
+  for (const step of plan.steps) {
+    const resolved = resolveStep(step, cwd)
+    if (resolved === null) return null
+    if (resolved.kind === 'cd') cwd = resolved.directory
+    steps.push(resolved)
+  }
+  return { steps }
+}
+
+function resolveStep(step: PlanStep, cwd: string): CommandStep | null {
+  const { join, negate } = step
+  if (step.kind === 'cd') {
+    const directory = resolve(cwd, step.directory)
+    return isPlainFolder(directory) ? { kind: 'cd', join, negate, directory } : null
+  }
+  const stages = step.stages.map(stage => resolveStage(stage, cwd))
+  return stages.some(stage => stage === null)
+    ? null
+    : { kind: 'pipeline', join, negate, stages: stages.filter(stage => stage !== null) }
+}
+
+function isPlainFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory() && realPathOf(path) === path
+  } catch {
+    // Not there: the step would fail, and what follows would run somewhere else.
+    return false
+  }
+}
+
+function resolveStage({ argv, redirects }: PlanStage, cwd: string) {
+  const words = argv.map(word => resolveWord(word, cwd))
+  return words.some(word => word === null)
+    ? null
+    : { argv: words.filter(word => word !== null).flat(), redirects }
+}
+
+function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {
+  if (typeof word === 'string') return [word]
+  if (word.kind === 'status') return [{ before: word.before, after: word.after }]
+  const absolute = word.glob.startsWith('/')
+  const base = absolute ? '' : `${escapeGlob(cwd)}/`
+  const found = expandGlob(`${base}${word.glob}`, MOST_MATCHES)
+  if (found === null) return null
+  if (found.length === 0) return [word.literal]
+  return found.map(path => {
+    const shown = absolute ? path : path.slice(cwd === '/' ? 1 : cwd.length + 1)
+    // A file called `-rf` must not become an option.
+    return shown.startsWith('-') ? `${word.dashPrefix}${shown}` : shown
+  })
+}
+
+function escapeGlob(path: string): string {
+  return path.replaceAll(/[\\*?[\]]/g, '\\$&')
+}
+
+// Subcommands that write git's own configuration as part of what they are for.
+const CHANGES_CONFIG =
+  /^(config|remote|branch|checkout|switch|clone|init|submodule|push|pull|worktree|sparse-checkout)$/
+
+function gitChanges(analysis: CommandAnalysis): CommandPermit['git'] {
+  const subcommands = analysis.commands
+    .filter(found => found.program === 'git' && found.level !== 'safe')
+    .flatMap(found => found.argv.slice(1).map(word => word.text))
+  return {
+    repository: analysis.commands.some(found => found.program === 'git' && found.level !== 'safe'),
+    config: subcommands.some(word => word !== null && CHANGES_CONFIG.test(word)),
+  }
+}

@@ -1,0 +1,77 @@
+import type { CommandPermit } from '../../core/command.ts'
+import type { Run } from '../../core/run.ts'
+import { trustedPath } from './find-program.ts'
+import type { CommandParts } from './parts.ts'
+
+/** Set in everything a command starts: a Kogu that finds it never approves, trusts, grants or undoes. */
+const MARKER = 'KOGU_CALL'
+
+/** The whole environment of a command: nothing is inherited but what the configuration names. */
+export function environmentFor(
+  parts: CommandParts,
+  permit: CommandPermit,
+  call: { id: string; run: Pick<Run, 'variables'>; additions: Readonly<Record<string, string>> },
+): Record<string, string> {
+  const base = {
+    ...parts.variables,
+    HOME: parts.home,
+    PATH: trustedPath(parts.path, parts.workspace).join(':'),
+    SHELL: '/bin/bash',
+    TERM: 'dumb',
+    // Programs that would open a pager or an editor must not wait for a person.
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+  }
+  // Variables of earlier calls could change what a line does that was judged by its words alone.
+  const own =
+    permit.plan === null ? { ...Object.fromEntries(call.run.variables), ...call.additions } : NEUTRAL_GIT
+  return { ...base, ...own, [MARKER]: call.id }
+}
+
+// A repository can name programs that git runs by itself: monitors, hooks, diff and text converters, editors. Lines that
+// run without a person's approval get none of them.
+const SETTINGS: readonly (readonly [string, string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.attributesFile', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['core.editor', 'false'],
+  ['diff.external', ''],
+  ['protocol.allow', 'never'],
+  ['safe.bareRepository', 'explicit'],
+  ['safe.directory', '*'],
+  ['commit.gpgSign', 'false'],
+  ['log.showSignature', 'false'],
+]
+
+const NEUTRAL_GIT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_EDITOR: 'false',
+  GIT_ASKPASS: 'false',
+  GIT_CONFIG_COUNT: String(SETTINGS.length),
+  ...Object.fromEntries(
+    SETTINGS.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
+}
+
+// What would change how later commands are found, started or read.
+const NOT_KEPT =
+  /^(PATH|HOME|PWD|OLDPWD|SHLVL|_|SHELL|TERM|PAGER|EDITOR|VISUAL|IFS|ENV|BASH.*|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL.*|RUBY.*|PROMPT_COMMAND|KOGU_.*|LESS.*|GLOBIGNORE|SHELLOPTS|HIST.*)$/
+
+/** Variables that a command exported, to be there for the next one of the run. */
+export function keptVariables(
+  exported: ReadonlyMap<string, string>,
+  given: Readonly<Record<string, string>>,
+): Map<string, string> {
+  const kept = new Map<string, string>()
+  for (const [name, value] of exported) {
+    if (!NOT_KEPT.test(name) && /^[A-Za-z_]\w*$/.test(name) && given[name] !== value) kept.set(name, value)
+  }
+  return kept
+}

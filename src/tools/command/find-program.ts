@@ -1,0 +1,40 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { isInside } from '../../core/real-path.ts'
+
+/** The folders of PATH in which the agent cannot put a program of its own. */
+export function trustedPath(folders: readonly string[], workspace: string): string[] {
+  return folders.filter(folder => {
+    if (!isAbsolute(folder)) return false
+    try {
+      const real = realpathSync(folder)
+      return !isInside(real, workspace) && !isInside(real, '/tmp') && !isInside(real, '/var/tmp')
+    } catch {
+      // Not there: nothing to be found in it.
+      return false
+    }
+  })
+}
+
+/** Full path of a program, as the shell would find it. */
+export function findProgram(name: string, folders: readonly string[]): string {
+  if (name.includes('/')) return name
+  for (const folder of folders) {
+    const path = join(folder, name)
+    if (isProgram(path)) return path
+  }
+  throw new ToolError('not_found', `The program '${name}' was not found.`, {
+    hint: 'Check the spelling, or install it.',
+  })
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    // Not there, or not a program.
+    return false
+  }
+}

@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandPermit } from '../../core/command.ts'
+import type { Effect } from '../../core/effects.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
+import type { ToolContext } from '../../core/tool.ts'
+import { explainDenial } from '../../sandbox/denial.ts'
+import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
+import { runOnOverlay } from '../../sandbox/overlay.ts'
+import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
+import { commitOverlay } from '../../sandbox/overlay-commit.ts'
+import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
+import { environmentFor, keptVariables } from './environment.ts'
+import { findProgram, trustedPath } from './find-program.ts'
+import { findHidden } from './hidden-paths.ts'
+import type { CommandParts } from './parts.ts'
+import { describeChanges, recordChanges } from './record-changes.ts'
+import { onlyProgram, toScript } from './script.ts'
+
+export interface ForegroundRequest {
+  readonly line: string
+  readonly timeoutMs: number
+  readonly idleTimeoutMs: number | undefined
+  readonly stdin: string | undefined
+  readonly additions: Readonly<Record<string, string>>
+  readonly preview: boolean
+}
+
+export interface ForegroundResult {
+  readonly result: SandboxResult
+  readonly stdout: KeptOutput
+  readonly stderr: KeptOutput
+  /** Both, in the order in which they came. */
+  readonly output: KeptOutput
+  readonly effects: readonly Effect[]
+  /** What the person and the model have to know beyond the output. */
+  readonly notes: readonly string[]
+  readonly denial: SandboxDenial | null
+}
+
+/** Runs a line that was judged: behind the sandbox's walls, with everything it changes on record, or not at all. */
+export async function runForeground(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  context: ToolContext,
+): Promise<ForegroundResult> {
+  const command = commandOf(context)
+  const keepers = createKeepers(parts, context)
+  const env = environmentFor(parts, command, {
+    id: context.callId,
+    run: context.run,
+    additions: request.additions,
+  })
+  const temporary = join(parts.places.temporary, context.runId)
+  mkdirSync(temporary, { recursive: true, mode: 0o700 })
+  const profile = await profileFor(parts, context, env, temporary)
+  const start = toStart(parts, request, command)
+  const sandboxCommand: SandboxCommand = {
+    ...start,
+    timeoutMs: request.timeoutMs,
+    signal: context.signal,
+    ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
+    ...(request.stdin === undefined ? {} : { stdin: Buffer.from(request.stdin) }),
+    onStdout: keepers.onStdout,
+    onStderr: keepers.onStderr,
+  }
+  try {
+    const ran = await runSomehow(parts, request, context, profile, sandboxCommand)
+    if (!request.preview) rememberState(context, temporary, env)
+    const kept = keepers.read()
+    const { exitCode, signal, limit } = ran.result
+    const failed = { exitCode, signal, limit, stderr: kept.stderr.text }
+    return { ...ran, ...kept, denial: parts.sandbox === null ? null : explainDenial(failed, profile) }
+  } finally {
+    keepers.close()
+    rmSync(join(temporary, STATE_FILE), { force: true })
+  }
+}
+
+function commandOf({ permit }: ToolContext): CommandPermit {
+  if (permit.command === undefined)
+    throw new ToolError('forbidden', 'The command was not judged, so it does not run.')
+  return permit.command
+}
+
+type Ran = Pick<ForegroundResult, 'result' | 'effects' | 'notes'>
+
+async function runSomehow(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  context: ToolContext,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+): Promise<Ran> {
+  const readsOnly = commandOf(context).plan !== null
+  if (parts.sandbox === null) return runWithoutWalls(parts, request, profile, command, readsOnly)
+  if (readsOnly) {
+    return { result: await parts.sandbox.run(profile, command), effects: [], notes: [] }
+  }
+  const problem = parts.overlayProblem()
+  if (problem === null) return runRecorded(parts, request, context, profile, command)
+  if (request.preview) throw new ToolError('failed', `A preview is not possible here: ${problem}`)
+  const result = await parts.sandbox.run(profile, command)
+  return {
+    result,
+    effects: [],
+    notes: [`What the command changed is not recorded and cannot be undone: ${problem}`],
+  }
+}
+
+async function runRecorded(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  context: ToolContext,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+): Promise<Ran> {
+  if (parts.sandbox === null) throw new Error('runs behind walls only')
+  mkdirSync(parts.places.overlays, { recursive: true, mode: 0o700 })
+  const { result, changes, discard } = await runOnOverlay(parts.sandbox, parts.processes, {
+    workspace: parts.workspace,
+    folder: join(parts.places.overlays, randomUUID()),
+    profile,
+    command,
+  })
+  const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
+  const cut = result.timedOut || result.idledOut || result.stopped || result.limit !== null
+  if (request.preview || cut) {
+    const effects = await describeChanges(changes)
+    discard()
+    const why = request.preview ? 'This was a preview' : 'The command was cut off'
+    return {
+      result,
+      effects: request.preview ? effects : [],
+      notes: [...dropped, `${why}: ${wouldHave(effects)}`],
+    }
+  }
+  return { result, effects: await commit(parts, context, changes, discard), notes: dropped }
+}
+
+async function commit(
+  parts: CommandParts,
+  context: ToolContext,
+  changes: OverlayChanges,
+  discard: () => void,
+): Promise<readonly Effect[]> {
+  if (changes.changes.length === 0) {
+    discard()
+    return []
+  }
+  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool: 'run_command' })
+  const effects: Effect[] = []
+  try {
+    await commitOverlay(changes, recordChanges(record, context.permit, effects))
+  } catch (error) {
+    // Refused or in conflict: nothing was changed.
+    record.abort()
+    discard()
+    throw error
+  }
+  return effects
+}
+
+function wouldHave(effects: readonly Effect[]): string {
+  if (effects.length === 0) return 'it had changed nothing.'
+  const names = effects.slice(0, 20).map(({ change, path }) => `${change} ${path}`)
+  const more = effects.length > names.length ? ` and ${effects.length - names.length} more` : ''
+  return `nothing was changed. It would have ${names.join(', ')}${more}.`
+}
+
+async function runWithoutWalls(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+  readsOnly: boolean,
+): Promise<Ran> {
+  if (parts.sandboxRequired) {
+    throw new ToolError('forbidden', `No sandbox, so no command runs: ${parts.noSandboxReason}`, {
+      hint: 'Install bubblewrap, or set [sandbox] required = false.',
+    })
+  }
+  if (request.preview) throw new ToolError('failed', `A preview needs the sandbox: ${parts.noSandboxReason}`)
+  const result = await parts.processes.run({ ...command, cwd: profile.cwd, env: profile.env })
+  const notes = readsOnly
+    ? [`It ran without a sandbox: ${parts.noSandboxReason}`]
+    : [`It ran without a sandbox, and what it changed cannot be undone: ${parts.noSandboxReason}`]
+  return { result: { ...result, limit: null }, effects: [], notes }
+}
+
+async function profileFor(
+  parts: CommandParts,
+  context: ToolContext,
+  env: Record<string, string>,
+  temporary: string,
+): Promise<SandboxProfile> {
+  const command = commandOf(context)
+  const readsOnly = command.plan !== null
+  return {
+    writable: readsOnly ? [] : [...context.permit.writeScope, ...parts.caches],
+    // Name servers are often listed in a file that lies in the otherwise private /run.
+    readable: [parts.workspace, ...(command.network ? ['/run/systemd/resolve', '/run/resolvconf'] : [])],
+    hidden: [...(await findHidden(context.permit, parts.workspace)), ...parts.places.own],
+    protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
+    network: !readsOnly && command.network ? 'host' : 'none',
+    unixSockets: !readsOnly,
+    env,
+    privateTmp: temporary,
+    cwd: command.cwd,
+    limits: parts.limits,
+  }
+}
+
+/** What is started: the program itself, `sh` as plumbing for several, or bash for what was approved. */
+function toStart(parts: CommandParts, request: ForegroundRequest, command: CommandPermit) {
+  const folders = trustedPath(parts.path, parts.workspace)
+  if (command.plan === null) {
+    return { file: '/bin/bash', args: ['--norc', '--noprofile', '-c', SHELL_FRAME, 'bash', request.line] }
+  }
+  const only = onlyProgram(command.plan)
+  if (only !== undefined) {
+    const [program = '', ...args] = only
+    return { file: findProgram(program, folders), args }
+  }
+  const changesFolder = command.plan.steps.some(step => step.kind === 'cd')
+  const script = toScript(command.plan, name => findProgram(name, folders))
+  return { file: '/bin/sh', args: ['-c', changesFolder ? `${script}\n${SAVE_FOLDER}` : script] }
+}
+
+// In the private /tmp, which only this run sees.
+const STATE_FILE = '.kogu-state'
+const SAVE_FOLDER = `s=$?; pwd -P > /tmp/${STATE_FILE}; exit $s`
+// The line runs as bash would run it; where it ends up and what it exported is written down when it ends.
+const SHELL_FRAME = `trap 's=$?; { pwd -P; env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
+const STATE_LIMIT = 256 * 1024
+
+/** The next command of the run starts where this one ended, with what it exported. */
+function rememberState(
+  { run, workspace }: ToolContext,
+  temporary: string,
+  env: Record<string, string>,
+): void {
+  const text = readState(join(temporary, STATE_FILE))
+  if (text === undefined) return
+  const end = text.indexOf('\n')
+  const folder = text.slice(0, end)
+  if (folder === workspace || folder.startsWith(`${workspace}/`)) run.cwd = folder
+  const exported = text
+    .slice(end + 1)
+    .split('\0')
+    .map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const)
+  for (const [name, value] of keptVariables(new Map(exported), env)) run.variables.set(name, value)
+}
+
+function readState(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.length <= STATE_LIMIT && text.includes('\n') ? text : undefined
+  } catch {
+    // The command ended before it could be written: the run stays where it was.
+    return undefined
+  }
+}
+
+function createKeepers({ places }: CommandParts, context: ToolContext) {
+  mkdirSync(places.output, { recursive: true, mode: 0o700 })
+  const path = (name: string): string => join(places.output, `${context.callId}.${name}`)
+  const stdout = createOutputKeeper({ spillPath: path('stdout') })
+  const stderr = createOutputKeeper({ spillPath: path('stderr') })
+  const output = createOutputKeeper({ spillPath: path('output') })
+  const decoder = new TextDecoder()
+  const show = (chunk: Uint8Array): void => context.progress(decoder.decode(chunk, { stream: true }))
+  return {
+    onStdout(chunk: Uint8Array): undefined {
+      stdout.write(chunk)
+      output.write(chunk)
+      show(chunk)
+    },
+    onStderr(chunk: Uint8Array): undefined {
+      stderr.write(chunk)
+      output.write(chunk)
+      show(chunk)
+    },
+    read: () => ({ stdout: stdout.read(), stderr: stderr.read(), output: output.read() }),
+    close() {
+      for (const keeper of [stdout, stderr, output]) keeper.close()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { SandboxLimits } from '../../core/sandbox.ts'
+import type { Background } from '../../sandbox/background.ts'
+import type { SandboxProcesses } from '../../sandbox/processes.ts'
+import type { Sandbox } from '../../sandbox/sandbox.ts'
+import type { UndoStore } from '../../workspace/undo-store.ts'
+
+/** What the command tools work with; put together by the runtime. */
+export interface CommandParts {
+  /** Real path. */
+  readonly workspace: string
+  readonly home: string
+  readonly processes: SandboxProcesses
+  /** Null: this machine has none, for this reason. */
+  readonly sandbox: Sandbox | null
+  readonly noSandboxReason: string
+  /** Without a sandbox nothing runs. */
+  readonly sandboxRequired: boolean
+  /** Why commands cannot run on a layer over the workspace; null: they can. */
+  readonly overlayProblem: () => string | null
+  readonly undo: () => UndoStore
+  readonly background: () => Background
+  readonly places: CommandPlaces
+  /** Variables that commands may see, without PATH. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Folders in which programs are looked up. */
+  readonly path: readonly string[]
+  /** Folders outside the workspace that approved commands may write: package caches. */
+  readonly caches: readonly string[]
+  readonly limits: SandboxLimits
+  readonly redact: (text: string) => string
+}
+
+export interface CommandPlaces {
+  /** Where layers are made; on the same file system as the workspace. */
+  readonly overlays: string
+  /** Full output of commands that print more than is shown. */
+  readonly output: string
+  /** One private /tmp for each run. */
+  readonly temporary: string
+  /** Kogu's own folders, which commands never see: the undo store holds what files were before. */
+  readonly own: readonly string[]
+}

@@ -1,0 +1,133 @@
+import { createHash, hash } from 'node:crypto'
+import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandPermit } from '../../core/command.ts'
+import type { Effect, EntryState } from '../../core/effects.ts'
+import type { Permit } from '../../core/permit.ts'
+import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
+import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
+import { type Change, type ChangeRecord, type ContentSource, toEffect } from '../../workspace/undo-record.ts'
+
+const IN_MEMORY = 1024 * 1024
+
+/** Keeps in the undo store what a command is about to replace, and records the rest as its effects. */
+export function recordChanges(record: ChangeRecord, permit: Permit, effects: Effect[]): OverlayTarget {
+  return {
+    refusal: change => refusalOf(change, permit),
+    async keep(changes) {
+      for (const change of changes.changes) record.add(await toChange(change, changes, record))
+      record.seal()
+    },
+    async committed() {
+      record.commit()
+      effects.push(...record.changes.map(toEffect))
+    },
+  }
+}
+
+/** As the effect record of a preview, without keeping anything. */
+export async function describeChanges(changes: OverlayChanges): Promise<Effect[]> {
+  const found: Effect[] = []
+  for (const change of changes.changes) found.push(toEffect(await toChange(change, changes, undefined)))
+  return found
+}
+
+/** Why a command may not have changed this path. */
+export function refusalOf(
+  { path, change }: OverlayChange,
+  { isProtected, writeScope, command }: Permit,
+): string | null {
+  const [scope = ''] = writeScope
+  const absolute = join(scope, path)
+  if (!isProtected(absolute)) return null
+  if (command !== undefined && isGitOwn(path, change, command)) return null
+  return 'it can run code or changes what is allowed'
+}
+
+/** Git's own files may change when the approved line is a git command that does so; its hooks never do by the way. */
+function isGitOwn(path: string, change: OverlayChange['change'], { git }: CommandPermit): boolean {
+  const inside = /(?:^|\/)\.git(?:\/(.*))?$/.exec(path)
+  if (inside === null || !git.repository) return false
+  const own = inside[1] ?? ''
+  if (/^(.*\/)?config(\.worktree)?$/.test(own) || own === 'info/attributes') return git.config
+  if (own === 'hooks' || own.startsWith('hooks/')) return change === 'created' && git.config && isSample(own)
+  return true
+}
+
+/** What `git init` and `git clone` lay out from git's own templates; git does not run them. */
+function isSample(own: string): boolean {
+  return own === 'hooks' || own.endsWith('.sample')
+}
+
+async function toChange(
+  { change, path, entry, before, after }: OverlayChange,
+  { workspace, upper }: OverlayChanges,
+  record: ChangeRecord | undefined,
+): Promise<Change> {
+  const lower = join(workspace, path)
+  const old = before === undefined ? undefined : stateOf(lower, before)
+  const kept = before?.entry === 'file' && old !== undefined ? await keep(lower, old, record) : undefined
+  const lost = before?.entry === 'file' && record !== undefined && kept === undefined
+  return {
+    change,
+    path: lower,
+    entry,
+    ...(old === undefined ? {} : { before: old, ...ownerOf(lower) }),
+    ...(after === undefined ? {} : { after: stateOf(join(upper, path), after) }),
+    ...(kept === undefined ? {} : { content: kept }),
+    ...(lost ? { undoable: false } : {}),
+    ...targetsOf(before, after),
+  }
+}
+
+function targetsOf(
+  before: OverlayEntry | undefined,
+  after: OverlayEntry | undefined,
+): Pick<Change, 'target'> {
+  if (before?.target === undefined && after?.target === undefined) return {}
+  return {
+    target: {
+      ...(before?.target === undefined ? {} : { before: before.target }),
+      ...(after?.target === undefined ? {} : { after: after.target }),
+    },
+  }
+}
+
+function ownerOf(path: string): Pick<Change, 'owner'> {
+  const { uid, gid } = lstatSync(path)
+  return uid === process.getuid?.() && gid === process.getgid?.() ? {} : { owner: { uid, gid } }
+}
+
+async function keep(
+  path: string,
+  state: EntryState,
+  record: ChangeRecord | undefined,
+): Promise<ContentSource | undefined> {
+  if (record === undefined || state.sha256 === undefined) return undefined
+  if (state.size <= IN_MEMORY) return await record.keepBytes(readFileSync(path), state.sha256)
+  return record.keepFile(path, { sha256: state.sha256, size: state.size, displaced: true })
+}
+
+function stateOf(path: string, { entry, mode, size }: OverlayEntry): EntryState {
+  if (entry === 'directory') return { mode, size: 0 }
+  if (entry === 'link') {
+    const target = readlinkSync(path)
+    return { mode: 0o777, size: target.length, sha256: hash('sha256', target) }
+  }
+  return { mode, size, sha256: hashFile(path) }
+}
+
+function hashFile(path: string): string {
+  if (statSync(path).size <= IN_MEMORY) return hash('sha256', readFileSync(path))
+  const digest = createHash('sha256')
+  const chunk = Buffer.allocUnsafe(IN_MEMORY)
+  const descriptor = openSync(path, 'r')
+  try {
+    for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
+      digest.update(chunk.subarray(0, read))
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+  return digest.digest('hex')
+}

@@ -1,0 +1,176 @@
+import * as z from 'zod'
+import { ToolError } from '../../core/errors.ts'
+import { isInside } from '../../core/real-path.ts'
+import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
+import { defineTool } from '../../core/tool.ts'
+import { startBackground } from './background-start.ts'
+import { exitMeaning } from './exit-meaning.ts'
+import { type ForegroundResult, runForeground } from './foreground.ts'
+import type { CommandParts } from './parts.ts'
+import { refuseUnrestricted } from './restricted.ts'
+
+const DEFAULT_TIMEOUT_MS = 120_000
+const LONGEST_TIMEOUT_MS = 600_000
+
+const input = z.object({
+  command: z
+    .string()
+    .refine(line => line.trim() !== '', 'Command cannot be empty')
+    .refine(line => !line.includes('\0'), 'Command cannot hold a NUL character')
+    .describe('The command line, as for bash'),
+  description: z
+    .string()
+    .optional()
+    .describe('What it is for, in a few words; shown to the person who is asked'),
+  working_dir: z
+    .string()
+    .optional()
+    .describe('Folder inside the workspace; default: where the last command of the run ended'),
+  timeout_ms: z
+    .int()
+    .min(1)
+    .max(LONGEST_TIMEOUT_MS)
+    .default(DEFAULT_TIMEOUT_MS)
+    .describe('Wall clock in milliseconds; then everything it started is ended'),
+  idle_timeout_ms: z.int().min(100).optional().describe('End it when it has printed nothing for so long'),
+  background: z
+    .boolean()
+    .default(false)
+    .describe('Return a handle at once; see command_output, command_stop'),
+  stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+    .default({})
+    .describe('Further variables'),
+  profile: z
+    .enum(['shell', 'restricted'])
+    .default('shell')
+    .describe('restricted: one simple command of the allowed list, without a shell'),
+  preview: z
+    .boolean()
+    .default(false)
+    .describe('Run it on a copy without network and return what it would change'),
+  reset: z.boolean().default(false).describe('First go back to the workspace and forget exported variables'),
+})
+
+/** Runs command lines. What a line may do is decided before; how it is walled in, recorded and ended is done here. */
+export function runCommandTool(parts: CommandParts, allowed: readonly string[]): AnyTool {
+  return defineTool({
+    name: 'run_command',
+    aliases: ['Bash', 'bash', 'shell', 'shell_exec'],
+    parameterAliases: {
+      timeout: 'timeout_ms',
+      timeout_secs: {
+        to: 'timeout_ms',
+        convert: value => (typeof value === 'number' ? value * 1000 : value),
+      },
+      run_in_background: 'background',
+      cwd: 'working_dir',
+    },
+    title: 'Run a command',
+    description:
+      'Run a command line in the workspace, sandboxed. Lines that only read run at once; others are asked about, and ' +
+      'what they change can be undone. The folder and exported variables carry over to the next call of the run. ' +
+      'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
+    category: 'Execution',
+    risk: 'high',
+    input,
+    access({ command, working_dir, profile, env }, { runCwd }) {
+      if (profile === 'restricted') refuseUnrestricted(command, allowed)
+      const cwd = working_dir ?? runCwd ?? '.'
+      const variables = Object.keys(env)
+      return [
+        { kind: 'execute', command, cwd },
+        ...(variables.length === 0
+          ? []
+          : [{ kind: 'custom' as const, name: 'environment', details: `Sets ${variables.join(', ')}.` }]),
+      ]
+    },
+    async run(request, context) {
+      if (request.reset) resetRun(context)
+      refuseOutside(context)
+      if (request.background) return startBackground(parts, request, context)
+      const started = performance.now()
+      const done = await runForeground(
+        parts,
+        {
+          line: request.command,
+          timeoutMs: request.timeout_ms,
+          idleTimeoutMs: request.idle_timeout_ms,
+          stdin: request.stdin,
+          additions: request.env,
+          preview: request.preview,
+        },
+        context,
+      )
+      return render(request.command, done, performance.now() - started, parts, context)
+    },
+  })
+}
+
+function resetRun({ run }: ToolContext): void {
+  delete run.cwd
+  run.variables.clear()
+}
+
+/** A folder outside would be readable, but the next line's relative paths would all point there. */
+function refuseOutside({ permit, workspace }: ToolContext): void {
+  const cwd = permit.command?.cwd ?? workspace
+  if (!isInside(cwd, workspace)) {
+    throw new ToolError('invalid_input', `The working folder must be inside the workspace: ${cwd}`)
+  }
+}
+
+function render(
+  line: string,
+  { result, stdout, stderr, output, effects, notes, denial }: ForegroundResult,
+  durationMs: number,
+  parts: CommandParts,
+  { run, workspace }: ToolContext,
+): ToolOutput {
+  const { exitCode, signal, timedOut, idledOut, stopped, limit } = result
+  const meaning = exitMeaning(line, exitCode)
+  const text = parts.redact(output.text)
+  const lines = [
+    text.trimEnd() === '' && exitCode === 0
+      ? '[Command completed successfully with no output]'
+      : text.trimEnd(),
+    ...(exitCode === 0 ? [] : [`[${endOf(result, durationMs)}${meaning === null ? '' : `: ${meaning}`}]`]),
+    ...(denial === null ? [] : [`[sandbox: ${denial.message}]`]),
+    ...notes.map(note => `[${note}]`),
+  ]
+  return {
+    text: lines.filter(part => part !== '').join('\n'),
+    data: {
+      command: line,
+      exit_code: exitCode,
+      exit_meaning: meaning,
+      signal,
+      success: exitCode === 0,
+      stdout: parts.redact(stdout.text),
+      stderr: parts.redact(stderr.text),
+      truncated: stdout.truncated || stderr.truncated,
+      full_output: output.spill?.path ?? null,
+      timed_out: timedOut || idledOut,
+      stopped,
+      limit,
+      duration_ms: Math.round(durationMs),
+      cwd: run.cwd ?? workspace,
+      denial,
+      notes,
+    },
+    effects,
+    label: { origin: 'command', trusted: true },
+  }
+}
+
+function endOf(result: ForegroundResult['result'], durationMs: number): string {
+  const { exitCode, signal, timedOut, idledOut, limit } = result
+  if (timedOut) return `Command timed out after ${Math.round(durationMs)} ms; what it did was thrown away`
+  if (idledOut) return `Command printed nothing for too long and was ended after ${Math.round(durationMs)} ms`
+  if (limit !== null)
+    return `Command was ended: it used too ${limit === 'memory' ? 'much memory' : 'many processes'}`
+  return exitCode === null
+    ? `Command was ended by ${signal ?? 'a signal'}`
+    : `Command exited with code ${exitCode}`
+}
