@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FileChange, UpdateOptions } from '../core/files.ts'
@@ -18,6 +19,8 @@ import {
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
 import { settleRecord } from './settle-record.ts'
 import { type ChangeRecord, toEffect } from './undo-record.ts'
+
+const BEING_WRITTEN_MS = 50
 
 interface Target {
   /** The deepest folder that exists. */
@@ -98,7 +101,16 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   return lastEffect(record)
 }
 
-async function readBefore(scope: CallScope, { folder, name, real }: Target): Promise<Before | null> {
+async function readBefore(scope: CallScope, target: Target): Promise<Before | null> {
+  const first = await readOnce(scope, target)
+  if (first === null || first.stat.size > 0 || Date.now() - first.stat.mtimeMs > BEING_WRITTEN_MS)
+    return first
+  // Most programs empty a file and then write it. In between it looks like a file that is meant to be empty.
+  await sleep(BEING_WRITTEN_MS)
+  return readOnce(scope, target)
+}
+
+async function readOnce(scope: CallScope, { folder, name, real }: Target): Promise<Before | null> {
   const file = openRegular(folder, name)
   if (file === undefined) return null
   try {
