@@ -6,7 +6,8 @@ import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { compileGlob } from './search/glob-pattern.ts'
-import { modificationTimes, walk } from './search/walk.ts'
+import { modificationTimes } from './search/modification-times.ts'
+import { walk } from './search/walk.ts'
 
 const TIME_LIMIT_MS = 30_000
 

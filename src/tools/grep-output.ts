@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ToolContext, ToolOutput } from '../core/tool.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type FileMatches, type ShownLine, shownLines } from './search/match-stream.ts'
-import { modificationTimes } from './search/walk.ts'
+import { modificationTimes } from './search/modification-times.ts'
 
 /** What of the input matters for showing the result. */
 export interface GrepView {
@@ -19,11 +19,12 @@ export interface GrepResult {
   readonly folder: string
   readonly file: string | undefined
   readonly files: readonly FileMatches[]
+  readonly fileCount: number
   /** What head_limit and offset count: files, or matching lines in the mode content. */
   readonly total: number
   readonly matches: number
-  /** Matching lines of one file that can be shown. */
-  readonly perFile: number
+  /** How far paging comes. */
+  readonly reachable: number
   readonly timedOut: boolean
   /** Something could not be read. */
   readonly incomplete: boolean
@@ -99,15 +100,14 @@ export async function formatContent(
     groups.push({ path: toPath(file.path), lines, matches: file.matches, shown })
   }
   const shown = groups.reduce((sum, group) => sum + group.shown, 0)
-  const files = result.files.length
+  const files = result.fileCount
   const what = `${result.total === 1 ? 'line matches' : 'lines match'} in ${files} ${files === 1 ? 'file' : 'files'}`
-  const reachable = result.files.reduce((sum, file) => sum + Math.min(file.matches, result.perFile), 0)
   const text = groups.map(group => groupText(group, wanted.line_numbers, result.file !== undefined))
   return {
-    text: [headline({ ...result, reachable }, wanted, shown, what), ...text].join('\n'),
+    text: [headline(result, wanted, shown, what), ...text].join('\n'),
     data: {
-      ...dataOf({ ...result, reachable }, wanted, shown),
-      files: files,
+      ...dataOf(result, wanted, shown),
+      files,
       matches: groups.map(({ path, lines, matches }) => ({ path, total: matches, lines })),
     },
   }
@@ -168,9 +168,7 @@ function toResultPath({ folder }: GrepResult, context: ToolContext): (path: stri
   return path => (base === '.' ? path : join(base, path))
 }
 
-type Counted = GrepResult & { reachable?: number }
-
-function headline(result: Counted, wanted: GrepView, shown: number, what: string): string {
+function headline(result: GrepResult, wanted: GrepView, shown: number, what: string): string {
   const { next } = nextOf(result, wanted, shown)
   const notes = [
     result.total === 0 ? 'No matches.' : `${result.total} ${what}.`,
@@ -185,12 +183,12 @@ function headline(result: Counted, wanted: GrepView, shown: number, what: string
   return notes.filter(note => note !== '').join(' ')
 }
 
-function nextOf(result: Counted, wanted: GrepView, shown: number): { next: number | null } {
+function nextOf(result: GrepResult, wanted: GrepView, shown: number): { next: number | null } {
   const next = wanted.offset + shown
-  return { next: shown > 0 && next < (result.reachable ?? result.total) ? next : null }
+  return { next: shown > 0 && next < result.reachable ? next : null }
 }
 
-function dataOf(result: Counted, wanted: GrepView, shown: number): Record<string, unknown> {
+function dataOf(result: GrepResult, wanted: GrepView, shown: number): Record<string, unknown> {
   const { next } = nextOf(result, wanted, shown)
   return {
     mode: wanted.output_mode,

@@ -187,7 +187,7 @@ async function collect(
     },
   }
   const ended = await runRipgrep({ ...query, output: outputOptions(wanted) }, run)
-  const files = stream.files()
+  const summary = stream.summary()
   if (ended.exitCode === 2 && ended.errors !== '') {
     if (query.type !== undefined && /unrecognized file type/.test(ended.errors)) {
       // Not a type that ripgrep knows: an extension.
@@ -195,14 +195,19 @@ async function collect(
     }
     throw explainErrors(ended.errors, wanted.pattern)
   }
-  if (ended.timedOut && files.length === 0) {
+  if (ended.timedOut && summary.fileCount === 0) {
     throw new ToolError('timeout', 'The search took longer than 30 seconds.', {
       hint: 'Search a smaller folder, or narrow it with glob or type.',
     })
   }
-  const matches = files.reduce((sum, file) => sum + file.matches, 0)
-  const total = isContent ? matches : files.length
-  return { files, total, matches, perFile, timedOut: ended.timedOut, incomplete: ended.exitCode === 2 }
+  return {
+    ...summary,
+    // What head_limit and offset count.
+    total: isContent ? summary.matches : summary.fileCount,
+    reachable: isContent ? summary.reachable : summary.fileCount,
+    timedOut: ended.timedOut,
+    incomplete: ended.exitCode === 2,
+  }
 }
 
 function outputOptions({ output_mode, context, before, after }: GrepInput): string[] {
@@ -226,9 +231,9 @@ async function countIgnored(
       timeoutMs: 1000,
       onOutput: chunk => {
         stream.push(chunk)
-        return stream.files().length < 50
+        return stream.summary().fileCount < 50
       },
     },
   )
-  return stream.files().length
+  return stream.summary().fileCount
 }

@@ -8,7 +8,7 @@ export interface FileMatches {
   /** Matching lines in the whole file. */
   matches: number
   /** The first of them, with the context lines between them, unparsed. */
-  kept: Uint8Array[]
+  readonly kept: Uint8Array[]
   keptMatches: number
 }
 
@@ -23,32 +23,48 @@ export interface MatchStreamOptions {
 
 export interface MatchStream {
   push(chunk: Uint8Array): void
-  /** Files in the order of their paths. */
-  files(): FileMatches[]
+  summary(): MatchSummary
+}
+
+export interface MatchSummary {
+  /** Those that can be shown. */
+  readonly files: readonly FileMatches[]
+  readonly fileCount: number
+  /** Matching lines in all. */
+  readonly matches: number
+  /** Matching lines that paging comes to: at most `perFile` of each file. */
+  readonly reachable: number
 }
 
 const LONGEST = 1024 * 1024
 const NEWLINE = 10
+/** Lines that are kept beyond the needed ones before files are sorted out. */
+const SPARE = 10_000
 
 export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptions): MatchStream {
-  const files: FileMatches[] = []
+  let files: FileMatches[] = []
+  const totals = { fileCount: 0, matches: 0, reachable: 0 }
   let current: FileMatches | undefined
   let carry: Uint8Array[] = []
   let carried = 0
   let keptInAll = 0
   const begin = (line: Uint8Array): void => {
     current = undefined
-    const path = pathOf(parse(line))
+    const path = pathOf(line)
     if (path === undefined || !accepts(path)) return
     current = { path, matches: 0, kept: [], keptMatches: 0 }
   }
   const end = (): void => {
     if (current === undefined || current.matches === 0) return
     files.push(current)
+    totals.fileCount += 1
+    totals.matches += current.matches
+    totals.reachable += Math.min(current.matches, perFile)
     keptInAll += current.keptMatches
     current = undefined
-    if (keptInAll < 4 * needed + 1000) return
-    keptInAll = forget(files, needed)
+    if (keptInAll < needed + SPARE) return
+    files = firstOf(files, needed)
+    keptInAll = files.reduce((sum, file) => sum + file.keptMatches, 0)
   }
   const take = (line: Uint8Array): void => {
     // {"type":"match",… {"type":"context",… {"type":"begin",… {"type":"end",…
@@ -79,23 +95,18 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
       if (carried > LONGEST && carry.length > 17) carry.splice(8, carry.length - 16, Uint8Array.of(0))
       carry.push(chunk.slice(from))
     },
-    files() {
-      return files.sort(byPath)
-    },
+    summary: () => ({ files: files.sort(byPath), ...totals }),
   }
 }
 
-/** Lets go of the text of files that come after the last line that can be shown. */
-function forget(files: FileMatches[], needed: number): number {
+/** The files, in the order of their paths, that hold the first `needed` lines; the others can never be shown. */
+function firstOf(files: FileMatches[], needed: number): FileMatches[] {
   let kept = 0
-  for (const file of files.sort(byPath)) {
-    if (kept >= needed) {
-      file.kept = []
-      file.keptMatches = 0
-    }
+  return files.sort(byPath).filter(file => {
+    const isNeeded = kept < needed
     kept += file.keptMatches
-  }
-  return kept
+    return isNeeded
+  })
 }
 
 function byPath(a: FileMatches, b: FileMatches): number {
@@ -152,16 +163,29 @@ interface Event {
 function parse(line: Uint8Array): Event | undefined {
   try {
     // ripgrep's own output: the shape is documented and stable.
-    return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString('utf8')) as Event
+    return JSON.parse(asBuffer(line).toString('utf8')) as Event
   } catch {
     // Cut because it was too long.
     return undefined
   }
 }
 
-function pathOf(event: Event | undefined): string | undefined {
-  const path = event?.data?.path
-  return path === undefined ? undefined : bytesOf(path).toString('utf8').replace(/^\.\//, '')
+const PATH_START = '{"type":"begin","data":{"path":{"text":"'.length
+
+/** Parsing 100,000 of these lines as JSON would cost as much as the search. */
+function pathOf(line: Uint8Array): string | undefined {
+  const text = asBuffer(line).toString('utf8')
+  const isPlain = text.startsWith('"text":"', PATH_START - 8) && !text.includes('\\') && text.endsWith('"}}}')
+  const path = isPlain ? text.slice(PATH_START, -4) : decoded(parse(line)?.data?.path)
+  return path?.replace(/^\.\//, '')
+}
+
+function decoded(value: Text | undefined): string | undefined {
+  return value === undefined ? undefined : bytesOf(value).toString('utf8')
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 /** What is not UTF-8 comes in base64. */

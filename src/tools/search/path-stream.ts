@@ -33,6 +33,9 @@ export function createPathStream(options: { accepts(path: string): boolean; coun
       }
       rest = bytes.slice(from)
     },
-    files: () => files,
+    summary() {
+      const matches = files.reduce((sum, file) => sum + file.matches, 0)
+      return { files, fileCount: files.length, matches, reachable: matches }
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { GlobPattern, States } from './glob-pattern.ts'
 import { type IgnoreChain, ignoreChainAbove, ignoreChainOf, isIgnored } from './ignore-chain.ts'
@@ -94,32 +94,4 @@ function visit(
 
 function listEntries(folder: string) {
   return readdirSync(folder, { withFileTypes: true })
-}
-
-/** Modification times in milliseconds, 0 for what is gone; in slices as above. */
-export async function modificationTimes(
-  start: string,
-  files: readonly string[],
-  signal: AbortSignal,
-): Promise<Float64Array> {
-  const times = new Float64Array(files.length)
-  let sliceEnd = performance.now() + SLICE_MS
-  for (let i = 0; i < files.length; i += 1) {
-    if (i % 512 === 0 && performance.now() > sliceEnd) {
-      await setImmediate()
-      signal.throwIfAborted()
-      sliceEnd = performance.now() + SLICE_MS
-    }
-    times[i] = timeOf(`${start}/${files[i]}`)
-  }
-  return times
-}
-
-function timeOf(path: string): number {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  } catch {
-    // A folder on the way was closed to us meanwhile.
-    return 0
-  }
 }
