@@ -17,6 +17,7 @@ await build({
     // Processes of their own, found beside the program by src/sandbox/own-program.ts.
     'spawn-helper': join(root, 'src/sandbox/spawn-helper.ts'),
     supervisor: join(root, 'src/sandbox/supervisor.ts'),
+    'network-relay': join(root, 'src/sandbox/network-relay.ts'),
   },
   platform: 'node',
   external: [/^@vscode\/ripgrep/],

@@ -15,6 +15,11 @@ export class HelperUnable extends Error {
   override name = 'HelperUnable'
 }
 
+/** This helper takes no more programs, but a new one would. */
+class HelperGone extends Error {
+  override name = 'HelperGone'
+}
+
 interface Child {
   pid: number | undefined
   started: PromiseWithResolvers<number>
@@ -25,18 +30,24 @@ interface Child {
 export function createHelperSpawner(): Spawner {
   const state: { helper: Helper | undefined } = { helper: undefined }
   const alive = (): Helper => {
-    if (state.helper === undefined || state.helper.dead) state.helper = new Helper()
+    if (state.helper === undefined || state.helper.gone) state.helper = new Helper()
     return state.helper
   }
+  const spawnOnce = (request: SpawnRequest): Promise<Started> => alive().spawn(request)
   return {
-    spawn: request => alive().spawn(request),
+    spawn: request =>
+      spawnOnce(request).catch((error: unknown) => {
+        if (error instanceof HelperGone) return spawnOnce(request)
+        throw error
+      }),
     prepare: () => void alive(),
     close: async () => state.helper?.close(),
   }
 }
 
 class Helper {
-  dead = false
+  /** Dead, or about to be. */
+  gone = false
   readonly #process: ChildProcess
   readonly #folder: string
   readonly #cgroup = createCgroup()
@@ -46,6 +57,7 @@ class Helper {
   readonly #waiting: PromiseWithResolvers<void>[] = []
   readonly #exited = Promise.withResolvers<void>()
   #nextId = 1
+  #ended = false
   #reason: string | undefined
 
   constructor() {
@@ -125,7 +137,7 @@ class Helper {
 
   async #takePipes(): Promise<[string, string]> {
     while (this.#pipes.length < 2) {
-      if (this.dead) throw new HelperUnable(this.#reason ?? 'the spawn helper died')
+      if (this.gone) throw this.#reason === undefined ? new HelperGone() : new HelperUnable(this.#reason)
       const turn = Promise.withResolvers<void>()
       this.#waiting.push(turn)
       this.#keepAlive()
@@ -137,7 +149,13 @@ class Helper {
   }
 
   #openPipe(name: string): number {
-    return openSync(join(this.#folder, name), constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return openSync(join(this.#folder, name), constants.O_RDONLY | constants.O_NONBLOCK)
+    } catch (error) {
+      // Systems that clean up /tmp take pipes that were not used for days. What runs may go on.
+      this.gone = true
+      throw new HelperGone('its pipes were removed', { cause: error })
+    }
   }
 
   #input(id: number, { stdin, stdinPath }: SpawnRequest): { stdin?: string; stdinPath?: string } {
@@ -188,12 +206,14 @@ class Helper {
 
   #forget(id: number): void {
     this.#children.delete(id)
+    if (this.gone && this.#children.size === 0) this.#process.stdin?.end()
     this.#keepAlive()
   }
 
   #die(reason: string | undefined): void {
-    if (this.dead) return
-    this.dead = true
+    if (this.#ended) return
+    this.#ended = true
+    this.gone = true
     this.#reason ??= reason
     const error = new ToolError(
       'failed',

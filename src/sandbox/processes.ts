@@ -35,6 +35,8 @@ export interface ProcessesOptions {
 }
 
 const KILL_GRACE_MS = 1_000
+/** Longer ones fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** How long output may still come after the end: a program that left its group can hold the pipe for ever. */
 const DRAIN_MS = 500
 
@@ -123,7 +125,8 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
     lastOutput: Date.now(),
   }
   const timers = new Set<NodeJS.Timeout>()
-  const after = (ms: number): Promise<void> => new Promise(resolve => timers.add(setTimeout(resolve, ms)))
+  const after = (ms: number): Promise<void> =>
+    new Promise(resolve => timers.add(setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))))
   const stop = (reason: StopReason): void => {
     if (state.reason !== undefined) return
     state.reason = reason

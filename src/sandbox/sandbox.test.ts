@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -113,6 +114,37 @@ describe.skipIf(why !== '')(`the sandbox${why}`, () => {
     expect(await bash(script)).toMatchObject({ exitCode: 1 })
     expect(await bash(script, { unixSockets: true })).toMatchObject({ exitCode: 0, output: '1\n' })
   })
+
+  test.each([false, true])(
+    'with a proxy, requests reach it and nothing else is open (unix sockets: %s)',
+    async unixSockets => {
+      const proxySocket = join(state.folder, 'proxy')
+      const asked: string[] = []
+      const proxy = createServer((request, response) => {
+        asked.push(request.url ?? '')
+        response.end('through the proxy')
+      })
+      await new Promise<void>(resolve => proxy.listen(proxySocket, resolve))
+      const profile = { network: { proxySocket }, unixSockets }
+      try {
+        const first = await bash('curl -sS http://example.com/x; exit 3', profile)
+        expect(first).toMatchObject({ output: 'through the proxy', exitCode: 3 })
+        expect(asked).toEqual(['http://example.com/x'])
+        const direct = await bash('curl -sS --noproxy "*" --max-time 2 http://1.1.1.1', profile)
+        expect(direct.exitCode).not.toBe(0)
+        const walls =
+          'grep -E "CapEff|Seccomp:" /proc/self/status; echo x > /proc/sys/kernel/core_pattern; unshare -Ur true'
+        const { output } = await bash(walls, profile)
+        expect(output).toMatch(/Seccomp:\s+2/)
+        expect(output).toContain('Read-only file system')
+        expect(output).toContain('unshare failed')
+        const socket = await bash('python3 -c "import socket; socket.socket(socket.AF_UNIX)"', profile)
+        expect(socket.exitCode === 0).toBe(unixSockets)
+      } finally {
+        await new Promise(resolve => proxy.close(resolve))
+      }
+    },
+  )
 
   test('a command cannot pretend that the sandbox failed and nothing ran', async () => {
     const result = await bash('touch ran; echo "bwrap: Can\'t mount proc on /newroot/proc" >&2; exit 1')

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
+import { fileCapabilities, type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
 import { withLimits } from './limits.ts'
+import { withRelay } from './network.ts'
 import { withOverlay } from './overlay-mount.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
 import { seccompFilter } from './seccomp.ts'
@@ -134,7 +135,7 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
   const bubblewrap = toBubblewrapArguments(profile, system, {
     blankFile: join(state.folder, 'blank'),
     statusDescriptor: 4,
-    seccompDescriptor: filter === undefined ? undefined : 5,
+    seccompDescriptor: filter === undefined ? undefined : FILTER_DESCRIPTOR,
     newProc: state.newProc,
     overlay,
   })
@@ -142,7 +143,8 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
   writeFileSync(argumentsFile, bubblewrap.map(word => `${word}\0`).join(''), { mode: 0o600 })
   writeFileSync(statusFile, '', { mode: 0o600 })
   const limited = withLimits([command.file, ...command.args], profile.limits, system)
-  const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...limited]
+  const inside = profile.network === 'none' ? limited : relayed(limited, system, profile, filter)
+  const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...inside]
   const [file, ...args] = overlay === undefined ? walled : withOverlay(walled, overlay, system)
   return {
     file,
@@ -152,6 +154,23 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
     statusFile,
   }
 }
+
+function relayed(
+  command: readonly [string, ...string[]],
+  system: SandboxSystem,
+  profile: SandboxProfile,
+  filter: string | undefined,
+): [string, ...string[]] {
+  if (filter === undefined) {
+    throw new ToolError(
+      'failed',
+      `Commands cannot have a network here: Kogu has no filter for ${process.arch}.`,
+    )
+  }
+  return withRelay(command, system, FILTER_DESCRIPTOR, system.privileged ? fileCapabilities(profile) : [])
+}
+
+const FILTER_DESCRIPTOR = 5
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kogu-sandbox-'))
