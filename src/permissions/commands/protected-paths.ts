@@ -116,3 +116,19 @@ export function isHistoryFile(path: string): boolean {
     path,
   )
 }
+
+const PROC_FACTS =
+  /^\/proc(?:\/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|mounts|filesystems|partitions|cmdline|swaps|vmstat|diskstats|devices|modules|interrupts|net(?:\/[\w/]+)?|sys(?:\/[\w./-]+)?|(?:self|\d+)(?:\/(?:status|stat|comm|limits|cmdline|cgroup|mounts|io|statm|sched))?))?$/
+
+/** Files that are no files: memory, environments and devices are not read without asking. */
+export function specialFile(path: string): string | null {
+  if (/^\/proc(?:\/|$)/.test(path) && !PROC_FACTS.test(path))
+    return `${path} may show secrets of running programs.`
+  const device = /^\/dev\//.test(path) && !/^\/dev\/(?:null|zero|full|stdin|random|urandom)$/.test(path)
+  return device ? `${path} is a device, not a file.` : null
+}
+
+/** The kernel follows a link before it goes up, lexical paths do not: `link/../x` is somewhere else. */
+export function goesUpAgain(path: string): boolean {
+  return /(?:^|\/)(?!\.\.?(?:\/|$))[^/]+\/+(?:\.\/+)*\.\.(?:\/|$)/.test(path)
+}

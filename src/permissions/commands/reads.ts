@@ -2,7 +2,7 @@
 import { type Arg, seen } from './args.ts'
 import { type Call, raise } from './call.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
-import { isInside } from './protected-paths.ts'
+import { goesUpAgain, isInside, specialFile } from './protected-paths.ts'
 import { absolutePaths, addAccess, normalize, type Report, type Scope } from './state.ts'
 
 export function recordReads(
@@ -47,8 +47,7 @@ function recordItem(call: Call, item: ReadItem, scope: Scope): void {
     unknownFolder(call)
     return
   }
-  // The kernel follows a link before it goes up, lexical paths do not: `link/../x` is somewhere else.
-  if (/(?:^|\/)(?!\.\.?(?:\/|$))[^/]+\/+(?:\.\/+)*\.\.(?:\/|$)/.test(text)) {
+  if (goesUpAgain(text)) {
     raise(call, 'unknown', `The path \`${arg.raw}\` goes up again after a folder that may be a link.`)
   }
   if (arg.glob !== null) {
@@ -57,7 +56,7 @@ function recordItem(call: Call, item: ReadItem, scope: Scope): void {
   }
   for (const path of absolutePaths(text, scope)) {
     addAccess(call.report, { kind: 'file_read', path })
-    checkSpecial(call, path)
+    if (item.content) checkSpecial(call, path)
     if (item.tree) recordTree(call, path, item.content)
   }
 }
@@ -74,6 +73,9 @@ function recordGlob(call: Call, pattern: string, scope: Scope): void {
     const escaped = base.replace(/[*?[\]\\]/g, '\\$&')
     call.report.globs.set(escaped + pattern, { pattern: escaped + pattern, directory })
     checkSpecial(call, `${directory === '/' ? '' : directory}/${parts.slice(first).join('/')}`)
+    // `/*/self/environ` would reach places that only look harmless.
+    if (directory === '/' && parts.length - first > 1)
+      raise(call, 'caution', 'The pattern begins at the root folder.')
   }
 }
 
@@ -89,19 +91,13 @@ function recordTree(call: Call, path: string, content: boolean): void {
 function holdsSecrets(path: string, report: Report): boolean {
   const outside = !isInside(path, report.context.workspace)
   return (
-    outside && (isInside(report.context.home, path) || /^\/(?:etc|proc|sys|dev|root|var|run)?$/.test(path))
+    outside &&
+    (isInside(report.context.home, path) ||
+      /^\/(?:etc|proc|sys|dev|root|var|run|(?:home|Users)\/[^/]+)?$/.test(path))
   )
 }
 
-const PROC_FACTS =
-  /^\/proc(?:\/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|mounts|filesystems|partitions|cmdline|swaps|vmstat|diskstats|devices|modules|interrupts|net(?:\/[\w/]+)?|sys(?:\/[\w./-]+)?|(?:self|\d+)(?:\/(?:status|stat|comm|limits|cmdline|cgroup|mounts|io|statm|sched))?))?$/
-
-/** Files that are no files: memory, environments and devices are not read without asking. */
 function checkSpecial(call: Call, path: string): void {
-  if (path.startsWith('/proc') && /^\/proc(?:\/|$)/.test(path) && !PROC_FACTS.test(path)) {
-    raise(call, 'caution', `${path} may show secrets of running programs.`, ['reads-environment'])
-  }
-  if (/^\/dev\//.test(path) && !/^\/dev\/(?:null|zero|full|stdin|random|urandom)$/.test(path)) {
-    raise(call, 'caution', `${path} is a device, not a file.`)
-  }
+  const reason = specialFile(path)
+  if (reason !== null) raise(call, 'caution', reason, path.startsWith('/proc') ? ['reads-environment'] : [])
 }

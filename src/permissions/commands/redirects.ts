@@ -2,7 +2,7 @@
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import { type Arg, isUnresolved, seen } from './args.ts'
 import { forbiddenRedirect, isAppend } from './forbidden.ts'
-import { isHistoryFile } from './protected-paths.ts'
+import { goesUpAgain, isHistoryFile, specialFile } from './protected-paths.ts'
 import { absolutePaths, addAccess, note, type Report, type Scope } from './state.ts'
 import type { PlanRedirect } from './types.ts'
 import { resolveSingle, toPieces } from './words.ts'
@@ -92,6 +92,12 @@ function toFile(
   }
   if (!writes) {
     report.effects.add('reads-files')
+    const special = absolutePaths(arg.text, scope)
+      .map(specialFile)
+      .find(reason => reason !== null)
+    if (special != null) note(report, 'caution', special)
+    if (goesUpAgain(arg.text))
+      note(report, 'unknown', `The path \`${arg.raw}\` goes up again after a folder that may be a link.`)
     return operator === '<' && (fd ?? 0) === 0 ? [{ kind: 'file', fd: 0, path: arg.text }] : null
   }
   report.effects.add('writes-files')

@@ -18,9 +18,10 @@ import { judgeReader } from './programs/judge-reader.ts'
 import { isVersionQuery } from './programs/packages.ts'
 import type { ReaderVerdict } from './programs/special.ts'
 import { recordReads } from './reads.ts'
+import type { Wrapped } from './shell-wrappers.ts'
 import { absolutePaths, countStep, deeper, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
-import { unwrap, type Wrapped } from './wrappers.ts'
+import { unwrap } from './wrappers.ts'
 
 const MAX_WORDS = 1000
 

@@ -4,6 +4,7 @@ import { type Arg, seen } from './args.ts'
 import { isDangerousVariable } from './call.ts'
 import { walkEmbedded } from './embedded.ts'
 import { judgeRedirects, type Redirects } from './redirects.ts'
+import { isShell } from './shell-wrappers.ts'
 import {
   absolutePaths,
   deeper,
@@ -16,7 +17,6 @@ import {
 } from './state.ts'
 import type { PlanStep, PlanWord } from './types.ts'
 import { resolveSingle, resolveWord } from './words.ts'
-import { isShell } from './wrappers.ts'
 
 export function walkSimple(node: Command, scope: Scope, report: Report): Outcome {
   const assignments = node.prefix.filter(item => item.type === 'Assignment')

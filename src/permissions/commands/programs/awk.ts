@@ -55,6 +55,8 @@ export function isReadOnlyProgram(program: string): boolean {
     // Inside braces and outside parentheses `>` after print writes a file.
     if (token === '>' && braces > 0 && parens === 0) return false
     if (/^[A-Za-z_]/.test(token) && !isKnownName(token, rest)) return false
+    // `for (print "x" > "file"; ...)` is allowed in awk.
+    if (parens > 0 && /^printf?$/.test(token)) return false
     before = condition === true ? 'condition)' : token
   }
   return braces === 0 && parens === 0

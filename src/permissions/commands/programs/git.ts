@@ -303,7 +303,9 @@ export function readGit(call: GitCall): ReaderVerdict {
     const path = name === '-L' ? /:([^:]+)$/.exec(value)?.[1] : undefined
     if (path !== undefined) reads.push({ arg: literalArg(path), tree: false, content: true })
   }
-  return { ok: true, reads, cwd: 'folder' }
+  // `git grep` goes through the files of the tree.
+  if (call.subcommand !== 'grep') return { ok: true, reads, cwd: 'folder' }
+  return { ok: true, reads: reads.map(read => ({ ...read, tree: true })), cwd: 'tree-content' }
 }
 
 function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {

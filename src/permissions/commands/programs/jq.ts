@@ -8,8 +8,9 @@ export function checkJq(parsed: ParsedFlags): string | null {
   // `jq -r < file` without a program is `.`.
   if (program === undefined) return null
   if (parsed.shifted || program.text === null) return 'the program is not known'
-  // Fields (`.env`) and plain strings are data. A comment could end in the middle of what looks like a string.
-  const plain = program.text.includes('#') ? program.text : program.text.replace(/"[^"\\\n]*"/g, '""')
+  // Fields (`.env`) and plain strings are data. With a comment or a backslash it is not clear where strings end.
+  const unclear = /[#\\]/.test(program.text)
+  const plain = unclear ? program.text : program.text.replace(/"[^"\n]*"/g, '""')
   const names = plain.replace(/(?<!\.)\.[A-Za-z_]\w*/g, '')
   const reaches = /\b(?:env|import|include|modulemeta|get_search_list)\b|\$ENV|\$__prog/
   return reaches.test(names) ? 'its program can read the environment or other files' : null

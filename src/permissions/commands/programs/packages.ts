@@ -69,7 +69,7 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
   go: { words: /^(?:version|env)\b/, flags: '' },
   cargo: { words: /^(?:version)\b/, flags: '' },
   rustup: {
-    words: /^(?:show|toolchain list|target list|component list)\b/,
+    words: /^(?:toolchain list|target list|component list)\b/,
     flags: '--installed -v --verbose',
   },
   gem: { words: /^(?:list|environment|which)\b/, flags: '-l --local' },

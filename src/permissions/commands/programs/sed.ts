@@ -43,6 +43,8 @@ function skipCommand(script: string): string | null {
   if (rest.startsWith('s')) return skipSubstitute(rest)
   const simple = /^(?:[pPdDgGhHxnN=lz]|[qQ]\d{0,3})\s*(?=[;\n}]|$)/.exec(rest)
   if (simple !== null) return rest.slice(simple[0].length)
+  const jump = /^(?::\s*\w+|[btT]\s*\w*)\s*(?=[;\n}]|$)/.exec(rest)
+  if (jump !== null) return rest.slice(jump[0].length)
   if (rest.startsWith('y')) {
     const parts = delimited(rest.slice(1))
     return parts !== null && /^\s*(?:[;\n]|$)/.test(parts) ? parts : null

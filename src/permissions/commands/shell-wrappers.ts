@@ -1,0 +1,132 @@
+/** Programs whose arguments or input are shell code: shells, `su -c`, `source`, `ssh host cmd`, terminals. */
+import type { EffectName } from '../effects.ts'
+import { type Arg, seen } from './args.ts'
+import { sshCommand } from './interactive.ts'
+import type { Level } from './types.ts'
+
+export interface Wrapped {
+  level: Level
+  text: string
+  effects: EffectName[]
+  /** The command inside, or null when there is none. */
+  inner: Arg[] | null
+  /** Shell code that it runs. */
+  scripts: string[]
+  /** When the inner command is safe, this call is safe with these words before it; null: never safe. */
+  prefix: Arg[] | null
+  /** The inner command gets more arguments from standard input. */
+  appendsStdin?: string | null
+  /** `{}` or another word that is replaced. */
+  placeholder?: string
+  /** It runs on another machine: its files are not files here. */
+  remote?: boolean
+  /** The folder in which it runs. */
+  directory?: string
+}
+
+const SHELLS = /^(?:ba|da|z|k|a|mk|c|tc|fi|rba)?sh$|^(?:pwsh|powershell)$/
+
+export function isShell(program: string): boolean {
+  return SHELLS.test(program)
+}
+
+export function wrap(
+  level: Level,
+  text: string,
+  effects: EffectName[],
+  inner: Arg[] | null,
+  scripts: string[] = [],
+): Wrapped {
+  return { level, text, effects, inner, scripts, prefix: null }
+}
+
+export function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(
+    word => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word) || word === '--command' || /^-Command$/i.test(word),
+  )
+  if (at !== -1) {
+    let code = at + 1
+    while (/^[-+][a-zA-Z]|^--$/.test(words[code] ?? '')) code += 1
+    // `bash -c 'rm -rf "$@"' x /`: the words after the code are its parameters.
+    return wrap('unknown', 'runs text as a shell script', ['runs-code'], null, [
+      withParameters(words[code] ?? '', words.slice(code + 1)),
+    ])
+  }
+  const script = args.find(arg => !/^[-+]/.test(seen(arg)))
+  if (script?.content !== undefined)
+    return wrap('unknown', 'runs the output of a command', ['runs-code'], null, [script.content])
+  const fromInput = script === undefined || words.includes('-s') || isInput(seen(script))
+  if (!fromInput) return wrap('unknown', 'runs a shell script', ['runs-code'], null)
+  if (stdin !== null) return wrap('unknown', 'runs its input as a shell script', ['runs-code'], null, [stdin])
+  return wrap('dangerous', 'runs whatever arrives on its input', ['runs-code'], null)
+}
+
+/** Puts parameters where the code names them, for the scan only. */
+function withParameters(code: string, parameters: string[]): string {
+  if (parameters.length === 0 || !/\$[@*\d{]/.test(code)) return code
+  const quoted = parameters.map(text => `'${text.replaceAll("'", "'\\''")}'`)
+  return code
+    .replace(/"?\$\{?[@*]\}?"?/g, () => quoted.slice(1).join(' '))
+    .replace(/"?\$\{?(\d)\}?"?/g, (_, digit: string) => quoted[Number(digit)] ?? '')
+}
+
+export function unwrapSu(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
+  const attached = words.find(word => word.startsWith('--command='))?.slice('--command='.length)
+  const scripts = at !== -1 ? [words[at + 1] ?? ''] : attached === undefined ? [] : [attached]
+  return wrap('dangerous', 'runs as another user', ['privilege'], null, scripts)
+}
+
+function isInput(path: string): boolean {
+  return /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/.test(path)
+}
+
+export function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null {
+  const script = args[0]
+  const text = script?.content ?? (isInput(seen(script)) ? stdin : null)
+  if (text === null) return null
+  return wrap('unknown', 'runs code inside the shell', ['runs-code', 'changes-environment'], null, [text])
+}
+
+/** `tmux new -d 'cmd'`, `screen -dm cmd`: texts with blanks are shell code, and what follows the options is a command. */
+export function unwrapTerminal(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(
+    (word, i) => i > 0 && /^(?:rm|dd|chmod|chown|mv|find|(?:ba|da|z)?sh|sudo|shred)$/.test(word),
+  )
+  return wrap(
+    'unknown',
+    'runs commands in another terminal',
+    ['runs-code', 'background'],
+    at === -1 ? null : args.slice(at),
+    words.filter(word => /\s/.test(word)),
+  )
+}
+
+/** The command runs on another machine; it is judged by the same rules, since forbidden there is forbidden here. */
+export function unwrapSsh(args: Arg[]): Wrapped | null {
+  const command = sshCommand(args.map(seen))
+  if (command === null) return null
+  return {
+    ...wrap('unknown', 'runs something on another machine', ['network', 'remote-shell'], null, [
+      command.join(' '),
+    ]),
+    remote: true,
+  }
+}
+
+export function unwrapScript(args: Arg[]): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
+  const file = words.findIndex(word => !word.startsWith('-'))
+  const rest = file === -1 ? [] : args.slice(file + 1)
+  return wrap(
+    'caution',
+    'records a session',
+    ['writes-files'],
+    rest.length > 0 && at === -1 ? rest : null,
+    at === -1 ? [] : [words[at + 1] ?? ''],
+  )
+}
