@@ -35,18 +35,20 @@ function resolveMissing(path: string, links: number): string {
 
 function realOr(path: string, otherwise: () => string): string {
   try {
-    return realpathSync.native(path)
+    // Most of them are missing, and a look is many times cheaper than an exception.
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync.native(path)
   } catch {
-    // Missing or dangling: worked out component by component.
-    return otherwise()
+    // Dangling, or below something that is no folder: worked out component by component.
   }
+  return otherwise()
 }
 
 function linkTarget(path: string): string | undefined {
   try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    return isLink ? readlinkSync(path) : undefined
   } catch {
-    // Nothing is there yet.
+    // Below something that is no folder, or not for us to look at.
     return undefined
   }
 }
