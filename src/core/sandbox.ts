@@ -50,7 +50,7 @@ export const DEFAULT_SANDBOX_LIMITS: SandboxLimits = {
 
 /** What stopped a program that ran into a wall, and the one rule that would have let it through. */
 export interface SandboxDenial {
-  readonly kind: 'write' | 'read' | 'network' | 'socket' | 'limit'
+  readonly kind: 'write' | 'read' | 'rename' | 'network' | 'socket' | 'limit'
   /** The path, host or limit, where the program named it. */
   readonly target: string | null
   /** For the model and the person. */

@@ -12,7 +12,7 @@ export interface Cgroup {
   remove(): void
 }
 
-const PROCESSES = 2048
+const PROCESSES = 1024
 
 /** Undefined where we may not make one. */
 export function createCgroup(): Cgroup | undefined {

@@ -50,6 +50,11 @@ test('a protected path is explained and no rule is offered', () => {
   expect(denial).toMatchObject({ kind: 'write', target: '/work/.git/hooks/pre-commit', allowedBy: null })
 })
 
+test('a rename that the layer refuses is explained', () => {
+  const denial = explainDenial(failed("fatal: renaming 'src' failed: Invalid cross-device link"), profile)
+  expect(denial).toMatchObject({ kind: 'rename', allowedBy: null })
+})
+
 test('limits are named', () => {
   const target = (run: FailedRun): string | null | undefined => explainDenial(run, profile)?.target
   expect(target(failed('', { limit: 'memory' }))).toBe('memory')

@@ -19,7 +19,11 @@ export function explainDenial(run: FailedRun, profile: SandboxProfile): SandboxD
 function fromLines(lines: readonly string[], profile: SandboxProfile): SandboxDenial | null {
   for (const line of lines) {
     const denial =
-      fromReadOnly(line, profile) ?? fromHidden(line, profile) ?? fromNetwork(line) ?? fromSocket(line)
+      fromReadOnly(line, profile) ??
+      fromHidden(line, profile) ??
+      fromRename(line) ??
+      fromNetwork(line) ??
+      fromSocket(line)
     if (denial !== null) return denial
   }
   return null
@@ -54,6 +58,18 @@ function fromHidden(line: string, profile: SandboxProfile): SandboxDenial | null
     target: path,
     message: `The sandbox kept the command from reading ${path}.`,
     allowedBy: { kind: 'file_read', path },
+  }
+}
+
+/** A layer has no renames of folders that lie beneath it; mv copies then, `git mv` and rename(2) give up. */
+function fromRename(line: string): SandboxDenial | null {
+  if (!/Invalid cross-device link|EXDEV/.test(line)) return null
+  return {
+    kind: 'rename',
+    target: null,
+    message:
+      'A whole folder cannot be renamed in one step by a command that can be undone. Use mv, which copies.',
+    allowedBy: null,
   }
 }
 

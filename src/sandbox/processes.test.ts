@@ -97,7 +97,7 @@ describe.each([
     )
     expect(result).toMatchObject({ timedOut: true, exitCode: null, signal: 'SIGKILL' })
     expect(Date.now() - started).toBeLessThan(3_000)
-    expect(processesWith(marker)).toEqual([])
+    await expectGone(marker)
   })
 
   test('a silent program is stopped by the idle limit and a talking one is not', async () => {
@@ -143,7 +143,7 @@ describe.each([
     const marker = `${800_000 + process.pid}.${Math.floor(Math.random() * 1e6)}`
     const result = await bash(`sleep ${marker} & echo started`)
     expect(result.stdout).toBe('started\n')
-    expect(processesWith(marker)).toEqual([])
+    await expectGone(marker)
   })
 
   test('a daemon that left the session and holds the output does not hold up the result', async () => {
