@@ -286,5 +286,5 @@ test('replacing 20,000 places and failing in a large file stay fast', async () =
   const { data } = await edit('large.ts', 'alpha', 'ALPHA', { replace_all: true })
   expect(data.replacements).toBe(25_000)
   await edit('large.ts', 'nothing like this “at all”\nreally\nnot\n', 'x').catch(() => undefined)
-  expect(performance.now() - started).toBeLessThan(4000)
+  expect(performance.now() - started).toBeLessThan(8000)
 })

@@ -8,7 +8,7 @@ import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
-import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, restoreReceipt } from './existing-file.ts'
 import { missingFile } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { findPlaceholders } from './text/placeholders.ts'
@@ -74,7 +74,7 @@ export const editFile = defineTool({
     return [
       { kind: 'file_read', path: absolute },
       { kind: 'file_write', path: absolute },
-      ...hardLinkAccess(path, lookAtExisting(path, context), context),
+      ...hardLinkAccess(path, context),
     ]
   },
   async run(wanted, context) {

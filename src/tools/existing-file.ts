@@ -8,16 +8,30 @@ import type { AccessContext } from '../core/tool.ts'
 /** Larger files are never read for a question; they have no receipt either. */
 const HASHED = 64 * 1024 * 1024
 
-/** What `access` of a tool that writes has to know of the file that is there now. Nothing is changed. */
-export interface ExistingFile {
-  readonly stat: Stats
-  /** Null: too large, or not a regular file. */
-  readonly sha256: string | null
-  /** What this run saw of it last. */
-  readonly receipt: string | undefined
+/** Whether a file is there whose present content this run has not seen. Nothing is changed. */
+export function isUnseen(path: string, context: AccessContext): boolean {
+  return look(path, context, (descriptor, stat, real) => {
+    if (!stat.isFile() || stat.size === 0) return false
+    if (stat.size > HASHED) return true
+    const receipt = context.receipts.get(real)
+    return (
+      receipt === undefined || receipt !== createHash('sha256').update(readFileSync(descriptor)).digest('hex')
+    )
+  })
 }
 
-export function lookAtExisting(path: string, { cwd, receipts }: AccessContext): ExistingFile | null {
+/** Writing a file that has other names changes those too, so it is confirmed by itself. */
+export function hardLinkAccess(path: string, context: AccessContext): Access[] {
+  const hasOtherNames = look(path, context, (_, stat) => stat.isFile() && stat.nlink > 1)
+  if (!hasOtherNames) return []
+  return [{ kind: 'custom', name: 'write_hard_link', details: absolutePath(path, context.cwd) }]
+}
+
+function look(
+  path: string,
+  { cwd }: AccessContext,
+  judge: (descriptor: number, stat: Stats, real: string) => boolean,
+): boolean {
   const real = realPathOf(absolutePath(path, cwd))
   let descriptor: number
   try {
@@ -25,26 +39,13 @@ export function lookAtExisting(path: string, { cwd, receipts }: AccessContext): 
     descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch {
     // Nothing there, or nothing that may be read: the write itself will say so.
-    return null
+    return false
   }
   try {
-    const stat = fstatSync(descriptor)
-    const isHashed = stat.isFile() && stat.size <= HASHED
-    const sha256 = isHashed ? createHash('sha256').update(readFileSync(descriptor)).digest('hex') : null
-    return { stat, sha256, receipt: receipts.get(real) }
+    return judge(descriptor, fstatSync(descriptor), real)
   } finally {
     closeSync(descriptor)
   }
-}
-
-/** Writing a file that has other names changes those too, so it is confirmed by itself. */
-export function hardLinkAccess(
-  path: string,
-  existing: ExistingFile | null,
-  { cwd }: AccessContext,
-): Access[] {
-  if (existing === null || !existing.stat.isFile() || existing.stat.nlink < 2) return []
-  return [{ kind: 'custom', name: 'write_hard_link', details: absolutePath(path, cwd) }]
 }
 
 /**

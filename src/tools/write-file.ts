@@ -5,7 +5,7 @@ import type { CurrentFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
-import { hardLinkAccess, lookAtExisting, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, isUnseen, restoreReceipt } from './existing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
@@ -59,14 +59,10 @@ export const writeFile = defineTool({
   input,
   access({ path, mode, expected_hash }, context) {
     const absolute = absolutePath(path, context.cwd)
-    const existing = lookAtExisting(path, context)
-    const hardLink = hardLinkAccess(path, existing, context)
-    const isSeen = existing?.sha256 !== null && existing?.sha256 === existing?.receipt
-    const isLost = existing?.stat.isFile() === true && existing.stat.size > 0 && !isSeen
-    const asks = mode === 'overwrite' && expected_hash === undefined && isLost
+    const asks = mode === 'overwrite' && expected_hash === undefined && isUnseen(path, context)
     return [
       { kind: 'file_write', path: absolute },
-      ...hardLink,
+      ...hardLinkAccess(path, context),
       ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
   },

@@ -233,7 +233,7 @@ function toStart(parts: CommandParts, request: ForegroundRequest, command: Comma
 const STATE_FILE = '.kogu-state'
 const SAVE_FOLDER = `s=$?; pwd -P > /tmp/${STATE_FILE}; exit $s`
 // The line runs as bash would run it; where it ends up and what it exported is written down when it ends.
-const SHELL_FRAME = `trap 's=$?; { pwd -P; env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
+const SHELL_FRAME = `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
 const STATE_LIMIT = 256 * 1024
 
 /** The next command of the run starts where this one ended, with what it exported. */

@@ -15,7 +15,7 @@ export function recordChanges(record: ChangeRecord, permit: Permit, effects: Eff
   return {
     refusal: change => refusalOf(change, permit),
     async keep(changes) {
-      for (const change of changes.changes) record.add(await toChange(change, changes, record))
+      for (const change of inOrder(changes.changes)) record.add(await toChange(change, changes, record))
       record.seal()
     },
     async committed() {
@@ -23,6 +23,12 @@ export function recordChanges(record: ChangeRecord, permit: Permit, effects: Eff
       effects.push(...record.changes.map(toEffect))
     },
   }
+}
+
+/** As if it had been done by hand: what goes, from the inside out; then what comes, from the outside in. */
+function inOrder(changes: readonly OverlayChange[]): OverlayChange[] {
+  const deleted = changes.filter(({ change }) => change === 'deleted')
+  return [...deleted.toReversed(), ...changes.filter(({ change }) => change !== 'deleted')]
 }
 
 /** As the effect record of a preview, without keeping anything. */

@@ -1,9 +1,10 @@
 import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
+import { MOST_MATCHES } from './ladder.ts'
 import { lineNumbers, lineTable, splitLines } from './lines.ts'
 import type { Refused } from './plan.ts'
 import { mostSimilar } from './similarity.ts'
-import type { Edit, Region } from './types.ts'
+import type { Edit, Refusal, Region } from './types.ts'
 
 const SHOWN_LINES = 12
 const SHOWN_PLACES = 5
@@ -30,48 +31,20 @@ export function explainRefusal(
         'conflict',
         `The edit${which} would not change ${path}: it reads like new_string already.`,
       )
+    case 'too_many':
+      return new ToolError(
+        'conflict',
+        `old_string${which} is in ${path} more than ${MOST_MATCHES.toLocaleString('en')} times.`,
+        {
+          hint: 'Quote a longer piece, or use a program for this.',
+        },
+      )
     case 'not_text':
       return new ToolError('failed', `${path} is not text in one encoding, so it cannot be edited safely.`, {
         hint: 'Look at its bytes with read_file and hex: true, or replace it as a whole with write_file.',
       })
     case 'not_found':
       return notFound(before, edits, refusal, path, which)
-    case 'ambiguous':
-      return new ToolError(
-        'conflict',
-        refusal.rung === 'similarity'
-          ? `old_string${which} is not in ${path}, and two places are about equally like it: ${places(before, refusal.regions)}.`
-          : `old_string${which} is not unique in ${path}: ${refusal.regions.length} matches, at ${places(before, refusal.regions)}.`,
-        {
-          hint: 'Quote more of the lines around the place that you mean, or pass replace_all: true to change all.',
-        },
-      )
-    case 'count':
-      return new ToolError(
-        'conflict',
-        `${refusal.regions.length} matches instead of the expected ${refusal.expected} in ${path}${which}: ${places(before, refusal.regions)}.`,
-        { hint: 'Check expected_replacements, or quote more of the lines around the place that you mean.' },
-      )
-    case 'unread':
-      return new ToolError(
-        'conflict',
-        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${places(before, [refusal.region])}), and the file has not been read as it is now.`,
-        { hint: 'Read the file, then edit with the text as it stands there.' },
-      )
-    case 'overlap':
-      return new ToolError(
-        'conflict',
-        `Edits ${refusal.other + 1} and ${refusal.edit + 1} change the same place of ${path} (${places(before, [refusal.region])}).`,
-        {
-          hint: 'Merge them into one edit. All edits are matched against the file as it was before the call.',
-        },
-      )
-    case 'damaged':
-      return new ToolError(
-        'conflict',
-        `The place to edit in ${path} (${places(before, [refusal.region])}) holds bytes that are not valid UTF-8.`,
-        { hint: 'Quote a shorter piece without them.' },
-      )
     case 'unencodable':
       return new ToolError(
         'conflict',
@@ -80,7 +53,60 @@ export function explainRefusal(
           : `The encoding of ${path} is not certain (probably ${refusal.encoding}), so ${name(refusal.character)} cannot be written into it${which}.`,
         { hint: 'Use ASCII in new_string, or convert the file to UTF-8 first.' },
       )
+    default:
+      return explainPlaces(before, refusal, path, which)
   }
+}
+
+type AboutPlaces = Extract<Refusal, { region: Region } | { regions: readonly Region[] }>
+
+/** Refusals that name the places in question. */
+function explainPlaces(before: string, refusal: AboutPlaces, path: string, which: string): ToolError {
+  const where = places(before, 'regions' in refusal ? refusal.regions : [refusal.region])
+  switch (refusal.reason) {
+    case 'ambiguous':
+      return new ToolError(
+        'conflict',
+        refusal.rung === 'similarity'
+          ? `old_string${which} is not in ${path}, and two places are about equally like it: ${where}.`
+          : `old_string${which} is not unique in ${path}: ${countOf(refusal.regions)} matches, at ${where}.`,
+        {
+          hint: 'Quote more of the lines around the place that you mean, or pass replace_all: true to change all.',
+        },
+      )
+    case 'count':
+      return new ToolError(
+        'conflict',
+        `${refusal.regions.length} matches instead of the expected ${refusal.expected} in ${path}${which}: ${where}.`,
+        { hint: 'Check expected_replacements, or quote more of the lines around the place that you mean.' },
+      )
+    case 'unread':
+      return new ToolError(
+        'conflict',
+        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${where}), and the file has not been read as it is now.`,
+        { hint: 'Read the file, then edit with the text as it stands there.' },
+      )
+    case 'overlap':
+      return new ToolError(
+        'conflict',
+        `Edits ${refusal.other + 1} and ${refusal.edit + 1} change the same place of ${path} (${where}).`,
+        {
+          hint: 'Merge them into one edit. All edits are matched against the file as it was before the call.',
+        },
+      )
+    case 'damaged':
+      return new ToolError(
+        'conflict',
+        `The place to edit in ${path} (${where}) holds bytes that are not valid UTF-8.`,
+        {
+          hint: 'Quote a shorter piece without them.',
+        },
+      )
+  }
+}
+
+function countOf(regions: readonly Region[]): string {
+  return regions.length > 1000 ? 'more than 1,000' : String(regions.length)
 }
 
 const RUNG_WORDS = {
@@ -96,8 +122,7 @@ function places(before: string, regions: readonly Region[]): string {
     const { first, last } = lineNumbers(before, region)
     return first === last ? `line ${first}` : `lines ${first}-${last}`
   })
-  const rest = regions.length - shown.length
-  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  return shown.join(', ') + (regions.length > shown.length ? ' and more' : '')
 }
 
 function notFound(

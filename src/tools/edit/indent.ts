@@ -10,23 +10,39 @@ export function reindenter(
   pairs: readonly Pair[],
   newLines: readonly Line[],
 ): (line: string, near: number) => string {
-  const known = pairs.flatMap(({ old, file }, index) =>
-    old.text.trim() === '' || file.text.trim() === ''
-      ? []
-      : [{ index, old: indentOf(old.text), file: indentOf(file.text) }],
-  )
-  if (known.every(pair => pair.old === pair.file)) return line => line
+  const known = new Map<string, { index: number; file: string }[]>()
+  for (const [index, { old, file }] of pairs.entries()) {
+    if (old.text.trim() === '' || file.text.trim() === '') continue
+    const indent = indentOf(old.text)
+    const list = known.get(indent) ?? []
+    known.set(indent, list)
+    list.push({ index, file: indentOf(file.text) })
+  }
+  if ([...known].every(([old, places]) => places.every(({ file }) => file === old))) return line => line
   const writtenUnit = unitOf([...pairs.map(pair => pair.old.text), ...newLines.map(line => line.text)])
   const fileUnit = unitOf(pairs.map(pair => pair.file.text)) ?? unitOf(sampleOf(table))
   const convert = (indent: string): string => inUnits(indent, writtenUnit, fileUnit)
   return (line, near) => {
     if (line.trim() === '') return line
     const indent = indentOf(line)
-    const byDistance = known.toSorted((a, b) => Math.abs(a.index - near) - Math.abs(b.index - near))
-    const same = byDistance.find(pair => pair.old === indent)
-    if (same !== undefined) return same.file + line.slice(indent.length)
-    return relativeTo(byDistance, indent, convert) + line.slice(indent.length)
+    const rest = line.slice(indent.length)
+    const nearest = [...known].map(([old, places]) => ({ old, ...closestTo(places, near) }))
+    nearest.sort((a, b) => a.distance - b.distance)
+    const same = nearest.find(place => place.old === indent)
+    return (same?.file ?? relativeTo(nearest, indent, convert)) + rest
   }
+}
+
+function closestTo(
+  places: readonly { index: number; file: string }[],
+  near: number,
+): { file: string; distance: number } {
+  let best = { file: '', distance: Number.POSITIVE_INFINITY }
+  for (const { index, file } of places) {
+    const distance = Math.abs(index - near)
+    if (distance < best.distance) best = { file, distance }
+  }
+  return best
 }
 
 type KnownIndent = { old: string; file: string }

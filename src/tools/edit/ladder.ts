@@ -21,6 +21,13 @@ export function haystack(text: string): Haystack {
   }
 }
 
+/** More replacements than this in one call are refused: 'e' in a large file would be millions. */
+export const MOST_MATCHES = 100_000
+/** Enough to know that a text is not unique. */
+const MOST_SHOWN = 1000
+/** Characters of a text in which typographic variants are looked for. */
+const MOST_FOLDED = 4_000_000
+
 export type Found =
   | { ok: true; matches: readonly Match[] }
   /** Several places are as good as each other; none is chosen. */
@@ -68,6 +75,7 @@ function sameButWhitespace(hay: Haystack, edit: Edit): Match[] {
 }
 
 function sameButPunctuation(hay: Haystack, edit: Edit): Match[] {
+  if (hay.text.length > MOST_FOLDED) return []
   // Nothing to fold: this would repeat the rungs before it.
   if (isPlainAscii(hay.text) && isPlainAscii(edit.oldText)) return []
   const view = hay.punctuation()
@@ -132,7 +140,9 @@ function sameLines(
     from = first + 1
     if (!wanted.every((line, index) => keys[first + index] === line)) continue
     matches.push(wholeLines(table, first, edit, rung, rung === 'whitespace' ? 0.95 : 0.9))
-    from = first + wanted.length
+    // When one place is meant, places that overlap count too.
+    if (edit.replaceAll) from = first + wanted.length
+    if (matches.length > MOST_MATCHES) return matches
   }
 }
 
@@ -175,7 +185,10 @@ function wholeLines(
 function occurrences(text: string, piece: string, all: boolean): number[] {
   const found: number[] = []
   const step = all ? piece.length : 1
-  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + step)) found.push(at)
+  const most = all ? MOST_MATCHES : MOST_SHOWN
+  for (let at = text.indexOf(piece); at !== -1 && found.length <= most; at = text.indexOf(piece, at + step)) {
+    found.push(at)
+  }
   return found
 }
 

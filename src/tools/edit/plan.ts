@@ -1,6 +1,6 @@
 import { type Decoded, decodeDocument, encodeText } from '../text/codec.ts'
 import { detectFormat, type TextFormat } from '../text/format.ts'
-import { climb, type Haystack, haystack } from './ladder.ts'
+import { climb, type Haystack, haystack, MOST_MATCHES } from './ladder.ts'
 import { type Edit, type Match, type Refusal, RUNGS, type Rung, type Splice } from './types.ts'
 
 export interface Plan {
@@ -97,6 +97,7 @@ function findOne(
     const other = edits.findIndex((each, at) => at < index && each.newText.includes(edit.oldText))
     return { reason: 'not_found', edit: index, inOtherEdit: other === -1 ? undefined : other }
   }
+  if (matches.length > MOST_MATCHES) return { reason: 'too_many', edit: index }
   if (edit.expected !== undefined && matches.length !== edit.expected) {
     return { reason: 'count', edit: index, expected: edit.expected, regions: matches }
   }

@@ -15,6 +15,8 @@ const FEWEST_LINES = 3
 const ENOUGH = 0.85
 const MOST_LINES = 400
 const MOST_CANDIDATES = 60
+/** Lines of a file in which a place is looked for without one equal line. */
+const MOST_SEARCHED = 50_000
 /** Characters of a line that are compared: two minified lines must not cost seconds. */
 const LINE_LIMIT = 400
 
@@ -63,7 +65,7 @@ function byWords(table: LineTable, wanted: readonly string[]): number[] {
     0,
   )
   const words = new Set(wordsOf(wanted[longest] ?? ''))
-  if (words.size === 0) return []
+  if (words.size === 0 || table.lines.length > MOST_SEARCHED) return []
   const last = table.lines.length - wanted.length
   const shared: { first: number; share: number }[] = []
   table.lines.forEach((line, index) => {

@@ -33,7 +33,7 @@ export interface Splice {
 }
 
 export type Refusal =
-  | { reason: 'empty' | 'identical' | 'no_change'; edit: number }
+  | { reason: 'empty' | 'identical' | 'no_change' | 'too_many'; edit: number }
   | { reason: 'not_text' }
   | { reason: 'not_found'; edit: number; inOtherEdit: number | undefined }
   | { reason: 'ambiguous'; edit: number; rung: Rung; regions: readonly Region[] }

@@ -26,19 +26,18 @@ export function lineEndView(text: string): View {
 
 /** Line ends as '\n', typographic punctuation as ASCII, letters composed (NFC), invisible characters gone. */
 export function punctuationView(text: string): View {
+  if (!/[^\0-\x7f]/.test(text)) return lineEndView(text)
   const starts: number[] = []
   const ends: number[] = []
   const pieces: string[] = []
-  const emit = (piece: string, start: number, end: number): void => {
+  for (const { 0: cluster, 1: run, index } of text.matchAll(CLUSTER)) {
+    const piece = run ?? plain(cluster)
     pieces.push(piece)
     for (let unit = 0; unit < piece.length; unit += 1) {
-      starts.push(start)
-      ends.push(end)
+      // A run stands for itself, character by character; a cluster is one place, however long.
+      starts.push(run === undefined ? index : index + unit)
+      ends.push(run === undefined ? index + cluster.length : index + unit + 1)
     }
-  }
-  for (const match of text.matchAll(CLUSTER)) {
-    const cluster = match[0]
-    emit(plain(cluster), match.index, match.index + cluster.length)
   }
   return {
     text: pieces.join(''),
@@ -47,8 +46,8 @@ export function punctuationView(text: string): View {
   }
 }
 
-/** A line break, or a character with the marks that combine with it. */
-const CLUSTER = /\r\n|[\s\S]\p{M}*/gu
+/** A run of ASCII, a line break, or a character with the marks that combine with it. */
+const CLUSTER = /([\0-\x0c\x0e-\x7f]+(?!\p{M}))|\r\n|[\s\S]\p{M}*/gu
 
 function plain(cluster: string): string {
   if (cluster === '\r\n') return '\n'

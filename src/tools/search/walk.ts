@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { isSystemError } from '../../core/errors.ts'
 import type { GlobPattern, States } from './glob-pattern.ts'
 import { type IgnoreChain, ignoreChainAbove, ignoreChainOf, isIgnored } from './ignore-chain.ts'
 
@@ -26,6 +27,9 @@ export interface WalkResult {
 }
 
 const SLICE_MS = 12
+
+/** No files of anybody, and some of them act when they are looked at. */
+const KERNEL_FOLDERS = new Set(['proc', 'sys', 'dev'])
 
 interface Folder {
   /** Path below the start with a slash at the end, or ''. */
@@ -65,9 +69,10 @@ function visit(
   let entries: ReturnType<typeof listEntries>
   try {
     entries = listEntries(absolute)
-  } catch {
-    // No permission, or gone since its parent was listed.
-    found.unreadable += 1
+  } catch (error) {
+    // Gone since its parent was listed, or named by the pattern and never there: nothing that was missed.
+    const isGone = isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    if (!isGone) found.unreadable += 1
     return
   }
   const hasRules = !includeIgnored && entries.some(entry => entry.name === '.gitignore')
@@ -76,6 +81,7 @@ function visit(
     const { name } = entry
     if (name.startsWith('.') && !includeHidden) continue
     if (name === '.git' && !includeIgnored) continue
+    if (start === '/' && folder.path === '' && KERNEL_FOLDERS.has(name)) continue
     const path = folder.path + name
     const isFolder = entry.isDirectory()
     if (isFolder) {

@@ -55,8 +55,12 @@ function plainUtf8(body: Uint8Array, format: TextFormat): Decoded {
   }
 }
 
+/** Keeps a position for every character: not for files of any size. */
+const LARGEST_DAMAGED = 16 * 1024 * 1024
+
 /** Every byte that is not UTF-8 becomes one U+FFFD, so that positions stay known. */
-function damagedUtf8(body: Uint8Array, format: TextFormat): Decoded {
+function damagedUtf8(body: Uint8Array, format: TextFormat): Decoded | null {
+  if (body.length > LARGEST_DAMAGED) return null
   const pieces: string[] = []
   const starts: number[] = []
   const buffer = asBuffer(body)
