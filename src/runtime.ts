@@ -132,7 +132,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     tool: request.tool,
     input: request.input,
     caller: request.caller ?? 'library',
-    run: await runs.open(request.run),
+    run: request.run === undefined ? createRun(newRunId()) : await runs.open(request.run),
     cwd: request.cwd === undefined ? cwd : resolve(cwd, request.cwd),
     signal: request.signal ?? new AbortController().signal,
     ...(request.agent === undefined ? {} : { agent: request.agent }),
@@ -150,7 +150,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     openRun: runs.open,
     async call(request) {
       await recovered()
-      return callTool(parts.calls, await toCall(request))
+      const call = await toCall(request)
+      try {
+        return await callTool(parts.calls, call)
+      } finally {
+        if (request.run === undefined) endRun(parts.places, call.run.id)
+      }
     },
     async callAll(requests) {
       await recovered()
@@ -198,7 +203,7 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
       )
     }
   }
-  if (existsSync(join(places.undo, 'pending'))) {
+  if (existsSync(places.undo)) {
     const { completed, problems } = await recoverWorkspace(undo.value, places.locks)
     if (completed > 0) sentences.push(`${completed} interrupted calls had changed files; they can be undone.`)
     sentences.push(...problems)
@@ -420,13 +425,22 @@ function prepareState(places: Places, workspace: string, folder: string): string
   return folder
 }
 
+function newRunId(): string {
+  return `run_${randomUUID()}`
+}
+
+/** Takes away the private /tmp of a run that nobody can continue. */
+function endRun(places: Places, id: string): void {
+  rmSync(join(places.temporary, id), { recursive: true, force: true })
+}
+
 function createRuns(places: Places) {
   const named = new Map<string, Run>()
   const anonymous = new Map<string, Run>()
   return {
     async open(id?: string): Promise<Run> {
       if (id === undefined) {
-        const run = createRun(`run_${randomUUID()}`)
+        const run = createRun(newRunId())
         anonymous.set(run.id, run)
         return run
       }

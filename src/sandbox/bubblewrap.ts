@@ -126,7 +126,7 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
       byPath.set(mount.path, mount)
   }
   return [...byPath.values()]
-    .filter(mount => mount.kind === 'hidden' || !hidden.some(path => isBeneath(mount.path, path)))
+    .filter(mount => !hidden.some(path => isBeneath(mount.path, path)))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 

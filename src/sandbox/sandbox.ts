@@ -103,14 +103,14 @@ async function attempt(
         command.onStarted?.(pid)
       },
       onStderr(chunk) {
-        if (errors.length === 0) errors.push(chunk)
+        if (errors.length < 20) errors.push(chunk)
         return command.onStderr?.(chunk)
       },
     })
     const stopped = result.stopped && (command.signal.aborted || watch.limit === null)
     return {
       result: { ...result, stopped, limit: watch.limit },
-      problem: setUpProblem(result, prepared.statusFile, errors[0]),
+      problem: setUpProblem(result, prepared.statusFile, Buffer.concat(errors)),
     }
   } finally {
     watch.end()
