@@ -32,7 +32,7 @@ export async function measureCalls(): Promise<Row[]> {
     await runtime.registry.add(localProvider('bench', 'Benchmark', PRIORITY.custom, [repeatText]))
     const samples = await interleave(3000, {
       kogu: { run: () => call('repeat_text', { text: 'ab', times: 2 }) },
-      bare: { run: async () => repeat(input.parse({ text: 'ab', times: 2 })) },
+      bare: { run: async () => repeat({ text: 'ab', times: 2 }), batch: 100 },
       sdk: { run: oneStepOfTheSdk() },
     })
     const name = 'call of a trivial tool'
@@ -40,7 +40,7 @@ export async function measureCalls(): Promise<Row[]> {
       toRow({
         name,
         kogu: samples.kogu,
-        peer: { name: 'zod + function', samples: samples.bare },
+        peer: { name: 'bare function', samples: samples.bare },
         tail: true,
       }),
       toRow({ name, kogu: samples.kogu, peer: { name: 'AI SDK step', samples: samples.sdk }, tail: true }),

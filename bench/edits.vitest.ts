@@ -1,3 +1,11 @@
+import { dirname } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-export default defineConfig({ test: { root: '..', include: ['src/tools/edit/*.property.test.ts'] } })
+// The property test alone, without the project's own set-up, which builds the program.
+export default defineConfig({
+  test: {
+    root: dirname(import.meta.dirname),
+    include: ['src/tools/edit/*.property.test.ts'],
+    testTimeout: 600_000,
+  },
+})

@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import {
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
@@ -136,7 +128,7 @@ async function compare(
 
 const GIGABYTE = 1024 ** 3
 const MOST_EXTRA_MEMORY = 20 * 1024 ** 2
-export const TAIL_LINES = 20
+const TAIL_LINES = 20
 
 /** A process of its own for Kogu, because memory that this one has used before could not be told apart. */
 async function readTail({ server, theirs }: Sides): Promise<Row[]> {
@@ -148,16 +140,13 @@ async function readTail({ server, theirs }: Sides): Promise<Row[]> {
   writeSync(descriptor, LINE.repeat(10_000), 5 * GIGABYTE)
   closeSync(descriptor)
 
-  const before = memoryOf(server.pid)
   const started = performance.now()
   await server.call('read_text_file', { path, tail: TAIL_LINES })
   const theirMs = performance.now() - started
-  const theirBytes = memoryOf(server.pid) - before
-
   const program = join(import.meta.dirname, 'tail-memory.ts')
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, theirs, 'huge.log'],
+    ['--disable-warning=ExperimentalWarning', program, theirs, 'huge.log', String(TAIL_LINES)],
     { encoding: 'utf8' },
   )
   if (stdout === '') throw new Error(`tail-memory.ts failed: ${stderr}`)
@@ -172,27 +161,11 @@ async function readTail({ server, theirs }: Sides): Promise<Row[]> {
     }),
     toPlainRow({
       name: `${name}: extra memory`,
-      kogu: showMegabytes(ours.extraBytes),
-      peer: `${PEER} ${showMegabytes(theirBytes)}`,
+      kogu: `${(ours.extraBytes / 1024 ** 2).toFixed(1)} MB`,
       target: '< 20 MB',
       verdict: verdict(ours.extraBytes < MOST_EXTRA_MEMORY),
     }),
   ]
 }
 
-export const tailResult = z.object({ ms: z.number(), extraBytes: z.number() })
-
-/** The most memory that a process had so far; 0 where the system does not say. */
-function memoryOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024
-  } catch {
-    // Only Linux has it.
-    return 0
-  }
-}
-
-function showMegabytes(bytes: number): string {
-  return `${(bytes / 1024 ** 2).toFixed(1)} MB`
-}
+const tailResult = z.object({ ms: z.number(), extraBytes: z.number() })

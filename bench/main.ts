@@ -30,6 +30,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'search: through the whole runtime against the bare ripgrep of the same package',
     run: async () => (await import('./search.ts')).measureSearch(),
   },
+  processes: {
+    title: 'processes: starting a program, in the sandbox and out of it',
+    run: async () => (await import('./processes.ts')).measureProcesses(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./edits.ts')).measureEdits(),

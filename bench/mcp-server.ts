@@ -5,7 +5,6 @@ import * as z from 'zod'
 
 /** A server that speaks MCP on its standard input and output. */
 export interface McpServer {
-  readonly pid: number
   /** Throws when the tool says that it failed, because a failure would be measured as fast. */
   call(tool: string, input: Record<string, unknown>): Promise<string>
   close(): Promise<void>
@@ -55,7 +54,6 @@ export async function startMcpServer(script: string, args: readonly string[]): P
   })
   send({ method: 'notifications/initialized' })
   return {
-    pid: server.pid ?? 0,
     async call(tool, input) {
       const { isError, content } = await request('tools/call', { name: tool, arguments: input })
       const text = content?.[0]?.text ?? ''
