@@ -59,7 +59,7 @@ test('safe and a plan go together, on every line of the corpus', () => {
 
 test('what is safe after another line makes no difference to what follows', () => {
   for (const { command } of loadCorpus('safe')) {
-    if (command.includes('<<') || /#|\\$/.test(command)) continue
+    if (command.includes('<<') || /#|\\$|;\s*$/.test(command)) continue
     expect([command, analyzeCommand(`${command}\nrm -rf /`, context).level]).toEqual([command, 'forbidden'])
     expect([command, analyzeCommand(`${command}; touch x`, context).level]).not.toEqual([command, 'safe'])
     expect([command, analyzeCommand(`${command} > out`, context).level]).not.toEqual([command, 'safe'])
