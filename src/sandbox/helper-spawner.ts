@@ -65,7 +65,7 @@ class Helper {
     // No environment: NODE_OPTIONS of whoever started Kogu must not load code into the process that starts the rest.
     this.#process = spawn(
       process.execPath,
-      [...OWN_PROGRAM_FLAGS, findOwnProgram('spawn-helper'), this.#folder, this.#cgroup?.procs ?? ''],
+      [...OWN_PROGRAM_FLAGS, findOwnProgram('spawn-helper'), this.#folder, ...(this.#cgroup?.procs ?? [])],
       {
         stdio: ['pipe', 'pipe', 'ignore'],
         cwd: '/',
@@ -102,7 +102,6 @@ class Helper {
       const stdin = this.#input(id, request)
       const { file, args, cwd, env, descriptors = [] } = request
       this.#send({
-        type: 'spawn',
         id,
         file,
         args,
@@ -201,7 +200,9 @@ class Helper {
   }
 
   #kill(id: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-    if (this.#children.has(id)) this.#send({ type: 'kill', id, signal })
+    const pid = this.#children.get(id)?.pid
+    // Not through the helper: it shares the processors with a program that may be a fork bomb.
+    if (pid !== undefined) killGroup(pid, signal)
   }
 
   #forget(id: number): void {
@@ -224,7 +225,7 @@ class Helper {
     )
     for (const child of this.#children.values()) {
       // Its parent is gone, so we are the only ones left who can stop it.
-      if (child.pid !== undefined) killGroup(child.pid)
+      if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL')
       child.started.reject(error)
       child.ended.reject(error)
     }
@@ -253,9 +254,9 @@ function toStartError(code: string, message: string): ToolError {
   return new ToolError('failed', `The program could not be started: ${message}`)
 }
 
-function killGroup(pid: number): void {
+function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(-pid, signal)
   } catch {
     // It ended by itself.
   }

@@ -327,5 +327,9 @@ function parentOf(pid: number): number {
 }
 
 function helperFolder(pid: number): string {
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(-3) ?? ''
+  return (
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      .split('\0')
+      .find(word => word.includes('kogu-spawn-')) ?? ''
+  )
 }

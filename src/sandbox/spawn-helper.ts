@@ -8,11 +8,9 @@ import { join } from 'node:path'
 import { inheritedDescriptors } from './inherited.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 
-type SpawnMessage = Extract<ToHelper, { type: 'spawn' }>
-
 const PIPES_AT_A_TIME = 64
 
-const [, , folder = '', cgroupProcs = ''] = process.argv
+const [, , folder = '', ...cgroupProcs] = process.argv
 const running = new Map<number, ChildProcess>()
 const pipes = { made: 0, free: 0 }
 
@@ -25,7 +23,7 @@ function main(): void {
   process.stdout.on('error', end)
   for (const descriptor of inheritedDescriptors()) closeSync(descriptor)
   try {
-    if (cgroupProcs !== '') writeFileSync(cgroupProcs, String(process.pid))
+    for (const path of cgroupProcs) writeFileSync(path, String(process.pid))
     makePipes()
   } catch (error) {
     send({ type: 'unable', message: messageOf(error) })
@@ -42,7 +40,7 @@ function readLines(): void {
     for (const line of lines.slice(0, -1)) {
       parts.push(line)
       // Kogu is the only one that writes here, with the types of spawn-protocol.ts.
-      handle(JSON.parse(parts.splice(0).join('')) as ToHelper)
+      start(JSON.parse(parts.splice(0).join('')) as ToHelper)
     }
     parts.push(lines.at(-1) ?? '')
   })
@@ -50,17 +48,7 @@ function readLines(): void {
   process.stdin.on('error', end)
 }
 
-function handle(message: ToHelper): void {
-  switch (message.type) {
-    case 'spawn':
-      start(message)
-      return
-    case 'kill':
-      killGroup(running.get(message.id)?.pid, message.signal)
-  }
-}
-
-function start(message: SpawnMessage): void {
+function start(message: ToHelper): void {
   const { id } = message
   const opened: number[] = []
   const open = (path: string, flags: number): number => {

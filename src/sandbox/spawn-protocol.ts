@@ -3,25 +3,22 @@
  * Output of programs never goes this way: Kogu opens the reading end of two named pipes, the helper hands the writing
  * ends to the program, and the names are gone before the program starts.
  */
-export type ToHelper =
-  | {
-      type: 'spawn'
-      id: number
-      file: string
-      args: readonly string[]
-      cwd: string
-      env: Readonly<Record<string, string>>
-      /** Names of the two pipes, inside the helper's folder. */
-      stdout: string
-      stderr: string
-      /** Name of a file in the helper's folder that becomes standard input; it is removed. Absent: /dev/null. */
-      stdin?: string
-      /** A file or named pipe that becomes standard input instead. */
-      stdinPath?: string
-      /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
-      descriptors: readonly string[]
-    }
-  | { type: 'kill'; id: number; signal: 'SIGTERM' | 'SIGKILL' }
+export interface ToHelper {
+  id: number
+  file: string
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  /** Names of the two pipes, inside the helper's folder. */
+  stdout: string
+  stderr: string
+  /** Name of a file in the helper's folder that becomes standard input; it is removed. Absent: /dev/null. */
+  stdin?: string
+  /** A file or named pipe that becomes standard input instead. */
+  stdinPath?: string
+  /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
+  descriptors: readonly string[]
+}
 
 export type FromHelper =
   /** Pipes that are ready for use. The first such line says that the helper is ready. */

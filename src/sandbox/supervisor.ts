@@ -49,7 +49,7 @@ function main(): void {
   // Another one is faster, or there is no sandbox: whoever started us finds that nobody answers.
   if (tryLock(join(folder, 'supervisor.lock')) === undefined || typeof system === 'string') process.exit(1)
   const cgroup = createCgroup()
-  if (cgroup !== undefined) writeFileSync(cgroup.procs, String(process.pid))
+  for (const path of cgroup?.procs ?? []) writeFileSync(path, String(process.pid))
   const sandbox = createSandbox({ processes: createProcesses({ spawner: 'direct' }), system })
   const place = openSync(folder, 'r')
   rmSync(join(folder, 'supervisor.socket'), { force: true })
