@@ -10,10 +10,10 @@ export async function missingFile(path: string, context: ToolContext): Promise<T
   const folder = dirname(absolute)
   const message = `No such file or folder: ${shownPath(resultPath(absolute, context))}`
   // `list` leaves out what the call may not read, so no name is given away here.
-  const entries = await context.files.list(folder).catch(() => undefined)
-  if (entries === undefined) {
+  const entries = await context.files.list(folder).catch(() => [])
+  if (entries.length === 0) {
     return new ToolError('not_found', message, {
-      hint: `Its folder does not exist either; find it with glob_search, for example {"pattern": "**/${basename(absolute)}"}.`,
+      hint: `Find it with glob_search, for example {"pattern": "**/${shownPath(basename(absolute))}"}.`,
     })
   }
   const near = nearestName(

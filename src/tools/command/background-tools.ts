@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RE2JS } from 're2js'
 import * as z from 'zod'
 import { ToolError } from '../../core/errors.ts'
 import { type AnyTool, defineTool, type ToolOutput } from '../../core/tool.ts'
@@ -46,11 +45,12 @@ function outputTool(parts: CommandParts): AnyTool {
     async run({ id: handle, from, count, search, context, wait_ms }, { signal }) {
       const state = isCall(handle) ? undefined : await follow(parts, handle, wait_ms, signal)
       const files = outputFiles(parts, handle)
+      const matches = search === undefined ? undefined : await matcher(search)
       const found = await Promise.all(
         files.map(path =>
-          search === undefined
+          matches === undefined
             ? readOutputLines(path, { from, count })
-            : searchOutput(path, { matches: matcher(search), context, limit: count }),
+            : searchOutput(path, { matches, context, limit: count }),
         ),
       )
       return renderOutput(parts, found, state)
@@ -161,14 +161,9 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The pattern is foreign: a linear-time engine, so that it cannot hang. */
-function matcher(pattern: string): (line: string) => boolean {
-  try {
-    const compiled = RE2JS.compile(pattern)
-    return line => compiled.matcher(line).find()
-  } catch (cause) {
-    throw new ToolError('invalid_input', `The search pattern is not valid: ${pattern}`, { cause })
-  }
+async function matcher(pattern: string): Promise<(line: string) => boolean> {
+  const { compileLinear } = await import('../../core/linear-pattern.ts')
+  return compileLinear(pattern).test
 }
 
 function renderOutput(

@@ -6,7 +6,7 @@ import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
-import { type Change, type ChangeRecord, type ContentSource, toEffect } from '../../workspace/undo-record.ts'
+import { type Change, type ChangeRecord, toEffect } from '../../workspace/undo-record.ts'
 
 const IN_MEMORY = 1024 * 1024
 
@@ -73,14 +73,14 @@ async function toChange(
   const lower = join(workspace, path)
   const old = before === undefined ? undefined : stateOf(lower, before)
   const kept = before?.entry === 'file' && old !== undefined ? await keep(lower, old, record) : undefined
-  const lost = before?.entry === 'file' && record !== undefined && kept === undefined
+  const lost = before?.entry === 'file' && record !== undefined && kept !== true
   return {
     change,
     path: lower,
     entry,
     ...(old === undefined ? {} : { before: old, ...ownerOf(lower) }),
     ...(after === undefined ? {} : { after: stateOf(join(upper, path), after) }),
-    ...(kept === undefined ? {} : { content: kept }),
+    ...(kept === true ? { content: 'kept' } : {}),
     ...(lost ? { undoable: false } : {}),
     ...targetsOf(before, after),
   }
@@ -104,12 +104,8 @@ function ownerOf(path: string): Pick<Change, 'owner'> {
   return uid === process.getuid?.() && gid === process.getgid?.() ? {} : { owner: { uid, gid } }
 }
 
-async function keep(
-  path: string,
-  state: EntryState,
-  record: ChangeRecord | undefined,
-): Promise<ContentSource | undefined> {
-  if (record === undefined || state.sha256 === undefined) return undefined
+async function keep(path: string, state: EntryState, record: ChangeRecord | undefined): Promise<boolean> {
+  if (record === undefined || state.sha256 === undefined) return false
   if (state.size <= IN_MEMORY) return await record.keepBytes(readFileSync(path), state.sha256)
   return record.keepFile(path, { sha256: state.sha256, size: state.size, displaced: true })
 }

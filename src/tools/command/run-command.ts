@@ -75,9 +75,9 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     category: 'Execution',
     risk: 'high',
     input,
-    access({ command, working_dir, profile, env }, { runCwd }) {
+    access({ command, working_dir, profile, env, reset }, { runCwd }) {
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
-      const cwd = working_dir ?? runCwd ?? '.'
+      const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
       const variables = Object.keys(env)
       return [
         { kind: 'execute', command, cwd },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeDocument, encodeText } from '../text/codec.ts'
+import { splitLines } from './lines.ts'
 import { applyMatches, applySplices, planEdits } from './plan.ts'
 import type { Edit } from './types.ts'
 
@@ -127,4 +128,59 @@ test('an exact edit replaces the old text by the new one and nothing else', () =
     }),
     { numRuns: Math.ceil(CASES / 5) },
   )
+})
+
+const block = fc.record({
+  from: fc.nat(),
+  length: fc.integer({ min: 1, max: 6 }),
+  changed: fc.nat(),
+  misquote: fc.constantFrom('no', 'shallower', 'deeper', 'spaces', 'trailing', 'quotes'),
+})
+
+/** The lines as a model would misquote them. */
+function misquoted(lines: readonly string[], how: string): string[] {
+  return lines.map(line => {
+    if (line.trim() === '') return line
+    if (how === 'shallower') return line.trimStart()
+    if (how === 'deeper') return `    ${line}`
+    if (how === 'spaces') return line.replaceAll('\t', '    ')
+    if (how === 'trailing') return `${line}  `
+    return how === 'quotes' ? line.replaceAll(/[“”]/g, '"').replaceAll('—', '-') : line
+  })
+}
+
+test('one changed line in a misquoted block changes that line only, with its line end and indentation', () => {
+  const seen = new Set<string>()
+  fc.assert(
+    fc.property(file, block, ({ text, bytes }, { from, length, changed, misquote }) => {
+      if (!text.includes('\n')) return
+      const lines = splitLines(text, false)
+      const first = from % lines.length
+      const chosen = lines.slice(first, first + length)
+      const target = changed % chosen.length
+      const old = misquoted(
+        chosen.map(line => line.text),
+        misquote,
+      )
+      const indent = /^[ \t]*/.exec(old[target] ?? '')?.[0] ?? ''
+      const oldText = old.join('\n')
+      const newText = old.with(target, `${indent}CHANGED`).join('\n')
+      const plan = planEdits(bytes, [{ oldText, newText, replaceAll: false, expected: undefined }], {
+        loosest: 'punctuation',
+      })
+      // A single line may be part of another one; a blank one has no indentation of its own.
+      const isPart = chosen.length === 1 || old[target]?.trim() === ''
+      if (!plan.ok || isPart) return
+      seen.add(plan.matches[0]?.rung ?? '')
+      const after = splitLines(applyMatches(plan.before, plan.matches), false)
+      const expected = lines.map((line, index) =>
+        index === first + target ? { ...line, text: `${/^[ \t]*/.exec(line.text)?.[0]}CHANGED` } : line,
+      )
+      // Ends of the block may lie inside a longer line when it was found verbatim.
+      if (plan.matches[0]?.rung === 'whitespace') expect(after).toEqual(expected)
+      else expect(after.map(line => line.eol)).toEqual(expected.map(line => line.eol))
+    }),
+    { numRuns: CASES },
+  )
+  expect(seen).toContain('whitespace')
 })

@@ -84,9 +84,23 @@ interface Hunk {
   shared: number
 }
 
+/** Lines that are equal at both ends are taken as the same ones; between them, as many as can be. */
 function hunks(pairs: readonly Pair[], newLines: readonly Line[]): Hunk[] {
   const oldTexts = pairs.map(pair => pair.old.text)
   const newTexts = newLines.map(line => line.text)
+  const most = Math.min(oldTexts.length, newTexts.length)
+  let head = 0
+  while (head < most && oldTexts[head] === newTexts[head]) head += 1
+  let tail = 0
+  while (tail < most - head && oldTexts.at(-1 - tail) === newTexts.at(-1 - tail)) tail += 1
+  const middle = middleHunks(
+    oldTexts.slice(head, oldTexts.length - tail),
+    newTexts.slice(head, newTexts.length - tail),
+  )
+  return [{ removed: 0, added: 0, shared: head }, ...middle, { removed: 0, added: 0, shared: tail }]
+}
+
+function middleHunks(oldTexts: string[], newTexts: string[]): Hunk[] {
   const changes = diffArrays(oldTexts, newTexts, { timeout: 300 })
   // Too different to compare in time: everything is new.
   if (changes === undefined) return [{ removed: oldTexts.length, added: newTexts.length, shared: 0 }]

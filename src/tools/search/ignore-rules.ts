@@ -88,21 +88,29 @@ interface ParsedLine {
 }
 
 function parseLine(raw: string): ParsedLine | undefined {
-  let line = raw.replace(/\r$/, '')
-  if (line.startsWith('#')) return undefined
-  // Spaces at the end count only when the last one is escaped.
-  line = line.replace(/(?<!\\)[ \t]+$/, '')
+  if (raw.startsWith('#') || raw.length > LONGEST_LINE) return undefined
+  const line = withoutTrailingSpaces(raw.endsWith('\r') ? raw.slice(0, -1) : raw)
   const ignores = !line.startsWith('!')
-  if (!ignores) line = line.slice(1)
-  const foldersOnly = line.endsWith('/')
-  const pattern = line.replace(/\/+$/, '')
-  if (pattern === '' || pattern.length > 4096) return undefined
+  let end = line.length
+  while (line[end - 1] === '/') end -= 1
+  const pattern = line.slice(ignores ? 0 : 1, end)
+  if (pattern === '') return undefined
+  const foldersOnly = end < line.length
   const isPath = pattern.includes('/')
-  const relative = pattern.replace(/^\//, '')
+  const relative = pattern.startsWith('/') ? pattern.slice(1) : pattern
   // `**/name` says no more than `name`.
   const name = /^\*\*\/([^/]+)$/.exec(relative)?.[1]
   if (name !== undefined && name !== '**') return { pattern: name, ignores, foldersOnly, isPath: false }
   return { pattern: relative, ignores, foldersOnly, isPath }
+}
+
+const LONGEST_LINE = 4096
+
+/** Spaces at the end count only when the last one is escaped. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length
+  while (line[end - 1] === ' ' || line[end - 1] === '\t') end -= 1
+  return line[end - 1] === '\\' && end < line.length ? line.slice(0, end + 1) : line.slice(0, end)
 }
 
 function componentsOf(pattern: string): (NameTest | 'globstar')[] {

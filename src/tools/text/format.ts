@@ -59,6 +59,8 @@ function fromByteOrderMark(bytes: Uint8Array): TextFormat | null | undefined {
 
 /** UTF-16 without a byte order mark, or binary. */
 function fromZeros(bytes: Uint8Array): TextFormat | null {
+  // Taken in pairs, ASCII looks like ideographs: text with a stray NUL is not UTF-16.
+  if (printableShare(bytes) > 0.9) return null
   const little = plausibleUnits(bytes, 0)
   const big = plausibleUnits(bytes, 1)
   const best = Math.max(little.share, big.share)
@@ -81,6 +83,14 @@ function plausibleUnits(bytes: Uint8Array, highFirst: 0 | 1): { share: number; a
     if (isPlausibleUnit(unit)) plausible += 1
   }
   return { share: end === 0 ? 0 : plausible / (end / 2), anchors }
+}
+
+function printableShare(bytes: Uint8Array): number {
+  const sample = bytes.subarray(0, 16_384)
+  let printable = 0
+  for (const byte of sample)
+    if ((byte >= 0x20 && byte < 0x7f) || byte === 9 || byte === 10 || byte === 13) printable += 1
+  return printable / Math.max(1, sample.length)
 }
 
 function isPlausibleUnit(unit: number): boolean {

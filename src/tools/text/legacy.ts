@@ -61,8 +61,10 @@ export function guessLegacy(bytes: Uint8Array): LegacyGuess | null {
   const top = single[0]
   if (top === undefined) return null
   if (top.score < 0.3) return { encoding: 'windows-1252', certain: false }
-  const rival = single[1]?.score ?? 0
-  return { encoding: top.encoding, certain: top.score >= 0.6 && top.score >= 1.15 * rival }
+  const isClear = top.score >= 0.6 && top.score >= 1.15 * (single[1]?.score ?? 0)
+  // The most common one by far needs less evidence: one accented letter among ASCII.
+  const isEnough = top.encoding === 'windows-1252' || top.characters >= 8
+  return { encoding: top.encoding, certain: isClear && isEnough }
 }
 
 interface Ranked {
