@@ -37,7 +37,6 @@ export function toBubblewrapArguments(
   const env = proxied ? { ...profile.env, ...proxyEnvironment() } : profile.env
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
-    ...(profile.network === 'host' ? HOST_NETWORK : system.privileged ? ['--unshare-net'] : []),
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
@@ -69,8 +68,6 @@ function ownIdentity({ overlay }: BubblewrapOptions): string[] {
 
 /** As `--unshare-all`, without the user namespace: in one, root has no rights over files of other owners. */
 const PRIVILEGED = ['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
-/** After `--unshare-all`; as root the network is not unshared in the first place. */
-const HOST_NETWORK = ['--share-net']
 const SHARED_MEMORY_BYTES = String(256 * 1024 ** 2)
 const TEMPORARY_BYTES = String(1024 ** 3)
 
@@ -110,7 +107,7 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   const all: Mount[] = [
     { kind: 'private', path: '/run' },
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
-    ...(typeof profile.network === 'string' ? [] : [toProxyMount(profile.network.proxySocket)]),
+    ...(profile.network === 'none' ? [] : [toProxyMount(profile.network.proxySocket)]),
     profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
     ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ToolError } from '../core/errors.ts'
 import { createCgroup } from './cgroup.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
+import { createPrivateFolder } from './private-folder.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
 
@@ -61,7 +61,7 @@ class Helper {
   #reason: string | undefined
 
   constructor() {
-    this.#folder = mkdtempSync(join(tmpdir(), 'kogu-spawn-'))
+    this.#folder = createPrivateFolder('spawn')
     // No environment: NODE_OPTIONS of whoever started Kogu must not load code into the process that starts the rest.
     this.#process = spawn(
       process.execPath,

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
@@ -7,6 +6,7 @@ import { fileCapabilities, type Overlay, toBubblewrapArguments } from './bubblew
 import { withLimits } from './limits.ts'
 import { withRelay } from './network.ts'
 import { withOverlay } from './overlay-mount.ts'
+import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
 import { seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
@@ -173,7 +173,7 @@ function relayed(
 const FILTER_DESCRIPTOR = 5
 
 function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kogu-sandbox-'))
+  const folder = createPrivateFolder('sandbox')
   writeFileSync(join(folder, 'blank'), '', { mode: 0o000 })
   mkdirSync(join(folder, 'filters'))
   for (const unixSockets of [true, false]) {

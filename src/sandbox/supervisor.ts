@@ -58,7 +58,7 @@ function main(): void {
   createServer(socket => serve(socket, sandbox)).listen(`/proc/self/fd/${place}/supervisor.socket`, () => {
     process.umask(0o077)
   })
-  exitWhenIdle()
+  exitWhenIdle(sandbox)
 }
 
 function serve(socket: Socket, sandbox: Sandbox): void {
@@ -126,7 +126,7 @@ async function own(command: BackgroundCommand, sandbox: Sandbox): Promise<void> 
       ended: { at: Date.now(), exitCode: null, signal: null, reason: 'failed', message },
     })
   }
-  exitWhenIdle()
+  exitWhenIdle(sandbox)
 }
 
 async function run(command: BackgroundCommand, place: string, sandbox: Sandbox): Promise<Omit<Ended, 'at'>> {
@@ -187,8 +187,11 @@ function writeMeta(place: string, meta: BackgroundMeta): void {
   renameSync(draft, join(place, 'meta.json'))
 }
 
-function exitWhenIdle(): void {
+function exitWhenIdle(sandbox: Sandbox): void {
   clearTimeout(idle.timer)
   if (running.size > 0) return
-  idle.timer = setTimeout(() => process.exit(0), IDLE_MS)
+  idle.timer = setTimeout(() => {
+    sandbox.close()
+    process.exit(0)
+  }, IDLE_MS)
 }

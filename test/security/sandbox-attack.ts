@@ -5,12 +5,12 @@ import { runOnOverlay } from '../../src/sandbox/overlay.ts'
 import { createProcesses } from '../../src/sandbox/processes.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { findSandboxSystem } from '../../src/sandbox/system.ts'
-import { ATTEMPTS } from './sandbox-attempts.ts'
-import { createHost } from './sandbox-host.ts'
+import { ATTEMPTS, type Attempt } from './sandbox-attempts.ts'
+import { createHost, type Host } from './sandbox-host.ts'
 
 export interface AttackReport {
   attempted: number
-  /** `group: name`, and how it was noticed. */
+  /** What got out, and how it was noticed. */
   escaped: string[]
 }
 
@@ -28,47 +28,27 @@ const PLACES = [
 
 /** Tries every way out, as the user who runs this process. */
 export async function attack(way: Way): Promise<AttackReport> {
-  const onLayer = way === 'on a layer'
   const attempts = ATTEMPTS.filter(({ group }) => matters(group, way))
-  const system = findSandboxSystem()
-  if (typeof system === 'string') throw new Error(system)
   const host = await createHost()
-  const processes = createProcesses()
-  const sandbox = createSandbox({ processes, system })
+  const run = createRunner(host, way)
   const escaped: string[] = []
   try {
     const before = host.fingerprint()
-    for (const { group, name, script } of attempts) {
-      const output: string[] = []
-      const command = {
-        file: '/bin/bash',
-        args: ['--norc', '--noprofile', '-c', script],
-        timeoutMs: 10_000,
-        signal: new AbortController().signal,
-        onStdout: (chunk: Uint8Array) => void output.push(Buffer.from(chunk).toString()),
+    for (const [name, script] of toScripts(attempts, way)) {
+      const output = await run.bash(script)
+      const lines = output.split('\n')
+      // In a group, the line before names the attempt.
+      for (const [index, line] of lines.entries()) {
+        if (line.endsWith('ESCAPED')) escaped.push(`${name}: says so after ${lines[index - 1] ?? 'nothing'}`)
       }
-      const { workspace } = host
-      const profile =
-        way === 'with a proxy'
-          ? { ...host.profile, network: { proxySocket: host.proxySocket } }
-          : host.profile
-      if (onLayer) {
-        const folder = join(workspace, '.kogu/layer')
-        const run = await runOnOverlay(sandbox, processes, { workspace, folder, profile, command })
-        run.discard()
-      } else {
-        await sandbox.run(profile, command)
-      }
-      if (output.join('').includes('ESCAPED')) escaped.push(`${group}: ${name} (says so)`)
-      if (host.fingerprint() !== before) escaped.push(`${group}: ${name} (files changed)`)
-      for (const place of PLACES) if (existsSync(place)) escaped.push(`${group}: ${name} (${place})`)
+      if (host.fingerprint() !== before) escaped.push(`${name}: files changed`)
+      for (const place of PLACES) if (existsSync(place)) escaped.push(`${name}: ${place}`)
     }
-    await sleep(1_200)
+    await sleep(way === 'plainly' ? 1_200 : 0)
     if (existsSync(join(host.workspace, 'survived'))) escaped.push('a process survived')
     return { attempted: attempts.length, escaped }
   } finally {
-    sandbox.close()
-    await processes.close()
+    await run.close()
     await host.close()
   }
 }
@@ -88,5 +68,56 @@ function matters(group: string, way: Way): boolean {
   }
 }
 
-if (import.meta.main)
+/** Each in a sandbox of its own; where that takes long to start, all of a group in one, each in its own shell. */
+function toScripts(attempts: readonly Attempt[], way: Way): [name: string, script: string][] {
+  if (way === 'plainly') return attempts.map(({ group, name, script }) => [`${group}, ${name}`, script])
+  const groups = new Set(attempts.map(({ group }) => group))
+  return [...groups].map(group => {
+    const own = attempts.filter(attempt => attempt.group === group)
+    const lines = own.map(
+      ({ name, script }) => `echo ${quote(name)}; bash --norc --noprofile -c ${quote(script)}`,
+    )
+    return [group, lines.join('\n')]
+  })
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function createRunner(host: Host, way: Way) {
+  const system = findSandboxSystem()
+  if (typeof system === 'string') throw new Error(system)
+  const processes = createProcesses()
+  const sandbox = createSandbox({ processes, system })
+  const { workspace, proxySocket } = host
+  const profile = way === 'with a proxy' ? { ...host.profile, network: { proxySocket } } : host.profile
+  return {
+    async bash(script: string): Promise<string> {
+      const output: string[] = []
+      const command = {
+        file: '/bin/bash',
+        args: ['--norc', '--noprofile', '-c', script],
+        timeoutMs: 30_000,
+        signal: new AbortController().signal,
+        onStdout: (chunk: Uint8Array) => void output.push(Buffer.from(chunk).toString()),
+      }
+      if (way !== 'on a layer') {
+        await sandbox.run(profile, command)
+        return output.join('')
+      }
+      const folder = join(workspace, '.kogu/layer')
+      const layer = await runOnOverlay(sandbox, processes, { workspace, folder, profile, command })
+      layer.discard()
+      return output.join('')
+    },
+    async close(): Promise<void> {
+      sandbox.close()
+      await processes.close()
+    },
+  }
+}
+
+if (import.meta.main) {
   process.stdout.write(JSON.stringify(await attack(WAYS[Number(process.argv[2])] ?? 'plainly')))
+}

@@ -1,0 +1,122 @@
+import { lookup } from 'node:dns/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
+import { connect, isIP, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Why a host may not be contacted, or null. All addresses that its name stands for are given. */
+export type JudgeHost = (host: string, port: number, addresses: readonly string[]) => string | null
+
+export interface Proxy {
+  readonly socketPath: string
+  /** Hosts that were contacted, and those that were refused with the reason. */
+  readonly contacted: ReadonlySet<string>
+  readonly refused: ReadonlyMap<string, string>
+  close(): Promise<void>
+}
+
+/**
+ * The only way out of a sandbox with a network: an HTTP proxy on a Unix socket. Names are looked up here, once; what was
+ * judged is what is connected to, so that a name cannot stand for one address when it is checked and another afterwards.
+ */
+export async function startProxy(judge: JudgeHost): Promise<Proxy> {
+  // A folder of its own: a socket's path may have no more than 107 bytes.
+  const folder = mkdtempSync(join(tmpdir(), 'kogu-proxy-'))
+  const socketPath = join(folder, 'socket')
+  const contacted = new Set<string>()
+  const refused = new Map<string, string>()
+  const open = new Set<Socket>()
+  const resolve = async (host: string, port: number): Promise<string> => {
+    const addresses = await addressesOf(host)
+    const reason = addresses.length === 0 ? 'its name is not known' : judge(host, port, addresses)
+    if (reason !== null) {
+      refused.set(`${host}:${port}`, reason)
+      throw new Refused(`Kogu does not let this command contact ${host}:${port}: ${reason}`)
+    }
+    contacted.add(`${host}:${port}`)
+    return addresses[0] ?? ''
+  }
+  const server = createServer((incoming, answer) => {
+    forward(incoming, answer, resolve).catch(error => refuse(answer, error))
+  })
+  server.on('connect', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    socket.on('error', () => socket.destroy())
+    tunnel(incoming, socket, head, resolve).catch(error => {
+      socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\n\r\n${messageOf(error)}\n`)
+    })
+  })
+  await new Promise<void>((done, failed) => server.once('error', failed).listen(socketPath, done))
+  return {
+    socketPath,
+    contacted,
+    refused,
+    async close() {
+      for (const socket of open) socket.destroy()
+      server.closeAllConnections()
+      await new Promise(done => server.close(done))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+class Refused extends Error {}
+
+type Resolve = (host: string, port: number) => Promise<string>
+
+async function tunnel(incoming: IncomingMessage, socket: Socket, head: Buffer, resolve: Resolve): Promise<void> {
+  const { hostname, port } = new URL(`http://${incoming.url ?? ''}`)
+  const target = Number(port === '' ? 443 : port)
+  const address = await resolve(plainHost(hostname), target)
+  const upstream = connect(target, address)
+  upstream.on('error', () => socket.destroy())
+  socket.on('close', () => upstream.destroy())
+  upstream.on('connect', () => {
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    upstream.write(head)
+    upstream.pipe(socket).pipe(upstream)
+  })
+}
+
+async function forward(incoming: IncomingMessage, answer: ServerResponse, resolve: Resolve): Promise<void> {
+  const url = new URL(incoming.url ?? '')
+  if (url.protocol !== 'http:') throw new Refused('Only http addresses go this way.')
+  const port = Number(url.port === '' ? 80 : url.port)
+  const address = await resolve(plainHost(url.hostname), port)
+  const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = incoming.headers
+  const path = `${url.pathname}${url.search}`
+  const upstream = httpRequest(
+    { host: address, port, method: incoming.method, path, headers: { ...headers, host: url.host } },
+    response => {
+      answer.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(answer)
+    },
+  )
+  upstream.on('error', error => refuse(answer, error))
+  incoming.pipe(upstream)
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host]
+  try {
+    return (await lookup(host, { all: true })).map(entry => entry.address)
+  } catch {
+    // No such name, or nobody to ask.
+    return []
+  }
+}
+
+function plainHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase()
+}
+
+function refuse(answer: ServerResponse, error: unknown): void {
+  if (!answer.headersSent) answer.writeHead(error instanceof Refused ? 403 : 502, { 'content-type': 'text/plain' })
+  answer.end(`${messageOf(error)}\n`)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
