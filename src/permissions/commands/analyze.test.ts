@@ -252,6 +252,15 @@ describe('limits', () => {
     expect(analyze(`cat > notes.md <<'X'\n${'a\n'.repeat(5000)}rm -rf /\nX`).level).toBe('unknown')
   })
 
+  test('what follows a part that is too deep is still looked at', () => {
+    const deep = `${'('.repeat(40)}ls${')'.repeat(40)}`
+    expect(analyze(deep)).toMatchObject({ level: 'unknown', plan: null })
+    expect(analyze(`${deep}; reboot`)).toMatchObject({
+      level: 'forbidden',
+      effects: expect.arrayContaining(['power']),
+    })
+  })
+
   test('nothing that is nested or repeated hangs or overflows', () => {
     const many = (text: string, count: number) => text.repeat(count)
     const lines = [5, 60, 400, 3000, 20_000].flatMap(count => [

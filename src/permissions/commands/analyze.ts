@@ -6,7 +6,7 @@ import { parse } from 'unbash'
 import { checkForkBombs } from './fork-bombs.ts'
 import { guardLine, rawForbidden } from './guard.ts'
 import { judgeCommand } from './simple.ts'
-import { LIMIT, note, type Report, type Scope, stricter } from './state.ts'
+import { LIMIT, note, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
 import {
   type CommandAnalysis,
   type CommandContext,
@@ -27,7 +27,7 @@ export function analyzeCommand(line: string, context: CommandContext): CommandAn
     steps = analyze(line, report)
   } catch (error) {
     // A limit, a stack overflow in the parser, a bug: all of them end here, and the raw scan replaces the walk.
-    const limit = error === LIMIT || error instanceof RangeError
+    const limit = error === LIMIT || error === TOO_DEEP || error instanceof RangeError
     note(
       report,
       'unknown',

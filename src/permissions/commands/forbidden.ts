@@ -2,6 +2,7 @@
  * What nobody can approve. Every rule looks at one simple command with its arguments as they may turn out; wrappers are
  * peeled before. A rule returns the rest of the sentence "This line ...".
  */
+import type { EffectName } from '../effects.ts'
 import { type Arg, seen } from './args.ts'
 import { isHistoryFile, isRawDevice, protectedName, protectedTarget } from './protected-paths.ts'
 import { absolutePaths, type Report, type Scope } from './state.ts'
@@ -254,6 +255,18 @@ function gitClean({ words, scope, report }: ForbiddenCall): string | null {
       : (scope.cwds ?? [])
   const hit = inFolder.map(cwd => protectedName(cwd, report.context)).find(name => name !== null)
   return hit == null ? null : `deletes ${hit}`
+}
+
+/** Effects that go with a reason, for rules and the audit log. */
+export function forbiddenEffects(reason: string): EffectName[] {
+  if (reason.startsWith('shuts down')) return ['power']
+  if (/disk/.test(reason)) return ['disk-write']
+  if (/kernel/.test(reason)) return ['system-change']
+  if (/process/.test(reason)) return ['process-control']
+  if (/shell|connection/.test(reason)) return ['network', 'remote-shell']
+  return reason.startsWith('changes the rights')
+    ? ['changes-permissions']
+    : ['deletes-files', 'delete-recursive']
 }
 
 /** Writing to these paths by a redirect is never allowed. */

@@ -11,7 +11,7 @@ import {
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
 import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
-import { forbiddenCode, forbiddenReason } from './forbidden.ts'
+import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { readGit, splitGit } from './programs/git.ts'
 import { judgeReader } from './programs/judge-reader.ts'
@@ -57,7 +57,7 @@ function checkForbidden(call: Call): void {
   const name = baseName(call.program)
   const words = args.map(seen)
   const reason = forbiddenReason({ program: name, args, words, scope, report })
-  if (reason !== null) raise(call, 'forbidden', `This ${reason}.`)
+  if (reason !== null) raise(call, 'forbidden', `This ${reason}.`, forbiddenEffects(reason))
   const inline = words.find((_, i) =>
     /^-\w*[cerREnpa]$|^--(?:eval|execute|print|command)$/.test(words[i - 1] ?? ''),
   )

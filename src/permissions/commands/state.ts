@@ -83,6 +83,8 @@ export function plain(scope: Scope, steps: PlanStep[] | null): Outcome {
 
 /** Thrown when a limit is reached; the line then asks. */
 export const LIMIT = Symbol('limit')
+/** Thrown when one statement is nested too deeply; the statements after it are still looked at. */
+export const TOO_DEEP = Symbol('too deep')
 
 const MAX_STEPS = 800
 const MAX_VARIABLES = 64
@@ -100,7 +102,7 @@ export function setVariable(scope: Scope, name: string, value: Value): void {
 }
 
 export function deeper(scope: Scope, changes: Partial<Scope> = {}): Scope {
-  if (scope.depth >= MAX_DEPTH) throw LIMIT
+  if (scope.depth >= MAX_DEPTH) throw TOO_DEEP
   return { ...scope, variables: new Map(scope.variables), ...changes, depth: scope.depth + 1 }
 }
 

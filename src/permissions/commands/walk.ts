@@ -17,6 +17,7 @@ import {
   plain,
   type Report,
   type Scope,
+  TOO_DEEP,
   unionCwds,
 } from './state.ts'
 import { commandArgs, commandOutput } from './static-output.ts'
@@ -48,7 +49,7 @@ export function walkScript(script: ParsedScript, scope: Scope, report: Report): 
 export function walkList(statements: readonly Statement[], scope: Scope, report: Report): PlanStep[] | null {
   let steps: PlanStep[] | null = []
   for (const [i, statement] of statements.entries()) {
-    const outcome = walkStatement(statement, scope, report)
+    const outcome = walkGuarded(statement, scope, report)
     scope.cwds = unionCwds(outcome.ok, outcome.fail)
     const last = i === statements.length - 1
     const next = outcome.steps
@@ -58,6 +59,16 @@ export function walkList(statements: readonly Statement[], scope: Scope, report:
     else steps.push(...joined(next, steps.length === 0 ? 'first' : ';'))
   }
   return steps
+}
+
+function walkGuarded(statement: Statement, scope: Scope, report: Report): Outcome {
+  try {
+    return walkStatement(statement, scope, report)
+  } catch (error) {
+    if (error !== TOO_DEEP) throw error
+    note(report, 'unknown', 'A part of the line is too deep to be analysed.')
+    return plain(scope, null)
+  }
 }
 
 function joined(steps: PlanStep[], join: PlanJoin): PlanStep[] {

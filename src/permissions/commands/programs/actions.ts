@@ -81,6 +81,7 @@ const groups: readonly (readonly [string, Action])[] = [
     'sort uniq xxd tree file date iconv base64',
     act('caution', 'may write with these options', ['writes-files'], 'read'),
   ],
+  ['sleep tail', act('caution', 'goes on for a long time', ['reads-files'], 'read')],
   ['env printenv set export declare typeset readonly local', SECRETS],
   [
     'alias unalias unset shopt hash enable bind complete compgen compopt ulimit umask setopt trap read mapfile readarray let getopts',

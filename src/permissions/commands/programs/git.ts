@@ -1,4 +1,3 @@
-// Longer than 400 lines allowed: the table of git subcommands that only read, with their options.
 /**
  * git lines that only read. They are safe because the runner neutralises the configuration of the repository; what
  * arguments could do on their own is refused here: `-c`, `--output`, `--ext-diff`, `--textconv`, `-O`, and formats that
