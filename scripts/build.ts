@@ -1,7 +1,7 @@
 // Builds what users get: `dist/kogu.js` (the program) and `dist/index.js` (the library), each with the chunks it
 // loads lazily, and the type declarations. Dependencies are bundled in, because start-up time is mostly module loading.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
@@ -47,5 +47,16 @@ if (process.argv.includes('--types')) {
 
 const old = `${fresh}.old`
 if (existsSync(dist)) renameSync(dist, old)
+keepRecentChunks()
 renameSync(fresh, dist)
 rmSync(old, { recursive: true, force: true })
+
+/** A kogu that is running loads its chunks when it needs them, by the names of its own build. */
+function keepRecentChunks(): void {
+  const chunks = join(old, 'chunks')
+  for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {
+    const recent = Date.now() - statSync(join(chunks, name)).mtimeMs < 3_600_000
+    if (recent && !existsSync(join(fresh, 'chunks', name)))
+      renameSync(join(chunks, name), join(fresh, 'chunks', name))
+  }
+}

@@ -7,12 +7,13 @@ import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { toolSettings } from './config/schema.ts'
 import type { Access } from './core/access.ts'
-import type { Approver } from './core/approval.ts'
+import { type Approver, withTimeout } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall } from './core/call.ts'
 import type { Agent, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { toToolError } from './core/errors.ts'
 import type { Hooks } from './core/hooks.ts'
+import type { LinearPattern } from './core/linear-pattern.ts'
 import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { isInside, realPathOf } from './core/real-path.ts'
@@ -119,10 +120,12 @@ export interface Runtime {
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const registry = new Registry()
-  const shared = createShared(options)
+  const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
   const builtin = [...fileTools, runCommandTool(commands, RESTRICTED_COMMANDS), ...backgroundTools(commands)]
-  await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
+  if (options.loaded.config.tools.builtin.enabled) {
+    await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
+  }
   const parts = createParts(options, registry, shared, commands)
   const runs = createRuns(parts.places)
   const recovered = lazyValue(() => recover(parts))
@@ -177,7 +180,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     listChanges: selection => listCalls(parts.undo.value, selection),
     planUndo: (selection, planOptions) => planUndo(parts.undo.value, selection, planOptions),
-    readKept: (record, change) => readKept(parts.undo.value.places, record, change),
+    readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
     async applyUndo(plan, undoOptions) {
       await recovered()
       return undoRecorded(parts, workspace, plan, undoOptions)
@@ -258,7 +261,7 @@ interface Shared {
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */
-function createShared({ loaded, environment }: RuntimeOptions): Shared {
+async function createShared({ loaded, environment }: RuntimeOptions): Promise<Shared> {
   const { config, workspace } = loaded
   const places = placesFor(workspace.root, environment.directories.state)
   const undo = lazy(() =>
@@ -268,8 +271,17 @@ function createShared({ loaded, environment }: RuntimeOptions): Shared {
       largeFileBytes: config.undo.max_file_size,
     }),
   )
-  const redactor = createRedactor({ values: environment.secrets })
+  const redactor = createRedactor({
+    values: environment.secrets,
+    patterns: await compilePatterns(config.redaction.patterns),
+  })
   return { places, redactor, processes: createProcesses(), undo }
+}
+
+async function compilePatterns(patterns: readonly string[]): Promise<LinearPattern[]> {
+  if (patterns.length === 0) return []
+  const { compileLinear } = await import('./core/linear-pattern.ts')
+  return patterns.map(compileLinear)
 }
 
 function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Shared): CommandParts {
@@ -338,6 +350,7 @@ function createParts(
   const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
   const rules = compileRules(loaded, registry, realPathOf(environment.home))
   const grants = openGrantsFile(places.grants)
+  const disabled = disabledTools(loaded, registry)
   const permissions = createEngine({
     workspace: workspace.root,
     home: realPathOf(environment.home),
@@ -362,11 +375,11 @@ function createParts(
       workspace: workspace.root,
       registry,
       permissions,
-      approver,
+      approver: withTimeout(approver, config.permissions.approval_timeout),
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       processes,
-      isEnabled: name => toolSettings(config, name).enabled !== false,
+      isEnabled: name => !disabled.has(name),
       openFiles: (call, permit, tool) =>
         createScopedFs({
           cwd: call.cwd,
@@ -386,6 +399,17 @@ function createParts(
       await audit.close()
     },
   }
+}
+
+/** Tools that the configuration switches off, under any of their names. */
+function disabledTools({ config }: LoadedConfig, registry: Registry): Set<string> {
+  const off = registry
+    .list()
+    .map(entry => entry.tool)
+    .filter(({ name, aliases }) =>
+      [name, ...aliases].some(each => toolSettings(config, each).enabled === false),
+    )
+  return new Set(off.map(tool => tool.name))
 }
 
 /** The person's own programs: they run outside the sandbox, with the person's environment. */

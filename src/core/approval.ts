@@ -29,6 +29,28 @@ export function noApprover(reason: string): Approver {
   return { ask: async () => ({ kind: 'unavailable', reason }) }
 }
 
+/** A question that nobody answers in time has expired: it is neither a yes nor a person's no. */
+export function withTimeout(approver: Approver, timeoutMs: number): Approver {
+  return {
+    async ask(question, signal) {
+      const late = new AbortController()
+      const expired = Promise.withResolvers<Answer>()
+      const timer = setTimeout(() => {
+        expired.resolve({ kind: 'expired' })
+        late.abort()
+      }, timeoutMs)
+      try {
+        return await Promise.race([
+          approver.ask(question, AbortSignal.any([signal, late.signal])),
+          expired.promise,
+        ])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
 /** Answers one question with "once"; for `--yes-once`. A second question in the same call is refused. */
 export function onceApprover(user: string): Approver {
   const answered = new Set<string>()

@@ -1,5 +1,5 @@
 import type { Access } from './access.ts'
-import type { Decision } from './decision.ts'
+import type { Decision, Mode } from './decision.ts'
 import type { Effect } from './effects.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Label, Risk } from './tool.ts'
@@ -33,6 +33,7 @@ export interface CallFinished {
   provider?: string
   /** What the tool said it would touch; with it a decision can be made again under other rules. */
   access?: readonly Access[]
+  mode?: Mode
   ok: boolean
   error?: { code: ErrorCode; message: string }
   decision: Decision

@@ -1,7 +1,7 @@
 import type { Access } from './access.ts'
 import type { Approver } from './approval.ts'
 import type { AuditLog } from './audit.ts'
-import type { Agent, Decision, Judgement, JudgeRequest, PermissionEngine } from './decision.ts'
+import type { Agent, Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
 import type { Effect } from './effects.ts'
 import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
@@ -82,6 +82,7 @@ interface Prepared {
 interface Progress {
   entry?: Entry
   access?: readonly Access[]
+  mode?: Mode
   decision?: Decision
   risk?: Risk
   output?: ToolOutput
@@ -182,6 +183,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   const judgement = await runtime.permissions.judge(request)
   if (progress !== undefined) {
     progress.decision = judgement.decision
+    progress.mode = judgement.mode
     progress.risk = judgement.risk
   }
   return { entry, request, judgement }
@@ -313,6 +315,7 @@ function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, re
     tool: result.tool,
     ...(progress.entry === undefined ? {} : { provider: progress.entry.provider.id }),
     ...(progress.access === undefined ? {} : { access: progress.access }),
+    ...(progress.mode === undefined ? {} : { mode: progress.mode }),
     ok: result.ok,
     ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
     decision: result.decision,

@@ -40,8 +40,8 @@ export interface CommandPermit {
   readonly hidden: readonly string[]
   /** Rules that forbid reading: what they name in the workspace is hidden from every command. Undefined: there are none. */
   readonly deniesReading?: (realPath: string) => boolean
-  /** The approval covered contacting other machines. */
-  readonly network: boolean
+  /** The approval covered contacting other machines. Why not this one, or null; with all addresses of its name. */
+  readonly network?: (host: string, port: number, addresses: readonly string[]) => string | null
   /** What the line may change of git's own files: it runs git commands that do. */
   readonly git: { readonly repository: boolean; readonly config: boolean }
 }

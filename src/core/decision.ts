@@ -58,10 +58,13 @@ export interface JudgeRequest {
   readonly cwd: string
   readonly run: Run
   readonly agent: Agent | undefined
+  /** When it is to be judged under another mode than the configured one: recorded calls are. */
+  readonly mode?: Mode
 }
 
 export interface Judgement {
   readonly decision: Decision
+  readonly mode: Mode
   /** A limit that nobody can approve away. */
   readonly hard: boolean
   readonly risk: Risk

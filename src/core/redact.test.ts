@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { compileLinear } from './linear-pattern.ts'
 import { createRedactor } from './redact.ts'
 
 const { text, value } = createRedactor()
@@ -238,10 +239,10 @@ describe('values', () => {
 })
 
 describe('own patterns and values', () => {
-  test('a pattern without the global flag still removes every match', () => {
-    expect(createRedactor({ patterns: [/internal-\d+/] }).text('internal-1 internal-2')).toBe(
-      '‹secret:custom› ‹secret:custom›',
-    )
+  test('every match of a pattern is removed', () => {
+    expect(
+      createRedactor({ patterns: [compileLinear('(?i)internal-[0-9]+')] }).text('internal-1 internal-2'),
+    ).toBe('‹secret:custom› ‹secret:custom›')
   })
 
   test('a known secret goes as it is, inside JSON, and inside a URL', () => {

@@ -1,3 +1,4 @@
+import type { LinearPattern } from './linear-pattern.ts'
 import {
   ASSIGNMENT_TRIGGER,
   isPlaceholder,
@@ -18,8 +19,8 @@ export interface Redactor {
 }
 
 export interface RedactorOptions {
-  /** More patterns; the whole match is removed. They run as they are: pass only patterns that cannot hang. */
-  patterns?: readonly RegExp[]
+  /** More patterns; the whole match is removed. */
+  patterns?: readonly LinearPattern[]
   /** Secrets that are known, removed wherever they stand. Shorter than 4 characters they are left: too much would go. */
   values?: readonly string[]
 }
@@ -29,16 +30,14 @@ const SHORTEST_VALUE = 4
 
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const known = spellings(options.values ?? [])
-  const own = (options.patterns ?? []).map(
-    pattern => new RegExp(pattern.source, pattern.global ? pattern.flags : `${pattern.flags}g`),
-  )
+  const own = options.patterns ?? []
 
   const text = (input: string): string => {
     let output = input
     for (const value of known) {
       if (output.includes(value)) output = output.replaceAll(value, () => mark('value'))
     }
-    for (const pattern of own) output = output.replace(pattern, match => (match === '' ? '' : mark('custom')))
+    for (const pattern of own) output = pattern.replaceAll(output, mark('custom'))
     if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output)
     if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output

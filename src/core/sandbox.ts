@@ -13,11 +13,8 @@ export interface SandboxProfile {
   readonly hidden: readonly string[]
   /** May be read but not changed although it lies in a writable folder. */
   readonly protected: readonly string[]
-  /**
-   * `none`; the Unix socket of a filtering HTTP proxy as the only way out; or `host`, the machine's own network, for a
-   * command whose approval covered contacting others.
-   */
-  readonly network: 'none' | 'host' | { readonly proxySocket: string }
+  /** `none`, or the Unix socket of a filtering HTTP proxy as the only way out. */
+  readonly network: 'none' | { readonly proxySocket: string }
   /** Unix sockets can be created and connected: needed by some test suites, and a way to daemons of the host. */
   readonly unixSockets: boolean
   /** The whole environment. Variables that steer the dynamic loader (LD_*) are left out. */

@@ -88,6 +88,7 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
   return {
     judge: request => ({
       decision: decide(),
+      mode: 'ask',
       hard: decide().by === 'hard-stop',
       risk: request.risk,
       access: request.access,

@@ -25,6 +25,7 @@ function checkRule(rule: Rule, context: PathContext): string[] {
   const matches = (example: string): boolean =>
     itemsOf(rule, example, context).some(item => rule.matches(item, exampleRequest(rule, context)))
   return [
+    ...mixedConditions(rule),
     ...effects.flatMap(effect => {
       if (EFFECT_NAMES.some(name => name === effect)) return []
       const near = closest(effect, EFFECT_NAMES)
@@ -33,6 +34,17 @@ function checkRule(rule: Rule, context: PathContext): string[] {
     ...match.filter(example => !matches(example)).map(example => `does not match its example '${example}'.`),
     ...not_match.filter(matches).map(example => `matches '${example}', which it says it does not.`),
   ]
+}
+
+/** A file, a host and a command are different things: no one of them could match such a rule, or only part of it would. */
+function mixedConditions({ definition }: Rule): string[] {
+  const { path, host, method, command, effects } = definition
+  const kinds = [path, host ?? method, command ?? effects].filter(kind => kind !== undefined)
+  return kinds.length > 1
+    ? [
+        'it mixes path, host and command. Write a rule for each: every rule is about files, about hosts or about commands.',
+      ]
+    : []
 }
 
 /** What an example stands for: a command line, a path or an address, as the rule itself does. */

@@ -4,6 +4,7 @@ import type { CommandArgument, CommandPermit, CommandPlan, CommandStep } from '.
 import { isInside, realPathOf } from '../core/real-path.ts'
 import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
+import { classifyAddress, classifyHost } from './network.ts'
 import { homeSecrets, type PathContext } from './paths.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
@@ -14,8 +15,9 @@ export function toCommandPermit(
   analysis: CommandAnalysis,
   cwd: string,
   context: PathContext,
-  deniesReading: ((realPath: string) => boolean) | undefined,
+  rules: CommandRules,
 ): CommandPermit {
+  const { deniesReading, deniesHost } = rules
   const named = analysis.access.flatMap(access => ('path' in access ? [access.path] : []))
   return {
     cwd,
@@ -25,9 +27,26 @@ export function toCommandPermit(
       secret => existsSync(secret) && !named.some(path => isInside(path, secret) || isInside(secret, path)),
     ),
     ...(deniesReading === undefined ? {} : { deniesReading }),
-    network: analysis.effects.some(effect => NETWORK_EFFECTS.includes(effect)),
+    ...(analysis.effects.some(effect => NETWORK_EFFECTS.includes(effect))
+      ? { network: (host, port, addresses) => deniesHost(host, port) ?? privateAddress(host, addresses) }
+      : {}),
     git: gitChanges(analysis),
   }
+}
+
+/** What rules say about things that only turn up while the command runs. */
+export interface CommandRules {
+  /** Undefined: no rule forbids reading anything. */
+  readonly deniesReading: ((realPath: string) => boolean) | undefined
+  /** Why a host may not be contacted, or null. */
+  readonly deniesHost: (host: string, port: number) => string | null
+}
+
+/** The hard limit on addresses, on what the name really stands for. */
+function privateAddress(host: string, addresses: readonly string[]): string | null {
+  const found = addresses.find(address => classifyAddress(address) !== 'public')
+  if (found !== undefined) return `${found} is a ${classifyAddress(found)} address`
+  return classifyHost(host) === 'public' ? null : `${host} is a name of this network`
 }
 
 const NETWORK_EFFECTS: readonly string[] = [

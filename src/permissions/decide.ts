@@ -67,7 +67,8 @@ function judgeItem(
   // A rule for the tool as a whole stands in for what no rule of its own speaks of.
   const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
   const verdict = toVerdict(strictest ?? general, context.mode) ?? fallback
-  if (verdict.outcome !== 'ask' || verdict.always === true) return verdict
+  const open = verdict.outcome === 'ask' || verdict.unasked === true
+  if (!open || verdict.always === true) return verdict
   const grant = context.grantFor(item, request)
   if (grant === undefined) return verdict
   return {
@@ -94,8 +95,15 @@ function toVerdict(rule: Rule | undefined, mode: Mode): Verdict | undefined {
   if (rule === undefined) return undefined
   const reason = rule.reason ?? `The rule '${rule.id}' says ${rule.decision}: ${rule.ref.text}.`
   // In the mode auto nobody is asked.
-  const outcome = rule.decision === 'ask' && mode === 'auto' ? 'deny' : rule.decision
-  return { outcome, by: 'rule', ref: rule.ref, reason, always: rule.always }
+  const unasked = rule.decision === 'ask' && mode === 'auto'
+  return {
+    outcome: unasked ? 'deny' : rule.decision,
+    by: 'rule',
+    ref: rule.ref,
+    reason,
+    always: rule.always,
+    unasked,
+  }
 }
 
 function toDecision(

@@ -10,6 +10,8 @@ export interface Verdict {
   readonly reason: string
   /** No grant lifts it. */
   readonly always?: boolean
+  /** Nobody is asked in this mode, so it is refused; a grant answers all the same. */
+  readonly unasked?: boolean
 }
 
 /** `default` of the permissions section: what happens where a mode would ask. */
@@ -83,10 +85,20 @@ function commandVerdict(item: Item & { kind: 'execute' }, mode: Mode, fallback: 
 
 function unsettled(mode: Mode, fallback: Fallback, reason: string): Verdict {
   if (mode === 'read-only') return modeDenies(`${reason} The mode is read-only, so it is refused.`)
-  if (mode === 'auto')
-    return modeDenies(`${reason} In the mode auto nobody is asked, and no rule allows it.`, 'auto')
+  if (mode === 'auto') {
+    return {
+      ...modeDenies(`${reason} In the mode auto nobody is asked, and no rule allows it.`, 'auto'),
+      unasked: true,
+    }
+  }
   if (fallback === 'deny') {
-    return { outcome: 'deny', by: 'rule', ref: ref('default', 'permissions.default = "deny"'), reason }
+    return {
+      outcome: 'deny',
+      by: 'rule',
+      ref: ref('default', 'permissions.default = "deny"'),
+      reason,
+      unasked: true,
+    }
   }
   return { outcome: 'ask', by: 'mode', ref: ref(`mode-${mode}`, `mode ${mode}`), reason }
 }

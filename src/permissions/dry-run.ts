@@ -1,7 +1,7 @@
 import type { CallFinished, CallStarted } from '../core/audit.ts'
 import type { Decision, Judgement, JudgeRequest, Outcome, PermissionEngine } from '../core/decision.ts'
 import type { Entry } from '../core/registry.ts'
-import { createRun } from '../core/run.ts'
+import { createRun, type Run } from '../core/run.ts'
 
 /** A call as the audit log has it. */
 export interface RecordedCall {
@@ -40,17 +40,22 @@ export async function dryRun(
 ): Promise<DryRunReport> {
   const changed: ChangedDecision[] = []
   const transitions: Record<string, number> = {}
+  // What entered a run earlier counts for its later calls.
+  const runs = new Map<string, Run>()
   let count = 0
   let notComparable = 0
   for await (const call of calls) {
     count += 1
-    const request = toRequest(call, entryOf)
+    const run = runs.get(call.started.run) ?? createRun(call.started.run)
+    runs.set(run.id, run)
+    const request = toRequest(call, run, entryOf)
     const was = outcomeThen(call.finished.decision)
     if (request === undefined || was === undefined) {
       notComparable += 1
       continue
     }
     const judgement = await engine.judge(request)
+    if (call.finished.label !== undefined) run.labels.push(call.finished.label)
     const now = judgement.decision.outcome
     if (now === was) continue
     const transition = `${was}->${now}`
@@ -62,12 +67,11 @@ export async function dryRun(
 
 function toRequest(
   { started, finished }: RecordedCall,
+  run: Run,
   entryOf: (tool: string) => Entry | undefined,
 ): JudgeRequest | undefined {
   const entry = entryOf(finished.tool)
   if (entry === undefined || finished.access === undefined || isRedacted(finished.access)) return undefined
-  const run = createRun(started.run)
-  if (finished.label !== undefined) run.labels.push(finished.label)
   return {
     tool: entry.tool,
     // Recorded as it was validated: an object.
@@ -77,6 +81,7 @@ function toRequest(
     cwd: started.cwd,
     run,
     agent: started.agent === undefined ? undefined : { id: started.agent },
+    ...(finished.mode === undefined ? {} : { mode: finished.mode }),
   }
 }
 

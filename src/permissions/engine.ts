@@ -13,14 +13,23 @@ import { ToolError } from '../core/errors.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
-import { toCommandPermit } from './command-permit.ts'
+import { type CommandRules, toCommandPermit } from './command-permit.ts'
 import { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
 import { defaultVerdict, type Fallback } from './defaults.ts'
-import { covers, describeGrant, type Grant, type GrantSpec, type GrantStore, offerGrants } from './grants.ts'
+import {
+  covers,
+  describeGrant,
+  exactGrant,
+  type Grant,
+  type GrantSpec,
+  type GrantStore,
+  offerGrants,
+} from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { expandItems, type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { analyzeUrl } from './network.ts'
 import { protectedReason } from './paths.ts'
 import type { Rule } from './rules.ts'
 
@@ -49,7 +58,8 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const scope = scopeOf(options, request.agent)
     const items = expandItems(request, scope, analyze, options.canHide)
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
-    const context = contextFor(options, scope, grants)
+    const mode = request.mode ?? options.mode
+    const context = contextFor(options, mode, scope, grants)
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
     const decision = judged.hard === undefined && refused !== undefined ? refused : judged.decision
@@ -57,6 +67,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
       decision,
+      mode,
       hard: judged.hard !== undefined,
       risk: riskOf(items, request),
       access: toAccess(items),
@@ -87,10 +98,15 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   }
 }
 
-function contextFor(options: EngineOptions, scope: ScopeContext, grants: readonly Grant[]): DecideContext {
+function contextFor(
+  options: EngineOptions,
+  mode: Mode,
+  scope: ScopeContext,
+  grants: readonly Grant[],
+): DecideContext {
   return {
     scope,
-    mode: options.mode,
+    mode,
     fallback: options.fallback,
     rules: options.rules,
     now: options.now(),
@@ -227,24 +243,27 @@ function toGrants(
 ): Grant[] {
   if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
     return []
-  const offers = judgement.preview?.grants ?? []
-  // A refusal is remembered as narrowly as possible.
-  const wanted = 'grant' in answer ? answer.grant : offers[0]?.id
-  const offer = offers.find(candidate => candidate.id === wanted)
-  if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
   const now = options.now()
-  return offer.specs.map(spec => ({
+  return specsOf(request, judgement, answer).map(spec => ({
     id: `g-${randomUUID().slice(0, 8)}`,
     decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
     scope: answer.kind === 'session' ? 'session' : 'permanent',
     workspace: options.workspace,
     ...(answer.kind === 'session' ? { run: request.run.id } : {}),
-    // Only this engine makes offers, and it makes them of grant specs.
-    spec: spec as GrantSpec,
+    spec,
     createdAt: new Date(now).toISOString(),
     ...(answer.kind === 'permanent' ? { expiresAt: new Date(now + options.rememberMs).toISOString() } : {}),
     user: answer.user,
   }))
+}
+
+/** A refusal is remembered as narrowly as possible; a yes is one of the offers. */
+function specsOf(request: JudgeRequest, judgement: Judgement, answer: Answer): readonly GrantSpec[] {
+  if (!('grant' in answer)) return [exactGrant(request)]
+  const offer = judgement.preview?.grants.find(candidate => candidate.id === answer.grant)
+  if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
+  // Only this engine makes offers, and it makes them of grant specs.
+  return offer.specs as readonly GrantSpec[]
 }
 
 function createPermit(items: readonly Item[], request: JudgeRequest, context: DecideContext): Permit {
@@ -267,19 +286,28 @@ function createPermit(items: readonly Item[], request: JudgeRequest, context: De
             command.analysis,
             command.cwd,
             context.scope,
-            denier(rules, request, context),
+            commandRules(rules, request, context),
           ),
         }),
   }
 }
 
-/** Undefined when no rule forbids reading anything. */
-function denier(rules: readonly Rule[], request: JudgeRequest, context: DecideContext) {
-  const denying = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
-  if (denying.length === 0) return undefined
-  return (path: string): boolean => {
+/** For what only turns up while a command runs: files in folders it reads, hosts it contacts. */
+function commandRules(rules: readonly Rule[], request: JudgeRequest, context: DecideContext): CommandRules {
+  const denying = rules.filter(rule => rule.decision === 'deny')
+  const ofFiles = denying.filter(rule => rule.definition.path !== undefined)
+  const deniesReading = (path: string): boolean => {
     const item = fileItem('file_read', path, context.scope, true, path)
-    return denying.some(rule => rule.matches(item, request))
+    return ofFiles.some(rule => rule.matches(item, request))
+  }
+  return {
+    deniesReading: ofFiles.length === 0 ? undefined : deniesReading,
+    deniesHost(host, port) {
+      const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}/`
+      const item: Item = { kind: 'network', url, method: 'CONNECT', facts: analyzeUrl(url), derived: true }
+      const rule = denying.find(each => each.matches(item, request))
+      return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
+    },
   }
 }
 

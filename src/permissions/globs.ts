@@ -25,7 +25,7 @@ export function expandGlob(pattern: string, limit: number): string[] | null {
 function stepInto(folder: string, part: string, isLast: boolean): string[] {
   if (part === '') return isFolder(folder) ? [`${folder}/`] : []
   if (!hasGlob(part)) {
-    const path = join(folder, unescape(part))
+    const path = join(folder, withoutEscapes(part))
     return exists(path) ? [path] : []
   }
   const matches = picomatch(part.replaceAll(/\*+/g, '*'), {
@@ -44,7 +44,7 @@ function hasGlob(part: string): boolean {
   return /(?<!\\)(?:\\\\)*[*?[]/.test(part)
 }
 
-function unescape(part: string): string {
+function withoutEscapes(part: string): string {
   return part.replaceAll(/\\(.)/gs, '$1')
 }
 

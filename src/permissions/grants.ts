@@ -4,6 +4,7 @@ import type { JudgeRequest } from '../core/decision.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { FileItem, Item } from './items.ts'
+import { SENSITIVE_TO_WRITE } from './paths.ts'
 import { doesMoreThanItsCommands } from './rules.ts'
 
 /** A remembered answer. Kept in the state folder, bound to one workspace, revocable; never in a tracked file. */
@@ -45,7 +46,7 @@ export function covers(spec: GrantSpec, item: Item, request: JudgeRequest): bool
     case 'command':
       return item.kind === 'execute' && coversCommand(spec, item.analysis)
     case 'path':
-      return item.kind === spec.access && !item.derived && isInside(item.real, spec.root)
+      return isFileOf(item, spec.access) && !item.derived && coversPath(spec.root, item)
     case 'host':
       return (
         item.kind === 'network' &&
@@ -56,6 +57,20 @@ export function covers(spec: GrantSpec, item: Item, request: JudgeRequest): bool
     case 'custom':
       return item.kind === 'custom' && item.name === spec.name && item.details === spec.details
   }
+}
+
+function isFileOf(item: Item, kind: FileItem['kind']): item is FileItem {
+  return item.kind === kind
+}
+
+/** A folder's grant does not reach the sensitive files in it: those are granted by name. */
+function coversPath(root: string, item: FileItem): boolean {
+  return item.real === root || (isInside(item.real, root) && item.facts.sensitivity < SENSITIVE_TO_WRITE)
+}
+
+/** This very call and nothing else. */
+export function exactGrant(request: JudgeRequest): GrantSpec {
+  return { kind: 'exact', tool: request.tool.name, digest: callDigest(request), text: summarize(request) }
 }
 
 export function describeGrant(spec: GrantSpec): string {
@@ -80,12 +95,7 @@ export function describeGrant(spec: GrantSpec): string {
  * cover every item that was asked about. `dangerous` lines are only ever granted exactly as they stand.
  */
 export function offerGrants(asked: readonly Item[], request: JudgeRequest, workspace: string): GrantSpec[][] {
-  const exact: GrantSpec = {
-    kind: 'exact',
-    tool: request.tool.name,
-    digest: callDigest(request),
-    text: summarize(request),
-  }
+  const exact = exactGrant(request)
   const wider = asked.map(item => widerGrant(item, workspace))
   const complete = wider.filter(spec => spec !== undefined)
   return complete.length === asked.length && complete.length > 0 ? [[exact], complete] : [[exact]]
@@ -136,7 +146,11 @@ function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
     case 'file_delete':
       return { kind: 'path', access: item.kind, root: item.real }
     case 'file_write':
-      return { kind: 'path', access: item.kind, root: item.derived ? item.real : dirname(item.real) }
+      return {
+        kind: 'path',
+        access: item.kind,
+        root: item.derived || item.facts.sensitivity >= SENSITIVE_TO_WRITE ? item.real : dirname(item.real),
+      }
     case 'network':
       if (item.facts === undefined) return undefined
       return { kind: 'host', host: item.facts.host, port: item.facts.port, method: item.method }

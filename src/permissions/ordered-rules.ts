@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { JudgeRequest, Outcome } from '../core/decision.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { FileItem, Item } from './items.ts'
 import type { PathContext } from './paths.ts'
 import { wildcard } from './patterns.ts'
@@ -72,11 +73,13 @@ function firstMatch(
     case 'tool':
       // A command line is judged by its commands, below: `allow "git *"` must not allow `git status && rm x`.
       if (request.access.some(access => access.kind === 'execute')) return []
-      return [search(request.tool.name, [mainArgument(request)])]
+      return [rules.findIndex(rule => matchesCall(rule, request, context))]
     case 'file_read':
     case 'file_write':
     case 'file_delete':
-      return strictOnly(rules, [search(TOOL_OF_KIND[item.kind], spellings(item, context))])
+      return strictOnly(rules, [
+        search(TOOL_OF_KIND[item.kind], pathSpellings(item.path, item.real, context)),
+      ])
     case 'execute':
       return commandStops(rules, item, search)
     case 'network':
@@ -84,6 +87,25 @@ function firstMatch(
     case 'custom':
       return []
   }
+}
+
+/**
+ * By the text of the main argument, as the rule's author sees it. An allow has to hold for where each file really is:
+ * `docs/*` would otherwise allow `docs/../.env` and what a link in `docs` leads to.
+ */
+function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathContext): boolean {
+  if (rule.tool !== '*' && rule.tool !== request.tool.name) return false
+  const files = request.access.flatMap(access =>
+    'path' in access ? [absolutePath(access.path, request.cwd)] : [],
+  )
+  if (rule.action !== 'allow' || files.length === 0) {
+    const all = files.flatMap(path => pathSpellings(path, realPathOf(path), context))
+    return [mainArgument(request), ...all].some(text => rule.matches.test(text))
+  }
+  return files.every(path => {
+    const real = realPathOf(path)
+    return [real, relative(context.workspace, real)].some(text => rule.matches.test(text))
+  })
 }
 
 type Search = (tool: string, texts: readonly string[]) => number
@@ -112,13 +134,8 @@ const TOOL_OF_KIND: Readonly<Record<FileItem['kind'], string>> = {
   file_delete: 'delete_file',
 }
 
-function spellings(item: FileItem, context: PathContext): string[] {
-  return [
-    item.path,
-    item.real,
-    relative(context.workspace, item.path),
-    relative(context.workspace, item.real),
-  ]
+function pathSpellings(path: string, real: string, { workspace }: PathContext): string[] {
+  return [path, real, relative(workspace, path), relative(workspace, real)]
 }
 
 function mainArgument(request: JudgeRequest): string {

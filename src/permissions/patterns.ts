@@ -59,6 +59,8 @@ function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {
 
 function spellings(pattern: string, context: PathContext): string[] {
   const absolute = toAbsolute(pattern, context)
+  // `/**/x` does not match `/x`.
+  if (absolute.startsWith('/**/')) return [absolute, absolute.slice(3)]
   const { base, glob } = picomatch.scan(absolute)
   if (base === '') return [absolute]
   const real = realPathOf(base)

@@ -67,7 +67,13 @@ function ownIdentity({ overlay }: BubblewrapOptions): string[] {
 }
 
 /** As `--unshare-all`, without the user namespace: in one, root has no rights over files of other owners. */
-const PRIVILEGED = ['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
+const PRIVILEGED = [
+  '--unshare-ipc',
+  '--unshare-pid',
+  '--unshare-net',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+]
 const SHARED_MEMORY_BYTES = String(256 * 1024 ** 2)
 const TEMPORARY_BYTES = String(1024 ** 3)
 

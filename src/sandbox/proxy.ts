@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 /** Why a host may not be contacted, or null. All addresses that its name stands for are given. */
 export type JudgeHost = (host: string, port: number, addresses: readonly string[]) => string | null
 
-export interface Proxy {
+export interface FilteringProxy {
   readonly socketPath: string
   /** Hosts that were contacted, and those that were refused with the reason. */
   readonly contacted: ReadonlySet<string>
@@ -20,7 +20,7 @@ export interface Proxy {
  * The only way out of a sandbox with a network: an HTTP proxy on a Unix socket. Names are looked up here, once; what was
  * judged is what is connected to, so that a name cannot stand for one address when it is checked and another afterwards.
  */
-export async function startProxy(judge: JudgeHost): Promise<Proxy> {
+export async function startProxy(judge: JudgeHost): Promise<FilteringProxy> {
   // A folder of its own: a socket's path may have no more than 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), 'kogu-proxy-'))
   const socketPath = join(folder, 'socket')
@@ -66,7 +66,12 @@ class Refused extends Error {}
 
 type Resolve = (host: string, port: number) => Promise<string>
 
-async function tunnel(incoming: IncomingMessage, socket: Socket, head: Buffer, resolve: Resolve): Promise<void> {
+async function tunnel(
+  incoming: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  resolve: Resolve,
+): Promise<void> {
   const { hostname, port } = new URL(`http://${incoming.url ?? ''}`)
   const target = Number(port === '' ? 443 : port)
   const address = await resolve(plainHost(hostname), target)
@@ -109,11 +114,15 @@ async function addressesOf(host: string): Promise<string[]> {
 }
 
 function plainHost(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase()
+  return hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
 }
 
 function refuse(answer: ServerResponse, error: unknown): void {
-  if (!answer.headersSent) answer.writeHead(error instanceof Refused ? 403 : 502, { 'content-type': 'text/plain' })
+  if (!answer.headersSent)
+    answer.writeHead(error instanceof Refused ? 403 : 502, { 'content-type': 'text/plain' })
   answer.end(`${messageOf(error)}\n`)
 }
 

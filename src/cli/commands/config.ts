@@ -1,10 +1,12 @@
 import { describeProjectAuthority } from '../../config/authority.ts'
-import type { ConfigError } from '../../config/config-error.ts'
+import { ConfigError } from '../../config/config-error.ts'
 import { configJsonSchema } from '../../config/json-schema.ts'
 import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
 import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
+import { noApprover } from '../../core/approval.ts'
 import { toVisible } from '../../core/visible.ts'
+import { createRuntime } from '../../runtime.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -77,9 +79,10 @@ function paths(context: CommandContext): number {
   return EXIT.ok
 }
 
-function validate(context: CommandContext): number {
+async function validate(context: CommandContext): Promise<number> {
   const { output } = context
-  const { errors, warnings, files } = inspectConfig(loadOptions(context))
+  const { errors: found, warnings, files, loaded } = inspectConfig(loadOptions(context))
+  const errors = loaded === undefined ? found : await findRuleErrors(context, loaded)
   const used = files.filter(file => file.status !== 'missing').length
   if (output.json) {
     output.object({ ok: errors.length === 0, files, errors: errors.map(errorData), warnings })
@@ -91,6 +94,18 @@ function validate(context: CommandContext): number {
     output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
   }
   return errors.length === 0 ? EXIT.ok : EXIT.config
+}
+
+/** What rules say of themselves (examples, effects) is checked when they are compiled, which the runtime does. */
+async function findRuleErrors({ environment }: CommandContext, loaded: LoadedConfig): Promise<ConfigError[]> {
+  try {
+    const runtime = await createRuntime({ loaded, environment, approver: noApprover('only checking') })
+    await runtime.close()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return [error]
+    throw error
+  }
 }
 
 function errorData({ message, file, line, column, hint }: ConfigError) {
@@ -135,11 +150,12 @@ async function trustProject(context: CommandContext, loaded: LoadedConfig): Prom
 
 async function untrustProject(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const existed = await untrust(context.environment, loaded.workspace.root)
-  report(context, 'untrusted', existed ? 'No longer trusted.' : 'It was not trusted.')
+  report(context, 'ended', existed ? 'No longer trusted.' : 'It was not trusted.')
   return EXIT.ok
 }
 
 function report({ output }: CommandContext, status: string, sentence: string): void {
-  if (output.json) output.object({ ok: true, status, message: sentence })
+  const ok = status === 'trusted' || status === 'not-needed' || status === 'ended'
+  if (output.json) output.object({ ok, status, message: sentence })
   else output.data(sentence)
 }

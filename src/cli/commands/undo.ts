@@ -83,7 +83,11 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
 function describe({ calls, steps, conflicts, staying }: UndoPlan) {
   return {
     calls: calls.map(({ call, tool, run }) => ({ call, tool, run })),
-    steps: steps.map(({ path, now, then }) => ({ path, now: now?.state ?? null, then: then?.state ?? null })),
+    steps: steps.map(({ path, now, then }) => ({
+      path,
+      now: now?.state ?? null,
+      restored: then?.state ?? null,
+    })),
     conflicts,
     staying,
   }

@@ -44,7 +44,7 @@ export async function startBackground(
       readable: [workspace],
       hidden: [...(await findHidden(permit, workspace)), ...parts.places.own],
       protected: PROTECTED.map(name => join(workspace, name)),
-      network: permit.command.network ? 'host' : 'none',
+      network: 'none',
       unixSockets: true,
       env: environmentFor(parts, permit.command, call),
       privateTmp: temporary,
@@ -53,7 +53,7 @@ export async function startBackground(
     },
   })
   return {
-    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.\n[What it changes is not recorded and cannot be undone]`,
+    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.\n[What it changes is not recorded and cannot be undone; it has no network]`,
     data: { id, command: request.command, running: true, lifetime_ms: LIFETIME_MS },
     label: { origin: 'command', trusted: true },
   }

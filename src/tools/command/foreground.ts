@@ -11,6 +11,7 @@ import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
 import { commitOverlay } from '../../sandbox/overlay-commit.ts'
+import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
 import { environmentFor, keptVariables } from './environment.ts'
 import { findProgram, trustedPath } from './find-program.ts'
@@ -37,6 +38,8 @@ export interface ForegroundResult {
   readonly effects: readonly Effect[]
   /** What the person and the model have to know beyond the output. */
   readonly notes: readonly string[]
+  /** Hosts that were contacted. */
+  readonly hosts: readonly string[]
   readonly denial: SandboxDenial | null
 }
 
@@ -55,7 +58,8 @@ export async function runForeground(
   })
   const temporary = join(parts.places.temporary, context.runId)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
-  const profile = await profileFor(parts, context, env, temporary)
+  const proxy = await proxyFor(parts, request, command)
+  const profile = await profileFor(parts, context, env, temporary, proxy?.socketPath)
   const start = toStart(parts, request, command)
   const sandboxCommand: SandboxCommand = {
     ...start,
@@ -72,11 +76,24 @@ export async function runForeground(
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const failed = { exitCode, signal, limit, stderr: kept.stderr.text }
-    return { ...ran, ...kept, denial: parts.sandbox === null ? null : explainDenial(failed, profile) }
+    const hosts = [...(proxy?.refused ?? [])].map(([host, reason]) => `Not contacted: ${host} (${reason})`)
+    const denial = parts.sandbox === null || exitCode === 0 ? null : explainDenial(failed, profile)
+    return { ...ran, ...kept, notes: [...ran.notes, ...hosts], hosts: [...(proxy?.contacted ?? [])], denial }
   } finally {
+    await proxy?.close()
     keepers.close()
     rmSync(join(temporary, STATE_FILE), { force: true })
   }
+}
+
+/** A way out only for lines whose approval covered it, and never for a preview. */
+async function proxyFor(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  { plan, network }: CommandPermit,
+): Promise<FilteringProxy | undefined> {
+  if (plan !== null || network === undefined || request.preview || parts.sandbox === null) return undefined
+  return startProxy(network)
 }
 
 function commandOf({ permit }: ToolContext): CommandPermit {
@@ -195,16 +212,16 @@ async function profileFor(
   context: ToolContext,
   env: Record<string, string>,
   temporary: string,
+  proxySocket: string | undefined,
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
   const readsOnly = command.plan !== null
   return {
     writable: readsOnly ? [] : [...context.permit.writeScope, ...parts.caches],
-    // Name servers are often listed in a file that lies in the otherwise private /run.
-    readable: [parts.workspace, ...(command.network ? ['/run/systemd/resolve', '/run/resolvconf'] : [])],
+    readable: [parts.workspace],
     hidden: [...(await findHidden(context.permit, parts.workspace)), ...parts.places.own],
     protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
-    network: !readsOnly && command.network ? 'host' : 'none',
+    network: proxySocket === undefined ? 'none' : { proxySocket },
     unixSockets: !readsOnly,
     env,
     privateTmp: temporary,

@@ -123,7 +123,7 @@ function refuseOutside({ permit, workspace }: ToolContext): void {
 
 function render(
   line: string,
-  { result, stdout, stderr, output, effects, notes, denial }: ForegroundResult,
+  { result, stdout, stderr, output, effects, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
   { run, workspace }: ToolContext,
@@ -156,6 +156,7 @@ function render(
       limit,
       duration_ms: Math.round(durationMs),
       cwd: run.cwd ?? workspace,
+      hosts,
       denial,
       notes,
     },

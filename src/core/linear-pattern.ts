@@ -1,0 +1,29 @@
+import { RE2JS } from 're2js'
+import { ToolError } from './errors.ts'
+
+/** A regular expression from outside, on an engine whose time is linear in the text: it cannot be written to hang. */
+export interface LinearPattern {
+  test(text: string): boolean
+  replaceAll(text: string, by: string): string
+}
+
+/** Loaded only where such patterns are used: most commands need none. */
+export function compileLinear(pattern: string): LinearPattern {
+  const compiled = compile(pattern)
+  return {
+    test: text => compiled.matcher(text).find(),
+    // `$` and `\\` mean something to the engine.
+    replaceAll: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll(/[$\\]/g, '\\$&')),
+  }
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (cause) {
+    throw new ToolError('invalid_input', `This regular expression cannot be used: ${pattern}`, {
+      hint: 'Write it in the syntax of RE2: no look-around, no back-references.',
+      cause,
+    })
+  }
+}

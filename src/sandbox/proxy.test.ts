@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type FilteringProxy, type JudgeHost, startProxy } from './proxy.ts'
+
+const state: { server?: Server; proxy?: FilteringProxy; port: number } = { port: 0 }
+beforeEach(async () => {
+  state.server = createServer((incoming, answer) =>
+    answer.end(`${incoming.method} ${incoming.url} ${incoming.headers.host}`),
+  )
+  await new Promise<void>(done => state.server?.listen(0, '127.0.0.1', done))
+  state.port = (state.server.address() as AddressInfo).port
+})
+afterEach(async () => {
+  await state.proxy?.close()
+  state.server?.closeAllConnections()
+  state.server?.close()
+})
+
+async function open(judge: JudgeHost): Promise<string> {
+  state.proxy = await startProxy(judge)
+  return state.proxy.socketPath
+}
+
+function get(socketPath: string, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, path, headers: { host: 'x' } }, answer => {
+      let body = ''
+      answer.on('data', chunk => {
+        body += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }))
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+function tunnel(socketPath: string, target: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, method: 'CONNECT', path: target })
+    sent.on('connect', (answer, socket) => {
+      socket.destroy()
+      resolve(answer.statusCode ?? 0)
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+test('what is allowed goes through, to the address that was judged', async () => {
+  const seen: unknown[] = []
+  const socket = await open((host, port, addresses) => {
+    seen.push([host, port, addresses.includes('127.0.0.1')])
+    return null
+  })
+  expect(await get(socket, `http://localhost:${state.port}/a?b`)).toEqual({
+    status: 200,
+    body: `GET /a?b localhost:${state.port}`,
+  })
+  expect(await tunnel(socket, `127.0.0.1:${state.port}`)).toBe(200)
+  expect(seen).toEqual([
+    ['localhost', state.port, true],
+    ['127.0.0.1', state.port, true],
+  ])
+  expect([...(state.proxy?.contacted ?? [])]).toHaveLength(2)
+})
+
+test('what is refused is not contacted, and the program is told why', async () => {
+  const socket = await open(() => 'it is a private address')
+  const answer = await get(socket, `http://127.0.0.1:${state.port}/`)
+  expect(answer.status).toBe(403)
+  expect(answer.body).toContain('it is a private address')
+  expect(await tunnel(socket, `127.0.0.1:${state.port}`)).toBe(403)
+  expect([...(state.proxy?.contacted ?? [])]).toEqual([])
+})
+
+test('a name that is not known, and an address that is none, are refused', async () => {
+  const socket = await open(() => null)
+  expect((await get(socket, 'http://no-such-host.invalid/')).status).toBe(403)
+  expect((await get(socket, '/etc/passwd')).status).toBe(502)
+  expect((await get(socket, 'ftp://localhost/')).status).toBe(403)
+  expect(await tunnel(socket, 'not a host')).toBe(403)
+})
+
+test('closing ends every connection and takes the socket away', async () => {
+  const socket = await open(() => null)
+  await state.proxy?.close()
+  expect(existsSync(socket)).toBe(false)
+  delete state.proxy
+})
