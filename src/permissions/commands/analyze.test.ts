@@ -292,10 +292,11 @@ describe('limits', () => {
       `echo ${many('"$HOME" ', count)}`,
     ])
     for (const line of lines) {
-      const start = performance.now()
+      // Processor time: other tests run at the same time.
+      const start = process.cpuUsage()
       const analysis = analyze(line)
-      const time = performance.now() - start
-      expect([line.slice(0, 20), time < 400]).toEqual([line.slice(0, 20), true])
+      const time = process.cpuUsage(start).user / 1000
+      expect([line.slice(0, 20), time < 200]).toEqual([line.slice(0, 20), true])
       if (line.length > 9000) expect(analysis.level).not.toBe('safe')
     }
   })

@@ -1,9 +1,15 @@
 /** Functions that start themselves again in the background or through a pipe, directly or through each other. */
 import { note, type Report } from './state.ts'
 
+const MAX_FUNCTIONS = 40
+
 export function checkForkBombs(report: Report): void {
-  for (const name of report.functions) {
-    const cycle = findCycle(name, report)
+  const calls = Map.groupBy(
+    report.calls.filter(call => report.functions.has(call.to)),
+    call => call.from,
+  )
+  for (const name of [...report.functions].slice(0, MAX_FUNCTIONS)) {
+    const cycle = findCycle(name, calls)
     if (cycle === null) continue
     const text =
       cycle === 'forked'
@@ -14,15 +20,14 @@ export function checkForkBombs(report: Report): void {
 }
 
 /** Whether the function reaches itself, and whether a fork lies on the way or it does so twice. */
-function findCycle(name: string, report: Report): 'forked' | 'plain' | null {
+function findCycle(name: string, calls: Map<string, Report['calls']>): 'forked' | 'plain' | null {
   const seen = new Set<string>()
   const queue = [{ at: name, forked: false }]
   let result: 'plain' | null = null
   let own = 0
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { at, forked } = next
-    for (const call of report.calls) {
-      if (call.from !== at) continue
+    for (const call of calls.get(at) ?? []) {
       const fork = forked || call.forked
       if (call.to === name) {
         own += 1

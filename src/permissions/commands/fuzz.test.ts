@@ -18,9 +18,10 @@ const timeout = seconds * 1000 + 60_000
 const times: number[] = []
 
 function check(line: string): CommandAnalysis {
-  const start = performance.now()
+  // Processor time: other tests run at the same time.
+  const start = process.cpuUsage()
   const analysis = analyzeCommand(line, context)
-  times.push(performance.now() - start)
+  times.push(process.cpuUsage(start).user / 1000)
   expect(analysis.level === 'safe').toBe(analysis.plan !== null)
   if (analysis.level !== 'safe') return analysis
   expect(parse(line).errors ?? []).toEqual([])

@@ -27,7 +27,7 @@ const MAX_WORDS = 1000
 
 /** Judges `args` (program first) and returns the words to run when it is safe. */
 export function judgeCommand(given: Arg[], scope: Scope, report: Report): PlanWord[] | null {
-  countStep(report)
+  countStep(report, 1 + (given.length >> 4))
   const args = given.length > MAX_WORDS ? given.slice(0, MAX_WORDS) : given
   const first = args[0]
   if (first === undefined) return null

@@ -87,11 +87,13 @@ export const LIMIT = Symbol('limit')
 export const TOO_DEEP = Symbol('too deep')
 
 const MAX_STEPS = 800
+/** Characters of code inside code (`sh -c`, `eval`) that cost one step. */
+export const STEP_TEXT = 50
 const MAX_VARIABLES = 64
 const MAX_DEPTH = 24
 
-export function countStep(report: Report): void {
-  report.steps += 1
+export function countStep(report: Report, weight = 1): void {
+  report.steps += weight
   if (report.steps > MAX_STEPS) throw LIMIT
 }
 

@@ -17,6 +17,7 @@ import {
   plain,
   type Report,
   type Scope,
+  STEP_TEXT,
   TOO_DEEP,
   unionCwds,
 } from './state.ts'
@@ -26,6 +27,7 @@ import { walkSimple } from './walk-simple.ts'
 import { resolveSingle, resolveWord } from './words.ts'
 
 export function walkText(text: string, scope: Scope, report: Report): void {
+  countStep(report, 1 + Math.floor(text.length / STEP_TEXT))
   const guard = guardLine(text)
   for (const reason of guard.reasons) note(report, 'unknown', reason)
   // Code inside code is read again at every level, so it has to be short.
