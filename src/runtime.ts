@@ -110,6 +110,8 @@ export interface Runtime {
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
   /** The bytes a file had before a change. */
   readKept(record: SavedRecord, change: Change): Uint8Array
+  /** Puts a change of authority (trust, revoked grants) on record. */
+  note(action: string, details: Record<string, unknown>): void
   /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
   recover(): Promise<string[]>
   /** Starts or resumes a run; without an id, a new one that is forgotten when the runtime closes. */
@@ -165,6 +167,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return callTools(parts.calls, await Promise.all(requests.map(toCall)))
     },
     recover: recovered,
+    note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request))
       return {

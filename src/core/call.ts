@@ -227,6 +227,12 @@ async function settle(
     throw new ToolError('expired', 'Nobody answered in time, so the call was not run.')
   }
   progress.decision = await runtime.permissions.settle(request, judgement, answer)
+  if (answer.kind === 'session' || answer.kind === 'permanent' || answer.kind === 'deny-permanently') {
+    const label =
+      'grant' in answer ? judgement.preview?.grants.find(offer => offer.id === answer.grant)?.label : null
+    const details = { call: call.id, answer: answer.kind, grant: label ?? null, user: answer.user }
+    runtime.audit.record({ type: 'note', action: 'answer-remembered', details })
+  }
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
 }
 

@@ -144,14 +144,29 @@ async function trustProject(context: CommandContext, loaded: LoadedConfig): Prom
     return EXIT.needsPerson
   }
   await trust(environment, workspace.root, projectPart)
+  await putOnRecord(context, loaded, 'trust-given')
   report(context, 'trusted', 'Trusted. A change of any of these settings ends the trust.')
   return EXIT.ok
 }
 
 async function untrustProject(context: CommandContext, loaded: LoadedConfig): Promise<number> {
   const existed = await untrust(context.environment, loaded.workspace.root)
+  if (existed) await putOnRecord(context, loaded, 'trust-ended')
   report(context, 'ended', existed ? 'No longer trusted.' : 'It was not trusted.')
   return EXIT.ok
+}
+
+async function putOnRecord(
+  { environment }: CommandContext,
+  loaded: LoadedConfig,
+  action: string,
+): Promise<void> {
+  const runtime = await createRuntime({ loaded, environment, approver: noApprover('nothing is called') })
+  runtime.note(action, {
+    workspace: loaded.workspace.root,
+    settings: describeProjectAuthority(loaded.projectPart),
+  })
+  await runtime.close()
 }
 
 function report({ output }: CommandContext, status: string, sentence: string): void {

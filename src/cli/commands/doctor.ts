@@ -1,6 +1,8 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectConfig } from '../../config/load.ts'
+import { detectSandbox } from '../../sandbox/detect.ts'
+import { createProcesses } from '../../sandbox/processes.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { placesFor } from '../../store/places.ts'
 import { type Command, type CommandContext, flag } from '../command.ts'
@@ -48,6 +50,8 @@ const PROBES: Readonly<Record<string, Probe>> = {
   config: checkConfig,
   audit: checkAudit,
   system: checkSystem,
+  sandbox: checkSandbox,
+  recovery: checkLeftovers,
   disk: checkDisk,
 }
 
@@ -125,10 +129,37 @@ async function checkAudit(context: CommandContext): Promise<Finding[]> {
   return [{ status: 'ok', summary: `${report.events} events, chain intact (${where})` }]
 }
 
-const PARTS = [
-  { program: 'bwrap', use: 'sandbox for commands', package: 'bubblewrap' },
-  { program: 'git', use: 'git tools', package: 'git' },
-]
+const PARTS = [{ program: 'git', use: 'git tools', package: 'git' }]
+
+/** Tries the walls for real: that bubblewrap is installed does not mean that it may be used here. */
+async function checkSandbox(): Promise<Finding[]> {
+  const processes = createProcesses({ spawner: 'direct' })
+  try {
+    const { walls } = await detectSandbox(processes)
+    return walls.map(({ name, ok, detail }) => ({
+      status: ok ? 'ok' : 'warn',
+      summary: `${name}: ${detail}`,
+    }))
+  } finally {
+    await processes.close()
+  }
+}
+
+/** What a Kogu that was killed left behind; the next call settles it. */
+async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(loadOptions(context))
+  if (loaded === undefined) return []
+  const { overlays } = placesFor(loaded.workspace.root, context.environment.directories.state)
+  const left = existsSync(overlays) ? readdirSync(overlays).length : 0
+  if (left === 0) return [{ status: 'ok', summary: 'no interrupted commands' }]
+  return [
+    {
+      status: 'warn',
+      summary: `${left} interrupted or running commands`,
+      remedy: 'the next kogu call settles them',
+    },
+  ]
+}
 
 function checkSystem({ environment }: CommandContext): Finding[] {
   return PARTS.map(({ program, use, package: name }) => {

@@ -143,12 +143,9 @@ function lint({ output }: CommandContext, runtime: Runtime): number {
   return findings.length === 0 ? EXIT.ok : EXIT.config
 }
 
-async function grants(
-  context: CommandContext,
-  { grants: store }: Runtime,
-  [verb = 'list', id]: readonly string[],
-) {
+async function grants(context: CommandContext, runtime: Runtime, [verb = 'list', id]: readonly string[]) {
   const { output, environment } = context
+  const { grants: store } = runtime
   const all = store.list()
   switch (verb) {
     case 'list':
@@ -160,6 +157,7 @@ async function grants(
       if (id === undefined) throw new UsageError('Which one?', 'See: kogu permissions grants list')
       if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
       const removed = await store.remove(id)
+      if (removed) runtime.note('grant-revoked', { grant: id })
       if (output.json) output.object({ ok: removed, id })
       else output.note(removed ? `Revoked ${id}.` : `There is no grant '${toVisible(id)}'.`)
       return removed ? EXIT.ok : EXIT.notFound
