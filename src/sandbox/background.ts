@@ -43,7 +43,8 @@ export function createBackground(folder: string): Background {
     if (meta.ended !== undefined) return { ...meta, running: false, waitingForInput: false }
     const answer = await ask({ type: 'status', id }).catch(nobodyThere)
     const running = answer.ok && answer.running
-    return { ...meta, running, waitingForInput: answer.ok && answer.waitingForInput === true }
+    // It may have ended since.
+    return { ...readMeta(folder, id), running, waitingForInput: answer.ok && answer.waitingForInput === true }
   }
   return {
     state,

@@ -58,6 +58,7 @@ class Helper {
   readonly #exited = Promise.withResolvers<void>()
   #nextId = 1
   #ended = false
+  #closing = false
   #reason: string | undefined
 
   constructor() {
@@ -73,7 +74,8 @@ class Helper {
       },
     )
     this.#process.on('error', error => this.#die(error.message))
-    this.#process.on('exit', () => this.#die(this.#reason))
+    // Not `exit`: its last words, which may name a program that it just started, are read before `close`.
+    this.#process.on('close', () => this.#die(this.#reason))
     this.#process.stdin?.on('error', () => {
       // It died; `exit` says so too.
     })
@@ -129,7 +131,8 @@ class Helper {
   }
 
   async close(): Promise<void> {
-    this.#process.ref()
+    this.#closing = true
+    this.#keepAlive()
     this.#process.stdin?.end()
     await this.#exited.promise
   }
@@ -238,7 +241,7 @@ class Helper {
 
   /** Kogu may exit while the helper idles, and must not while it waits for an answer. */
   #keepAlive(): void {
-    const busy = this.#children.size > 0 || this.#waiting.length > 0
+    const busy = this.#closing || this.#children.size > 0 || this.#waiting.length > 0
     for (const handle of [this.#process, this.#process.stdin, this.#process.stdout]) {
       // Node gives children pipes that are sockets; the types say only Readable and Writable.
       const holder = handle as { ref(): void; unref(): void } | null

@@ -126,6 +126,8 @@ async function own(command: BackgroundCommand, sandbox: Sandbox): Promise<void> 
       ended: { at: Date.now(), exitCode: null, signal: null, reason: 'failed', message },
     })
   }
+  // Only now: whoever hears that it does not run any more wants to read how it ended.
+  running.delete(command.id)
   exitWhenIdle(sandbox)
 }
 
@@ -152,8 +154,8 @@ async function run(command: BackgroundCommand, place: string, sandbox: Sandbox):
     })
     return { exitCode: result.exitCode, signal: result.signal, reason: reasonOf(result) }
   } finally {
-    running.delete(command.id)
     if (entry.stdin !== undefined) closeSync(entry.stdin)
+    entry.stdin = undefined
     log.close()
     rmSync(stdinPath, { force: true })
   }
