@@ -3,7 +3,7 @@
 // It lives as long as its standard input: when Kogu ends, however it ends, everything it started is killed.
 // It imports as little as possible, because its memory is what every fork copies.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inheritedDescriptors } from './inherited.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
@@ -74,7 +74,7 @@ function start(message: ToHelper): void {
   } finally {
     for (const descriptor of opened) closeSync(descriptor)
     for (const name of [message.stdout, message.stderr, message.stdin]) {
-      if (name !== undefined) unlinkSync(join(folder, name))
+      if (name !== undefined) rmSync(join(folder, name), { force: true })
     }
     pipes.free -= 2
     if (pipes.free < PIPES_AT_A_TIME / 2) makePipes()
