@@ -11,6 +11,8 @@ const syncAsync = promisify(fs.fsync)
 
 const SMALL = 256 * 1024
 const CHUNK = 1024 * 1024
+/** Only ever used between two awaits. */
+const SCRATCH = Buffer.allocUnsafe(64 * 1024)
 
 export function sha256(bytes: Uint8Array | string): string {
   return hash('sha256', bytes)
@@ -64,11 +66,10 @@ export async function syncFile(descriptor: number, size: number): Promise<void> 
 
 /** Hash and size of an open file without holding it in memory. */
 export async function hashFile(descriptor: number): Promise<{ sha256: string; size: number }> {
-  const first = Buffer.allocUnsafe(64 * 1024)
-  const count = fs.readSync(descriptor, first, 0, first.length, 0)
-  if (count < first.length) {
-    const rest = fs.readSync(descriptor, first, count, first.length - count, count)
-    if (rest === 0) return { sha256: sha256(first.subarray(0, count)), size: count }
+  const count = fs.readSync(descriptor, SCRATCH, 0, SCRATCH.length, 0)
+  if (count < SCRATCH.length) {
+    const rest = fs.readSync(descriptor, SCRATCH, count, SCRATCH.length - count, count)
+    if (rest === 0) return { sha256: sha256(SCRATCH.subarray(0, count)), size: count }
   }
   const digest = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)

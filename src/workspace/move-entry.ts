@@ -165,21 +165,21 @@ async function describeMove(
     record.add(old?.entry === each.entry ? { ...old, ...arrival, change: 'changed' } : arrival)
   }
   for (const each of survey.toReversed()) {
-    const content = { in: 'path', path: join(target.real, ...each.names) } as const
+    const content = { movedTo: join(target.real, ...each.names) }
     record.add(deletion(each.entry === 'file' ? { ...each, content } : each))
   }
 }
 
 async function describeReplaced(record: ChangeRecord, path: string, replaced: Replaced): Promise<Change> {
   const { stat, bytes, sha256: hash } = replaced
-  const content = await record.keepBytes(bytes, hash)
+  const kept = await record.keepBytes(bytes, hash)
   return {
     change: 'deleted',
     path,
     entry: 'file',
     before: { mode: stat.mode & PERMISSION_BITS, size: bytes.length, sha256: hash },
     ...ownerOf(stat),
-    ...(content === undefined ? { undoable: false } : { content }),
+    ...(kept ? { content: 'kept' } : { undoable: false }),
   }
 }
 

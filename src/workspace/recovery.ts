@@ -1,15 +1,16 @@
 import { appendFileSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isSystemError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
 import { sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
 import { isTemporary, overwriteBytes } from './replace-file.ts'
 import { hasHappened } from './settle-record.ts'
 import { putBack, removeTree } from './tree.ts'
-import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
+import { listRecords, readKept, readRecord, type SavedRecord } from './undo-read.ts'
 import { type Change, recordName } from './undo-record.ts'
-import { ownerPath, type UndoStore } from './undo-store.ts'
+import { idInName, ownerPath, type UndoStore } from './undo-store.ts'
 
 // After a kill: records of processes that are gone still lie in `pending/`. Each change in them is compared with the
 // disk. What happened is kept as a complete record, what did not is forgotten, temporary files go. The cost is one
@@ -69,7 +70,7 @@ async function reconcile(store: UndoStore, record: SavedRecord, problems: string
   const observer = createObserver()
   try {
     for (const change of record.changes) {
-      if (change.inPlace === true) attempt(problems, () => completeTorn(store, record, change, observer))
+      if (change.inPlace !== undefined) attempt(problems, () => completeTorn(store, record, change, observer))
     }
     for (const each of record.temporaries) attempt(problems, () => removeTemporary(observer, each))
     const done: number[] = []
@@ -109,13 +110,33 @@ function removeTemporary(
 function completeTorn(store: UndoStore, record: SavedRecord, change: Change, observer: Observer): void {
   const folder = observer.folder(dirname(change.path))
   const path = folder.at(basename(change.path))
-  if (!lstatSync(path).isFile() || change.content === undefined) return
-  const next = record.temporaries
-    .filter(each => dirname(each.path) === folder.real && isTemporary(basename(each.path)))
-    .map(each => readIfThere(folder.at(basename(each.path))))
-    .find(bytes => bytes !== undefined && sha256(bytes) === change.after?.sha256)
-  if (next === undefined) return
-  if (isMixture(readFileSync(path), readKept(store.places, record, change), next)) overwriteBytes(path, next)
+  const old = change.before?.sha256
+  const next = change.after?.sha256
+  if (old === undefined || next === undefined || !lstatSync(path).isFile()) return
+  const now = readFileSync(path)
+  if ([old, next].includes(sha256(now))) return
+  const bytes = findNext(store, record, change, folder)
+  if (isMixture(now, readKept(store.places, record, old), bytes)) overwriteBytes(path, bytes, true)
+}
+
+/** The bytes that were to be written. */
+function findNext(store: UndoStore, record: SavedRecord, change: Change, folder: PinnedDirectory): Buffer {
+  const id = change.inPlace?.afterIn
+  const hash = change.after?.sha256 ?? ''
+  if (id !== undefined) {
+    const path = listRecords(store.places).find(each => idInName(basename(each)) === id)
+    const other = path === undefined ? record : readRecord(path)
+    return readKept(store.places, other ?? record, hash)
+  }
+  const siblings = record.temporaries.filter(each => dirname(each.path) === folder.real)
+  for (const name of siblings.map(each => basename(each.path)).filter(isTemporary)) {
+    const bytes = readIfThere(folder.at(name))
+    if (bytes !== undefined && sha256(bytes) === hash) return bytes
+  }
+  throw new ToolError(
+    'failed',
+    `${change.path} was being written when Kogu was killed, and cannot be completed.`,
+  )
 }
 
 /** The beginning of the new content, the rest of the old one: nothing that a person would write. */

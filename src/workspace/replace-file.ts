@@ -63,6 +63,16 @@ export function isTemporary(name: string): boolean {
   return /^\.kogu-tmp-[0-9a-f]{16}(-old|-gone)?$/.test(name)
 }
 
+/**
+ * Removes second names of a file that a killed process left beside it; returns how many there were. Only for whoever
+ * holds the lock of the file: then no living process has such a name.
+ */
+export function removeOrphans(folder: PinnedDirectory, ino: number): number {
+  const orphans = folder.names().filter(name => isTemporary(name) && lstatSync(folder.at(name)).ino === ino)
+  for (const name of orphans) unlinkSync(folder.at(name))
+  return orphans.length
+}
+
 /** Where the old file waits for the last look. */
 export function asideOf(temporary: string): string {
   return `${temporary}-old`
@@ -124,19 +134,20 @@ export async function copyIntoPlace(
 ): Promise<void> {
   try {
     if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(join(folder.real, name))
-    overwriteBytes(folder.at(name), content)
+    overwriteBytes(folder.at(name), content, true)
   } finally {
     removeIfThere(folder.at(temporary))
   }
 }
 
-export function overwriteBytes(path: string, bytes: Uint8Array): void {
+/** Into the file as it is: no new inode, no moment without it, but readers may see a mixture. */
+export function overwriteBytes(path: string, bytes: Uint8Array, sync: boolean): void {
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     for (let done = 0; done < bytes.length; )
       done += writeSync(descriptor, bytes, done, bytes.length - done, done)
     ftruncateSync(descriptor, bytes.length)
-    fsyncSync(descriptor)
+    if (sync) fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }

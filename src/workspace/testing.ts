@@ -118,8 +118,8 @@ export function testPermit(root: string, access: readonly Access[]): Permit {
   const judged = new Map<string, string>()
   for (const each of access) {
     if (!('path' in each)) continue
-    const absolute = toAbsolute(root, each.path)
     try {
+      const absolute = toAbsolute(root, each.path)
       judged.set(absolute, followLinks(absolute).real)
     } catch {
       // Not judged: the call will be refused.

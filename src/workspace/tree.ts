@@ -39,7 +39,7 @@ export async function surveyTree(
     const path = join(parent.real, child)
     options.check(path, names)
     const stat = lstatSync(parent.at(child), { throwIfNoEntry: false })
-    if (stat === undefined) throw changedMeanwhile(path)
+    if (stat === undefined) throw child.includes('\uFFFD') ? unreadableName(path) : changedMeanwhile(path)
     const place = { names, path, ...ownerOf(stat) }
     if (!stat.isDirectory()) {
       found.push({ ...place, ...(await surveyLeaf(parent, child, stat, options.keep)) })
@@ -87,18 +87,17 @@ async function surveyLeaf(
     if (file.stat.size <= INLINE_BYTES) {
       const bytes = await readAll(file.descriptor, file.stat.size)
       const hash = sha256(bytes)
-      const content = await record?.keepBytes(bytes, hash)
+      const kept = await record?.keepBytes(bytes, hash)
       return {
         entry: 'file',
         state: { mode, size: bytes.length, sha256: hash },
         identity,
-        ...(content && { content }),
+        ...(kept && { content: 'kept' }),
       }
     }
     const hashed = await hashFile(file.descriptor)
-    // A file with other names stays in use: as a second name of it, what is kept would change with it.
-    const content = record?.keepFile(folder.at(name), { ...hashed, displaced: file.stat.nlink === 1 })
-    return { entry: 'file', state: { mode, ...hashed }, identity, ...(content && { content }) }
+    const kept = record?.keepFile(folder.at(name), { ...hashed, displaced: true })
+    return { entry: 'file', state: { mode, ...hashed }, identity, ...(kept && { content: 'kept' }) }
   } finally {
     closeSync(file.descriptor)
   }
@@ -167,6 +166,10 @@ export function putBack(folder: PinnedDirectory, temporary: string, name: string
     )
   }
   renameSync(folder.at(temporary), folder.at(name))
+}
+
+function unreadableName(path: string): ToolError {
+  return new ToolError('failed', `The folder holds a file whose name is not valid UTF-8: ${path}`)
 }
 
 /** Only what is not ours by itself needs to be remembered. */

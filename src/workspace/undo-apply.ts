@@ -10,14 +10,7 @@ import { newTemporary } from './replace-file.ts'
 import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
 import { type PathState, planUndo, type UndoPlan, type UndoStep } from './undo-plan.ts'
-import {
-  type CallReference,
-  type Change,
-  type ChangeRecord,
-  type ContentSource,
-  INLINE_BYTES,
-  toEffect,
-} from './undo-record.ts'
+import { type CallReference, type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
 import { runSteps } from './undo-steps.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -29,6 +22,9 @@ export interface UndoOptions {
   /** Take back what can be, although the plan has conflicts. */
   readonly despiteConflicts?: boolean
 }
+
+/** Up to this many files are each replaced at once and synced; of more, the system writes them in its own time. */
+export const MAX_ATOMIC = 64
 
 export interface UndoResult {
   readonly effects: readonly Effect[]
@@ -44,7 +40,10 @@ export interface PreparedStep extends UndoStep {
   readonly renameFrom?: string
   /** It goes to this path by being renamed. */
   readonly renameTo?: string
-  readonly kept?: ContentSource
+  /** It was small enough to be kept. */
+  readonly kept: boolean
+  /** Written into the file itself. */
+  readonly inPlace: boolean
 }
 
 /** Does what the plan says, all of it or nothing, and reads everything again. */
@@ -63,7 +62,7 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
     for (const folder of new Set(steps.map(step => dirname(step.path)))) {
       record.temporary(join(folder, temporary))
     }
-    for (const change of toChanges(steps)) record.add(change)
+    for (const change of toChanges(steps, record.header.id)) record.add(change)
     record.seal()
     started = true
     await runSteps({ store, record, observer, steps, temporary })
@@ -103,15 +102,31 @@ async function prepare(
   for (const step of steps) {
     const renameTo = renames.get(step.path)
     const renameFrom = origins.get(step.path)
-    const found = await keepCurrent(observer, step, renameTo === undefined ? record : undefined)
+    const staysAsItIs = renameTo !== undefined || changesOnlyMode(step)
     prepared.push({
       ...step,
-      ...found,
+      ...(await keepCurrent(observer, step, {
+        record: staysAsItIs ? undefined : record,
+        steps: steps.length,
+      })),
       ...(renameTo === undefined ? {} : { renameTo }),
       ...(renameFrom === undefined ? {} : { renameFrom }),
     })
   }
   return prepared
+}
+
+/**
+ * A file with other names keeps them. And of very many files each is written in place, which costs a tenth: whoever
+ * reads one at that very moment may see a mixture, and after a kill the next start completes it.
+ */
+function isWrittenInPlace(step: UndoStep, stat: Stats, steps: number): boolean {
+  const replaces = step.now?.entry === 'file' && step.then?.entry === 'file' && !changesOnlyMode(step)
+  return replaces && (stat.nlink > 1 || steps > MAX_ATOMIC)
+}
+
+export function changesOnlyMode({ now, then }: UndoStep): boolean {
+  return now?.entry === 'file' && then?.entry === 'file' && now.state.sha256 === then.state.sha256
 }
 
 /** Files that were moved go back by renaming: their content may be too large to be kept. Old path → new path. */
@@ -135,34 +150,32 @@ export function changesKind({ now, then }: UndoStep): boolean {
   return now !== undefined && then !== undefined && now.entry !== then.entry
 }
 
-/** A file with other names keeps them: all of them get the old content back. */
-export function isWrittenInPlace({ now, then, stat }: PreparedStep): boolean {
-  return stat !== undefined && stat.nlink > 1 && now?.entry === 'file' && then?.entry === 'file'
-}
-
 async function keepCurrent(
   observer: Observer,
-  { path, now }: UndoStep,
-  record: ChangeRecord | undefined,
-): Promise<{ stat?: Stats; kept?: ContentSource }> {
-  if (now?.entry !== 'file') return {}
+  step: UndoStep,
+  { record, steps }: { record: ChangeRecord | undefined; steps: number },
+): Promise<Pick<PreparedStep, 'stat' | 'kept' | 'inPlace'>> {
+  const { path, now } = step
+  if (now?.entry !== 'file') return { kept: false, inPlace: false }
   const folder = observer.folder(dirname(path))
   const file = openRegular(folder, basename(path))
   if (file === undefined) throw changedMeanwhile(path)
   try {
-    let kept: ContentSource | undefined
+    const { stat, descriptor } = file
+    const inPlace = isWrittenInPlace(step, stat, steps)
+    let kept: boolean | undefined
     let hash: string
-    if (file.stat.size <= INLINE_BYTES) {
-      const bytes = await readAll(file.descriptor, file.stat.size)
+    if (stat.size <= INLINE_BYTES) {
+      const bytes = await readAll(descriptor, stat.size)
       hash = sha256(bytes)
       kept = await record?.keepBytes(bytes, hash)
     } else {
-      const hashed = await hashFile(file.descriptor)
+      const hashed = await hashFile(descriptor)
       hash = hashed.sha256
-      kept = record?.keepFile(folder.at(basename(path)), { ...hashed, displaced: file.stat.nlink === 1 })
+      kept = record?.keepFile(folder.at(basename(path)), { ...hashed, displaced: !inPlace })
     }
     if (hash !== now.state.sha256) throw changedMeanwhile(path)
-    return { stat: file.stat, ...(kept === undefined ? {} : { kept }) }
+    return { stat, kept: kept === true, inPlace }
   } finally {
     closeSync(file.descriptor)
   }
@@ -172,14 +185,14 @@ async function keepCurrent(
  * In an order that can be taken back from its end: what goes, from the bottom; then what changes; then what comes, from
  * the top. An entry that takes the place of another kind is both.
  */
-function toChanges(steps: readonly PreparedStep[]): Change[] {
+function toChanges(steps: readonly PreparedStep[], own: string): Change[] {
   const going: Change[] = []
   const changing: Change[] = []
   const coming: Change[] = []
   for (const step of steps) {
     const { path, now, then } = step
     if (now !== undefined && then !== undefined && now.entry === then.entry) {
-      const inPlace = isWrittenInPlace(step) ? { inPlace: true as const } : {}
+      const inPlace = step.inPlace ? { inPlace: { afterIn: recordOf(then) ?? own } } : {}
       const target = { ...departure(step, now).target, ...arrival(path, then).target }
       changing.push({
         ...departure(step, now),
@@ -196,8 +209,14 @@ function toChanges(steps: readonly PreparedStep[]): Change[] {
   return [...going.reverse(), ...changing, ...coming]
 }
 
-function departure({ path, kept, renameTo, stat }: PreparedStep, now: PathState): Change {
-  const content = renameTo === undefined ? kept : ({ in: 'path', path: renameTo } as const)
+/** Where the bytes of a restored file are; undefined: in the record of this undo itself. */
+function recordOf({ content }: PathState): string | undefined {
+  return content?.from === 'record' ? content.record.header.id : undefined
+}
+
+function departure(step: PreparedStep, now: PathState): Change {
+  const { path, kept, renameTo, stat } = step
+  const content = renameTo !== undefined ? { movedTo: renameTo } : kept ? 'kept' : undefined
   return {
     change: 'deleted',
     path,
@@ -206,7 +225,7 @@ function departure({ path, kept, renameTo, stat }: PreparedStep, now: PathState)
     ...(now.target === undefined ? {} : { target: { before: now.target } }),
     ...(stat === undefined ? {} : ownerOf(stat)),
     ...(content === undefined ? {} : { content }),
-    ...(now.entry === 'file' && content === undefined ? { undoable: false } : {}),
+    ...(now.entry === 'file' && content === undefined && !changesOnlyMode(step) ? { undoable: false } : {}),
   }
 }
 

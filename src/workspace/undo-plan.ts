@@ -231,9 +231,15 @@ async function restore(
   const owner = change.owner === undefined ? {} : { owner: change.owner }
   if (entry === 'directory') return { entry, state, ...owner }
   if (entry === 'link') return { entry, state, target: change.target?.before ?? '', ...owner }
-  if (change.content?.in !== 'path')
+  const current = await paper.look(change.path)
+  if (current !== undefined && current !== 'other' && current.state.sha256 === state.sha256) {
+    // Only the mode was changed: the content is where it is.
+    return { ...current, state, ...owner }
+  }
+  if (typeof change.content !== 'object') {
     return { entry, state, content: { from: 'record', record, change }, ...owner }
-  const { path } = change.content
+  }
+  const path = change.content.movedTo
   const moved = [await paper.look(path), paper.moved.get(path)].find(
     each => each !== undefined && each !== 'other' && each.state.sha256 === state.sha256,
   )

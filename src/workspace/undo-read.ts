@@ -72,28 +72,26 @@ export function readRecord(path: string): SavedRecord | undefined {
   return { path, header, changes: made, temporaries, objects }
 }
 
-/** The bytes that a file had before a change, checked against their hash. */
-export function readKept(places: StorePlaces, record: SavedRecord, change: Change): Buffer {
-  const hash = change.before?.sha256 ?? ''
-  const kept = change.content
-  try {
-    if (kept?.in === 'record') return verified(readObject(record, hash), hash)
-    if (kept?.in === 'store') {
-      const bytes = readFileSync(join(places.files, record.header.id, storedName(hash, kept.compressed)))
-      return verified(kept.compressed ? zstdDecompressSync(bytes) : bytes, hash)
-    }
-  } catch (error) {
-    if (error instanceof ToolError || !isSystemError(error)) throw error
+/** Kept bytes, by their hash and checked against it. */
+export function readKept(places: StorePlaces, record: SavedRecord, hash: string): Buffer {
+  const bytes =
+    readObject(record, hash) ?? readFile(places, record, hash, true) ?? readFile(places, record, hash, false)
+  if (bytes === undefined) {
+    throw new ToolError('failed', `A content is not in the undo store any more (${hash.slice(0, 12)}).`)
   }
-  throw new ToolError(
-    'failed',
-    `The content that was kept of ${change.path} is not in the undo store any more.`,
-  )
+  // What is kept as a second name of a file can be changed by a program that still has the file open.
+  if (sha256(bytes) !== hash) {
+    throw new ToolError(
+      'failed',
+      `The undo store holds a damaged copy (${hash.slice(0, 12)}), which is not used.`,
+    )
+  }
+  return bytes
 }
 
-function readObject(record: SavedRecord, hash: string): Buffer {
+function readObject(record: SavedRecord, hash: string): Buffer | undefined {
   const place = record.objects.get(hash)
-  if (place === undefined) return Buffer.alloc(0)
+  if (place === undefined) return undefined
   const buffer = Buffer.allocUnsafe(place.length)
   const descriptor = openSync(record.path, 'r')
   try {
@@ -102,19 +100,25 @@ function readObject(record: SavedRecord, hash: string): Buffer {
     closeSync(descriptor)
   }
   const line = parseLine(buffer.toString('latin1'))
-  if (line === undefined || !('object' in line)) return Buffer.alloc(0)
+  if (line === undefined || !('object' in line)) return undefined
   return 'zstd' in line
     ? zstdDecompressSync(Buffer.from(line.zstd, 'base64'))
     : Buffer.from(line.raw, 'base64')
 }
 
-/** What is kept as a second name of a file can be changed by a program that still has the file open. */
-function verified(bytes: Buffer, hash: string): Buffer {
-  if (sha256(bytes) === hash) return bytes
-  throw new ToolError(
-    'failed',
-    `The undo store holds a damaged copy (${hash.slice(0, 12)}), which is not used.`,
-  )
+function readFile(
+  places: StorePlaces,
+  record: SavedRecord,
+  hash: string,
+  packed: boolean,
+): Buffer | undefined {
+  try {
+    const bytes = readFileSync(join(places.files, record.header.id, storedName(hash, packed)))
+    return packed ? zstdDecompressSync(bytes) : bytes
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function parseLine(text: string): RecordLine | undefined {

@@ -19,13 +19,8 @@ export interface CallReference {
   readonly tool: string
 }
 
-/** Where the bytes of `before` are. */
-export type ContentSource =
-  | { in: 'record' }
-  /** A file of its own in the store. */
-  | { in: 'store'; compressed: boolean }
-  /** The entry was moved: its bytes are at this path now. */
-  | { in: 'path'; path: string }
+/** Where the bytes of `before` are: kept with the record; or, for an entry that was moved, where it is now. */
+export type ContentSource = 'kept' | { movedTo: string }
 
 export interface Owner {
   readonly uid: number
@@ -33,14 +28,17 @@ export interface Owner {
 }
 
 export interface Change extends Effect {
-  /** Absent: there was no content, or it was not kept (`undoable: false`). */
+  /** Absent: there was no content, or it was too large to keep (`undoable: false`). */
   content?: ContentSource
   /** Owner and group of what was there, where they are not those of this process. */
   owner?: Owner
   /** Targets of links. */
   target?: { before?: string; after?: string }
-  /** Written into the file itself; a kill in the middle leaves a mixture of both contents. */
-  inPlace?: true
+  /**
+   * Written into the file itself; a kill in the middle leaves a mixture of both contents. Names the record that has the
+   * bytes of `after`, or is empty when a temporary sibling has them.
+   */
+  inPlace?: { afterIn?: string }
 }
 
 export interface RecordHeader {
@@ -98,7 +96,7 @@ export class ChangeRecord {
   /** Where it lies until it is complete. */
   readonly pendingPath: string
   readonly #filesPath: string
-  readonly #kept = new Map<string, ContentSource>()
+  readonly #kept = new Set<string>()
   #lines: string[] = []
   #buffered = 0
   #bytes = 0
@@ -112,14 +110,14 @@ export class ChangeRecord {
     this.#append({ header: options.header })
   }
 
-  /** Keeps bytes that are in memory. Undefined: too large, so the change cannot be undone. */
-  async keepBytes(content: Uint8Array, hash: string): Promise<ContentSource | undefined> {
-    const known = this.#kept.get(hash)
-    if (known !== undefined) return known
-    if (!this.#fits(content.length)) return undefined
+  /** Keeps bytes that are in memory. False: too large, so the change cannot be undone. */
+  async keepBytes(content: Uint8Array, hash: string): Promise<boolean> {
+    if (this.#kept.has(hash)) return true
+    if (!this.#fits(content.length)) return false
     if (content.length <= INLINE_BYTES) {
+      this.#kept.add(hash)
       this.#append(contentLine(content, hash))
-      return this.#remember(hash, { in: 'record' })
+      return true
     }
     const packed = await compress(content)
     const compressed = packed.length < content.length
@@ -131,24 +129,24 @@ export class ChangeRecord {
       fs.closeSync(descriptor)
     }
     this.#bytes += kept.length
-    return this.#remember(hash, { in: 'store', compressed })
+    this.#kept.add(hash)
+    return true
   }
 
   /**
-   * Keeps a file too large for the memory. `displaced`: its only name is about to go, so that a second name will do;
+   * Keeps a file too large for the memory. `displaced`: its name is about to go, so that a second name will do;
    * otherwise it is copied (reflinked where the file system can).
    */
-  keepFile(
-    path: string,
-    file: { sha256: string; size: number; displaced: boolean },
-  ): ContentSource | undefined {
-    const known = this.#kept.get(file.sha256)
-    if (known !== undefined) return known
-    if (!this.#fits(file.size)) return undefined
+  keepFile(path: string, file: { sha256: string; size: number; displaced: boolean }): boolean {
+    if (this.#kept.has(file.sha256)) return true
+    if (!this.#fits(file.size)) return false
     const to = this.#filePath(file.sha256, false)
-    if (!file.displaced || !tryLink(path, to)) fs.copyFileSync(path, to, fs.constants.COPYFILE_FICLONE)
+    // A file with other names stays in use: as one more name of it, what is kept would change with it.
+    const mayLink = file.displaced && fs.lstatSync(path).nlink === 1
+    if (!mayLink || !tryLink(path, to)) fs.copyFileSync(path, to, fs.constants.COPYFILE_FICLONE)
     this.#bytes += file.size
-    return this.#remember(file.sha256, { in: 'store', compressed: false })
+    this.#kept.add(file.sha256)
+    return true
   }
 
   add(change: Change): void {
@@ -196,11 +194,6 @@ export class ChangeRecord {
 
   #fits(size: number): boolean {
     return size <= this.#options.largeFileBytes && this.#bytes + size <= this.#options.budgetBytes
-  }
-
-  #remember(hash: string, source: ContentSource): ContentSource {
-    this.#kept.set(hash, source)
-    return source
   }
 
   #filePath(hash: string, compressed: boolean): string {

@@ -2,7 +2,6 @@ import {
   lchownSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmdirSync,
@@ -15,7 +14,7 @@ import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
-import { changesKind, isWrittenInPlace, type PreparedStep } from './undo-apply.ts'
+import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './undo-apply.ts'
 import type { PathState } from './undo-plan.ts'
 import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
@@ -33,9 +32,6 @@ interface Work {
   readonly steps: readonly PreparedStep[]
   readonly temporary: string
 }
-
-/** Above this, syncing each file would take longer than the undo itself; the system writes them in its own time. */
-const MAX_SYNCED = 64
 
 export async function runSteps(work: Work): Promise<void> {
   const { steps, observer } = work
@@ -60,7 +56,7 @@ export async function runSteps(work: Work): Promise<void> {
   for (const { path, then } of coming.toReversed()) {
     if (then?.entry === 'directory') finishFolder(observer, path, then)
   }
-  if (steps.length <= MAX_SYNCED) syncFolders(observer, steps)
+  if (steps.length <= MAX_ATOMIC) syncFolders(observer, steps)
 }
 
 function at(observer: Observer, path: string): string {
@@ -106,15 +102,19 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
   const name = basename(path)
   if (then.entry === 'link') {
     symlinkSync(then.target ?? '', folder.at(temporary))
-  } else if (now?.entry === 'file' && now.state.sha256 === then.state.sha256) {
-    // Only the mode differs.
+  } else if (changesOnlyMode(step)) {
     if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
     setMode(folder, name, then.state.mode)
+    return
+  } else if (step.inPlace) {
+    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+    overwriteBytes(folder.at(name), contents(then), steps.length <= MAX_ATOMIC)
+    if (then.state.mode !== now?.state.mode) setMode(folder, name, then.state.mode)
     return
   } else {
     const content = contents(then)
     const seen = now?.entry === 'file' && stat !== undefined ? { stat, sha256: now.state.sha256 ?? '' } : null
-    const sync = steps.length <= MAX_SYNCED
+    const sync = steps.length <= MAX_ATOMIC
     const owner = then.owner === undefined ? {} : { owner: then.owner }
     await prepareReplacement({
       folder,
@@ -136,16 +136,14 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
   }
 }
 
-function putOver(folder: PinnedDirectory, name: string, step: PreparedStep, temporary: string): void {
-  const { path, then, stat } = step
+function putOver(
+  folder: PinnedDirectory,
+  name: string,
+  { path, stat }: PreparedStep,
+  temporary: string,
+): void {
   if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
-  if (!isWrittenInPlace(step)) {
-    renameSync(folder.at(temporary), folder.at(name))
-    return
-  }
-  overwriteBytes(folder.at(name), readFileSync(folder.at(temporary)))
-  if (then !== undefined) setMode(folder, name, then.state.mode)
-  unlinkSync(folder.at(temporary))
+  renameSync(folder.at(temporary), folder.at(name))
 }
 
 /** Between keeping it and replacing it, somebody else may have changed a file. */
@@ -156,23 +154,16 @@ function isSameFile(path: string, stat: NonNullable<PreparedStep['stat']>): bool
 
 type Contents = (then: PathState) => Uint8Array
 
-/** What was on the disk under another path is in the new record by now, under its hash. */
-function createContents({ store, record, steps }: Work): Contents {
+/** What was on the disk under another path is in the new record by now. */
+function createContents({ store, record }: Work): Contents {
   let own: SavedRecord | undefined
-  const byPath = new Map(steps.map(step => [step.path, step]))
   return ({ content, state }) => {
-    if (content === undefined) throw new Error('A file to be restored has no content.')
-    if (content.from === 'record') return readKept(store.places, content.record, content.change)
-    const source = byPath.get(content.path)
+    if (content === undefined || state.sha256 === undefined)
+      throw new Error('A file to be restored has no content.')
+    if (content.from === 'record') return readKept(store.places, content.record, state.sha256)
     own ??= readRecord(record.pendingPath)
-    if (own === undefined || source?.kept === undefined) throw changedMeanwhile(content.path)
-    return readKept(store.places, own, {
-      change: 'deleted',
-      path: content.path,
-      entry: 'file',
-      before: state,
-      content: source.kept,
-    })
+    if (own === undefined) throw changedMeanwhile(content.path)
+    return readKept(store.places, own, state.sha256)
   }
 }
 

@@ -14,11 +14,12 @@ import {
   newTemporary,
   prepareReplacement,
   putReplacement,
+  removeOrphans,
   type Seen,
 } from './replace-file.ts'
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
 import { settleRecord } from './settle-record.ts'
-import { type ChangeRecord, toEffect } from './undo-record.ts'
+import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
 
 const BEING_WRITTEN_MS = 50
 
@@ -33,6 +34,8 @@ interface Target {
 
 interface Before extends Seen {
   readonly bytes: Uint8Array
+  /** How many names it has. */
+  readonly names: number
 }
 
 interface Write {
@@ -114,7 +117,8 @@ async function readOnce(scope: CallScope, { folder, name, real }: Target): Promi
   const file = openRegular(folder, name)
   if (file === undefined) return null
   try {
-    if (file.stat.nlink > 1 && !isHardLinkConfirmed(scope, real)) {
+    const names = file.stat.nlink - (file.stat.nlink > 1 ? removeOrphans(folder, file.stat.ino) : 0)
+    if (names > 1 && !isHardLinkConfirmed(scope, real)) {
       throw new ToolError(
         'forbidden',
         `The file has other names (hard links) that would change too: ${real}`,
@@ -124,7 +128,7 @@ async function readOnce(scope: CallScope, { folder, name, real }: Target): Promi
       )
     }
     const bytes = await readAll(file.descriptor, file.stat.size)
-    return { stat: file.stat, bytes, sha256: sha256(bytes) }
+    return { stat: file.stat, names, bytes, sha256: sha256(bytes) }
   } finally {
     closeSync(file.descriptor)
   }
@@ -147,8 +151,8 @@ async function write(record: ChangeRecord, options: Write): Promise<void> {
   record.temporary(join(folder.real, asideOf(temporary)))
   record.seal()
   const mode = await prepareReplacement(replacement)
-  const inPlace = before !== null && before.stat.nlink > 1
-  await addChange(record, options, inPlace ? { mode, inPlace } : { mode })
+  const inPlace = before !== null && before.names > 1
+  await addChange(record, options, inPlace ? { mode, inPlace: {} } : { mode })
   record.seal()
   if (inPlace) await copyIntoPlace(replacement, before)
   else await putReplacement(replacement)
@@ -157,17 +161,17 @@ async function write(record: ChangeRecord, options: Write): Promise<void> {
 async function addChange(
   record: ChangeRecord,
   { folder, name, before, content, hash }: Write,
-  { mode, ...how }: { mode: number; inPlace?: true },
+  { mode, ...how }: { mode: number; inPlace?: NonNullable<Change['inPlace']> },
 ): Promise<void> {
-  const kept = before === null ? undefined : await record.keepBytes(before.bytes, before.sha256)
+  const kept = before !== null && (await record.keepBytes(before.bytes, before.sha256))
   record.add({
     change: before === null ? 'created' : 'changed',
     path: join(folder.real, name),
     entry: 'file',
     ...(before === null ? {} : { before: stateOf(before) }),
     after: { mode, size: content.length, sha256: hash },
-    ...(kept === undefined ? {} : { content: kept }),
-    ...(before !== null && kept === undefined ? { undoable: false } : {}),
+    ...(kept ? { content: 'kept' } : {}),
+    ...(before !== null && !kept ? { undoable: false } : {}),
     ...how,
   })
 }

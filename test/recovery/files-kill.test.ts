@@ -77,10 +77,12 @@ test('a process killed 200 times while it writes leaves whole files, no rubbish,
   const lane = async (): Promise<void> => {
     for (let afterMs = kills.pop(); afterMs !== undefined; afterMs = kills.pop()) {
       const child = start(root, 'endless')
+      const end = ended(child)
       await new Promise(resolve => child.stdout?.once('data', resolve))
       await sleep(afterMs)
       child.kill('SIGKILL')
-      await ended(child)
+      // Not before, by an error of its own.
+      expect(await end).toBe('SIGKILL')
     }
   }
   await Promise.all([lane(), lane(), lane()])
