@@ -10,6 +10,7 @@ import { modificationTimes } from './search/modification-times.ts'
 import { walk } from './search/walk.ts'
 
 const TIME_LIMIT_MS = 30_000
+const MOST_RESULTS = 100_000
 
 const input = z.object({
   pattern: z
@@ -20,7 +21,7 @@ const input = z.object({
       'Glob over the path below base_dir: "**/*.ts", "src/**/*.{js,jsx}", "**/@(a|b)*.md". "*.ts" matches only in base_dir itself.',
     ),
   base_dir: z.string().min(1).default('.').describe('Folder to search in; the working folder when left out.'),
-  max_results: z.int().min(1).max(100_000).default(1000).describe('Most paths to return.'),
+  max_results: z.int().min(1).default(1000).describe('Most paths to return, up to 100,000.'),
   offset: z.int().min(0).default(0).describe('Paths to skip: next_offset of the call before.'),
   sort: z
     .enum(['modified', 'path', 'none'])
@@ -63,7 +64,8 @@ function startOf({ pattern, base_dir }: Pick<Input, 'pattern' | 'base_dir'>, cwd
   return absolutePath(compileGlob(pattern).root || '.', absolutePath(base_dir, cwd))
 }
 
-async function search(wanted: Input, context: ToolContext): Promise<ToolOutput> {
+async function search(given: Input, context: ToolContext): Promise<ToolOutput> {
+  const wanted = { ...given, max_results: Math.min(given.max_results, MOST_RESULTS) }
   const started = performance.now()
   const asked = startOf(wanted, context.cwd)
   const start = context.permit.judged(asked)

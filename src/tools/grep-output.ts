@@ -108,7 +108,11 @@ export async function formatContent(
     data: {
       ...dataOf(result, wanted, shown),
       files,
-      matches: groups.map(({ path, lines, matches }) => ({ path, total: matches, lines })),
+      matches: groups.map(({ path, lines, matches }) => ({
+        path,
+        total: matches,
+        lines: lines.map(({ line, text, isMatch }) => ({ line, text, match: isMatch })),
+      })),
     },
   }
 }
@@ -116,11 +120,21 @@ export async function formatContent(
 /** The matches from `skip` on, with the context lines that belong to them. */
 function pageOfFile(lines: readonly ShownLine[], skip: number, room: number, wanted: GrepView): ShownLine[] {
   const chosen = lines.filter(line => line.isMatch).slice(skip, skip + room)
+  const isChosen = new Set(chosen)
   const before = wanted.before ?? wanted.context ?? 0
   const after = wanted.after ?? wanted.context ?? 0
-  const isNear = (line: ShownLine): boolean =>
-    chosen.some(match => line.line >= match.line - before && line.line <= endOf(match) + after)
-  return lines.filter(line => (line.isMatch ? chosen.includes(line) : isNear(line)))
+  let next = 0
+  return lines.filter(line => {
+    if (line.isMatch) return isChosen.has(line)
+    for (
+      let match = chosen[next];
+      match !== undefined && endOf(match) + after < line.line;
+      match = chosen[next]
+    )
+      next += 1
+    const match = chosen[next]
+    return match !== undefined && line.line >= match.line - before
+  })
 }
 
 /** A match across lines is one result of several lines. */
@@ -139,10 +153,10 @@ function groupText(
   isOnlyFile: boolean,
 ): string {
   const out: string[] = isOnlyFile ? [] : [shownPath(path)]
+  const hasContext = lines.some(line => !line.isMatch)
   let previous: ShownLine | undefined
   for (const line of lines) {
-    if (previous !== undefined && line.line > endOf(previous) + 1 && lines.some(each => !each.isMatch))
-      out.push('--')
+    if (hasContext && previous !== undefined && line.line > endOf(previous) + 1) out.push('--')
     const sign = line.isMatch ? ':' : '-'
     line.text.split('\n').forEach((text, index) => {
       out.push(numbers ? `${line.line + index}${sign}${text}` : text)

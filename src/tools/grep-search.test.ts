@@ -57,7 +57,7 @@ test('content comes in groups by file, with line numbers, context and totals', a
   expect(data.matches[1]).toEqual({
     path: 'content/b.ts',
     total: 1,
-    lines: [{ line: 1, text: 'needle needle', isMatch: true }],
+    lines: [{ line: 1, text: 'needle needle', match: true }],
   })
   const second = await grep('needle', {
     path: 'content',
@@ -115,13 +115,13 @@ test('case, fixed strings, multiline and line ends', async () => {
   expect(await one('(world)', { fixed_strings: true })).toEqual({
     line: 1,
     text: 'Hello (world)',
-    isMatch: true,
+    match: true,
   })
   expect(await one('second$', {})).toMatchObject({ line: 2, text: 'second' })
   expect(await one('begin.*end', { multiline: true })).toEqual({
     line: 3,
     text: 'begin\nmiddle\nend',
-    isMatch: true,
+    match: true,
   })
 })
 

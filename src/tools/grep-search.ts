@@ -15,6 +15,7 @@ import { explainErrors, type RipgrepQuery, type RipgrepRun, runRipgrep } from '.
 const TIME_LIMIT_MS = 30_000
 /** Matching lines of one file when many are searched. */
 const PER_FILE = 100
+const MOST_RESULTS = 10_000
 
 const lineCount = z.int().min(0).max(1000).optional()
 const input = z.object({
@@ -43,7 +44,7 @@ const input = z.object({
     .describe(
       'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
     ),
-  case_insensitive: z.boolean().default(false),
+  case_insensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
   fixed_strings: z.boolean().default(false).describe('The pattern is plain text, not a regular expression.'),
   multiline: z
     .boolean()
@@ -52,7 +53,11 @@ const input = z.object({
   before: lineCount.describe('Lines to show before each match (content).'),
   after: lineCount.describe('Lines to show after each match (content).'),
   context: lineCount.describe('Lines to show before and after each match (content).'),
-  head_limit: z.int().min(1).max(10_000).default(250).describe('Most files or matching lines to return.'),
+  head_limit: z
+    .int()
+    .min(0)
+    .default(250)
+    .describe('Most files or matching lines to return; 0 for as many as possible.'),
   offset: z.int().min(0).default(0).describe('Results to skip: next_offset of the call before.'),
   max_per_file: z
     .int()
@@ -60,7 +65,7 @@ const input = z.object({
     .optional()
     .describe('Most matching lines of one file (content); 100 unless path is a file.'),
   no_ignore: z.boolean().default(false).describe('Also files that .gitignore leaves out.'),
-  line_numbers: z.boolean().default(true),
+  line_numbers: z.boolean().default(true).describe('Show line numbers (content).'),
 })
 
 type GrepInput = z.output<typeof input>
@@ -96,7 +101,8 @@ export const grepSearch = defineTool({
   run: search,
 })
 
-async function search(wanted: GrepInput, context: ToolContext): Promise<ToolOutput> {
+async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutput> {
+  const wanted = { ...asked, head_limit: Math.min(asked.head_limit || MOST_RESULTS, MOST_RESULTS) }
   const place = await locate(wanted.path, context)
   const filter = globFilter(wanted.glob)
   const accepts = (path: string): boolean =>

@@ -33,7 +33,7 @@ const input = z.object({
     .describe(
       'First line to show, counted from 0. Negative: counted from the end; -20 shows the last 20 lines.',
     ),
-  limit: z.int().min(1).max(LIMITS.lines).default(LIMITS.lines).describe('Most lines to show.'),
+  limit: z.int().min(1).default(LIMITS.lines).describe('Most lines to show, up to 2000.'),
   hex: z
     .boolean()
     .default(false)
@@ -131,7 +131,7 @@ async function readLines(
   { offset, limit }: Input,
   signal: AbortSignal,
 ): Promise<Lines> {
-  const limits = { ...LIMITS, lines: limit }
+  const limits = { ...LIMITS, lines: Math.min(limit, LIMITS.lines) }
   if (scan === null && offset < 0) {
     const tail = await tailPosition(file, format, -offset, signal)
     const start = { position: tail.position, skip: 0, carriageReturns: false }

@@ -7,8 +7,8 @@ export interface FileMatches {
   readonly path: string
   /** Matching lines in the whole file. */
   matches: number
-  /** The first of them, with the context lines between them, unparsed. */
-  readonly kept: Uint8Array[]
+  /** The first of them, with the context lines between them; unparsed unless they are long. */
+  readonly kept: (Uint8Array | ShownLine)[]
   keptMatches: number
 }
 
@@ -37,6 +37,8 @@ export interface MatchSummary {
 }
 
 const LONGEST = 1024 * 1024
+/** A line that is cut at once, so that not all of it is kept. */
+const LONG = 4096
 const NEWLINE = 10
 /** Lines that are kept beyond the needed ones before files are sorted out. */
 const SPARE = 10_000
@@ -48,6 +50,7 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
   let carry: Uint8Array[] = []
   let carried = 0
   let keptInAll = 0
+  const mostKept = Math.min(perFile, needed)
   const begin = (line: Uint8Array): void => {
     current = undefined
     const path = pathOf(line)
@@ -74,9 +77,9 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
     else if (current !== undefined && (kind === 0x6d || kind === 0x63)) {
       const isMatch = kind === 0x6d
       if (isMatch) current.matches += 1
-      if (current.matches > perFile) return
+      if (current.matches > mostKept) return
       if (isMatch) current.keptMatches += 1
-      current.kept.push(line.slice())
+      current.kept.push(line.length > LONG ? toShownLine(line) : line.slice())
     }
   }
   return {
@@ -120,10 +123,12 @@ export interface ShownLine {
 }
 
 const LINE_CHARACTERS = 500
+/** Lines of one match across lines. */
+const MOST_LINES = 20
 
 /** Parses the kept lines of one file and cuts long ones around what matched. */
 export function shownLines(file: FileMatches): ShownLine[] {
-  return file.kept.map(toShownLine)
+  return file.kept.map(line => ('text' in line ? line : toShownLine(line)))
 }
 
 function toShownLine(raw: Uint8Array): ShownLine {
@@ -144,10 +149,11 @@ function toShownLine(raw: Uint8Array): ShownLine {
   const start = data?.submatches?.[0]?.start ?? 0
   // Offsets count bytes.
   const at = text.length > LINE_CHARACTERS ? bytes.toString('utf8', 0, start).length : 0
-  const shown = text
-    .split('\n')
-    .slice(0, 20)
+  const lines = text.split('\n')
+  const shown = lines
+    .slice(0, MOST_LINES)
     .map((line, index) => cutAround(line.replace(/\r$/, ''), index === 0 ? at : 0, LINE_CHARACTERS))
+  if (lines.length > MOST_LINES) shown.push(`[${lines.length - MOST_LINES} lines more]`)
   return { line: data?.line_number ?? 0, text: shown.join('\n'), isMatch }
 }
 
