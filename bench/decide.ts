@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'unbash'
 import type { JudgeRequest } from '../src/core/decision.ts'
+import { validateInput } from '../src/core/input.ts'
 import { createRedactor } from '../src/core/redact.ts'
 import { createRun } from '../src/core/run.ts'
 import { analyzeCommand } from '../src/permissions/commands/analyze.ts'
@@ -102,8 +103,9 @@ function toRequest(
   const [entry] = runtime.registry.candidates(name)
   if (entry === undefined) throw new Error(`There is no tool '${name}'.`)
   const run = createRun('run_bench')
-  const access = entry.tool.access(input, { cwd: workspace, workspace, receipts: run.receipts })
-  return { tool: entry.tool, input, access, risk: entry.risk, cwd: workspace, run, agent: undefined }
+  const parsed = validateInput(entry.tool, input)
+  const access = entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
+  return { tool: entry.tool, input: parsed, access, risk: entry.risk, cwd: workspace, run, agent: undefined }
 }
 
 async function measureDryRun(some: TemporaryRuntime, many: TemporaryRuntime): Promise<Row[]> {

@@ -51,7 +51,7 @@ async function readSmall({ kogu, server, theirs }: Sides): Promise<Row> {
   const text = LINE.repeat(Math.round(4096 / LINE.length))
   writeFileSync(join(kogu.workspace, 'small.ts'), text)
   writeFileSync(join(theirs, 'small.ts'), text)
-  return compare('read 4 KB', 500, { ratio: 0.5 }, [
+  return compare('read 4 KB', 2000, { ratio: 0.5 }, [
     { run: () => kogu.call('read_file', { path: 'small.ts' }) },
     { run: () => server.call('read_text_file', { path: join(theirs, 'small.ts') }) },
   ])

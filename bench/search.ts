@@ -17,10 +17,10 @@ const SAME_FILES = ['--no-config', '--hidden', '--no-ignore-dot', '--no-ignore-g
 export async function measureSearch(): Promise<Row[]> {
   return [
     ...(await inTree(MANY, async search => [
-      await search.grep('grep, files', 12, { ratio: 1.15 }, 'files_with_matches', ['--files-with-matches']),
-      await search.grep('grep, lines', 12, { ratio: 1.15 }, 'content', ['--line-number']),
-      await search.glob('glob, newest first', 12, { ratio: 1 }, 'modified', ['--sortr=modified']),
-      await search.glob('glob, unsorted', 12, { ratio: 1 }, 'none', []),
+      await search.grep('grep, files', 10, { ratio: 1.15 }, 'files_with_matches', ['--files-with-matches']),
+      await search.grep('grep, lines', 10, { ratio: 1.15 }, 'content', ['--line-number']),
+      await search.glob('glob, newest first', 10, { ratio: 1 }, 'modified', ['--sortr=modified']),
+      await search.glob('glob, unsorted', 10, { ratio: 1 }, 'none', []),
     ])),
     ...(await inTree(FEW, async search => [
       await search.glob('glob, newest first', 40, { ratio: 1 }, 'modified', ['--sortr=modified']),
