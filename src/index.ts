@@ -1,4 +1,6 @@
 // The library's public API. What is not listed here is private; an addition needs a user today.
+
+export type { RuntimeOptions } from './compose.ts'
 export type { Environment } from './config/environment.ts'
 export { readEnvironment } from './config/environment.ts'
 export type { LoadedConfig, LoadOptions } from './config/load.ts'
@@ -19,5 +21,5 @@ export type { Run } from './core/run.ts'
 export type { JsonSchema, Schema } from './core/schema.ts'
 export type { AnyTool, Label, Tool, ToolContext, ToolOutput } from './core/tool.ts'
 export { defineTool } from './core/tool.ts'
-export type { CallRequest, Explanation, Runtime, RuntimeOptions } from './runtime.ts'
+export type { CallRequest, Explanation, Runtime } from './runtime.ts'
 export { createRuntime } from './runtime.ts'

@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mcp: ['core', 'config', 'runtime.ts'],
 }
 // Files at the top of src: the composition root and the public API.
-const TOP_LEVEL = ['runtime.ts', 'index.ts']
+const TOP_LEVEL = ['compose.ts', 'runtime.ts', 'index.ts']
 
 const MOST_LINES = 400
 

@@ -44,6 +44,10 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ['safe.directory', '*'],
   ['commit.gpgSign', 'false'],
   ['log.showSignature', 'false'],
+  ['gpg.program', 'false'],
+  ['gpg.ssh.program', 'false'],
+  ['gpg.x509.program', 'false'],
+  ['format.pretty', 'medium'],
 ]
 
 const NEUTRAL_GIT: Readonly<Record<string, string>> = {
@@ -51,6 +55,8 @@ const NEUTRAL_GIT: Readonly<Record<string, string>> = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_EDITOR: 'false',
   GIT_ASKPASS: 'false',
+  // A project file could name another toolchain, which would then be fetched and run.
+  GOTOOLCHAIN: 'local',
   GIT_CONFIG_COUNT: String(SETTINGS.length),
   ...Object.fromEntries(
     SETTINGS.flatMap(([key, value], index) => [

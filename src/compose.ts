@@ -1,0 +1,284 @@
+import { existsSync } from 'node:fs'
+import { ConfigError } from './config/config-error.ts'
+import type { Environment } from './config/environment.ts'
+import { createStateFolder } from './config/init.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { toolSettings } from './config/schema.ts'
+import { type Approver, withTimeout } from './core/approval.ts'
+import type { AuditLog } from './core/audit.ts'
+import type { CallRuntime } from './core/call.ts'
+import type { Hooks } from './core/hooks.ts'
+import type { LinearPattern } from './core/linear-pattern.ts'
+import type { Processes } from './core/processes.ts'
+import { localProvider, PRIORITY } from './core/provider.ts'
+import { realPathOf } from './core/real-path.ts'
+import { createRedactor, type Redactor } from './core/redact.ts'
+import { Registry } from './core/registry.ts'
+import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
+import { checkRules } from './permissions/check-rules.ts'
+import { createEngine } from './permissions/engine.ts'
+import type { GrantStore } from './permissions/grants.ts'
+import { compileOrdered } from './permissions/ordered-rules.ts'
+import { compileRule, type Rule } from './permissions/rules.ts'
+import { createBackground } from './sandbox/background.ts'
+import { afterHook, beforeHook } from './sandbox/hook-command.ts'
+import { overlayProblem } from './sandbox/overlay.ts'
+import { createProcesses, type SandboxProcesses } from './sandbox/processes.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import { findSandboxSystem } from './sandbox/system.ts'
+import { openAuditLog } from './store/audit/log.ts'
+import { openGrantsFile } from './store/grants-file.ts'
+import { type Places, placesFor } from './store/places.ts'
+import { fileTools } from './tools/all.ts'
+import { backgroundTools } from './tools/command/background-tools.ts'
+import type { CommandParts } from './tools/command/parts.ts'
+import { runCommandTool } from './tools/command/run-command.ts'
+import { createPathLocks } from './workspace/path-locks.ts'
+import { createScopedFs } from './workspace/scoped-fs.ts'
+import { openUndoStore, type UndoStore } from './workspace/undo-store.ts'
+
+// Puts the parts together: configuration in, everything a call works with out. With runtime.ts, the only file that
+// knows all parts.
+
+export interface RuntimeOptions {
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly approver: Approver
+}
+
+export interface Parts {
+  readonly calls: CallRuntime
+  readonly places: Places
+  readonly rules: readonly Rule[]
+  readonly grants: GrantStore
+  readonly undo: { readonly value: UndoStore }
+  close(): Promise<void>
+}
+
+/** All parts, with the builtin tools registered. */
+export async function compose(options: RuntimeOptions): Promise<{ registry: Registry; parts: Parts }> {
+  const registry = new Registry()
+  const shared = await createShared(options)
+  const commands = createCommandParts(options, shared)
+  const builtin = [...fileTools, runCommandTool(commands, RESTRICTED_COMMANDS), ...backgroundTools(commands)]
+  if (options.loaded.config.tools.builtin.enabled) {
+    await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
+  }
+  return { registry, parts: createParts(options, registry, shared, commands) }
+}
+
+/** What a call in the restricted profile may start, and nothing else. */
+const RESTRICTED_COMMANDS = ['ls', 'cat', 'head', 'wc', 'find', 'grep', 'tree']
+
+interface Shared {
+  readonly places: Places
+  readonly redactor: Redactor
+  readonly processes: SandboxProcesses
+  readonly undo: { readonly value: UndoStore; isMade(): boolean }
+}
+
+/** What several parts use. What touches the disk or starts a process does so when it is first used. */
+async function createShared({ loaded, environment }: RuntimeOptions): Promise<Shared> {
+  const { config, workspace } = loaded
+  const places = placesFor(workspace.root, environment.directories.state)
+  const undo = lazy(() =>
+    openUndoStore({
+      directory: prepareState(places, workspace.root, places.undo),
+      budgetBytes: config.undo.budget,
+      largeFileBytes: config.undo.max_file_size,
+    }),
+  )
+  const redactor = createRedactor({
+    values: environment.secrets,
+    patterns: await compilePatterns(config.redaction.patterns),
+  })
+  return { places, redactor, processes: createProcesses(), undo }
+}
+
+async function compilePatterns(patterns: readonly string[]): Promise<LinearPattern[]> {
+  if (patterns.length === 0) return []
+  const { compileLinear } = await import('./core/linear-pattern.ts')
+  return patterns.map(compileLinear)
+}
+
+function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Shared): CommandParts {
+  const { config, workspace } = loaded
+  const { places, processes } = shared
+  const system = findSandboxSystem()
+  const sandbox = typeof system === 'string' ? null : createSandbox({ processes, system })
+  const allowed = new Set(config.sandbox.env)
+  const variables = Object.entries(environment.variables).filter(([name]) => allowed.has(name))
+  return {
+    workspace: workspace.root,
+    home: environment.home,
+    processes,
+    sandbox,
+    noSandboxReason: typeof system === 'string' ? system : '',
+    sandboxRequired: config.sandbox.required,
+    overlayProblem: () =>
+      places.inWorkspace ? overlayProblem(workspace.root) : 'the workspace cannot be written.',
+    undo: () => shared.undo.value,
+    background: lazyValue(() => createBackground(prepareState(places, workspace.root, places.background))),
+    places: {
+      overlays: places.overlays,
+      output: places.output,
+      temporary: places.temporary,
+      own: [
+        places.audit,
+        places.undo,
+        places.runs,
+        places.locks,
+        places.overlays,
+        places.background,
+        places.output,
+      ],
+    },
+    variables: Object.fromEntries(variables),
+    path: environment.path,
+    caches: config.sandbox.writable_caches
+      .map(folder => folder.replace(/^~(?=\/)/, environment.home))
+      .filter(existsSync),
+    limits: {
+      ...DEFAULT_SANDBOX_LIMITS,
+      memoryBytes: config.sandbox.memory,
+      processes: config.sandbox.processes,
+      cpuSeconds: Math.ceil(config.sandbox.cpu / 1000),
+      fileBytes: config.sandbox.file_size,
+    },
+    redact: shared.redactor.text,
+  }
+}
+
+/** Everything a call works with. */
+function createParts(
+  { loaded, environment, approver }: RuntimeOptions,
+  registry: Registry,
+  { places, redactor, processes, undo }: Shared,
+  commands: CommandParts,
+): Parts {
+  const { config, workspace } = loaded
+  const audit = openAuditLog({
+    directory: places.audit,
+    anchorDirectory: places.anchors,
+    redact: redactor,
+    segmentBytes: config.audit.segment_size,
+    ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
+  })
+  const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
+  const rules = compileRules(loaded, registry, realPathOf(environment.home))
+  const grants = openGrantsFile(places.grants)
+  const disabled = disabledTools(loaded, registry)
+  const permissions = createEngine({
+    workspace: workspace.root,
+    home: realPathOf(environment.home),
+    mode: config.mode,
+    fallback: config.permissions.default,
+    rules,
+    grants,
+    canHide: commands.sandbox !== null,
+    rememberMs: config.permissions.remember_max,
+    now: Date.now,
+  })
+  const recordAudit: AuditLog['record'] = event => {
+    prepareState(places, workspace.root, places.audit)
+    audit.record(event)
+  }
+  return {
+    places,
+    rules,
+    grants,
+    undo,
+    calls: {
+      workspace: workspace.root,
+      registry,
+      permissions,
+      approver: withTimeout(approver, config.permissions.approval_timeout),
+      hooks: createHooks(loaded, environment, processes),
+      audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
+      processes,
+      isEnabled: name => !disabled.has(name),
+      openFiles: (call, permit, tool) =>
+        createScopedFs({
+          cwd: call.cwd,
+          permit,
+          call: { id: call.id, run: call.run.id, tool },
+          receipts: call.run.receipts,
+          undo: undo.value,
+          locks: locks.value,
+          signal: call.signal,
+        }),
+      redactText: redactor.text,
+    },
+    async close() {
+      if (undo.isMade()) await undo.value.close()
+      commands.sandbox?.close()
+      await processes.close()
+      await audit.close()
+    },
+  }
+}
+
+/** Tools that the configuration switches off, under any of their names. */
+function disabledTools({ config }: LoadedConfig, registry: Registry): Set<string> {
+  const off = registry
+    .list()
+    .map(entry => entry.tool)
+    .filter(({ name, aliases }) =>
+      [name, ...aliases].some(each => toolSettings(config, each).enabled === false),
+    )
+  return new Set(off.map(tool => tool.name))
+}
+
+/** The person's own programs: they run outside the sandbox, with the person's environment. */
+function createHooks(
+  { config, workspace }: LoadedConfig,
+  environment: Environment,
+  processes: Processes,
+): Hooks {
+  const context = { processes, cwd: workspace.root, env: environment.variables }
+  const commands = config.hooks.map(hook => ({ ...hook, timeoutMs: hook.timeout }))
+  return {
+    before: commands.filter(hook => hook.event === 'pre_tool_call').map(hook => beforeHook(hook, context)),
+    after: commands.filter(hook => hook.event === 'post_tool_call').map(hook => afterHook(hook, context)),
+  }
+}
+
+/** Rules of all files, with their examples checked: a rule that does not do what its author says stops everything. */
+function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Rule[] {
+  const { permissions } = loaded.config
+  const context = { home, workspace: loaded.workspace.root }
+  const canonical = (name: string): string => registry.candidates(name)[0]?.tool.name ?? name.toLowerCase()
+  const rules = permissions.rules.map((rule, index) => compileRule(rule, index, context, canonical))
+  const problem = checkRules(rules, context)[0]
+  if (problem !== undefined) {
+    const { file, line } = problem.rule.definition.origin
+    throw new ConfigError(`Rule '${problem.rule.id}': ${problem.message}`, {
+      file,
+      position: line === undefined ? undefined : { line, column: 1 },
+    })
+  }
+  return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
+}
+
+/** Makes `.kogu` with its `.gitignore` before the first thing is written into it. */
+function prepareState(places: Places, workspace: string, folder: string): string {
+  if (places.inWorkspace && !existsSync(places.state)) createStateFolder(workspace)
+  return folder
+}
+
+/** Made when it is first asked for. */
+export function lazyValue<T>(make: () => T): () => T {
+  const made = lazy(make)
+  return () => made.value
+}
+
+function lazy<T>(make: () => T): { readonly value: T; isMade(): boolean } {
+  let made: { value: T } | undefined
+  return {
+    get value() {
+      made ??= { value: make() }
+      return made.value
+    },
+    isMade: () => made !== undefined,
+  }
+}
