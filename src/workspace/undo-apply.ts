@@ -6,6 +6,7 @@ import { changedMeanwhile, openRegular } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
+import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './prepared-step.ts'
 import { newTemporary } from './replace-file.ts'
 import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
@@ -23,27 +24,10 @@ export interface UndoOptions {
   readonly despiteConflicts?: boolean
 }
 
-/** Up to this many files are each replaced at once and synced; of more, the system writes them in its own time. */
-export const MAX_ATOMIC = 64
-
 export interface UndoResult {
   readonly effects: readonly Effect[]
   /** Paths that were read again afterwards and have the hash and mode that the plan promised. */
   readonly verified: number
-}
-
-/** Step with what is needed to do it and to take it back. */
-export interface PreparedStep extends UndoStep {
-  /** The file that is about to be replaced or removed. */
-  readonly stat?: Stats
-  /** A moved file goes back by renaming it. */
-  readonly renameFrom?: string
-  /** It goes to this path by being renamed. */
-  readonly renameTo?: string
-  /** It was small enough to be kept. */
-  readonly kept: boolean
-  /** Written into the file itself. */
-  readonly inPlace: boolean
 }
 
 /** Does what the plan says, all of it or nothing, and reads everything again. */
@@ -125,10 +109,6 @@ function isWrittenInPlace(step: UndoStep, stat: Stats, steps: number): boolean {
   return replaces && (stat.nlink > 1 || steps > MAX_ATOMIC)
 }
 
-export function changesOnlyMode({ now, then }: UndoStep): boolean {
-  return now?.entry === 'file' && then?.entry === 'file' && now.state.sha256 === then.state.sha256
-}
-
 /** Files that were moved go back by renaming: their content may be too large to be kept. Old path → new path. */
 function findRenames(steps: readonly UndoStep[]): Map<string, string> {
   const byPath = new Map(steps.map(step => [step.path, step]))
@@ -143,11 +123,6 @@ function findRenames(steps: readonly UndoStep[]): Map<string, string> {
     if (source?.now?.entry === 'file' && source.then === undefined) renames.set(from, path)
   }
   return renames
-}
-
-/** A file, folder or link makes place for something of another kind. */
-export function changesKind({ now, then }: UndoStep): boolean {
-  return now !== undefined && then !== undefined && now.entry !== then.entry
 }
 
 async function keepCurrent(
