@@ -60,6 +60,11 @@ async function readAnswer(
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     for await (const line of lines) {
+      if (line.trim().toLowerCase() === 'try' && question.tryOut !== undefined) {
+        options.output.note(await tryIt(question.tryOut))
+        lines.prompt()
+        continue
+      }
       const answer = toAnswer(line, question, options)
       if (typeof answer !== 'string') return answer
       if (answer !== '') options.output.note(answer)
@@ -69,6 +74,14 @@ async function readAnswer(
     signal.removeEventListener('abort', onAbort)
   }
   return { kind: 'unavailable', reason: 'the question was closed without an answer' }
+}
+
+async function tryIt(tryOut: () => Promise<string>): Promise<string> {
+  try {
+    return toVisible(await tryOut())
+  } catch (error) {
+    return `It could not be tried: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 /** An answer, or what to say to a line that is none. */
@@ -125,6 +138,7 @@ function describeQuestion(question: Question, output: Output): string {
     '─'.repeat(64),
     `Approval   ${risk}   ${tool.name}`,
     ...indent(details ?? subjectOf(input)),
+    ...(question.preview === undefined ? [] : indent(question.preview)),
     `  in ${toVisible(cwd)}`,
     ...(effects.length === 0 ? [] : [`  effects: ${effects.join(', ')}`]),
     `  asked by ${place?.id ?? judgement.decision.by}${where}: ${toVisible(judgement.decision.reason)}`,
@@ -151,9 +165,10 @@ function describeChoices(question: Question, output: Output): string {
   const { grants = [] } = question.judgement.preview ?? {}
   const offers = grants.map((offer, index) => `  ${index + 1}  ${toVisible(offer.label)}`)
   const yes = isDangerous(question) ? `approve ${question.tool.name}` : 'once'
+  const look = question.tryOut === undefined ? 'view' : 'try (run it on a copy and show what changes) | view'
   const remember = grants.length === 0 ? '' : ' | session N | always N'
   return [
     ...(offers.length === 0 ? [] : ['What can be remembered:', ...offers]),
-    `Choose: ${output.noteStyle('bold', yes)}${remember} | deny | tell WHY | never | view`,
+    `Choose: ${output.noteStyle('bold', yes)}${remember} | deny | tell WHY | never | ${look}`,
   ].join('\n')
 }

@@ -8,6 +8,10 @@ export interface Question {
   readonly input: Readonly<Record<string, unknown>>
   readonly cwd: string
   readonly judgement: Judgement
+  /** The difference it would make, as far as the tool can tell. */
+  readonly preview?: string
+  /** Does it without any effect and says what it would change. */
+  readonly tryOut?: () => Promise<string>
 }
 
 export type Answer =

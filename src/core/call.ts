@@ -12,7 +12,8 @@ import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
-import type { Label, Risk, ToolOutput } from './tool.ts'
+import { settle } from './settle.ts'
+import type { Label, Risk, ToolContext, ToolOutput } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
 // started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
@@ -72,14 +73,14 @@ export interface CallFiles {
   close(): Promise<void>
 }
 
-interface Prepared {
+export interface Prepared {
   readonly entry: Entry
   readonly request: JudgeRequest
   readonly judgement: Judgement
 }
 
 /** What is known of a call while it goes through the steps; on a failure, as far as it got. */
-interface Progress {
+export interface Progress {
   entry?: Entry
   access?: readonly Access[]
   mode?: Mode
@@ -133,7 +134,7 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
 
 async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
   const prepared = await prepare(runtime, call, progress)
-  await settle(runtime, call, prepared, progress)
+  await settle(runtime, call, prepared, progress, signal => tryOut(runtime, call, prepared, signal))
   for (const hook of runtime.hooks.before) {
     const answer = await hook(prepared.request, prepared.judgement)
     if (answer !== undefined) {
@@ -189,53 +190,6 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   return { entry, request, judgement }
 }
 
-/** Ends with a decision that allows the call, or throws. */
-async function settle(
-  runtime: CallRuntime,
-  call: Call,
-  prepared: Prepared,
-  progress: Progress,
-): Promise<void> {
-  const { request, judgement } = prepared
-  const { decision } = judgement
-  if (decision.outcome === 'allow') return
-  if (decision.outcome === 'deny') {
-    throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
-      hint: judgement.hard
-        ? 'This limit cannot be approved away.'
-        : `Decided by ${decision.ref?.id ?? decision.by}; see: kogu explain ${request.tool.name}`,
-    })
-  }
-  const started = performance.now()
-  const question = {
-    callId: call.id,
-    runId: call.run.id,
-    tool: request.tool,
-    input: request.input,
-    cwd: call.cwd,
-    judgement,
-  }
-  const answer = await runtime.approver.ask(question, call.signal)
-  progress.waitMs += performance.now() - started
-  if (answer.kind === 'unavailable') {
-    throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
-      hint: `Allow it once with --yes-once, or with a rule; see: kogu explain ${request.tool.name}`,
-    })
-  }
-  if (answer.kind === 'expired') {
-    progress.decision = { ...decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered in time.' }
-    throw new ToolError('expired', 'Nobody answered in time, so the call was not run.')
-  }
-  progress.decision = await runtime.permissions.settle(request, judgement, answer)
-  if (answer.kind === 'session' || answer.kind === 'permanent' || answer.kind === 'deny-permanently') {
-    const label =
-      'grant' in answer ? judgement.preview?.grants.find(offer => offer.id === answer.grant)?.label : null
-    const details = { call: call.id, answer: answer.kind, grant: label ?? null, user: answer.user }
-    runtime.audit.record({ type: 'note', action: 'answer-remembered', details })
-  }
-  if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
-}
-
 async function run(
   runtime: CallRuntime,
   call: Call,
@@ -249,18 +203,11 @@ async function run(
   const started = performance.now()
   try {
     const output = await Promise.race([
-      entry.provider.execute(entry.tool, request.input, {
-        callId: call.id,
-        runId: call.run.id,
-        run: call.run,
-        cwd: call.cwd,
-        workspace: runtime.workspace,
-        signal: limit.signal,
-        files: opened.files,
-        processes: runtime.processes,
-        permit: judgement.permit,
-        progress: text => call.onProgress?.(text),
-      }),
+      entry.provider.execute(
+        entry.tool,
+        request.input,
+        toContext(runtime, call, prepared, opened, limit.signal),
+      ),
       limit.expired,
     ])
     runtime.registry.count(entry.provider, true)
@@ -273,6 +220,44 @@ async function run(
     progress.runMs += performance.now() - started
     limit.clear()
     await opened.close()
+  }
+}
+
+/** For a person who wants to see first. Nothing of it counts as the call. */
+async function tryOut(
+  runtime: CallRuntime,
+  call: Call,
+  prepared: Prepared,
+  signal: AbortSignal,
+): Promise<string> {
+  const { request, judgement } = prepared
+  const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
+  try {
+    const context = toContext(runtime, call, prepared, opened, signal)
+    return (await request.tool.tryOut?.(request.input, context)) ?? ''
+  } finally {
+    await opened.close()
+  }
+}
+
+function toContext(
+  runtime: CallRuntime,
+  call: Call,
+  { judgement }: Prepared,
+  { files }: CallFiles,
+  signal: AbortSignal,
+): ToolContext {
+  return {
+    callId: call.id,
+    runId: call.run.id,
+    run: call.run,
+    cwd: call.cwd,
+    workspace: runtime.workspace,
+    signal,
+    files,
+    processes: runtime.processes,
+    permit: judgement.permit,
+    progress: text => call.onProgress?.(text),
   }
 }
 

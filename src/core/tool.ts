@@ -75,6 +75,10 @@ export interface Tool<Input = unknown> {
   readonly overrides?: string
   access(input: Input, context: AccessContext): Access[]
   run(input: Input, context: ToolContext): Promise<ToolOutput>
+  /** What a person who is asked should see: the difference it would make. Changes nothing. */
+  preview?(input: Input, context: AccessContext): string | undefined
+  /** Does it without any effect, for a person who wants to see first. Only when asked for. */
+  tryOut?(input: Input, context: ToolContext): Promise<string>
 }
 
 /** A plain renaming, or a renaming with a change of unit or meaning. */
@@ -95,6 +99,8 @@ type Definition<Shape extends z.ZodRawShape> = {
   input: z.ZodObject<Shape>
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[]
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
+  preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
+  tryOut?(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<string>
 }
 
 /** Makes a tool of our own from a zod schema. */

@@ -38,7 +38,11 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
       }
       return unsettled(mode, fallback, `${item.method} ${item.url} sends data to another machine.`)
     case 'custom':
-      return unsettled(mode, fallback, item.details)
+      return unsettled(
+        mode,
+        fallback,
+        `${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`,
+      )
     case 'tool':
       if (request.access.length > 0 || request.risk === 'low') {
         return builtin('allow', 'tool', 'Decided by what the call touches.')
@@ -49,6 +53,14 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
         `'${request.tool.name}' has side effects that are not known beforehand.`,
       )
   }
+}
+
+const CUSTOM_WORDS: Readonly<Record<string, string>> = {
+  overwrite_unread: 'Replacing a file that this run has not read as it is now',
+  write_hard_link: 'Writing a file that has several names (hard links)',
+  command_input: 'Writing to a running command',
+  environment: 'Setting variables for a command',
+  'unchecked-files': 'Reading files that cannot all be checked',
 }
 
 function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {

@@ -8,7 +8,7 @@ import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
-import { hardLinkAccess, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts'
 import { missingFile } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { findPlaceholders } from './text/placeholders.ts'
@@ -76,6 +76,13 @@ export const editFile = defineTool({
       { kind: 'file_write', path: absolute },
       ...hardLinkAccess(path, context),
     ]
+  },
+  preview(wanted, context) {
+    const before = presentBytes(wanted.path, context)
+    if (before === undefined) return undefined
+    const { splices } = planOrRefuse(before, editsOf(wanted), 'current', wanted.path)
+    const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+    return summarizeDiff(decode(before), decode(applySplices(before, splices)), wanted.path).diff ?? undefined
   },
   async run(wanted, context) {
     const edits = editsOf(wanted)

@@ -8,6 +8,8 @@ import type { AccessContext } from '../core/tool.ts'
 /** Larger files are never read for a question; they have no receipt either. */
 const HASHED = 64 * 1024 * 1024
 
+const SHOWN = 1024 * 1024
+
 /** Whether a file is there whose present content this run has not seen. Nothing is changed. */
 export function isUnseen(path: string, context: AccessContext): boolean {
   return look(path, context, (descriptor, stat, real) => {
@@ -25,6 +27,16 @@ export function hardLinkAccess(path: string, context: AccessContext): Access[] {
   const hasOtherNames = look(path, context, (_, stat) => stat.isFile() && stat.nlink > 1)
   if (!hasOtherNames) return []
   return [{ kind: 'custom', name: 'write_hard_link', details: absolutePath(path, context.cwd) }]
+}
+
+/** The bytes that are there, for showing a difference; undefined when there is nothing, or too much to show. */
+export function presentBytes(path: string, context: AccessContext): Uint8Array | undefined {
+  let bytes: Uint8Array | undefined
+  look(path, context, (descriptor, stat) => {
+    if (stat.isFile() && stat.size <= SHOWN) bytes = readFileSync(descriptor)
+    return true
+  })
+  return bytes
 }
 
 function look(

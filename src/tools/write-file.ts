@@ -5,7 +5,7 @@ import type { CurrentFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
-import { hardLinkAccess, isUnseen, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, isUnseen, presentBytes, restoreReceipt } from './existing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
@@ -65,6 +65,10 @@ export const writeFile = defineTool({
       ...hardLinkAccess(path, context),
       ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
+  },
+  preview({ path, content, mode }, context) {
+    const before = new TextDecoder().decode(presentBytes(path, context))
+    return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
   },
   async run(wanted, context) {
     const { receipts } = context.files

@@ -5,7 +5,7 @@ import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
 import { startBackground } from './background-start.ts'
 import { exitMeaning } from './exit-meaning.ts'
-import { type ForegroundResult, runForeground } from './foreground.ts'
+import { type ForegroundRequest, type ForegroundResult, runForeground } from './foreground.ts'
 import type { CommandParts } from './parts.ts'
 import { refuseUnrestricted } from './restricted.ts'
 
@@ -86,26 +86,31 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
           : [{ kind: 'custom' as const, name: 'environment', details: `Sets ${variables.join(', ')}.` }]),
       ]
     },
+    async tryOut(request, context) {
+      if (context.permit.command?.plan !== null) return 'It only reads.'
+      const done = await runForeground(parts, toForeground(request, true), context)
+      return [parts.redact(done.output.text), ...done.notes].join('\n')
+    },
     async run(request, context) {
       if (request.reset) resetRun(context)
       refuseOutside(context)
       if (request.background) return startBackground(parts, request, context)
       const started = performance.now()
-      const done = await runForeground(
-        parts,
-        {
-          line: request.command,
-          timeoutMs: request.timeout_ms,
-          idleTimeoutMs: request.idle_timeout_ms,
-          stdin: request.stdin,
-          additions: request.env,
-          preview: request.preview,
-        },
-        context,
-      )
+      const done = await runForeground(parts, toForeground(request, request.preview), context)
       return render(request.command, done, performance.now() - started, parts, context)
     },
   })
+}
+
+function toForeground(request: z.output<typeof input>, preview: boolean): ForegroundRequest {
+  return {
+    line: request.command,
+    timeoutMs: request.timeout_ms,
+    idleTimeoutMs: request.idle_timeout_ms,
+    stdin: request.stdin,
+    additions: request.env,
+    preview,
+  }
 }
 
 function resetRun({ run }: ToolContext): void {
