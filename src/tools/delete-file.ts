@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
-import { missingFile } from './missing-file.ts'
+import { explainMissing } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 const input = z.object({
@@ -31,10 +31,7 @@ export const deleteFile = defineTool({
         hint: 'Pass recursive: true to delete it with all that is in it.',
       })
     }
-    const effects = await context.files.remove(path).catch(async error => {
-      const isMissing = error instanceof ToolError && error.code === 'not_found'
-      throw isMissing ? await missingFile(path, context) : error
-    })
+    const effects = await context.files.remove(path).catch(explainMissing(path, context))
     const files = effects.filter(effect => effect.entry !== 'directory').length
     const count = effects.length > 1 ? ` (${files} ${files === 1 ? 'file' : 'files'})` : ''
     return {

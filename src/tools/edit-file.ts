@@ -9,7 +9,7 @@ import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts'
-import { missingFile } from './missing-file.ts'
+import { explainMissing, missingFile } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
@@ -156,11 +156,7 @@ function knowledgeOf(receipt: string | undefined, sha256: string | null): Knowle
 }
 
 async function preview(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
-  const file = await context.files.open(wanted.path).catch(async error => {
-    throw error instanceof ToolError && error.code === 'not_found'
-      ? await missingFile(wanted.path, context)
-      : error
-  })
+  const file = await context.files.open(wanted.path).catch(explainMissing(wanted.path, context))
   try {
     const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
     const knowledge = knowledgeOf(context.files.receipts.get(file.path), hashOf(before))

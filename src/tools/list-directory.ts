@@ -3,7 +3,7 @@ import { ToolError } from '../core/errors.ts'
 import type { DirectoryEntry } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
-import { missingFile } from './missing-file.ts'
+import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 
 const input = z.object({
@@ -55,11 +55,9 @@ export const listDirectory = defineTool({
 
 async function entriesOf(path: string, context: ToolContext): Promise<DirectoryEntry[]> {
   try {
-    return await context.files.list(path)
+    return await context.files.list(path).catch(explainMissing(path, context))
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error
-    if (error.code === 'not_found') throw await missingFile(path, context)
-    if (error.code !== 'invalid_input') throw error
+    if (!(error instanceof ToolError) || error.code !== 'invalid_input') throw error
     throw new ToolError('invalid_input', error.message, { hint: 'Use read_file to see what is in a file.' })
   }
 }

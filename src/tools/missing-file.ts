@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { ToolError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import type { ToolContext } from '../core/tool.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -26,6 +26,16 @@ export async function missingFile(path: string, context: ToolContext): Promise<T
         ? 'List the folder with list_directory, or find it with glob_search.'
         : `Did you mean '${shownPath(near)}' in the same folder?`,
   })
+}
+
+/** For `.catch`: says more about a path that does not exist, and passes every other failure on. */
+export function explainMissing(path: string, context: ToolContext): (error: unknown) => Promise<never> {
+  return async error => {
+    const isMissing =
+      (error instanceof ToolError && error.code === 'not_found') ||
+      (isSystemError(error) && error.code === 'ENOENT')
+    throw isMissing ? await missingFile(path, context) : error
+  }
 }
 
 function nearestName(name: string, names: readonly string[]): string | undefined {

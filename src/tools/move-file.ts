@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool } from '../core/tool.ts'
-import { missingFile } from './missing-file.ts'
+import { explainMissing } from './missing-file.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 const input = z.object({
@@ -44,10 +43,7 @@ export const moveFile = defineTool({
   },
   async run({ from, to, overwrite }, context) {
     const shown = (path: string): string => shownPath(resultPath(context.files.resolve(path), context))
-    const effects = await context.files.move(from, to, { overwrite }).catch(async error => {
-      const isMissing = error instanceof ToolError && error.code === 'not_found'
-      throw isMissing ? await missingFile(from, context) : error
-    })
+    const effects = await context.files.move(from, to, { overwrite }).catch(explainMissing(from, context))
     return {
       text: `Moved ${shown(from)} to ${shown(to)}`,
       data: { from: context.files.resolve(from), to: context.files.resolve(to), entries: effects.length },

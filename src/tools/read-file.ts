@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { isSystemError, ToolError } from '../core/errors.ts'
+import { ToolError } from '../core/errors.ts'
 import type { OpenFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
-import { missingFile } from './missing-file.ts'
+import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { describeBinary, showBytes, showImage } from './show-binary.ts'
 import { decodePiece } from './text/codec.ts'
@@ -66,27 +66,17 @@ export const readFile = defineTool({
 
 async function openFile(path: string, context: ToolContext): Promise<OpenFile> {
   try {
-    return await context.files.open(path)
+    return await context.files.open(path).catch(explainMissing(path, context))
   } catch (error) {
-    const code =
-      error instanceof ToolError
-        ? error.code
-        : isSystemError(error) && error.code === 'ENOENT'
-          ? 'not_found'
-          : ''
-    if (code === 'not_found') throw await missingFile(path, context)
     const isFolder = await context.files.list(path).then(
       () => true,
       () => false,
     )
     if (!isFolder) throw error
-    throw new ToolError(
-      'invalid_input',
-      `This is a folder: ${shownPath(resultPath(context.files.resolve(path), context))}`,
-      {
-        hint: 'Use list_directory to see what is in it, or glob_search to find files below it.',
-      },
-    )
+    const shown = shownPath(resultPath(context.files.resolve(path), context))
+    throw new ToolError('invalid_input', `This is a folder: ${shown}`, {
+      hint: 'Use list_directory to see what is in it, or glob_search to find files below it.',
+    })
   }
 }
 
