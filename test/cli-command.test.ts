@@ -77,7 +77,7 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
   test('protected files stay as they are, however they are written', () => {
     box.run(['call', 'run_command', '{"command":"git init -q ."}', '--yes-once'])
     for (const script of [
-      'p=.git/ho; echo x > ${p}oks/pre-commit',
+      'p=.git/ho; o=oks; echo x > $p$o/pre-commit',
       'd=.vscode; mkdir $d; echo x > $d/tasks.json',
       'x=.kogu; echo > $x/config.toml',
     ]) {

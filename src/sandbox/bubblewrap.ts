@@ -113,7 +113,7 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   const all: Mount[] = [
     { kind: 'private', path: '/run' },
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
-    ...(profile.network === 'none' ? [] : [toProxyMount(profile.network.proxySocket)]),
+    ...(profile.network === 'none' ? [] : toProxyMounts(profile.network.proxySocket)),
     profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
     ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
@@ -133,8 +133,12 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function toProxyMount(proxySocket: string): Mount {
-  return { kind: 'readable', path: PROXY_SOCKET, source: proxySocket }
+/** The way out, and the programs that lead to it: they too may lie in a place that is private to the sandbox. */
+function toProxyMounts(proxySocket: string): Mount[] {
+  return [
+    { kind: 'readable', path: PROXY_SOCKET, source: proxySocket },
+    ...existing(relayPrograms()).map((path): Mount => ({ kind: 'readable', path })),
+  ]
 }
 
 function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {

@@ -5,6 +5,11 @@ import type { SandboxSystem } from './system.ts'
 export const PROXY_SOCKET = '/run/kogu-proxy'
 const PROXY_PORT = '3128'
 
+/** What has to be there inside the sandbox for the relay to run. */
+export function relayPrograms(): string[] {
+  return [process.execPath, findOwnProgram('network-relay')]
+}
+
 /** How programs are told of the proxy; the last line is for Node's own fetch. */
 export function proxyEnvironment(): Record<string, string> {
   const url = `http://127.0.0.1:${PROXY_PORT}`
