@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { PROXY_SOCKET, proxyEnvironment } from './network.ts'
+import { PROXY_SOCKET, proxyEnvironment, relayPrograms } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {

@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import type { EntryState } from '../core/effects.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { hashFile, sha256 } from './file-content.ts'
-import { changeMode, LOOK_ONLY, type PinnedDirectory, reopenForReading } from './pinned-directory.ts'
+import { changeMode, LOOK_ONLY, type PinnedDirectory } from './pinned-directory.ts'
 
 /** What a path is now, as far as it matters for comparing and restoring. */
 export type Observed =
@@ -19,10 +19,10 @@ export async function observe(folder: PinnedDirectory, name: string): Promise<Ob
   if (stat.isDirectory()) return { entry: 'directory', state: { mode: stat.mode & PERMISSION_BITS, size: 0 } }
   if (stat.isSymbolicLink()) return observeLink(folder.at(name))
   if (!stat.isFile()) return { entry: 'other' }
-  const file = openRegular(folder, name)
+  const file = openRegular(folder, name, stat)
   if (file === undefined) return undefined
   try {
-    const content = await hashFile(file.descriptor)
+    const content = await hashFile(file.descriptor, file.stat.size)
     return { entry: 'file', state: { mode: file.stat.mode & PERMISSION_BITS, ...content } }
   } finally {
     closeSync(file.descriptor)
@@ -34,25 +34,36 @@ export function observeLink(path: string): { entry: 'link'; state: EntryState; t
   return { entry: 'link', target, state: { mode: 0o777, size: target.length, sha256: sha256(target) } }
 }
 
-/** Opens a regular file of a pinned folder for reading; undefined when there is no such entry. */
+/**
+ * Opens a regular file of a pinned folder for reading; undefined when there is no such entry. Looked at before it is
+ * opened, because opening a device acts on it; and after, because it may have been swapped in between.
+ */
 export function openRegular(
   folder: PinnedDirectory,
   name: string,
+  found: Stats | undefined = lstatSync(folder.at(name), { throwIfNoEntry: false }),
 ): { descriptor: number; stat: Stats } | undefined {
-  const path = `${folder.real}/${name}`
-  let look: number
+  if (found === undefined) return undefined
+  refuseIrregular(found, `${folder.real}/${name}`)
+  const descriptor = openForReading(folder.at(name))
+  if (descriptor === undefined) return undefined
   try {
-    look = openSync(folder.at(name), LOOK_ONLY)
+    const stat = fstatSync(descriptor)
+    refuseIrregular(stat, `${folder.real}/${name}`)
+    return { descriptor, stat }
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+function openForReading(path: string): number | undefined {
+  try {
+    // Not even a pipe that took the place of the file makes this wait.
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return undefined
     throw error
-  }
-  try {
-    const stat = fstatSync(look)
-    refuseIrregular(stat, path)
-    return { descriptor: reopenForReading(look, folder.at(name)), stat }
-  } finally {
-    closeSync(look)
   }
 }
 

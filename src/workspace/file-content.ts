@@ -23,13 +23,15 @@ export async function readAll(descriptor: number, size: number): Promise<Uint8Ar
   let buffer = Buffer.allocUnsafe(size + 1)
   let length = 0
   for (;;) {
+    const wanted =
+      buffer.length <= SMALL ? buffer.length - length : Math.min(CHUNK * 8, buffer.length - length)
     const count =
       buffer.length <= SMALL
-        ? fs.readSync(descriptor, buffer, length, buffer.length - length, length)
-        : (await readAsync(descriptor, buffer, length, Math.min(CHUNK * 8, buffer.length - length), length))
-            .bytesRead
+        ? fs.readSync(descriptor, buffer, length, wanted, length)
+        : (await readAsync(descriptor, buffer, length, wanted, length)).bytesRead
     length += count
-    if (count === 0) return buffer.subarray(0, length)
+    // Of a regular file, less than was wanted means that there is no more.
+    if (count < wanted) return buffer.subarray(0, length)
     if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(Math.max(4096, length))])
   }
 }
@@ -65,11 +67,13 @@ export async function syncFile(descriptor: number, size: number): Promise<void> 
 }
 
 /** Hash and size of an open file without holding it in memory. */
-export async function hashFile(descriptor: number): Promise<{ sha256: string; size: number }> {
-  const count = fs.readSync(descriptor, SCRATCH, 0, SCRATCH.length, 0)
-  if (count < SCRATCH.length) {
-    const rest = fs.readSync(descriptor, SCRATCH, count, SCRATCH.length - count, count)
-    if (rest === 0) return { sha256: sha256(SCRATCH.subarray(0, count)), size: count }
+export async function hashFile(
+  descriptor: number,
+  expected: number,
+): Promise<{ sha256: string; size: number }> {
+  if (expected < SCRATCH.length) {
+    const count = fs.readSync(descriptor, SCRATCH, 0, SCRATCH.length, 0)
+    if (count < SCRATCH.length) return { sha256: sha256(SCRATCH.subarray(0, count)), size: count }
   }
   const digest = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)

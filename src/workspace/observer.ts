@@ -24,6 +24,10 @@ export function createObserver(): Observer {
     if (known?.isInPlace()) return known
     known?.close()
     open.delete(path)
+    return pin(path)
+  }
+
+  function pin(path: string): PinnedDirectory {
     const pinned = pinDirectory(path)
     const [oldest] = open
     if (open.size >= MAX_OPEN && oldest !== undefined) {
@@ -39,7 +43,8 @@ export function createObserver(): Observer {
     async observe(path) {
       if (dirname(path) === path) return { entry: 'directory', state: { mode: 0o755, size: 0 } }
       try {
-        return await observe(folder(dirname(path)), basename(path))
+        // A folder that was moved away meanwhile is noticed before anything is changed: `folder` looks again.
+        return await observe(open.get(dirname(path)) ?? pin(dirname(path)), basename(path))
       } catch (error) {
         if (isNothingThere(error)) return undefined
         throw error

@@ -165,8 +165,8 @@ const DRAFT_MS = 60_000
 function cleanLocks(directory: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
-    if (/^[0-9a-f]{32}$/.test(name)) tryLock(path)?.release()
-    else if (!/\.(jsonl|owner)$/.test(name) && ageOf(path) > DRAFT_MS) rmSync(path, { force: true })
+    if (/^[0-9a-f]{32}$|^[0-9a-f]{12}\.owner$/.test(name)) tryLock(path)?.release()
+    else if (!name.endsWith('.jsonl') && ageOf(path) > DRAFT_MS) rmSync(path, { force: true })
   }
 }
 

@@ -146,7 +146,7 @@ export function overwriteBytes(path: string, bytes: Uint8Array, sync: boolean): 
   try {
     for (let done = 0; done < bytes.length; )
       done += writeSync(descriptor, bytes, done, bytes.length - done, done)
-    ftruncateSync(descriptor, bytes.length)
+    if (fstatSync(descriptor).size > bytes.length) ftruncateSync(descriptor, bytes.length)
     if (sync) fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
@@ -218,7 +218,7 @@ async function isAsSeen(folder: PinnedDirectory, name: string, seen: Seen): Prom
   if (file === undefined) return false
   try {
     if (file.stat.ino !== seen.stat.ino || file.stat.size !== seen.stat.size) return false
-    return (await hashFile(file.descriptor)).sha256 === seen.sha256
+    return (await hashFile(file.descriptor, file.stat.size)).sha256 === seen.sha256
   } finally {
     closeSync(file.descriptor)
   }

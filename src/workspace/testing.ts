@@ -87,6 +87,7 @@ export function createTestWorkspace(options: TestWorkspaceOptions = {}): TestWor
     },
     async close() {
       await undo.close()
+      locks.close()
       if (options.root === undefined) rmSync(root, { recursive: true, force: true })
     },
   }

@@ -79,7 +79,7 @@ async function surveyLeaf(
       },
     )
   }
-  const file = openRegular(folder, name)
+  const file = openRegular(folder, name, stat)
   if (file === undefined) throw changedMeanwhile(join(folder.real, name))
   try {
     const mode = file.stat.mode & PERMISSION_BITS
@@ -95,7 +95,7 @@ async function surveyLeaf(
         ...(kept && { content: 'kept' }),
       }
     }
-    const hashed = await hashFile(file.descriptor)
+    const hashed = await hashFile(file.descriptor, file.stat.size)
     const kept = record?.keepFile(folder.at(name), { ...hashed, displaced: true })
     return { entry: 'file', state: { mode, ...hashed }, identity, ...(kept && { content: 'kept' }) }
   } finally {

@@ -145,7 +145,7 @@ async function keepCurrent(
       hash = sha256(bytes)
       kept = await record?.keepBytes(bytes, hash)
     } else {
-      const hashed = await hashFile(descriptor)
+      const hashed = await hashFile(descriptor, stat.size)
       hash = hashed.sha256
       kept = record?.keepFile(folder.at(basename(path)), { ...hashed, displaced: !inPlace })
     }

@@ -74,8 +74,47 @@ export function readRecord(path: string): SavedRecord | undefined {
 
 /** Kept bytes, by their hash and checked against it. */
 export function readKept(places: StorePlaces, record: SavedRecord, hash: string): Buffer {
-  const bytes =
-    readObject(record, hash) ?? readFile(places, record, hash, true) ?? readFile(places, record, hash, false)
+  const reader = createKeptReader(places)
+  try {
+    return reader.read(record, hash)
+  } finally {
+    reader.close()
+  }
+}
+
+/** Reads many contents; keeps the file of the last record open. */
+export interface KeptReader {
+  read(record: SavedRecord, hash: string): Buffer
+  close(): void
+}
+
+export function createKeptReader(places: StorePlaces): KeptReader {
+  let open: { path: string; descriptor: number } | undefined
+  const close = (): void => {
+    if (open !== undefined) closeSync(open.descriptor)
+    open = undefined
+  }
+  const descriptorOf = (path: string): number => {
+    if (open?.path !== path) {
+      close()
+      open = { path, descriptor: openSync(path, 'r') }
+    }
+    return open.descriptor
+  }
+  return {
+    close,
+    read(record, hash) {
+      const place = record.objects.get(hash)
+      const bytes =
+        place === undefined
+          ? (readFile(places, record, hash, true) ?? readFile(places, record, hash, false))
+          : readObject(descriptorOf(record.path), place)
+      return verified(bytes, hash)
+    },
+  }
+}
+
+function verified(bytes: Buffer | undefined, hash: string): Buffer {
   if (bytes === undefined) {
     throw new ToolError('failed', `A content is not in the undo store any more (${hash.slice(0, 12)}).`)
   }
@@ -89,16 +128,9 @@ export function readKept(places: StorePlaces, record: SavedRecord, hash: string)
   return bytes
 }
 
-function readObject(record: SavedRecord, hash: string): Buffer | undefined {
-  const place = record.objects.get(hash)
-  if (place === undefined) return undefined
+function readObject(descriptor: number, place: { start: number; length: number }): Buffer | undefined {
   const buffer = Buffer.allocUnsafe(place.length)
-  const descriptor = openSync(record.path, 'r')
-  try {
-    readSync(descriptor, buffer, 0, place.length, place.start)
-  } finally {
-    closeSync(descriptor)
-  }
+  readSync(descriptor, buffer, 0, place.length, place.start)
   const line = parseLine(buffer.toString('latin1'))
   if (line === undefined || !('object' in line)) return undefined
   return 'zstd' in line

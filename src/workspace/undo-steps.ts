@@ -16,7 +16,7 @@ import type { PinnedDirectory } from './pinned-directory.ts'
 import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './prepared-step.ts'
 import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
 import type { PathState } from './undo-plan.ts'
-import { readKept, readRecord, type SavedRecord } from './undo-read.ts'
+import { createKeptReader, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -37,18 +37,14 @@ export async function runSteps(work: Work): Promise<void> {
   const { steps, observer } = work
   const changedKind = steps.filter(changesKind)
   const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isBelow(path, step.path))
-  const going = steps.filter(
-    step => step.now !== undefined && (step.then === undefined || changedKind.includes(step)),
-  )
+  const going = steps.filter(step => step.now !== undefined && (step.then === undefined || changesKind(step)))
   const coming = steps.filter(step => step.then !== undefined)
-  const own = createContents(work)
   takeAway(observer, going.filter(inTheWay))
-  for (const step of coming) {
-    if (step.then?.entry === 'directory' && step.now?.entry !== 'directory') place(observer, step, mkdirSync)
+  for (const { path, now, then } of coming) {
+    if (then?.entry === 'directory' && now?.entry !== 'directory') mkdirSync(at(observer, path))
   }
   for (const step of coming.filter(each => each.renameFrom !== undefined)) renameBack(observer, step)
-  for (const step of coming.filter(each => each.then?.entry !== 'directory'))
-    await putContent(work, step, own)
+  await putContents(work, coming)
   takeAway(
     observer,
     going.filter(step => !inTheWay(step)),
@@ -61,10 +57,6 @@ export async function runSteps(work: Work): Promise<void> {
 
 function at(observer: Observer, path: string): string {
   return observer.folder(dirname(path)).at(basename(path))
-}
-
-function place(observer: Observer, { path }: PreparedStep, make: (path: string) => unknown): void {
-  make(at(observer, path))
 }
 
 function finishFolder(observer: Observer, path: string, { state, owner }: PathState): void {
@@ -92,6 +84,24 @@ function renameBack(observer: Observer, { path, renameFrom, then }: PreparedStep
   if (renameFrom === undefined || then === undefined) return
   renameNew(at(observer, renameFrom), observer.folder(dirname(path)), basename(path))
   setMode(observer.folder(dirname(path)), basename(path), then.state.mode)
+}
+
+async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<void> {
+  const reader = createKeptReader(work.store.places)
+  // What was on the disk under another path is in the new record by now.
+  let own: SavedRecord | undefined
+  const contents: Contents = ({ content, state }) => {
+    own ??= content?.from === 'disk' ? readRecord(work.record.pendingPath) : undefined
+    const record = content?.from === 'record' ? content.record : own
+    if (record === undefined || state.sha256 === undefined)
+      throw new Error('A file to be restored has no content.')
+    return reader.read(record, state.sha256)
+  }
+  try {
+    for (const step of steps) if (step.then?.entry !== 'directory') await putContent(work, step, contents)
+  } finally {
+    reader.close()
+  }
 }
 
 async function putContent(work: Work, step: PreparedStep, contents: Contents): Promise<void> {
@@ -153,19 +163,6 @@ function isSameFile(path: string, stat: NonNullable<PreparedStep['stat']>): bool
 }
 
 type Contents = (then: PathState) => Uint8Array
-
-/** What was on the disk under another path is in the new record by now. */
-function createContents({ store, record }: Work): Contents {
-  let own: SavedRecord | undefined
-  return ({ content, state }) => {
-    if (content === undefined || state.sha256 === undefined)
-      throw new Error('A file to be restored has no content.')
-    if (content.from === 'record') return readKept(store.places, content.record, state.sha256)
-    own ??= readRecord(record.pendingPath)
-    if (own === undefined) throw changedMeanwhile(content.path)
-    return readKept(store.places, own, state.sha256)
-  }
-}
 
 function syncFolders(observer: Observer, steps: readonly PreparedStep[]): void {
   const gone = new Set(steps.filter(step => step.then?.entry !== 'directory').map(step => step.path))

@@ -21,7 +21,7 @@ import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeabl
 import { settleRecord } from './settle-record.ts'
 import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
 
-const BEING_WRITTEN_MS = 50
+const BEING_WRITTEN_MS = 200
 
 interface Target {
   /** The deepest folder that exists. */
@@ -105,12 +105,15 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
 }
 
 async function readBefore(scope: CallScope, target: Target): Promise<Before | null> {
-  const first = await readOnce(scope, target)
-  if (first === null || first.stat.size > 0 || Date.now() - first.stat.mtimeMs > BEING_WRITTEN_MS)
-    return first
-  // Most programs empty a file and then write it. In between it looks like a file that is meant to be empty.
-  await sleep(BEING_WRITTEN_MS)
-  return readOnce(scope, target)
+  for (;;) {
+    const found = await readOnce(scope, target)
+    const isSettled =
+      found === null || found.stat.size > 0 || Date.now() - found.stat.mtimeMs > BEING_WRITTEN_MS
+    // Most programs empty a file and then write it; in between it looks like one that is meant to be empty. Not to this
+    // run, if it left the file empty itself.
+    if (isSettled || scope.receipts.get(target.real) === found.sha256) return found
+    await sleep(BEING_WRITTEN_MS / 10)
+  }
 }
 
 async function readOnce(scope: CallScope, { folder, name, real }: Target): Promise<Before | null> {
