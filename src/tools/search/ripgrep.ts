@@ -1,4 +1,3 @@
-import { rgPath } from '@vscode/ripgrep'
 import { ToolError } from '../../core/errors.ts'
 import type { Processes, ProcessResult } from '../../core/processes.ts'
 import { repositoryRoot } from './ignore-chain.ts'
@@ -36,11 +35,12 @@ export async function runRipgrep(
   query: RipgrepQuery,
   run: RipgrepRun,
 ): Promise<ProcessResult & { errors: string }> {
+  const file = await ripgrepPath()
   const errors: Uint8Array[] = []
   let size = 0
   const result = await run.processes
     .run({
-      file: rgPath,
+      file,
       args: toArguments(query),
       cwd: query.folder,
       env: {},
@@ -54,13 +54,26 @@ export async function runRipgrep(
       },
     })
     .catch(cause => {
-      throw new ToolError('failed', 'The search program ripgrep could not be started.', {
-        hint: 'Reinstall the package: its binary comes with @vscode/ripgrep.',
-        cause,
-      })
+      throw unavailable('could not be started', cause)
     })
   run.signal.throwIfAborted()
   return { ...result, errors: Buffer.concat(errors).toString('utf8') }
+}
+
+/** Imported when needed: without a binary for this platform the package throws, and other tools must still work. */
+async function ripgrepPath(): Promise<string> {
+  try {
+    return (await import('@vscode/ripgrep')).rgPath
+  } catch (cause) {
+    throw unavailable('is not installed for this platform', cause)
+  }
+}
+
+function unavailable(what: string, cause: unknown): ToolError {
+  return new ToolError('failed', `The search program ripgrep ${what}.`, {
+    hint: 'Reinstall with optional dependencies: its binary comes with the package @vscode/ripgrep.',
+    cause,
+  })
 }
 
 function toArguments(query: RipgrepQuery): string[] {
