@@ -14,7 +14,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Permit } from '../../src/core/permit.ts'
 import { isBelow } from '../../src/workspace/paths.ts'
-import { createTestWorkspace } from '../../src/workspace/testing.ts'
+import { createTestWorkspace, snapshot } from '../../src/workspace/testing.ts'
 
 // Issue 3: a folder and a file of the workspace are swapped for links to the outside while tools work on them. Nothing
 // may ever land outside, and nothing from outside may be read under an inside name.
@@ -28,13 +28,17 @@ const FLIP = `
   const { renameSync, symlinkSync, unlinkSync } = require('node:fs')
   const [root, outside] = process.argv.slice(1)
   process.stdout.write('ready')
+  // As long in one state as in the other: then a check often passes just before the swap.
+  const stay = () => { for (const end = performance.now() + Math.random() * 0.2; performance.now() < end; ); }
   for (;;) {
+    stay()
     try {
       renameSync(root + '/dir', root + '/away')
       symlinkSync(outside, root + '/dir')
       renameSync(root + '/file.txt', root + '/file.away')
       symlinkSync(outside + '/secret.txt', root + '/file.txt')
     } catch {}
+    stay()
     try { unlinkSync(root + '/dir') } catch {}
     try { renameSync(root + '/away', root + '/dir') } catch {}
     try { renameSync(root + '/file.away', root + '/file.txt') } catch {}
@@ -44,8 +48,8 @@ beforeEach(async () => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-race-')))
   root = join(base, 'workspace')
   outside = join(base, 'outside')
-  mkdirSync(join(root, 'dir'), { recursive: true })
-  mkdirSync(outside)
+  mkdirSync(join(root, 'dir/sub'), { recursive: true })
+  mkdirSync(join(outside, 'sub'), { recursive: true })
   writeFileSync(join(root, 'file.txt'), 'inside')
   writeFileSync(join(outside, 'secret.txt'), 'secret')
   flipper = spawn(process.execPath, ['-e', FLIP, root, outside], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -80,7 +84,7 @@ async function untilTime(
 }
 
 test('checking the real path first and writing then loses the race', async () => {
-  const landed = (): boolean => readdirSync(outside).length > 1
+  const landed = (): boolean => readdirSync(outside).length > 2
   for (let round = 0; round < 20 && !landed(); round += 1) {
     await untilTime(1000, async n => {
       const path = join(root, 'dir', `naive-${n}.txt`)
@@ -94,7 +98,8 @@ test('checking the real path first and writing then loses the race', async () =>
 test('our writes, moves and removals never reach the outside', async () => {
   const workspace = createTestWorkspace({ root })
   const counts = await untilTime(3500, async n => {
-    const path = `dir/ours-${n % 20}.txt`
+    // Directly in the folder that is swapped, and below it.
+    const path = `dir/${n % 8 < 4 ? '' : 'sub/'}ours-${n % 20}.txt`
     const access = [
       { kind: 'file_write', path } as const,
       { kind: 'file_delete', path } as const,
@@ -109,7 +114,7 @@ test('our writes, moves and removals never reach the outside', async () => {
   })
   flipper.kill('SIGKILL')
   await workspace.close()
-  expect(readdirSync(outside)).toEqual(['secret.txt'])
+  expect(Object.keys(snapshot(outside))).toEqual(['secret.txt', 'sub'])
   expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('secret')
   // Both happen, or the race was never run.
   expect(counts.done).toBeGreaterThan(3)
@@ -137,6 +142,6 @@ test('our reads and listings never show the outside under an inside name', async
     }
   })
   await workspace.close()
-  expect([...seen]).toEqual(['inside'])
+  expect([...seen].sort()).toEqual(['inside', 'sub'])
   expect(counts.refused).toBeGreaterThan(3)
 })
