@@ -36,9 +36,7 @@ async function askOnce(
 ): Promise<Answer> {
   const { output, stdin } = options
   output.note(describeQuestion(question, output))
-  await sleep(IGNORE_MS)
-  // Paused streams keep what was typed; reading it away is what ignores it.
-  while (stdin.read() !== null);
+  await discardTyped(stdin)
   const lines = createInterface({ input: stdin, output: process.stderr, terminal: stdin.isTTY === true })
   try {
     return await readAnswer(lines, question, signal, options)
@@ -46,6 +44,19 @@ async function askOnce(
     lines.close()
     stdin.pause()
   }
+}
+
+/** Reads away what was typed before the question was there, and for a moment after. */
+async function discardTyped(stdin: NodeJS.ReadStream): Promise<void> {
+  const discard = (): undefined => undefined
+  // Raw, because a line that was begun is otherwise kept by the terminal, and its end could complete it to an answer.
+  stdin.setRawMode?.(true)
+  stdin.on('data', discard)
+  stdin.resume()
+  await sleep(IGNORE_MS)
+  stdin.off('data', discard)
+  stdin.pause()
+  stdin.setRawMode?.(false)
 }
 
 async function readAnswer(
