@@ -179,8 +179,9 @@ function createParts(
     rememberMs: config.permissions.remember_max,
     now: Date.now,
   })
+  const prepared = lazyValue(() => prepareState(places, workspace.root, places.audit))
   const recordAudit: AuditLog['record'] = event => {
-    prepareState(places, workspace.root, places.audit)
+    prepared()
     audit.record(event)
   }
   return {

@@ -272,12 +272,17 @@ function createPermit(items: readonly Item[], request: JudgeRequest, context: De
   for (const item of items) {
     if (isFile(item)) judged.set(item.path, item.real)
   }
-  const rules = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  // Searches ask for many paths, most calls for none.
+  let inForce: readonly Rule[] | undefined
+  const rules = (): readonly Rule[] => {
+    inForce ??= context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+    return inForce
+  }
   return {
     access: toAccess(items),
     writeScope: context.scope.writeScope,
     judged: path => judged.get(path),
-    mayRead: path => mayRead(path, rules, request, context),
+    mayRead: path => mayRead(path, rules(), request, context),
     isProtected: path => protectedReason(path, context.scope) !== undefined,
     ...(command === undefined
       ? {}
@@ -286,7 +291,7 @@ function createPermit(items: readonly Item[], request: JudgeRequest, context: De
             command.analysis,
             command.cwd,
             context.scope,
-            commandRules(rules, request, context),
+            commandRules(rules(), request, context),
           ),
         }),
   }

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,6 +37,8 @@ export async function startProxy(judge: JudgeHost): Promise<FilteringProxy> {
     contacted.add(`${host}:${port}`)
     return addresses[0] ?? ''
   }
+  // Loaded here: it costs every start 40 ms, and few commands contact anybody.
+  const { createServer } = await import('node:http')
   const server = createServer((incoming, answer) => {
     forward(incoming, answer, resolve).catch(error => refuse(answer, error))
   })
@@ -92,7 +94,8 @@ async function forward(incoming: IncomingMessage, answer: ServerResponse, resolv
   const address = await resolve(plainHost(url.hostname), port)
   const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = incoming.headers
   const path = `${url.pathname}${url.search}`
-  const upstream = httpRequest(
+  const { request } = await import('node:http')
+  const upstream = request(
     { host: address, port, method: incoming.method, path, headers: { ...headers, host: url.host } },
     response => {
       answer.writeHead(response.statusCode ?? 502, response.headers)

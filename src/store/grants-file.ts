@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import type { Grant, GrantStore } from '../permissions/grants.ts'
 
@@ -67,11 +66,6 @@ function isGrant(value: unknown): value is Grant {
 }
 
 function stampOf(path: string): string {
-  try {
-    const { mtimeNs, size, ino } = statSync(path, { bigint: true })
-    return `${mtimeNs} ${size} ${ino}`
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') return 'missing'
-    throw error
-  }
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stat === undefined ? 'missing' : `${stat.mtimeNs} ${stat.size} ${stat.ino}`
 }

@@ -9,6 +9,7 @@ import type { TextFormat } from './format.ts'
 // read here the byte 0x0A stands for a line feed only (in UTF-16, the pair of bytes on an even position).
 
 const BLOCK = 256 * 1024
+const SMALL = 4096
 /** Bytes of a line that are kept: more than `lineCharacters` needs in any encoding. */
 const KEPT = 16 * 1024
 /** Bytes that are searched for the end of one line. */
@@ -29,7 +30,9 @@ export function blocksOf(file: OpenFile, signal: AbortSignal): Blocks {
     async at(position) {
       signal.throwIfAborted()
       if (last !== undefined && last.position === position) return last.bytes
-      const bytes = await file.read(position, BLOCK)
+      // The size is a hint: a file that has grown is read on.
+      const expected = Math.min(BLOCK, Math.max(SMALL, file.size - position))
+      const bytes = await file.read(position, expected)
       last = { position, bytes }
       return bytes
     },
@@ -205,15 +208,18 @@ function emptyLine(): PartialLine {
 function addPiece(line: PartialLine, piece: Uint8Array): void {
   const room = KEPT - line.kept
   if (room > 0) {
-    // A copy: the block is let go before the line is shown.
-    line.pieces.push(piece.slice(0, room))
+    line.pieces.push(piece.subarray(0, room))
     line.kept += Math.min(room, piece.length)
   }
   line.size += piece.length
 }
 
 function lineText(line: PartialLine, encoding: string, most: number): { shown: string; isCut: boolean } {
-  const text = decodePiece(Buffer.concat(line.pieces), encoding).replace(/(\r\n|\n|\r)$/, '')
+  const [only = new Uint8Array(), ...more] = line.pieces
+  const text = decodePiece(more.length === 0 ? only : Buffer.concat(line.pieces), encoding).replace(
+    /(\r\n|\n|\r)$/,
+    '',
+  )
   if (text.length <= most && line.kept === line.size) return { shown: text, isCut: false }
   const shown = cutAtGrapheme(text, most)
   return { shown: `${shown}… [line cut: ${line.size} bytes in all]`, isCut: true }

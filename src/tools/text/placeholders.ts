@@ -7,15 +7,17 @@ export function findPlaceholders(
   known: string,
   isShorter: boolean,
 ): { line: number; text: string }[] {
-  const kept = new Set(known.split(/\r?\n/).map(line => line.trim()))
   const found: { line: number; text: string }[] = []
   text.split(/\r?\n/).forEach((line, index) => {
     const trimmed = line.trim()
-    if (trimmed.length < 3 || trimmed.length > 160 || kept.has(trimmed)) return
+    if (trimmed.length < 3 || trimmed.length > 160) return
     if (isPlaceholder(trimmed) || (isShorter && BARE.test(trimmed)))
       found.push({ line: index + 1, text: trimmed })
   })
-  return found
+  if (found.length === 0) return found
+  // What was there before is meant literally. Looked at last: a large file has many lines, and few have any such.
+  const kept = new Set(known.split(/\r?\n/).map(line => line.trim()))
+  return found.filter(each => !kept.has(each.text))
 }
 
 // Comment signs of the common languages, then dots, brackets and spaces.
