@@ -34,6 +34,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'processes: starting a program, in the sandbox and out of it',
     run: async () => (await import('./processes.ts')).measureProcesses(),
   },
+  commands: {
+    title: 'commands: what run_command changes, recorded and taken back',
+    run: async () => (await import('./commands.ts')).measureCommands(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./edits.ts')).measureEdits(),

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { rgPath } from '@vscode/ripgrep'
+import { installSystemParts, TEST_PARTS } from '../scripts/system-parts.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../src/core/sandbox.ts'
 import { runOnOverlay } from '../src/sandbox/overlay.ts'
 import { createProcesses, type SandboxProcesses } from '../src/sandbox/processes.ts'
@@ -157,6 +159,9 @@ interface Peer {
 /** The same command wrapped by @anthropic-ai/sandbox-runtime, or why it cannot be run here. */
 async function startSandboxRuntime(workspace: string): Promise<Peer | string> {
   try {
+    // What the peer needs and npm does not bring along for it.
+    installSystemParts([...TEST_PARTS, { program: 'socat', package: 'socat' }])
+    process.env.PATH = `${process.env.PATH}:${dirname(rgPath)}`
     const { SandboxManager } = await import('@anthropic-ai/sandbox-runtime')
     await SandboxManager.initialize({
       network: { allowedDomains: [], deniedDomains: [] },

@@ -1,15 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
+export interface SystemPart {
+  readonly program: string
+  readonly package: string
+}
+
 /** Programs that tests use and npm does not bring. */
-const PARTS = [
+export const TEST_PARTS: readonly SystemPart[] = [
   { program: 'git', package: 'git' },
   { program: 'bwrap', package: 'bubblewrap' },
 ]
 
 /** Installs what is missing where that is possible (root on Debian or Ubuntu), otherwise says what is missing. */
-export function installSystemParts(): void {
-  const missing = PARTS.filter(part => !isInstalled(part.program))
+export function installSystemParts(parts: readonly SystemPart[]): void {
+  const missing = parts.filter(part => !isInstalled(part.program))
   if (missing.length === 0) return
   const names = missing.map(part => part.package)
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {

@@ -3,9 +3,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runStaticChecks, runTool } from './steps.ts'
-import { installSystemParts } from './system-parts.ts'
+import { installSystemParts, TEST_PARTS } from './system-parts.ts'
 
-installSystemParts()
+installSystemParts(TEST_PARTS)
 const clean = runStaticChecks()
 const report = join(tmpdir(), `kogu-test-${process.pid}.json`)
 // Arguments after `npm test --` name the test files to run.

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Row, showTime, toPlainRow, verdict } from './table.ts'
+import { openTemporaryRuntime, type TemporaryRuntime } from './temporary-runtime.ts'
+
+const FILES = 10_000
+const TARGET_MS = 2000
+const ALLOW = `
+[[permissions.rules]]
+decision = "allow"
+tool = "run_command"
+`
+
+/** Commands that change 10,000 files at once: what recording costs over the bare command, and what taking back costs. */
+export async function measureCommands(): Promise<Row[]> {
+  const box = await openTemporaryRuntime({ userConfig: ALLOW })
+  try {
+    makeTree(join(box.workspace, 'packages'))
+    const rows: Row[] = []
+    for (const [name, command] of [
+      ['copy 10,000 files (as npm install does)', 'cp -r packages copied'],
+      ['delete 10,000 files (rm -rf)', 'rm -rf packages'],
+    ] as const) {
+      rows.push(...(await measureOne(box, name, command)))
+    }
+    return rows
+  } finally {
+    await box.close()
+  }
+}
+
+async function measureOne(box: TemporaryRuntime, name: string, command: string): Promise<Row[]> {
+  const before = fingerprint(box.workspace)
+  const bare = timeBare(box.workspace, command)
+  const started = performance.now()
+  const result = await box.call('run_command', { command })
+  const ran = performance.now() - started
+  const undoing = performance.now()
+  const plan = await box.runtime.planUndo({ calls: [result.call] })
+  await box.runtime.applyUndo(plan)
+  const undone = performance.now() - undoing
+  const same = fingerprint(box.workspace) === before
+  const over = Math.max(0, ran - bare)
+  return [
+    toPlainRow({
+      name: `${name}: recording`,
+      kogu: `${showTime(over)} over the bare command`,
+      peer: `bare ${showTime(bare)}, with Kogu ${showTime(ran)}`,
+      target: `< ${showTime(TARGET_MS)}`,
+      verdict: verdict(over < TARGET_MS),
+    }),
+    toPlainRow({
+      name: `${name}: taking back`,
+      kogu: `${showTime(undone)}, ${same ? 'byte for byte' : 'NOT the same'}`,
+      target: `< ${showTime(TARGET_MS)}`,
+      verdict: verdict(undone < TARGET_MS && same),
+    }),
+  ]
+}
+
+function makeTree(root: string): void {
+  for (let index = 0; index < FILES; index += 1) {
+    const folder = join(root, `package-${Math.floor(index / 50)}`, 'lib')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, `file-${index}.js`), `// ${index}\n`.repeat(40 + (index % 60)))
+  }
+}
+
+/** The same command on a copy, without Kogu. */
+function timeBare(workspace: string, command: string): number {
+  const copy = `${workspace}-copy`
+  cpSync(workspace, copy, { recursive: true, filter: path => !path.includes('/.kogu') })
+  const started = performance.now()
+  spawnSync('bash', ['-c', command], { cwd: copy })
+  const ms = performance.now() - started
+  rmSync(copy, { recursive: true })
+  return ms
+}
+
+/** Names and contents of everything but Kogu's own. */
+function fingerprint(root: string): string {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => !entry.parentPath.includes('/.kogu') && entry.name !== '.kogu')
+    .map(entry => {
+      const path = join(entry.parentPath, entry.name)
+      return entry.isFile() ? `${path} ${hash('sha256', readFileSync(path))}` : path
+    })
+  return hash('sha256', entries.sort().join('\n'))
+}
