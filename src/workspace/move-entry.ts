@@ -87,10 +87,9 @@ async function moveBetween(scope: CallScope, source: End, destination: Destinati
     const replaced = await readReplaced(target, survey, destination.overwrite)
     await describeMove(record, survey, target, replaced)
     const temporary = newTemporary()
-    record.temporary(join(target.folder.real, asideOf(temporary)))
+    for (const name of [temporary, asideOf(temporary)]) record.temporary(join(target.folder.real, name))
     record.seal()
-    await rename(source, target, { survey, replaced, aside: asideOf(temporary) })
-    target.folder.sync()
+    await rename(source, target, { survey, replaced, spare: [asideOf(temporary), temporary] })
     source.folder.sync()
     record.commit(folders.withoutForeign(record.changes))
   } catch (error) {
@@ -186,28 +185,31 @@ async function describeReplaced(record: ChangeRecord, path: string, replaced: Re
 interface Rename {
   readonly survey: readonly TreeEntry[]
   readonly replaced: Replaced | undefined
-  readonly aside: string
+  readonly spare: readonly [string, string]
 }
 
-async function rename(source: End, target: End, { survey, replaced, aside }: Rename): Promise<void> {
+async function rename(source: End, target: End, { survey, replaced, spare }: Rename): Promise<void> {
   const from = source.folder.at(source.name)
+  const to = target.folder.at(target.name)
   const isFolder = survey[0]?.entry === 'directory'
-  const back = (): void => {
-    if (isFolder) renameSync(target.folder.at(target.name), from)
-    else linkSync(target.folder.at(target.name), from)
-  }
+  const settle = (): void => target.folder.sync()
   try {
-    if (isFolder) renameSync(from, target.folder.at(target.name))
-    else if (replaced === undefined) renameNew(from, target.folder, target.name)
-    else await renameOver({ path: from, back }, { ...target, seen: replaced, aside })
+    if (replaced !== undefined) {
+      const sha256 = survey[0]?.state.sha256 ?? ''
+      const restore = (now: string): void => linkSync(now, from)
+      await renameOver({ path: from, sha256, restore }, { ...target, seen: replaced, spare, settle })
+      return
+    }
+    if (isFolder) renameSync(from, to)
+    else renameNew(from, target.folder, target.name)
+    settle()
   } catch (error) {
     throw isSystemError(error) ? explain(error, source, target) : error
   }
-  if (replaced === undefined && !isUnchanged(target.folder, target.name, survey)) {
-    if (isFolder) back()
-    else renameNew(target.folder.at(target.name), source.folder, source.name)
-    throw changedMeanwhile(source.real)
-  }
+  if (isUnchanged(target.folder, target.name, survey)) return
+  if (isFolder) renameSync(to, from)
+  else renameNew(to, source.folder, source.name)
+  throw changedMeanwhile(source.real)
 }
 
 function explain(error: NodeJS.ErrnoException, source: End, target: End): Error {

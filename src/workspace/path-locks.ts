@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../core/errors.ts'
-import { type FileLock, tryLock, waitForLock } from '../core/lock-file.ts'
+import { type FileLock, tryLock } from '../core/lock-file.ts'
 import { sha256 } from './file-content.ts'
 
 /** One writer at a time for each path, in this process and between Kogu processes. */
@@ -14,6 +15,8 @@ export interface PathLocks {
 }
 
 const WAIT_MS = 10_000
+/** A write takes a few milliseconds. */
+const STUCK_MS = 20
 
 /** `directory` holds one small file per path that is being written at this moment. */
 export function createPathLocks(directory: string, waitMs: number = WAIT_MS): PathLocks {
@@ -62,29 +65,37 @@ function createTaker(directory: string, waitMs: number) {
   const ownerPath = join(directory, `${randomBytes(6).toString('hex')}.owner`)
   let owner: { lock: FileLock; ino: number } | undefined
 
-  function takeAtOnce(lockPath: string): FileLock | undefined {
+  function takeIfFree(lockPath: string): FileLock | undefined {
+    owner ??= own(ownerPath)
+    const { ino } = owner
     try {
-      owner ??= own(ownerPath)
-      const ino = owner?.ino
       linkSync(ownerPath, lockPath)
       return { release: () => removeIfOurs(lockPath, ino) }
     } catch (error) {
-      // Taken; or this file system has no hard links, or somebody tidied up: then the lock is taken the long way.
-      if (!isSystemError(error)) throw error
-      if (error.code === 'ENOENT') owner = undefined
+      // Somebody tidied our file away: the next attempt makes a new one.
+      if (isSystemError(error) && error.code === 'ENOENT') owner = undefined
+      else if (!isSystemError(error) || error.code !== 'EEXIST') throw error
       return undefined
     }
   }
 
-  return {
-    async take(path: string): Promise<FileLock> {
-      const lockPath = join(directory, sha256(path).slice(0, 32))
-      const lock = takeAtOnce(lockPath) ?? (await waitForLock(lockPath, waitMs))
+  async function take(path: string): Promise<FileLock> {
+    const lockPath = join(directory, sha256(path).slice(0, 32))
+    const started = performance.now()
+    for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
+      const lock = isStuck(lockPath) ? tryLock(lockPath) : takeIfFree(lockPath)
       if (lock !== undefined) return lock
-      throw new ToolError('conflict', `Another Kogu process is changing this file: ${path}`, {
-        hint: 'Repeat the call when it has finished.',
-      })
-    },
+      if (performance.now() - started > waitMs) {
+        throw new ToolError('conflict', `Another Kogu process is changing this file: ${path}`, {
+          hint: 'Repeat the call when it has finished.',
+        })
+      }
+      await sleep(pause)
+    }
+  }
+
+  return {
+    take,
     close(): void {
       owner?.lock.release()
       owner = undefined
@@ -92,11 +103,21 @@ function createTaker(directory: string, waitMs: number) {
   }
 }
 
-function own(path: string): { lock: FileLock; ino: number } | undefined {
+function own(path: string): { lock: FileLock; ino: number } {
   const lock = tryLock(path)
-  return lock === undefined ? undefined : { lock, ino: lstatSync(path).ino }
+  if (lock === undefined) throw new Error(`The name of a new lock is taken: ${path}`)
+  return { lock, ino: lstatSync(path).ino }
 }
 
-function removeIfOurs(path: string, ino: number | undefined): void {
+/**
+ * The process that holds the lock has not taken or given back any lock for a while (each makes or removes a name of its
+ * file, which the system notes): it may be dead, and then `tryLock` takes over.
+ */
+function isStuck(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat !== undefined && Date.now() - stat.ctimeMs > STUCK_MS
+}
+
+function removeIfOurs(path: string, ino: number): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path)
 }

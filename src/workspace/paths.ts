@@ -103,7 +103,7 @@ function walk(absolute: string): Resolved {
     } else if (stat.isSymbolicLink()) {
       links += 1
       if (links > MAX_LINKS) throw tooManyLinks(absolute)
-      const target = readlinkSync(join(real, part))
+      const target = readTarget(join(real, part))
       if (target.startsWith(sep)) real = sep
       pending.unshift(...target.split(sep).filter(name => name !== ''))
     } else if (pending.length > 0 && !stat.isDirectory()) {
@@ -111,6 +111,14 @@ function walk(absolute: string): Resolved {
     } else {
       real = join(real, part)
     }
+  }
+}
+
+function readTarget(link: string): string {
+  try {
+    return readlinkSync(link)
+  } catch (cause) {
+    throw new ToolError('conflict', `The link was replaced by something else meanwhile: ${link}`, { cause })
   }
 }
 

@@ -43,7 +43,21 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
       lock.release()
     }
   }
+  removeOrphanedFiles(store)
   return report
+}
+
+/** A process that was killed while it was keeping large files had no record yet. */
+function removeOrphanedFiles({ places }: UndoStore): void {
+  const kept = readdirSync(places.files)
+  if (kept.length === 0) return
+  const recorded = new Set([...readdirSync(places.calls), ...readdirSync(places.pending)].map(idInName))
+  for (const id of kept.filter(each => !recorded.has(each))) {
+    const lock = tryLock(ownerPath(places, id.slice(-12)))
+    if (lock === undefined) continue
+    rmSync(join(places.files, id), { recursive: true, force: true })
+    lock.release()
+  }
 }
 
 async function recoverRecord(store: UndoStore, path: string, report: RecoveryReport): Promise<void> {

@@ -26,10 +26,10 @@ import type { Owner } from './undo-record.ts'
 // a kill or a loss of power at any moment, the path holds the old content or the new one.
 //
 // A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
-// old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw,
-// it goes back and the caller is told. What remains: a program that holds the file open and writes nothing until after
-// that look; and one that renames its own file over ours within the microseconds between the two system calls
-// (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
+// old file is given a second name first, and is looked at once more after the rename and the sync: if it is not what the
+// caller saw, it goes back and the caller is told. What remains: a program that has the file open, or is just opening
+// it, and writes nothing until after that look; and one that renames its own file over ours within the microseconds
+// between our two system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
 
 /** The file that the caller saw and means to replace. */
 export interface Seen {
@@ -43,6 +43,8 @@ export interface Replacement {
   /** Null: the file must not exist. */
   readonly seen: Seen | null
   readonly content: Uint8Array
+  /** Of `content`. */
+  readonly sha256: string
   /** Absent: that of the file as seen, or what the system gives to new files. */
   readonly mode?: number
   /** Absent: that of the file as seen, or our own. */
@@ -108,18 +110,22 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
 
 /** Second step: the new content takes its place, at once or not at all. */
 export async function putReplacement(replacement: Replacement): Promise<void> {
-  const { folder, temporary, seen, sync } = replacement
+  const { folder, name, temporary, seen, sync } = replacement
+  const settle = (): void => {
+    if (sync) folder.sync()
+  }
   try {
-    if (seen === null) renameNew(folder.at(temporary), folder, replacement.name)
-    else {
-      const from = { path: folder.at(temporary), back: () => undefined }
-      await renameOver(from, { folder, name: replacement.name, seen, aside: asideOf(temporary) })
+    if (seen === null) {
+      renameNew(folder.at(temporary), folder, name)
+      settle()
+    } else {
+      const incoming = { path: folder.at(temporary), sha256: replacement.sha256, restore: () => undefined }
+      await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], settle })
     }
   } catch (error) {
     removeIfThere(folder.at(temporary))
     throw error
   }
-  if (sync) folder.sync()
   if (!folder.isInPlace()) throw movedFolder(folder.real)
 }
 
@@ -181,36 +187,63 @@ export function renameNew(from: string, folder: PinnedDirectory, name: string): 
   }
 }
 
-/**
- * Renames a file over the one that was seen, and looks at the latter once more afterwards. `aside`: a temporary name
- * for it meanwhile.
- */
-export async function renameOver(
-  from: { path: string; back: () => void },
-  to: { folder: PinnedDirectory; name: string; seen: Seen; aside: string },
-): Promise<void> {
-  const { folder, name, seen, aside } = to
+/** A file on its way to a name. */
+export interface Incoming {
+  readonly path: string
+  readonly sha256: string
+  /** After a conflict: puts it back to where it came from. `now` is a name that it has at the moment. */
+  readonly restore: (now: string) => void
+}
+
+export interface Occupied {
+  readonly folder: PinnedDirectory
+  readonly name: string
+  readonly seen: Seen
+  /** Two free temporary names. */
+  readonly spare: readonly [string, string]
+  /** Runs between the rename and the last look: gives a program that is just opening the old file time to show it. */
+  readonly settle: () => void
+}
+
+/** Renames a file over the one that was seen; if that one turns out to be another by then, it goes back. */
+export async function renameOver(incoming: Incoming, to: Occupied): Promise<void> {
+  const { folder, name, seen, settle } = to
+  const [aside, second] = to.spare
   const path = join(folder.real, name)
   if (!giveSecondName(folder, name, aside)) {
     if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(path)
-    renameSync(from.path, folder.at(name))
+    renameSync(incoming.path, folder.at(name))
+    settle()
     return
   }
   try {
     if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
-    const mine = lstatSync(from.path)
-    renameSync(from.path, folder.at(name))
+    const mine = { stat: lstatSync(incoming.path), sha256: incoming.sha256 }
+    renameSync(incoming.path, folder.at(name))
+    settle()
     if (await isAsSeen(folder, aside, seen)) return
-    const now = lstatSync(folder.at(name), { throwIfNoEntry: false })
-    // Put back only over our own file: what came after it is somebody's newer work.
-    if (now?.ino === mine.ino && now.mtimeMs === mine.mtimeMs) {
-      from.back()
-      renameSync(folder.at(aside), folder.at(name))
-    }
+    await putBackTheirs(to, aside, second, mine)
+    incoming.restore(folder.at(second))
     throw changedMeanwhile(path)
   } finally {
     removeIfThere(folder.at(aside))
+    removeIfThere(folder.at(second))
   }
+}
+
+/**
+ * What waits under `aside` is somebody's work that nobody has seen: it takes the place of ours again, which waits under
+ * `second` then. And if somebody has written into ours by now, that is newer still and stays.
+ */
+async function putBackTheirs(
+  { folder, name }: Occupied,
+  aside: string,
+  second: string,
+  mine: Seen,
+): Promise<void> {
+  if (!giveSecondName(folder, name, second) || !(await isAsSeen(folder, second, mine))) return
+  renameSync(folder.at(aside), folder.at(name))
+  if (!(await isAsSeen(folder, second, mine))) renameSync(folder.at(second), folder.at(name))
 }
 
 async function isAsSeen(folder: PinnedDirectory, name: string, seen: Seen): Promise<boolean> {

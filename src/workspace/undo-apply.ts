@@ -235,9 +235,9 @@ async function verify(steps: readonly UndoStep[]): Promise<void> {
 
 /** Half an undo is worse than none: what was done of it is taken back. */
 async function rollBack(store: UndoStore, options: UndoOptions, reason: unknown): Promise<void> {
-  const plan = await planUndo(store, { calls: [options.call.id] }, { leaveOut: 'paths' })
   const call = { ...options.call, id: `${options.call.id}-rollback` }
   try {
+    const plan = await planUndo(store, { calls: [options.call.id] }, { leaveOut: 'paths' })
     await applyUndo(store, plan, { ...options, call, despiteConflicts: true })
   } catch (cause) {
     const why = reason instanceof Error ? reason.message : String(reason)

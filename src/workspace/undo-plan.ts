@@ -149,7 +149,7 @@ interface Paper {
   put(path: string, state: PathState | undefined): void
   keep(): void
   discard(): void
-  /** What was at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
+  /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
   readonly moved: Map<string, PathState>
   readonly kept: ReadonlyMap<string, PathState | undefined>
   readonly disk: ReadonlyMap<string, PathState | 'other' | undefined>
@@ -159,6 +159,7 @@ function createPaper(observer: Observer): Paper {
   const disk = new Map<string, PathState | 'other' | undefined>()
   const kept = new Map<string, PathState | undefined>()
   const top = new Map<string, PathState | undefined>()
+  const moved = new Map<string, PathState>()
   const now = async (path: string): Promise<PathState | 'other' | undefined> => {
     if (!disk.has(path)) disk.set(path, onDisk(path, await observer.observe(path)))
     return disk.get(path)
@@ -166,14 +167,18 @@ function createPaper(observer: Observer): Paper {
   return {
     disk,
     kept,
-    moved: new Map(),
+    moved,
     look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
     put: (path, state) => top.set(path, state),
     keep() {
       for (const [path, state] of top) kept.set(path, state)
       top.clear()
+      moved.clear()
     },
-    discard: () => top.clear(),
+    discard() {
+      top.clear()
+      moved.clear()
+    },
   }
 }
 

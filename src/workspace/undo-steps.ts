@@ -131,6 +131,7 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
       name,
       seen,
       content,
+      sha256: then.state.sha256 ?? '',
       mode: then.state.mode,
       temporary,
       sync,

@@ -147,9 +147,9 @@ export function createFolders(scope: CallScope, record: ChangeRecord, folders: N
 }
 
 async function write(record: ChangeRecord, options: Write): Promise<void> {
-  const { folder, name, before, content } = options
+  const { folder, name, before, content, hash } = options
   const temporary = newTemporary()
-  const replacement = { folder, name, seen: before, content, temporary, sync: true }
+  const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
   record.temporary(join(folder.real, temporary))
   record.temporary(join(folder.real, asideOf(temporary)))
   record.seal()

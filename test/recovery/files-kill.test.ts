@@ -51,6 +51,8 @@ async function recover(root: string): Promise<void> {
   const report = await recoverWorkspace(workspace.undo, join(root, '.kogu', 'locks'))
   await workspace.close()
   expect(report.problems).toEqual([])
+  const recorded = readdirSync(workspace.undo.places.calls).map(name => name.split('.')[0])
+  expect(readdirSync(workspace.undo.places.files).filter(id => !recorded.includes(id))).toEqual([])
   expect(allNames(root).filter(name => name.includes('kogu-tmp'))).toEqual([])
   expect(
     allNames(join(root, '.kogu')).filter(name => /pending\/.*(jsonl|owner)$|locks\/[0-9a-f]{32}$/.test(name)),
