@@ -11,3 +11,10 @@ export type Access =
   | { kind: 'custom'; name: string; details: string }
 
 export type AccessKind = Access['kind']
+
+/** Replacing a file that this run has not seen as it is now; `details` is its path. */
+export const OVERWRITE_UNREAD = 'overwrite_unread'
+/** Writing a file that has other names (hard links) too; `details` is its path. */
+export const WRITE_HARD_LINK = 'write_hard_link'
+/** Losing content that is too large to be kept for undo; `details` is a sentence with path and size. */
+export const NOT_UNDOABLE = 'not_undoable'

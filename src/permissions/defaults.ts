@@ -1,3 +1,4 @@
+import { NOT_UNDOABLE, OVERWRITE_UNREAD, WRITE_HARD_LINK } from '../core/access.ts'
 import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import type { FileItem, Item } from './items.ts'
 import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from './paths.ts'
@@ -56,8 +57,9 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
 }
 
 const CUSTOM_WORDS: Readonly<Record<string, string>> = {
-  overwrite_unread: 'Replacing a file that this run has not read as it is now',
-  write_hard_link: 'Writing a file that has several names (hard links)',
+  [OVERWRITE_UNREAD]: 'Replacing a file that this run has not read as it is now',
+  [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
+  [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
   command_input: 'Writing to a running command',
   environment: 'Setting variables for a command',
   'unchecked-files': 'Reading files that cannot all be checked',

@@ -4,6 +4,7 @@ import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
+import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 const input = z.object({
@@ -19,11 +20,15 @@ export const deleteFile = defineTool({
   aliases: ['Delete', 'delete', 'rm', 'remove_file'],
   parameterAliases: { file_path: 'path', file: 'path', directory: 'path' },
   title: 'Delete',
-  description: 'Delete a file, or a folder with recursive: true. What is deleted is kept for undo.',
+  description:
+    'Delete a file, or a folder with recursive: true. What is deleted is kept for undo, unless it is too large.',
   category: 'FileSystem',
   risk: 'high',
   input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_delete', path: absolutePath(path, cwd) }],
+  access: ({ path }, context) => [
+    { kind: 'file_delete', path: absolutePath(path, context.cwd) },
+    ...removingAccess(path, context),
+  ],
   async run({ path, recursive }, context) {
     const shown = shownPath(resultPath(context.files.resolve(path), context))
     if (!recursive && (await hasContent(path, context))) {
@@ -35,7 +40,7 @@ export const deleteFile = defineTool({
     const files = effects.filter(effect => effect.entry !== 'directory').length
     const count = effects.length > 1 ? ` (${files} ${files === 1 ? 'file' : 'files'})` : ''
     return {
-      text: `Deleted ${shown}${count}`,
+      text: `Deleted ${shown}${count}${undoNote(effects)}`,
       data: { path: context.files.resolve(path), entries: effects.length, files },
     }
   },

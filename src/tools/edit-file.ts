@@ -10,6 +10,7 @@ import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts'
 import { explainMissing, missingFile } from './missing-file.ts'
+import { undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
@@ -147,7 +148,12 @@ async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext
   if (plan === undefined) throw new Error('The file was written without being asked for.')
   if (knowledge !== 'current') restoreReceipt(receipts, effect.path, found.receipt)
   const sha256 = effect.after?.sha256 ?? null
-  return toOutput(plan, edits, { path: effect.path, sha256, knowledge, dryRun: false }, context)
+  return toOutput(
+    plan,
+    edits,
+    { path: effect.path, sha256, knowledge, dryRun: false, undoNote: undoNote([effect]) },
+    context,
+  )
 }
 
 function knowledgeOf(receipt: string | undefined, sha256: string | null): Knowledge {
@@ -162,7 +168,7 @@ async function preview(wanted: Input, edits: readonly Edit[], context: ToolConte
     const knowledge = knowledgeOf(context.files.receipts.get(file.path), hashOf(before))
     const plan = planOrRefuse(before, edits, knowledge, shownPath(resultPath(file.path, context)))
     const sha256 = hashOf(applySplices(before, plan.splices))
-    return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true }, context)
+    return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' }, context)
   } finally {
     file.close()
   }
@@ -189,6 +195,7 @@ interface Done {
   readonly sha256: string | null
   readonly knowledge: Knowledge
   readonly dryRun: boolean
+  readonly undoNote: string
 }
 
 function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolContext): ToolOutput {
@@ -211,7 +218,7 @@ function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolC
     placeholderNote(edits, plan.before),
   ].filter(note => note !== '')
   const verb = done.dryRun ? 'Would edit' : 'Edited'
-  const head = `${verb} ${shown} (${count} ${count === 1 ? 'replacement' : 'replacements'}, +${summary.added} -${summary.removed} lines)`
+  const head = `${verb} ${shown} (${count} ${count === 1 ? 'replacement' : 'replacements'}, +${summary.added} -${summary.removed} lines)${done.undoNote}`
   return {
     text: [head, ...notes, summary.diff ?? '(the diff is too large to show)'].join('\n'),
     data: {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import type { Access } from '../core/access.ts'
+import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Receipts } from '../core/files.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { AccessContext } from '../core/tool.ts'
@@ -26,7 +26,7 @@ export function isUnseen(path: string, context: AccessContext): boolean {
 export function hardLinkAccess(path: string, context: AccessContext): Access[] {
   const hasOtherNames = look(path, context, (_, stat) => stat.isFile() && stat.nlink > 1)
   if (!hasOtherNames) return []
-  return [{ kind: 'custom', name: 'write_hard_link', details: absolutePath(path, context.cwd) }]
+  return [{ kind: 'custom', name: WRITE_HARD_LINK, details: absolutePath(path, context.cwd) }]
 }
 
 /** The bytes that are there, for showing a difference; undefined when there is nothing, or too much to show. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
+import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 const input = z.object({
@@ -30,22 +31,22 @@ export const moveFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
-  access({ from, to, overwrite }, { cwd }) {
-    const source = absolutePath(from, cwd)
-    const target = absolutePath(to, cwd)
+  access({ from, to, overwrite }, context) {
+    const source = absolutePath(from, context.cwd)
+    const target = absolutePath(to, context.cwd)
     return [
       // Without this, a file that may not be read could be moved to where it may.
       { kind: 'file_read', path: source },
       { kind: 'file_delete', path: source },
       { kind: 'file_write', path: target },
-      ...(overwrite ? [{ kind: 'file_delete' as const, path: target }] : []),
+      ...(overwrite ? [{ kind: 'file_delete' as const, path: target }, ...removingAccess(to, context)] : []),
     ]
   },
   async run({ from, to, overwrite }, context) {
     const shown = (path: string): string => shownPath(resultPath(context.files.resolve(path), context))
     const effects = await context.files.move(from, to, { overwrite }).catch(explainMissing(from, context))
     return {
-      text: `Moved ${shown(from)} to ${shown(to)}`,
+      text: `Moved ${shown(from)} to ${shown(to)}${undoNote(effects)}`,
       data: { from: context.files.resolve(from), to: context.files.resolve(to), entries: effects.length },
     }
   },

@@ -5,7 +5,12 @@ import type { Processes } from '../core/processes.ts'
 import { createRun } from '../core/run.ts'
 import type { AnyTool, ToolOutput } from '../core/tool.ts'
 import { createProcesses } from '../sandbox/processes.ts'
-import { createTestWorkspace, type TestWorkspace, testPermit } from '../workspace/testing.ts'
+import {
+  createTestWorkspace,
+  type TestWorkspace,
+  type TestWorkspaceOptions,
+  testPermit,
+} from '../workspace/testing.ts'
 
 // For tests of tools: calls go through the real workspace, with a permit that allows what the tool declared.
 
@@ -30,8 +35,8 @@ export interface BenchOutput extends ToolOutput {
   data: any
 }
 
-export function createToolBench(root?: string): ToolBench {
-  const workspace = createTestWorkspace(root === undefined ? {} : { root })
+export function createToolBench(root?: string, options: TestWorkspaceOptions = {}): ToolBench {
+  const workspace = createTestWorkspace(root === undefined ? options : { ...options, root })
   const processes = createProcesses({ spawner: 'direct' })
   return {
     workspace,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { OVERWRITE_UNREAD } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
@@ -6,6 +7,7 @@ import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { hardLinkAccess, isUnseen, presentBytes, restoreReceipt } from './existing-file.ts'
+import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
@@ -36,9 +38,6 @@ const input = z.object({
 
 type Input = z.output<typeof input>
 
-/** The access that a person or rule confirms when a file is to be replaced that this run has not seen as it is now. */
-const OVERWRITE_UNREAD = 'overwrite_unread'
-
 export const writeFile = defineTool({
   name: 'write_file',
   aliases: ['Write', 'write', 'file_write', 'create_file'],
@@ -63,6 +62,7 @@ export const writeFile = defineTool({
     return [
       { kind: 'file_write', path: absolute },
       ...hardLinkAccess(path, context),
+      ...(mode === 'overwrite' ? replacingAccess(path, context) : []),
       ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
   },
@@ -228,7 +228,7 @@ function toOutput(mode: Input['mode'], written: Written, effect: Effect, context
       ? ''
       : `\nLine ${placeholder.line} looks like a placeholder: ${placeholder.text}`
   return {
-    text: `${verb} ${shown} (${written.bytes.length.toLocaleString('en')} bytes, ${lines} lines${change})${warning}`,
+    text: `${verb} ${shown} (${written.bytes.length.toLocaleString('en')} bytes, ${lines} lines${change})${undoNote([effect])}${warning}`,
     data: {
       path: effect.path,
       mode,

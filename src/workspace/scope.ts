@@ -1,4 +1,4 @@
-import type { Access, AccessKind } from '../core/access.ts'
+import { type Access, type AccessKind, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Receipts } from '../core/files.ts'
@@ -28,9 +28,6 @@ export interface CallScope {
   /** Throws once the call has ended: a tool that was cancelled may still be running. */
   assertOpen(): void
 }
-
-/** The access that lets a call write a file that has other names too; `details` is its path. */
-const WRITE_HARD_LINK = 'write_hard_link'
 
 /** Where a path leads, if the call may read there. */
 export function locateForReading(scope: CallScope, path: string): Resolved {

@@ -1,0 +1,96 @@
+import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { validateInput } from '../core/input.ts'
+import type { AnyTool } from '../core/tool.ts'
+import { deleteFile } from './delete-file.ts'
+import { editFile } from './edit-file.ts'
+import { moveFile } from './move-file.ts'
+import { removingAccess } from './not-undoable.ts'
+import { createToolBench, type ToolBench } from './testing.ts'
+import { writeFile } from './write-file.ts'
+
+let bench: ToolBench
+beforeAll(() => {
+  bench = createToolBench()
+  mkdirSync(bench.at('folder/sub'), { recursive: true })
+  writeFileSync(bench.at('small.bin'), 'x')
+  for (const name of ['big.bin', 'folder/sub/big.bin']) {
+    writeFileSync(bench.at(name), '')
+    // Sparse: it takes no room on the disk.
+    truncateSync(bench.at(name), 100 * 1024 ** 2 + 1)
+  }
+  symlinkSync('big.bin', bench.at('link'))
+})
+afterAll(() => bench.close())
+
+function lossesOf(tool: AnyTool, input: unknown): string[] {
+  const access = tool.access(validateInput(tool, input), {
+    cwd: bench.root,
+    workspace: bench.root,
+    receipts: bench.workspace.receipts,
+  })
+  return access.flatMap(each =>
+    each.kind === 'custom' && each.name === 'not_undoable' ? [each.details] : [],
+  )
+}
+
+const said = (path: string): string[] => [
+  `${path} has 101 MB; files above 100 MB are not kept, so this cannot be undone.`,
+]
+
+test('losing a file that is too large to be kept for undo is an access of its own', () => {
+  const big = said(bench.at('big.bin'))
+  expect(lossesOf(deleteFile, { path: 'big.bin' })).toEqual(big)
+  expect(lossesOf(writeFile, { path: 'big.bin', content: '' })).toEqual(big)
+  expect(lossesOf(writeFile, { path: 'link', content: '' })).toEqual(said(bench.at('link')))
+  expect(lossesOf(moveFile, { from: 'small.bin', to: 'big.bin', overwrite: true })).toEqual(big)
+  const inFolder = said(bench.at('folder/sub/big.bin'))
+  expect(lossesOf(deleteFile, { path: 'folder', recursive: true })).toEqual(inFolder)
+  expect(lossesOf(deleteFile, { path: 'folder/sub/../', recursive: true })).toEqual(inFolder)
+})
+
+test('what is kept, or not touched at all, is not asked about', () => {
+  expect(lossesOf(deleteFile, { path: 'small.bin' })).toEqual([])
+  // Of a link only the link goes.
+  expect(lossesOf(deleteFile, { path: 'link' })).toEqual([])
+  expect(lossesOf(deleteFile, { path: 'missing' })).toEqual([])
+  expect(lossesOf(deleteFile, { path: 'small.bin/below' })).toEqual([])
+  expect(lossesOf(moveFile, { from: 'big.bin', to: 'elsewhere' })).toEqual([])
+  expect(lossesOf(writeFile, { path: 'big.bin', content: '', mode: 'create' })).toEqual([])
+  expect(lossesOf(writeFile, { path: 'new.bin', content: '' })).toEqual([])
+})
+
+test('a folder that holds more than undo keeps in all, or too many entries to look at, is asked about', () => {
+  mkdirSync(bench.at('wide'))
+  writeFileSync(bench.at('wide/0'), '')
+  truncateSync(bench.at('wide/0'), 99 * 1024 ** 2)
+  for (let i = 1; i < 11; i += 1) linkSync(bench.at('wide/0'), bench.at(`wide/${i}`))
+  expect(lossesOf(deleteFile, { path: 'wide', recursive: true })).toEqual([
+    `${bench.at('wide')} holds 1,089 MB; undo keeps at most 1,024 MB, so this may not be undone as a whole.`,
+  ])
+  const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts }
+  expect(removingAccess('wide', place, 10)).toMatchObject([
+    { details: expect.stringContaining('has more than 10 entries') },
+  ])
+})
+
+test('the result says that a change cannot be undone', async () => {
+  const small = createToolBench(undefined, { largeFileBytes: 10 })
+  const big = 'twenty characters…\n'
+  try {
+    for (const name of ['a', 'b', 'c', 'd']) writeFileSync(small.at(name), big)
+    writeFileSync(small.at('tiny'), 'x\n')
+    expect((await small.call(deleteFile, { path: 'a' })).text).toBe('Deleted a. This cannot be undone.')
+    expect((await small.call(writeFile, { path: 'b', content: 'x' })).text).toContain(
+      '). This cannot be undone.',
+    )
+    const edit = { path: 'c', old_string: 'twenty', new_string: 'thirty' }
+    expect((await small.call(editFile, edit)).text).toContain('). This cannot be undone.\n')
+    expect((await small.call(moveFile, { from: 'tiny', to: 'd', overwrite: true })).text).toBe(
+      'Moved tiny to d. This cannot be undone.',
+    )
+    expect((await small.call(deleteFile, { path: 'd' })).text).toBe('Deleted d')
+  } finally {
+    await small.close()
+  }
+})

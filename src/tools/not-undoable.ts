@@ -1,0 +1,87 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Access, NOT_UNDOABLE } from '../core/access.ts'
+import type { Effect } from '../core/effects.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
+import type { AccessContext } from '../core/tool.ts'
+import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/undo-store.ts'
+
+/** Entries of a folder that are looked at before a question; with more, it is not known what would be lost. */
+const MOST_ENTRIES = 20_000
+
+/** For a call that replaces the content of a file: links are followed. */
+export function replacingAccess(path: string, { cwd }: AccessContext): Access[] {
+  const absolute = absolutePath(path, cwd)
+  const stat = lookAt(() => realPathOf(absolute))
+  if (stat?.isFile() !== true || stat.size <= DEFAULT_LARGE_FILE_BYTES) return []
+  return [lost(tooLarge(absolute, stat.size))]
+}
+
+/** For a call that takes an entry away, with all that is in it: of a link only the link goes. */
+export function removingAccess(path: string, { cwd }: AccessContext, mostEntries = MOST_ENTRIES): Access[] {
+  const absolute = absolutePath(path, cwd)
+  const stat = lookAt(() => join(realPathOf(dirname(absolute)), absolute.slice(dirname(absolute).length)))
+  if (stat?.isFile() === true && stat.size > DEFAULT_LARGE_FILE_BYTES) {
+    return [lost(tooLarge(absolute, stat.size))]
+  }
+  const problem = stat?.isDirectory() === true ? problemBelow(absolute, mostEntries) : undefined
+  return problem === undefined ? [] : [lost(problem)]
+}
+
+/** What a result says of changes whose old content was not kept. */
+export function undoNote(effects: readonly Effect[]): string {
+  return effects.some(effect => effect.undoable === false) ? '. This cannot be undone.' : ''
+}
+
+/** What stands against undoing the removal of a folder, as a sentence. */
+function problemBelow(folder: string, mostEntries: number): string | undefined {
+  let entries = 0
+  let bytes = 0
+  const open = [folder]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const name of namesIn(next)) {
+      entries += 1
+      if (entries > mostEntries) {
+        return `${folder} has more than ${mostEntries.toLocaleString('en')} entries, too many to see beforehand whether all of them can be kept for undo.`
+      }
+      const path = join(next, name)
+      const stat = lookAt(() => path)
+      if (stat?.isDirectory() === true) open.push(path)
+      if (stat?.isFile() !== true) continue
+      if (stat.size > DEFAULT_LARGE_FILE_BYTES) return tooLarge(path, stat.size)
+      bytes += stat.size
+    }
+  }
+  if (bytes <= DEFAULT_BUDGET_BYTES) return undefined
+  return `${folder} holds ${inMegabytes(bytes)}; undo keeps at most ${inMegabytes(DEFAULT_BUDGET_BYTES)}, so this may not be undone as a whole.`
+}
+
+function tooLarge(path: string, size: number): string {
+  return `${path} has ${inMegabytes(size)}; files above ${inMegabytes(DEFAULT_LARGE_FILE_BYTES)} are not kept, so this cannot be undone.`
+}
+
+function inMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 ** 2).toLocaleString('en')} MB`
+}
+
+function lost(details: string): Access {
+  return { kind: 'custom', name: NOT_UNDOABLE, details }
+}
+
+function lookAt(find: () => string) {
+  try {
+    return lstatSync(find(), { throwIfNoEntry: false })
+  } catch {
+    // Not reachable: the call itself will say so, and change nothing.
+    return undefined
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // A folder that cannot be listed cannot be removed with its content either.
+    return []
+  }
+}
