@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256 } from './file-content.ts'
@@ -73,6 +73,26 @@ test('a file that is a mixture of old and new is completed; one that a person wr
   expect((await recover()).problems).toEqual([])
   expect(readFileSync(at('torn'), 'utf8')).toBe(next)
   expect(readFileSync(at('by hand'), 'utf8')).toBe('NEW CONTENT and something of a person')
+})
+
+test('a new file of which only the beginning was written is completed', async () => {
+  writeFileSync(at('begun'), 'the first ha')
+  await leaveBehind(async record => {
+    await record.keepBytes(
+      Buffer.from('the first half and the second'),
+      sha256('the first half and the second'),
+    )
+    record.add({
+      change: 'created',
+      path: at('begun'),
+      entry: 'file',
+      after: { mode: 0o640, size: 29, sha256: sha256('the first half and the second') },
+      inPlace: { afterIn: record.header.id },
+    })
+  })
+  expect((await recover()).problems).toEqual([])
+  expect(readFileSync(at('begun'), 'utf8')).toBe('the first half and the second')
+  expect(statSync(at('begun')).mode & 0o777).toBe(0o640)
 })
 
 test('temporary files go, a folder that was being removed comes back, other names are never touched', async () => {

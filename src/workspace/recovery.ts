@@ -2,6 +2,7 @@ import { appendFileSync, lstatSync, readdirSync, readFileSync, renameSync, rmSyn
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
+import { setMode } from './entry.ts'
 import { sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
@@ -126,11 +127,14 @@ function completeTorn(store: UndoStore, record: SavedRecord, change: Change, obs
   const path = folder.at(basename(change.path))
   const old = change.before?.sha256
   const next = change.after?.sha256
-  if (old === undefined || next === undefined || !lstatSync(path).isFile()) return
+  if (next === undefined || !lstatSync(path).isFile()) return
   const now = readFileSync(path)
   if ([old, next].includes(sha256(now))) return
   const bytes = findNext(store, record, change, folder)
-  if (isMixture(now, readKept(store.places, record, old), bytes)) overwriteBytes(path, bytes, true)
+  const before = old === undefined ? Buffer.alloc(0) : readKept(store.places, record, old)
+  if (!isMixture(now, before, bytes)) return
+  overwriteBytes(path, bytes, true)
+  setMode(folder, basename(change.path), change.after?.mode ?? 0o600)
 }
 
 /** The bytes that were to be written. */

@@ -94,19 +94,20 @@ async function prepare(
         steps: steps.length,
       })),
       ...(renameTo === undefined ? {} : { renameTo }),
-      ...(renameFrom === undefined ? {} : { renameFrom }),
+      ...(renameFrom === undefined ? {} : { renameFrom, inPlace: false }),
     })
   }
   return prepared
 }
 
 /**
- * A file with other names keeps them. And of very many files each is written in place, which costs a tenth: whoever
- * reads one at that very moment may see a mixture, and after a kill the next start completes it.
+ * A file with other names keeps them. And of very many files each is written in its place at once, which costs a tenth:
+ * whoever reads one at that very moment may see a part of it, and after a kill the next start completes it.
  */
-function isWrittenInPlace(step: UndoStep, stat: Stats, steps: number): boolean {
-  const replaces = step.now?.entry === 'file' && step.then?.entry === 'file' && !changesOnlyMode(step)
-  return replaces && (stat.nlink > 1 || steps > MAX_ATOMIC)
+function isWrittenInPlace(step: UndoStep, stat: Stats | undefined, steps: number): boolean {
+  if (step.then?.entry !== 'file' || changesOnlyMode(step)) return false
+  if (stat === undefined) return step.now === undefined && steps > MAX_ATOMIC
+  return stat.nlink > 1 || steps > MAX_ATOMIC
 }
 
 /** Files that were moved go back by renaming: their content may be too large to be kept. Old path → new path. */
@@ -131,7 +132,7 @@ async function keepCurrent(
   { record, steps }: { record: ChangeRecord | undefined; steps: number },
 ): Promise<Pick<PreparedStep, 'stat' | 'kept' | 'inPlace'>> {
   const { path, now } = step
-  if (now?.entry !== 'file') return { kept: false, inPlace: false }
+  if (now?.entry !== 'file') return { kept: false, inPlace: isWrittenInPlace(step, undefined, steps) }
   const folder = observer.folder(dirname(path))
   const file = openRegular(folder, basename(path))
   if (file === undefined) throw changedMeanwhile(path)
@@ -166,8 +167,8 @@ function toChanges(steps: readonly PreparedStep[], own: string): Change[] {
   const coming: Change[] = []
   for (const step of steps) {
     const { path, now, then } = step
+    const inPlace = step.inPlace ? { inPlace: { afterIn: recordOf(then) ?? own } } : {}
     if (now !== undefined && then !== undefined && now.entry === then.entry) {
-      const inPlace = step.inPlace ? { inPlace: { afterIn: recordOf(then) ?? own } } : {}
       const target = { ...departure(step, now).target, ...arrival(path, then).target }
       changing.push({
         ...departure(step, now),
@@ -179,14 +180,14 @@ function toChanges(steps: readonly PreparedStep[], own: string): Change[] {
       continue
     }
     if (now !== undefined) going.push(departure(step, now))
-    if (then !== undefined) coming.push(arrival(path, then))
+    if (then !== undefined) coming.push({ ...arrival(path, then), ...inPlace })
   }
   return [...going.reverse(), ...changing, ...coming]
 }
 
 /** Where the bytes of a restored file are; undefined: in the record of this undo itself. */
-function recordOf({ content }: PathState): string | undefined {
-  return content?.from === 'record' ? content.record.header.id : undefined
+function recordOf(then: PathState | undefined): string | undefined {
+  return then?.content?.from === 'record' ? then.content.record.header.id : undefined
 }
 
 function departure(step: PreparedStep, now: PathState): Change {

@@ -12,7 +12,6 @@ import { basename, dirname } from 'node:path'
 import { changedMeanwhile, setMode } from './entry.ts'
 import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
 import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './prepared-step.ts'
 import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
 import type { PathState } from './undo-plan.ts'
@@ -110,51 +109,38 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
   if (then === undefined || renameFrom !== undefined) return
   const folder = observer.folder(dirname(path))
   const name = basename(path)
-  if (then.entry === 'link') {
-    symlinkSync(then.target ?? '', folder.at(temporary))
-  } else if (changesOnlyMode(step)) {
-    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  if (changesOnlyMode(step)) {
     setMode(folder, name, then.state.mode)
     return
-  } else if (step.inPlace) {
-    if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  }
+  if (step.inPlace && now !== undefined) {
     overwriteBytes(folder.at(name), contents(then), steps.length <= MAX_ATOMIC)
-    if (then.state.mode !== now?.state.mode) setMode(folder, name, then.state.mode)
+    if (then.state.mode !== now.state.mode) setMode(folder, name, then.state.mode)
     return
-  } else {
-    const content = contents(then)
-    const seen = now?.entry === 'file' && stat !== undefined ? { stat, sha256: now.state.sha256 ?? '' } : null
-    const sync = steps.length <= MAX_ATOMIC
-    const owner = then.owner === undefined ? {} : { owner: then.owner }
+  }
+  if (then.entry === 'link') symlinkSync(then.target ?? '', folder.at(temporary))
+  else {
     await prepareReplacement({
       folder,
       name,
-      seen,
-      content,
+      seen: now?.entry === 'file' && stat !== undefined ? { stat, sha256: now.state.sha256 ?? '' } : null,
+      content: contents(then),
       sha256: then.state.sha256 ?? '',
       mode: then.state.mode,
-      temporary,
-      sync,
-      ...owner,
+      temporary: step.inPlace ? name : temporary,
+      sync: steps.length <= MAX_ATOMIC,
+      ...(then.owner === undefined ? {} : { owner: then.owner }),
     })
+    if (step.inPlace) return
   }
   try {
     if (now?.entry !== then.entry) renameNew(folder.at(temporary), folder, name)
-    else putOver(folder, name, step, temporary)
+    else renameSync(folder.at(temporary), folder.at(name))
   } catch (error) {
     unlinkSync(folder.at(temporary))
     throw error
   }
-}
-
-function putOver(
-  folder: PinnedDirectory,
-  name: string,
-  { path, stat }: PreparedStep,
-  temporary: string,
-): void {
-  if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
-  renameSync(folder.at(temporary), folder.at(name))
 }
 
 /** Between keeping it and replacing it, somebody else may have changed a file. */

@@ -138,6 +138,24 @@ describe('taking back', () => {
   })
 })
 
+describe('very many files', () => {
+  test('are changed, removed and created by one call, and all come back with their modes', async () => {
+    mkdirSync(at('d'))
+    for (let n = 0; n < 100; n += 1)
+      writeFileSync(at(`d/${n}`), `old ${n}`, { mode: n % 2 === 0 ? 0o644 : 0o755 })
+    const before = snapshot(workspace.root)
+    for (let n = 0; n < 40; n += 1) await workspace.write(`d/${n}`, `new ${n} and longer`, 'many')
+    for (let n = 40; n < 60; n += 1) await workspace.write(`d/${n}`, '', 'many')
+    for (let n = 60; n < 100; n += 1) await workspace.remove(`d/${n}`, 'many')
+    for (let n = 0; n < 40; n += 1) await workspace.write(`e/${n}`, 'more', 'many')
+    const after = snapshot(workspace.root)
+    expect(await undo({ calls: ['many'] })).toMatchObject({ verified: 141 })
+    expect(snapshot(workspace.root)).toEqual(before)
+    await undo({ calls: ['undo-1'] })
+    expect(snapshot(workspace.root)).toEqual(after)
+  })
+})
+
 describe('conflicts', () => {
   test('nothing is touched when a person changed a file since', async () => {
     writeFileSync(at('a.txt'), 'old a')
