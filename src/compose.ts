@@ -211,6 +211,7 @@ function createParts(
       redactText: redactor.text,
     },
     async close() {
+      if (locks.isMade()) locks.value.close()
       if (undo.isMade()) await undo.value.close()
       commands.sandbox?.close()
       await processes.close()

@@ -66,9 +66,9 @@ export interface Runtime {
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
-  explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'agent'>): Promise<Explanation>
+  explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'agent' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
-  listChanges(selection?: UndoSelection): CallChanges[]
+  listChanges(selection?: UndoSelection): Promise<CallChanges[]>
   planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
   /** Does what the plan says, all of it or nothing; recorded like a call. */
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
@@ -121,12 +121,22 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     async callAll(requests) {
       await recovered()
-      return callTools(parts.calls, await Promise.all(requests.map(toCall)))
+      const calls = await Promise.all(requests.map(toCall))
+      try {
+        return await callTools(parts.calls, calls)
+      } finally {
+        requests.forEach((request, index) => {
+          if (request.run === undefined) endRun(parts.places, calls[index]?.run.id ?? '')
+        })
+      }
     },
     recover: recovered,
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
-      const { entry, judgement } = await explainCall(parts.calls, await toCall(request))
+      const { run: id, ...rest } = request
+      // Only looked at: explaining saves nothing.
+      const run = id === undefined ? {} : { run: await loadRun(parts.places.runs, id) }
+      const { entry, judgement } = await explainCall(parts.calls, { ...(await toCall(rest)), ...run })
       return {
         tool: request.tool,
         canonical: entry.tool.name,
@@ -138,13 +148,16 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         ref: judgement.decision.ref,
       }
     },
-    listChanges: selection => listCalls(parts.undo.value, selection),
-    planUndo: (selection, planOptions) => planUndo(parts.undo.value, selection, planOptions),
-    readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
-    async applyUndo(plan, undoOptions) {
+    async listChanges(selection) {
       await recovered()
-      return undoRecorded(parts, workspace, plan, undoOptions)
+      return listCalls(parts.undo.value, selection)
     },
+    async planUndo(selection, planOptions) {
+      await recovered()
+      return planUndo(parts.undo.value, selection, planOptions)
+    },
+    readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
+    applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
     async close() {
       await runs.save()
       for (const id of runs.anonymous())
@@ -205,9 +218,13 @@ function newRunId(): string {
   return `run_${randomUUID()}`
 }
 
-/** Takes away the private /tmp of a run that nobody can continue. */
+/** Takes away the private /tmp of a run that nobody can continue. It is no reason for a call to fail. */
 function endRun(places: Places, id: string): void {
-  rmSync(join(places.temporary, id), { recursive: true, force: true })
+  try {
+    rmSync(join(places.temporary, id), { recursive: true, force: true })
+  } catch {
+    // A folder that cannot be looked into: the call has said what there was to say.
+  }
 }
 
 function createRuns(places: Places) {

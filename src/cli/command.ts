@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Environment } from '../config/environment.ts'
+import { closest } from '../core/suggest.ts'
 import type { Output } from './output.ts'
 
 /** One command of the program: its help, its options, and what it does. */
@@ -45,6 +46,16 @@ export class UsageError extends Error {
     super(message)
     this.hint = hint
   }
+}
+
+/** A misspelt second word. */
+export function unknownVerb(command: string, verb: string, verbs: readonly string[]): UsageError {
+  const near = closest(verb, verbs)
+  const hint =
+    near === undefined
+      ? `Use: kogu ${command} ${verbs.join(' | ')}`
+      : `Did you mean 'kogu ${command} ${near}'?`
+  return new UsageError(`Unknown: kogu ${command} ${verb}`, hint)
 }
 
 export function textOption(values: CommandContext['values'], name: string): string | undefined {

@@ -9,6 +9,7 @@ export const EXIT = {
   needsPerson: 7,
   notFound: 9,
   interrupted: 130,
+  terminated: 143,
 } as const
 
 /** What a call's outcome means to a script. */

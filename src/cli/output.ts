@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { toVisible } from '../core/visible.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -9,8 +10,12 @@ export interface Output {
   data(text: string): void
   /** A JSON document on one line. */
   object(value: unknown): void
-  /** For the person: progress, warnings, errors. */
+  /** For the person: progress and warnings. */
   note(text: string): void
+  /** For the person: what went wrong. Shown even when they want quiet. */
+  problem(text: string): void
+  /** Text of a file, a tool or a model, as it may be shown: on a terminal it must not be obeyed. */
+  shown(text: string): string
   style(style: Style, text: string): string
   /** The same for text that goes to stderr. */
   noteStyle(style: Style, text: string): string
@@ -46,6 +51,10 @@ export function createOutput(options: OutputOptions): Output {
     note(text) {
       if (!options.quiet) stderr.write(`${text}\n`)
     },
+    problem(text) {
+      stderr.write(`${text}\n`)
+    },
+    shown: text => (stdout.isTTY === true ? toVisible(text) : text),
     style: paint(colored(stdout) && !options.json),
     noteStyle: paint(colored(stderr)),
     columns: stdout.columns ?? 100,

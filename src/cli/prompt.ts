@@ -65,6 +65,8 @@ async function readAnswer(
   signal: AbortSignal,
   options: TerminalApproverOptions,
 ): Promise<Answer> {
+  // The line editor takes Ctrl-C for itself; whoever presses it means the program.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   lines.setPrompt('> ')
   lines.prompt()
   const onAbort = (): void => lines.close()

@@ -2,24 +2,32 @@ import { createInterface } from 'node:readline'
 import { ToolError } from '../core/errors.ts'
 import { parseInput } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
+import type { CommandContext } from './command.ts'
 
 /** The JSON of one call: the argument itself, or standard input for `-`. Nothing given is an empty object. */
-export async function readCallInput(
-  argument: string | undefined,
-  stdin: NodeJS.ReadStream,
-): Promise<unknown> {
+export async function readCallInput(argument: string | undefined, context: Standing): Promise<unknown> {
   if (argument === undefined) return {}
-  return parseInput(argument === '-' ? await readAll(stdin) : argument)
+  return parseInput(argument === '-' ? await readAll(context) : argument)
 }
 
+/** Where it is read from, until somebody stops it. */
+type Standing = Pick<CommandContext, 'stdin' | 'signal'>
+
 /** Stops reading once it is certain to be too large: the rest is never held in memory. */
-async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+async function readAll({ stdin, signal }: Standing): Promise<string> {
   stdin.setEncoding('utf8')
   let text = ''
-  for await (const chunk of stdin) {
-    text += chunk
-    if (text.length > LIMITS.inputLength) break
+  const stop = (): unknown => stdin.destroy()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const chunk of stdin) {
+      text += chunk
+      if (text.length > LIMITS.inputLength) break
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
+  if (signal.aborted) throw new ToolError('cancelled', 'Stopped while reading the input.')
   return text
 }
 
@@ -30,8 +38,12 @@ export interface BatchLine {
 }
 
 /** One call per line; a line that is none is an error in its place, and the rest goes on. Empty lines are skipped. */
-export async function* readBatch(stdin: NodeJS.ReadStream): AsyncGenerator<BatchLine | ToolError> {
-  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+export async function* readBatch({ stdin, signal }: Standing): AsyncGenerator<BatchLine | ToolError> {
+  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })
+  // Without an end of its input the process would wait for it.
+  signal.addEventListener('abort', () => stdin.destroy(), { once: true })
+  for await (const line of lines) {
+    if (signal.aborted) return
     if (line.trim() !== '') yield toBatchLine(line)
   }
 }

@@ -4,8 +4,9 @@ import type { Output } from './output.ts'
 /** A result for a person: diffs in colour. The text itself is the tool's, made for models and people alike. */
 export function renderResult(result: CallResult, output: Output): string {
   const diff = diffOf(result.data)
-  if (diff === undefined) return result.text
-  return result.text.replace(diff, colorDiff(diff, output))
+  if (diff === undefined) return output.shown(result.text)
+  // By a function: `$&` in a diff is text.
+  return output.shown(result.text).replace(output.shown(diff), () => colorDiff(output.shown(diff), output))
 }
 
 export function colorDiff(diff: string, output: Output): string {

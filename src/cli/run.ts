@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { readEnvironment, type TerminalHints } from '../config/environment.ts'
 import { isSystemError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
+import { toVisible } from '../core/visible.ts'
 import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT } from './exit-codes.ts'
@@ -10,8 +11,8 @@ import { VERSION } from './version.ts'
 
 /** Runs one command line and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
-  exitQuietlyWhenNobodyReads()
-  const [name, ...rest] = args
+  exitWhenNothingCanBeWritten()
+  const [name, ...rest] = commandFirst(args)
   if (name === '--version' || name === '-V' || name === 'version') {
     process.stdout.write(`${VERSION}\n`)
     return EXIT.ok
@@ -20,6 +21,16 @@ export async function run(args: readonly string[]): Promise<number> {
     return showHelp(name === 'help' ? rest[0] : undefined, name === undefined)
   }
   return runCommand(name, rest)
+}
+
+/** `kogu --json call …` means `kogu call … --json`. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  const index = args.findIndex(arg => Object.hasOwn(COMMANDS, arg))
+  const options = args.slice(0, index)
+  const known = options.every(
+    option => option.startsWith('--') && option !== '--help' && option !== '--version',
+  )
+  return index > 0 && known ? [args[index] ?? '', ...args.slice(index + 1), ...options] : args
 }
 
 async function runCommand(name: string, rest: readonly string[]): Promise<number> {
@@ -35,16 +46,18 @@ async function runCommand(name: string, rest: readonly string[]): Promise<number
       return EXIT.ok
     }
     output = outputFor(values, environment.terminal)
+    const interrupts = listenForInterrupts(output)
     const context: CommandContext = {
       positionals,
       values,
       output,
       environment,
-      signal: interruptSignal(output),
+      signal: interrupts.signal,
       stdin: process.stdin,
       cwd: process.cwd(),
     }
-    return await command.run(context)
+    const code = await command.run(context)
+    return interrupts.signal.aborted && code === EXIT.interrupted ? interrupts.code() : code
   } catch (error) {
     return report(error, output)
   }
@@ -83,6 +96,8 @@ function unknownCommand(name: string): UsageError {
 
 async function showHelp(topic: string | undefined, noArguments: boolean): Promise<number> {
   const listed = topic !== undefined && Object.hasOwn(COMMANDS, topic) ? COMMANDS[topic] : undefined
+  if (topic !== undefined && listed === undefined)
+    return report(unknownCommand(topic), outputFor({}, readEnvironment().terminal))
   if (listed !== undefined) {
     process.stdout.write(`${(await listed.load()).help.trim()}\n`)
     return EXIT.ok
@@ -109,8 +124,8 @@ Exit codes: 0 ok, 1 the tool failed, 2 usage or invalid input, 3 configuration, 
 async function report(error: unknown, output: Output): Promise<number> {
   const { code, message, hint, exit } = await classify(error)
   if (output.json) output.object({ ok: false, error: { code, message, hint: hint ?? null } })
-  output.note(`${output.noteStyle('red', 'error:')} ${message}`)
-  if (hint !== undefined) output.note(hint)
+  output.problem(`${output.noteStyle('red', 'error:')} ${toVisible(message)}`)
+  if (hint !== undefined) output.problem(toVisible(hint))
   return exit
 }
 
@@ -135,7 +150,8 @@ async function classify(error: unknown): Promise<Failure> {
     return { code: 'config', message: describeConfigError(error), hint: undefined, exit: EXIT.config }
   }
   const known = toToolError(error)
-  return { code: known.code, message: known.message, hint: known.hint, exit: EXIT_OF_ERROR[known.code] }
+  const exit = known.code === 'not_found' ? EXIT.notFound : EXIT_OF_ERROR[known.code]
+  return { code: known.code, message: known.message, hint: known.hint, exit }
 }
 
 function outputFor(values: Readonly<Record<string, unknown>>, terminal: TerminalHints): Output {
@@ -153,26 +169,31 @@ function outputFor(values: Readonly<Record<string, unknown>>, terminal: Terminal
   })
 }
 
-/** Ctrl-C once: stop what runs and say what was cut off. Twice: now. */
-function interruptSignal(output: Output): AbortSignal {
+/** Ctrl-C (or a polite end) once: stop what runs and say what was cut off. Twice: now. */
+function listenForInterrupts(output: Output): { signal: AbortSignal; code(): number } {
   const controller = new AbortController()
-  const onInterrupt = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted)
-    output.note('Stopping… (Ctrl-C again to stop at once)')
-    controller.abort()
+  let code: number = EXIT.interrupted
+  const listen = (name: 'SIGINT' | 'SIGTERM', exit: number): void => {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(exit)
+      code = exit
+      if (name === 'SIGINT') output.note('Stopping… (Ctrl-C again to stop at once)')
+      controller.abort()
+    })
   }
-  process.on('SIGINT', onInterrupt)
-  process.on('SIGTERM', () => {
-    controller.abort()
-  })
-  return controller.signal
+  listen('SIGINT', EXIT.interrupted)
+  listen('SIGTERM', EXIT.terminated)
+  return { signal: controller.signal, code: () => code }
 }
 
-function exitQuietlyWhenNobodyReads(): void {
+function exitWhenNothingCanBeWritten(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0)
-      throw error
+      // Whoever read has seen enough.
+      if (error.code === 'EPIPE') process.exit(EXIT.ok)
+      if (stream === process.stdout)
+        process.stderr.write(`error: The output cannot be written: ${error.message}\n`)
+      process.exit(EXIT.failed)
     })
   }
 }

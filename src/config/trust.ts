@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
+import { makeFolders } from '../core/make-folders.ts'
 import { type AuthorityChange, compareParts, hashPart, type ProjectPart } from './authority.ts'
 import type { Environment } from './environment.ts'
 import { isTable } from './tables.ts'
@@ -108,7 +109,7 @@ async function changeRecords(
     )
   }
   const path = storePath(environment)
-  mkdirSync(environment.directories.state, { recursive: true, mode: 0o700 })
+  makeFolders(environment.directories.state)
   const lock = await waitForLock(`${path}.lock`, 5000)
   if (lock === undefined)
     throw new ToolError('conflict', 'Another Kogu is changing the trust store; try again.')

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from './access.ts'
 import type { Approver } from './approval.ts'
 import type { AuditLog } from './audit.ts'
@@ -190,6 +191,9 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   return { entry, request, judgement }
 }
 
+/** How long a tool has to stop when it is told to. */
+const moment = (): Promise<void> => sleep(500, undefined, { ref: false })
+
 async function run(
   runtime: CallRuntime,
   call: Call,
@@ -202,14 +206,13 @@ async function run(
   const limit = limitTime(call.signal, LIMITS.runMs)
   const started = performance.now()
   try {
-    const output = await Promise.race([
-      entry.provider.execute(
-        entry.tool,
-        request.input,
-        toContext(runtime, call, prepared, opened, limit.signal),
-      ),
-      limit.expired,
-    ])
+    const context = toContext(runtime, call, prepared, opened, limit.signal)
+    const work = entry.provider.execute(entry.tool, request.input, context)
+    const output = await Promise.race([work, limit.expired]).catch(async error => {
+      // A tool that is told to stop gets a moment to do so: what it changes until then belongs to this call.
+      if (limit.signal.aborted) await Promise.race([work.catch(() => undefined), moment()])
+      throw error
+    })
     runtime.registry.count(entry.provider, true)
     if (output.effects !== undefined) progress.effects = [...opened.effects, ...output.effects]
     return output

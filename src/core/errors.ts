@@ -55,8 +55,14 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
 }
 
+/** Paths through a descriptor, and names of temporary files, say nothing to anybody. */
+function placeOf(path: string): string {
+  const plain = path.replace(/^\/proc\/self\/fd\/\d+\/?/, '')
+  return plain === '' || plain.startsWith('.kogu-tmp-') ? '' : `: ${plain}`
+}
+
 function fromSystemError(error: NodeJS.ErrnoException): ToolError {
-  const where = error.path === undefined ? '' : `: ${error.path}`
+  const where = error.path === undefined ? '' : placeOf(error.path)
   switch (error.code) {
     case 'ENOENT':
       return new ToolError('not_found', `No such file or folder${where}`, { cause: error })

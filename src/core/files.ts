@@ -18,7 +18,7 @@ export interface Files {
   update(path: string, change: FileChange, options?: UpdateOptions): Promise<Effect>
   remove(path: string): Promise<Effect[]>
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<Effect[]>
-  /** What this run last saw of each file: its content hash by real path. */
+  /** What this run last saw of each file as a whole: its content hash by real path. */
   readonly receipts: Receipts
 }
 

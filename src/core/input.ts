@@ -12,8 +12,8 @@ export function validateInput(tool: AnyTool, value: unknown): Record<string, unk
   const known = parameterNames(tool)
   const messages = parsed.issues.map(issue => {
     const place = issue.pointer.split('/').slice(1).join('.')
-    const named = issue.message.includes(`'`) || place === ''
-    return named ? issue.message : `${place}: ${issue.message}`
+    const named = /^(Missing required|Unknown) parameter /.test(issue.message) || place === ''
+    return named ? issue.message : `'${place}' ${issue.message}`
   })
   const unknown = parsed.issues.map(issue => /^Unknown parameter '(.*)'$/.exec(issue.message)?.[1])
   const typo = unknown.find(name => name !== undefined)

@@ -66,25 +66,26 @@ function acquire(path: string, depth: number): FileLock | undefined {
  * new lock of the process that was faster.
  */
 function removeStale(path: string, depth: number): boolean {
-  if (isHeld(path)) return false
+  if (stateOf(path) === 'held') return false
   if (depth === DEEPEST_GUARD) return false
   const guard = acquire(`${path}.stale`, depth + 1)
   if (guard === undefined) return false
   try {
-    if (isHeld(path)) return false
-    rmSync(path, { force: true })
-    return true
+    const state = stateOf(path)
+    // Gone: somebody may take it at this very moment, and removing would take it from them.
+    if (state === 'stale') rmSync(path, { force: true })
+    return state !== 'held'
   } finally {
     guard.release()
   }
 }
 
-function isHeld(path: string): boolean {
+function stateOf(path: string): 'held' | 'stale' | 'gone' {
   try {
-    return isAlive(read(path))
+    return isAlive(read(path)) ? 'held' : 'stale'
   } catch (error) {
     // What cannot be read (another user's lock, a link laid in its place) cannot be judged, so it stays.
-    return !isSystemError(error) || error.code !== 'ENOENT'
+    return isSystemError(error) && error.code === 'ENOENT' ? 'gone' : 'held'
   }
 }
 

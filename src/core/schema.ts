@@ -26,7 +26,7 @@ export function fromZod<T extends z.ZodRawShape>(shape: z.ZodObject<T>): Schema<
       return json
     },
     parse(value) {
-      const result = strict.safeParse(value)
+      const result = strict.safeParse(value, { reportInput: true })
       if (result.success) return { ok: true, value: result.data as z.output<z.ZodObject<T>> }
       return { ok: false, issues: result.error.issues.flatMap(toIssues) }
     },
@@ -41,10 +41,20 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
   const pointer = issue.path.map(part => `/${String(part)}`).join('')
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => ({ pointer: `${pointer}/${key}`, message: `Unknown parameter '${key}'` }))
+    return issue.keys.map(key => {
+      const place = [...issue.path.map(String), key].join('.')
+      return { pointer: `${pointer}/${key}`, message: `Unknown parameter '${place}'` }
+    })
   }
   if (issue.code === 'invalid_type' && issue.input === undefined) {
-    return [{ pointer, message: `Missing required parameter '${String(issue.path.at(-1) ?? '')}'` }]
+    return [{ pointer, message: `Missing required parameter '${issue.path.map(String).join('.')}'` }]
   }
-  return [{ pointer, message: issue.message }]
+  return [
+    {
+      pointer,
+      message: issue.message
+        .replace(/^Invalid input: expected /, 'must be ')
+        .replace(', received ', ', not '),
+    },
+  ]
 }

@@ -32,6 +32,7 @@ export async function settle(
   }
   const answer = await runtime.approver.ask(question, call.signal)
   progress.waitMs += performance.now() - started
+  if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled before anybody answered.')
   if (answer.kind === 'unavailable') {
     throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
       hint: `Allow it once with --yes-once, or with a rule; see: kogu explain ${request.tool.name}`,

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { waitForLock } from '../core/lock-file.ts'
+import { makeFolders } from '../core/make-folders.ts'
 import type { Grant, GrantStore } from '../permissions/grants.ts'
 
 /**
@@ -28,7 +29,7 @@ export function openGrantsFile(path: string): GrantStore {
 }
 
 async function change(path: string, edit: (grants: readonly Grant[]) => readonly Grant[]): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(path))
   const lock = await waitForLock(`${path}.lock`, 5000)
   if (lock === undefined) throw new Error(`Another process holds ${path}.lock.`)
   try {
@@ -66,6 +67,11 @@ function isGrant(value: unknown): value is Grant {
 }
 
 function stampOf(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat === undefined ? 'missing' : `${stat.mtimeNs} ${stat.size} ${stat.ino}`
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? 'missing' : `${stat.mtimeNs} ${stat.size} ${stat.ino}`
+  } catch {
+    // A state folder that cannot be looked into holds no grants.
+    return 'unreadable'
+  }
 }

@@ -7,7 +7,14 @@ import { toVisible } from '../../core/visible.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { type VerifyReport, verifyAudit } from '../../store/audit/verify.ts'
 import { type Places, placesFor } from '../../store/places.ts'
-import { type Command, type CommandContext, countOption, textOption, UsageError } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  countOption,
+  textOption,
+  UsageError,
+  unknownVerb,
+} from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { type Output, table } from '../output.ts'
@@ -49,7 +56,7 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
       case 'export':
         return exportEvents(context, places)
       default:
-        throw new UsageError(`Unknown: kogu audit ${verb}`, 'Use: kogu audit list | show | verify | export')
+        throw unknownVerb('audit', verb, ['list', 'show', 'verify', 'export'])
     }
   },
 }
@@ -77,8 +84,15 @@ function toRow({ at, event }: StoredEvent, output: Output): string[] {
   const time = at.slice(0, 19).replace('T', ' ')
   if (event.type === 'note')
     return [time, 'note', event.action, '', '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
-  if (event.type === 'call-started') return [time, 'started', event.tool, '', '', event.call]
-  return [time, outcomeWord(event, output), event.tool, subjectOf(event), decidedBy(event), event.call]
+  if (event.type === 'call-started') return [time, 'started', oneLine(event.tool), '', '', event.call]
+  return [
+    time,
+    outcomeWord(event, output),
+    oneLine(event.tool),
+    subjectOf(event),
+    decidedBy(event),
+    event.call,
+  ]
 }
 
 /** What it was about: the first thing the tool said it would touch. */
@@ -93,6 +107,11 @@ function subjectOf({ access = [] }: CallFinished): string {
         : 'url' in first
           ? first.url
           : first.name
+  return oneLine(text)
+}
+
+/** What the agent wrote must not look like a line of the log. */
+function oneLine(text: string): string {
   const line = toVisible(text).replaceAll('\n', '⏎')
   return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }

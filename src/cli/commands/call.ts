@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { type Approver, noApprover, onceApprover } from '../../core/approval.ts'
 import type { CallResult } from '../../core/call.ts'
-import { ToolError } from '../../core/errors.ts'
+import type { Decision } from '../../core/decision.ts'
+import { ToolError, toToolError } from '../../core/errors.ts'
+import { toVisible } from '../../core/visible.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
@@ -40,9 +42,19 @@ See also: kogu explain, kogu tools list
   async run(context) {
     const [tool, argument, ...extra] = context.positionals
     if (extra.length > 0) throw new UsageError('Too many arguments.', "Quote the JSON: kogu call TOOL '{…}'")
-    if (flag(context.values, 'batch')) return runBatch(context)
+    if (flag(context.values, 'batch')) {
+      if (tool !== undefined) throw new UsageError('--batch takes the tools from standard input.')
+      return runBatch(context)
+    }
     if (tool === undefined) throw new UsageError('Which tool?', 'See: kogu tools list')
-    const input = await readCallInput(argument, context.stdin)
+    let input: unknown
+    try {
+      input = await readCallInput(argument, context)
+    } catch (error) {
+      const failure = unreadableInput(tool, toToolError(error))
+      print(failure, context)
+      return EXIT_OF_ERROR[failure.error.code]
+    }
     const runtime = await openRuntime(context, approverFor(context))
     try {
       for (const sentence of await runtime.recover()) context.output.note(sentence)
@@ -67,13 +79,10 @@ async function runBatch(context: CommandContext): Promise<number> {
   try {
     const { run } = runOption(context)
     const batch = await runtime.openRun(run)
-    for await (const line of readBatch(context.stdin)) {
+    for await (const line of readBatch(context)) {
       if (context.signal.aborted) return EXIT.interrupted
       if (line instanceof ToolError) {
-        context.output.object({
-          ok: false,
-          error: { code: line.code, message: line.message, hint: line.hint ?? null },
-        })
+        context.output.object(toJson(unreadableInput('', line)))
         continue
       }
       const { tool, input, cwd } = line
@@ -117,13 +126,29 @@ function print(result: CallResult, context: CommandContext): void {
   const { output } = context
   if (output.json) {
     output.object(toJson(result))
-    return
-  }
-  if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
+  } else if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
   if (result.error !== null) {
-    output.note(`${output.noteStyle('red', `${result.error.code}:`)} ${result.error.message}`)
-    if (result.error.hint !== null) output.note(result.error.hint)
+    output.problem(`${output.noteStyle('red', `${result.error.code}:`)} ${toVisible(result.error.message)}`)
+    if (result.error.hint !== null) output.problem(toVisible(result.error.hint))
   }
+}
+
+/** In the shape of every other result, although there is nothing to call a tool with. */
+function unreadableInput(tool: string, { code, message, hint }: ToolError) {
+  const error = { code, message, hint: hint ?? null }
+  const decision: Decision = { outcome: 'deny', by: 'validation', ref: null, reason: message }
+  const result = {
+    ok: false,
+    call: '',
+    tool,
+    text: message,
+    data: null,
+    error,
+    decision,
+    effects: [],
+    label: null,
+  }
+  return { ...result, risk: 'high', durationMs: 0, waitMs: 0 } as const
 }
 
 /** The contract of `--json`. */

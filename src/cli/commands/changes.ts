@@ -1,3 +1,4 @@
+import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { CallChanges, UndoSelection } from '../../workspace/undo-plan.ts'
@@ -14,12 +15,23 @@ List what calls changed, with diffs, the newest first.
   kogu changes --last 3
   kogu changes --run nightly --json
   kogu changes call_4f9c…
+
+Options
+  --last N    the last N calls that changed something
+  --run ID    what one run changed
 `,
   options: { run: { type: 'string' }, last: { type: 'string' } },
   async run(context) {
     const runtime = await openRuntime(context)
     try {
-      const calls = runtime.listChanges(readSelection(context))
+      for (const sentence of await runtime.recover()) context.output.note(sentence)
+      const calls = await runtime.listChanges(readSelection(context))
+      const [wanted] = context.positionals
+      if (wanted !== undefined && calls.length === 0) {
+        throw new ToolError('not_found', `No change by the call '${wanted}' is kept.`, {
+          hint: 'See: kogu changes',
+        })
+      }
       if (context.output.json) context.output.object(calls.map(toData))
       else if (calls.length === 0)
         context.output.note('No call changed anything, as far as the undo store remembers.')
@@ -41,7 +53,14 @@ function readSelection({ positionals, values }: CommandContext): UndoSelection |
 
 function toData({ call, run, tool, at, undoes, undone, records }: CallChanges) {
   const effects = records.flatMap(record =>
-    record.changes.map(({ change, path, entry, before, after }) => ({ change, path, entry, before, after })),
+    record.changes.map(({ change, path, entry, before, after, undoable = true }) => ({
+      change,
+      path,
+      entry,
+      before,
+      after,
+      undoable,
+    })),
   )
   return { call, run, tool, at: new Date(at).toISOString(), undoes, undone, effects }
 }

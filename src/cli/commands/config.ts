@@ -7,7 +7,7 @@ import { trust, untrust } from '../../config/trust.ts'
 import { noApprover } from '../../core/approval.ts'
 import { toVisible } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
-import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
 import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand, loadOptions } from '../open-runtime.ts'
@@ -47,10 +47,7 @@ Until a project is trusted, only what its files make stricter counts.
       case 'untrust':
         return untrustProject(context, loadForCommand(context))
       default:
-        throw new UsageError(
-          `Unknown: kogu config ${verb}`,
-          'Use: get | list | path | validate | schema | trust | untrust',
-        )
+        throw unknownVerb('config', verb, ['get', 'list', 'path', 'validate', 'schema', 'trust', 'untrust'])
     }
   },
 }

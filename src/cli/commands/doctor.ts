@@ -149,13 +149,15 @@ async function checkSandbox(): Promise<Finding[]> {
 async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
   const { loaded } = inspectConfig(loadOptions(context))
   if (loaded === undefined) return []
-  const { overlays } = placesFor(loaded.workspace.root, context.environment.directories.state)
-  const left = existsSync(overlays) ? readdirSync(overlays).length : 0
-  if (left === 0) return [{ status: 'ok', summary: 'no interrupted commands' }]
+  const { overlays, undo } = placesFor(loaded.workspace.root, context.environment.directories.state)
+  const names = existsSync(undo) ? readdirSync(undo, { recursive: true, encoding: 'utf8' }) : []
+  const pending = names.filter(name => /(^|\/)pending\/[^/]+\.jsonl$/.test(name)).length
+  const left = (existsSync(overlays) ? readdirSync(overlays).length : 0) + pending
+  if (left === 0) return [{ status: 'ok', summary: 'no interrupted calls' }]
   return [
     {
       status: 'warn',
-      summary: `${left} interrupted or running commands`,
+      summary: `${left} interrupted or running calls`,
       remedy: 'the next kogu call settles them',
     },
   ]

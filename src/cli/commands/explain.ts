@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import type { Explanation, Runtime } from '../../runtime.ts'
-import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import type { Output } from '../output.ts'
@@ -21,19 +21,20 @@ Say what would be decided about a call, and why. Runs nothing, asks nobody, reco
 
 Options
   --mode MODE     as for kogu call
+  --run ID        as a call of this run: what it has read counts as read
   --json          {tool, canonical, decision: allow|ask|deny, hard, risk, access, reasons, ref}
 `,
-  options: { batch: { type: 'boolean' }, mode: { type: 'string' } },
+  options: { batch: { type: 'boolean' }, mode: { type: 'string' }, run: { type: 'string' } },
   async run(context) {
     const [tool, argument, ...extra] = context.positionals
     if (extra.length > 0)
       throw new UsageError('Too many arguments.', "Quote the JSON: kogu explain TOOL '{…}'")
     if (flag(context.values, 'batch')) return explainBatch(context)
     if (tool === undefined) throw new UsageError('Which tool?', 'See: kogu tools list')
-    const input = await readCallInput(argument, context.stdin)
+    const input = await readCallInput(argument, context)
     const runtime = await openRuntime(context)
     try {
-      const explanation = await runtime.explain({ tool, input })
+      const explanation = await runtime.explain({ tool, input, ...runOption(context) })
       if (context.output.json) context.output.object(explanation)
       else context.output.data(render(explanation, context.output))
       return EXIT.ok
@@ -43,12 +44,22 @@ Options
   },
 }
 
+/** Nothing is saved: the run is only looked at. */
+function runOption({ values }: CommandContext): { run?: string } {
+  const run = textOption(values, 'run')
+  return run === undefined ? {} : { run }
+}
+
 async function explainBatch(context: CommandContext): Promise<number> {
   const runtime = await openRuntime(context)
   try {
-    for await (const line of readBatch(context.stdin)) {
+    for await (const line of readBatch(context)) {
       if (context.signal.aborted) return EXIT.interrupted
-      context.output.object(line instanceof ToolError ? toError(line) : await explainLine(runtime, line))
+      const answer =
+        line instanceof ToolError
+          ? toError(line)
+          : await explainLine(runtime, { ...line, ...runOption(context) })
+      context.output.object(answer)
     }
     return EXIT.ok
   } finally {
@@ -58,13 +69,14 @@ async function explainBatch(context: CommandContext): Promise<number> {
 
 async function explainLine(
   runtime: Runtime,
-  line: { tool: string; input: unknown; cwd: string | undefined },
+  line: { tool: string; input: unknown; cwd: string | undefined; run?: string },
 ): Promise<unknown> {
   try {
-    const { tool, input, cwd } = line
+    const { tool, input, cwd, run } = line
     return await runtime.explain({
       tool,
       input,
+      ...(run === undefined ? {} : { run }),
       ...(cwd === undefined ? {} : { cwd: resolve(runtime.cwd, cwd) }),
     })
   } catch (error) {

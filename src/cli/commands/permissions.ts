@@ -7,7 +7,15 @@ import { lintRules } from '../../permissions/lint.ts'
 import type { Rule } from '../../permissions/rules.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
-import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  countOption,
+  flag,
+  textOption,
+  UsageError,
+  unknownVerb,
+} from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -54,10 +62,7 @@ Order: hard limits, then deny, ask, allow over all files (the strictest wins), t
         case 'grants':
           return await grants(context, runtime, rest)
         default:
-          throw new UsageError(
-            `Unknown: kogu permissions ${verb}`,
-            'Use: list | test | explain | dry-run | lint | grants',
-          )
+          throw unknownVerb('permissions', verb, ['list', 'test', 'explain', 'dry-run', 'lint', 'grants'])
       }
     } finally {
       await runtime.close()
@@ -93,7 +98,7 @@ async function test(
 ): Promise<number> {
   if (tool === undefined)
     throw new UsageError('Which tool?', `kogu permissions test run_command '{"command":"ls"}'`)
-  const explanation = await runtime.explain({ tool, input: await readCallInput(json, context.stdin) })
+  const explanation = await runtime.explain({ tool, input: await readCallInput(json, context) })
   const { output } = context
   const { decision, reasons, ref } = explanation
   if (output.json) output.object(explanation)

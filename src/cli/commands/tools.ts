@@ -1,7 +1,9 @@
 import { parameterNames } from '../../core/input.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { AnyTool } from '../../core/tool.ts'
-import { type Command, type CommandContext, textOption, UsageError } from '../command.ts'
+import type { Runtime } from '../../runtime.ts'
+import { readCalls } from '../../store/audit/calls.ts'
+import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -24,8 +26,8 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     try {
       if (verb === 'list') return list(context, runtime.registry.list())
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
-      if (verb === 'stats') return stats(context, runtime.registry.statistics())
-      throw new UsageError(`Unknown: kogu tools ${verb}`, 'Use: kogu tools list | show | stats')
+      if (verb === 'stats') return await stats(context, runtime)
+      throw unknownVerb('tools', verb, ['list', 'show', 'stats'])
     } finally {
       await runtime.close()
     }
@@ -84,8 +86,17 @@ function show(context: CommandContext, entry: Entry): number {
   return EXIT.ok
 }
 
-function stats(context: CommandContext, statistics: readonly object[]): number {
-  const { output } = context
+/** Of all calls on record, by the provider that answered. */
+async function stats({ output }: CommandContext, runtime: Runtime): Promise<number> {
+  const counted = new Map<string, { calls: number; failures: number }>()
+  for await (const { finished } of readCalls({ directory: runtime.places.audit })) {
+    const count = counted.get(finished.provider ?? '') ?? { calls: 0, failures: 0 }
+    counted.set(finished.provider ?? '', {
+      calls: count.calls + 1,
+      failures: count.failures + (finished.ok ? 0 : 1),
+    })
+  }
+  const statistics = runtime.registry.statistics().map(row => ({ ...row, ...counted.get(row.id) }))
   if (output.json) output.object(statistics)
   else {
     const rows = statistics.map(row => Object.values(row).map(String))

@@ -36,6 +36,7 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
     }
     const runtime = await openRuntime(context)
     try {
+      for (const sentence of await runtime.recover()) context.output.note(sentence)
       const plan = await runtime.planUndo(readSelection(context), {
         leaveOut: flag(context.values, 'skip-conflicts') ? 'paths' : 'calls',
       })
@@ -62,7 +63,10 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
   const nothing = plan.steps.length === 0
   const blocked = plan.conflicts.length > 0 && !flag(values, 'skip-conflicts')
   if (nothing || blocked || flag(values, 'dry-run')) {
-    if (output.json) output.object({ ok: !blocked, done: false, ...report })
+    const message = 'Nothing was changed: other changes came after. --skip-conflicts takes back the rest.'
+    if (blocked) output.problem(message)
+    const error = blocked ? { code: 'conflict', message, hint: null } : null
+    if (output.json) output.object({ ok: !blocked, done: false, error, ...report })
     return blocked ? EXIT.failed : EXIT.ok
   }
   if (!flag(values, 'yes') && !(await confirm(context))) {

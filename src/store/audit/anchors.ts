@@ -1,13 +1,6 @@
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolders } from '../../core/make-folders.ts'
 
 /**
  * How far a segment had got when it was last synced, kept in another folder than the log. A segment that is ahead of an
@@ -40,7 +33,7 @@ export function writeAnchor(directory: string, anchor: Anchor): boolean {
 /** Whether anchors can be kept there; creates the folder. */
 export function ensureAnchorFolder(directory: string): boolean {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeFolders(directory)
     accessSync(directory, constants.W_OK)
     return true
   } catch {

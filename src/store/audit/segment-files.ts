@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { constants, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { constants, lstatSync, readdirSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSystemError, ToolError } from '../../core/errors.ts'
+import { makeFolders } from '../../core/make-folders.ts'
 
 /** A segment's id is when it was started and a random number, so that ids sort by time. */
 export function newSegmentId(at: string): string {
@@ -33,7 +34,7 @@ export function listSegments(directory: string): string[] {
 
 /** A cloned repository could bring a link in the place of the folder, and make us write into whatever it leads to. */
 export function ensureOwnFolder(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeFolders(directory)
   if (!lstatSync(directory).isDirectory()) {
     throw new ToolError('failed', `The audit folder is a link: ${directory}`, { hint: 'Remove the link.' })
   }
