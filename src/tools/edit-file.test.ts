@@ -2,6 +2,7 @@ import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { editFile } from './edit-file.ts'
 import { readFile } from './read-file.ts'
+import { rememberContent } from './seen-files.ts'
 import { createToolBench, type ToolBench } from './testing.ts'
 import { encodeText } from './text/codec.ts'
 
@@ -287,4 +288,52 @@ test('replacing 20,000 places and failing in a large file stay fast', async () =
   expect(data.replacements).toBe(25_000)
   await edit('large.ts', 'nothing like this “at all”\nreally\nnot\n', 'x').catch(() => undefined)
   expect(performance.now() - started).toBeLessThan(8000)
+})
+
+test('a file of which only a part was read is edited where whitespace differs, but not by similarity', async () => {
+  const text = `${SIMILAR}\n  indented\n`
+  writeFileSync(bench.at('part.js'), text)
+  await bench.call(readFile, { path: 'part.js', limit: 2 })
+  const wanted = SIMILAR.replace('adds two numbers', 'add two numbers')
+  await expect(edit('part.js', wanted, 'x')).rejects.toMatchObject({
+    message: expect.stringContaining('has not read all of the file'),
+  })
+  expect((await edit('part.js', 'return sum', 'return 1')).data.rung).toBe('exact')
+  expect((await edit('part.js', 'indented\n}', 'x').catch(error => error)).code).toBe('not_found')
+  expect((await edit('part.js', '    indented\n', '    changed\n')).data.rung).toBe('whitespace')
+  expect(bench.workspace.receipts.get(bench.at('part.js'))).toBeUndefined()
+})
+
+test('a stale edit that cannot be applied shows what was changed since the file was read', async () => {
+  await given('changed.txt', 'a\nb\nc\n')
+  writeFileSync(bench.at('changed.txt'), 'a\nother\nc\n')
+  const error = await edit('changed.txt', 'b', 'B').catch(reason => reason)
+  expect(error.code).toBe('not_found')
+  expect(error.message).toContain('The file was changed since it was read:\n--- a/changed.txt')
+  expect(error.message).toContain(' a\n-b\n+other\n c\n')
+  // What an edit of this run left counts as read.
+  await given('changed.txt', 'a\nb\nc\n')
+  await edit('changed.txt', 'c', 'C')
+  writeFileSync(bench.at('changed.txt'), 'a\nother\nC\n')
+  const later = await edit('changed.txt', 'b', 'B').catch(reason => reason)
+  expect(later.message).toContain(' a\n-b\n+other\n C\n')
+  // A run that was continued by another process has the receipt, not the content.
+  bench.run.contents.clear()
+  await expect(edit('changed.txt', 'b', 'B')).rejects.toMatchObject({
+    message: expect.stringContaining('how it was then is not known any more'),
+  })
+})
+
+test('what was read is kept up to 8 MB, the oldest goes first, and no large file is kept', () => {
+  const { contents } = bench.run
+  contents.clear()
+  const text = `${'x'.repeat(250 * 1024 - 1)}\n`
+  for (let i = 0; i < 40; i += 1) rememberContent(bench.run, `/${i}`, Buffer.from(text))
+  expect([...contents.keys()][0]).not.toBe('/0')
+  expect([...contents.values()].reduce((sum, bytes) => sum + bytes.length, 0)).toBeLessThanOrEqual(
+    8 * 1024 * 1024,
+  )
+  expect(contents.has('/39')).toBe(true)
+  rememberContent(bench.run, '/39', Buffer.alloc(257 * 1024))
+  expect(contents.has('/39')).toBe(false)
 })

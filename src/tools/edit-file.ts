@@ -4,6 +4,7 @@ import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { summarizeDiff } from '../core/unified-diff.ts'
+import { describeChange } from './edit/describe-change.ts'
 import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
@@ -12,6 +13,7 @@ import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts
 import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
+import { type Knowledge, keepPartialView, knowledgeOf, rememberContent } from './seen-files.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
@@ -81,7 +83,7 @@ export const editFile = defineTool({
   preview(wanted, context) {
     const before = presentBytes(wanted.path, context)
     if (before === undefined) return undefined
-    const { splices } = planOrRefuse(before, editsOf(wanted), 'current', wanted.path)
+    const { splices } = planOrRefuse(before, editsOf(wanted), { knowledge: 'current', shown: wanted.path })
     const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
     return summarizeDiff(decode(before), decode(applySplices(before, splices)), wanted.path).diff ?? undefined
   },
@@ -116,38 +118,41 @@ function editsOf(wanted: Input): Edit[] {
   })
 }
 
-/** How well the run knows the file: as it is now, as it was once, or not at all. */
-type Knowledge = 'current' | 'stale' | 'none'
-
 /** Guessing which text was meant needs knowledge of the text. */
 const LOOSEST: Readonly<Record<Knowledge, Rung>> = {
   current: 'similarity',
+  partial: 'punctuation',
   stale: 'punctuation',
   none: 'line_ends',
 }
 
 async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
   const { receipts } = context.files
-  const found: { plan?: Plan; receipt?: string | undefined; knowledge: Knowledge; missing: boolean } = {
+  const found: { plan?: Plan; after?: Uint8Array; receipt?: string | undefined; knowledge: Knowledge } = {
     knowledge: 'none',
-    missing: false,
   }
+  let isMissing = false
   const update = context.files.update(wanted.path, (before, current) => {
     const shown = shownPath(resultPath(current.path, context))
-    found.missing = before === null
+    isMissing = before === null
     if (before === null) throw new ToolError('not_found', `No such file: ${shown}`)
     found.receipt = receipts.get(current.path)
-    found.knowledge = knowledgeOf(found.receipt, current.sha256)
-    found.plan = planOrRefuse(before, edits, found.knowledge, shown)
-    return applySplices(before, found.plan.splices)
+    found.knowledge = knowledgeOf(current.path, current.sha256, context)
+    const seen = context.run.contents.get(current.path)
+    found.plan = planOrRefuse(before, edits, { knowledge: found.knowledge, seen, shown })
+    found.after = applySplices(before, found.plan.splices)
+    return found.after
   })
   const effect = await update.catch(async error => {
-    throw found.missing ? await missingFile(wanted.path, context) : error
+    throw isMissing ? await missingFile(wanted.path, context) : error
   })
-  const { plan, knowledge } = found
-  if (plan === undefined) throw new Error('The file was written without being asked for.')
+  const { plan, after, knowledge } = found
+  if (plan === undefined || after === undefined)
+    throw new Error('The file was written without being asked for.')
   if (knowledge !== 'current') restoreReceipt(receipts, effect.path, found.receipt)
   const sha256 = effect.after?.sha256 ?? null
+  if (knowledge === 'partial' && sha256 !== null) keepPartialView(effect.path, sha256, context)
+  if (knowledge === 'current' || knowledge === 'partial') rememberContent(context.run, effect.path, after)
   return toOutput(
     plan,
     edits,
@@ -156,17 +161,14 @@ async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext
   )
 }
 
-function knowledgeOf(receipt: string | undefined, sha256: string | null): Knowledge {
-  if (receipt === undefined) return 'none'
-  return receipt === sha256 ? 'current' : 'stale'
-}
-
 async function preview(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
   const file = await context.files.open(wanted.path).catch(explainMissing(wanted.path, context))
   try {
     const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
-    const knowledge = knowledgeOf(context.files.receipts.get(file.path), hashOf(before))
-    const plan = planOrRefuse(before, edits, knowledge, shownPath(resultPath(file.path, context)))
+    const knowledge = knowledgeOf(file.path, hashOf(before), context)
+    const seen = context.run.contents.get(file.path)
+    const shown = shownPath(resultPath(file.path, context))
+    const plan = planOrRefuse(before, edits, { knowledge, seen, shown })
     const sha256 = hashOf(applySplices(before, plan.splices))
     return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' }, context)
   } finally {
@@ -174,7 +176,15 @@ async function preview(wanted: Input, edits: readonly Edit[], context: ToolConte
   }
 }
 
-function planOrRefuse(before: Uint8Array, edits: readonly Edit[], knowledge: Knowledge, shown: string): Plan {
+interface Known {
+  readonly knowledge: Knowledge
+  /** The content that the run knows. */
+  readonly seen?: Uint8Array | undefined
+  /** The path, for messages. */
+  readonly shown: string
+}
+
+function planOrRefuse(before: Uint8Array, edits: readonly Edit[], { knowledge, seen, shown }: Known): Plan {
   if (before.length > MOST_BYTES) {
     throw new ToolError(
       'failed',
@@ -184,8 +194,9 @@ function planOrRefuse(before: Uint8Array, edits: readonly Edit[], knowledge: Kno
   const plan = planEdits(before, edits, { loosest: LOOSEST[knowledge] })
   if (plan.ok) return plan
   const error = explainRefusal(plan, edits, shown)
-  if (knowledge !== 'stale') throw error
-  throw new ToolError(error.code, `${error.message} The file was changed since it was read.`, {
+  const isAboutContent = error.code === 'not_found' || error.code === 'conflict'
+  if (knowledge !== 'stale' || !isAboutContent) throw error
+  throw new ToolError(error.code, `${error.message} ${describeChange(seen, plan.before, shown)}`, {
     hint: 'Read the file again, then repeat the edit with the text as it is now.',
   })
 }

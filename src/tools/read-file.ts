@@ -2,9 +2,11 @@ import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { OpenFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
+import type { LineRange } from '../core/run.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
+import { recordView, rememberContent } from './seen-files.ts'
 import { describeBinary, showBytes, showImage } from './show-binary.ts'
 import { decodePiece } from './text/codec.ts'
 import { describeEncoding, detectFormat, type TextFormat } from './text/format.ts'
@@ -91,9 +93,26 @@ async function show(file: OpenFile, wanted: Input, context: ToolContext): Promis
   const format = detectFormat(head)
   if (format === null) return describeBinary(file, head)
   const scan = file.size <= SCANNED ? await scanFile(blocks, format) : null
-  if (scan !== null) context.files.receipts.set(file.path, scan.sha256)
   const source = { file, blocks, format: await formatOfAll(blocks, format, scan), scan }
-  return toOutput(source, head, await readLines(source, wanted, context.signal))
+  const lines = await readLines(source, wanted, context.signal)
+  if (scan !== null) {
+    recordView(file.path, scan, shownRanges(lines), context)
+    rememberContent(context.run, file.path, file.size === head.length ? head : null)
+  }
+  return toOutput(source, head, lines)
+}
+
+/** The lines that were shown to their end. */
+function shownRanges({ first, lines, cut, reachedEnd }: Lines): LineRange[] {
+  const ranges: LineRange[] = []
+  let start = first
+  for (const index of cut) {
+    ranges.push([start, first + index])
+    start = first + index + 1
+  }
+  const isLastCut = cut.at(-1) === lines.length - 1
+  ranges.push([start, reachedEnd && !isLastCut ? Number.MAX_SAFE_INTEGER : first + lines.length])
+  return ranges.filter(([from, end]) => from < end)
 }
 
 /** A file may begin with pages of ASCII before its first letter says which encoding it is in. */
@@ -166,7 +185,7 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
       sha256: scan?.sha256 ?? null,
       offset: lines.first,
       lines_returned: count,
-      lines_cut: lines.cut,
+      lines_cut: lines.cut.length,
       truncated,
       next_offset: nextOffset,
     },

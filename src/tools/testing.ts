@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { validateInput } from '../core/input.ts'
 import type { Permit } from '../core/permit.ts'
 import type { Processes } from '../core/processes.ts'
-import { createRun } from '../core/run.ts'
+import { createRun, type Run } from '../core/run.ts'
 import type { AnyTool, ToolOutput } from '../core/tool.ts'
 import { createProcesses } from '../sandbox/processes.ts'
 import {
@@ -17,6 +17,8 @@ import {
 export interface ToolBench {
   readonly workspace: TestWorkspace
   readonly root: string
+  /** All calls of the bench belong to it. */
+  readonly run: Run
   at(path: string): string
   call(tool: AnyTool, input: unknown, options?: BenchOptions): Promise<BenchOutput>
   close(): Promise<void>
@@ -38,11 +40,13 @@ export interface BenchOutput extends ToolOutput {
 export function createToolBench(root?: string, options: TestWorkspaceOptions = {}): ToolBench {
   const workspace = createTestWorkspace(root === undefined ? options : { ...options, root })
   const processes = createProcesses({ spawner: 'direct' })
+  const run = { ...createRun('run'), receipts: workspace.receipts }
   return {
     workspace,
     root: workspace.root,
+    run,
     at: path => join(workspace.root, path),
-    call: (tool, input, options) => callTool(workspace, processes, tool, input, options ?? {}),
+    call: (tool, input, options) => callTool({ workspace, processes, run }, tool, input, options ?? {}),
     async close() {
       await processes.close()
       await workspace.close()
@@ -51,8 +55,7 @@ export function createToolBench(root?: string, options: TestWorkspaceOptions = {
 }
 
 async function callTool(
-  workspace: TestWorkspace,
-  processes: Processes,
+  { workspace, processes, run }: { workspace: TestWorkspace; processes: Processes; run: Run },
   tool: AnyTool,
   input: unknown,
   { permit, signal, unconfirmed }: BenchOptions,
@@ -68,7 +71,7 @@ async function callTool(
     const output = await tool.run(parsed, {
       callId: 'call',
       runId: 'run',
-      run: createRun('run'),
+      run,
       cwd: root,
       workspace: root,
       signal: ended,

@@ -65,7 +65,7 @@ test('a file that was not read, or changed since, is replaced only when that is 
   const input = { path: 'unseen.txt', content: 'new\n' }
   await expect(bench.call(writeFile, input, { unconfirmed: true })).rejects.toMatchObject({
     code: 'conflict',
-    message: expect.stringContaining('has not been read'),
+    message: expect.stringContaining('unseen.txt exists and was not read in this run'),
   })
   await bench.call(readFile, { path: 'unseen.txt' })
   writeFileSync(bench.at('unseen.txt'), 'changed meanwhile\n')
@@ -204,4 +204,37 @@ test('the old text is not shown to a call that may not read it', async () => {
     { permit: { mayRead: () => false } },
   )
   expect(JSON.stringify(data) + text).not.toContain('abc')
+})
+
+test('seeing a part of a file is not having read it; all parts together are', async () => {
+  writeFileSync(bench.at('parts.txt'), 'a\nb\nc\nd\n')
+  const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('parts.txt') }
+  const read = (offset: number, limit: number) => bench.call(readFile, { path: 'parts.txt', offset, limit })
+  await read(0, 1)
+  expect(accessOf('parts.txt')).toContainEqual(confirmation)
+  await expect(
+    bench.call(writeFile, { path: 'parts.txt', content: 'x\n' }, { unconfirmed: true }),
+  ).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('parts.txt exists and was read in this run only in part'),
+    hint: expect.stringMatching(/Read all of it with read_file first, or pass expected_hash/),
+  })
+  await read(-2, 2)
+  expect(accessOf('parts.txt')).toContainEqual(confirmation)
+  await read(1, 1)
+  expect(accessOf('parts.txt')).not.toContainEqual(confirmation)
+  // Parts of different contents make no whole.
+  writeFileSync(bench.at('parts.txt'), 'a\nb\n')
+  await read(0, 1)
+  writeFileSync(bench.at('parts.txt'), 'a\nB\n')
+  await read(1, 1)
+  expect(accessOf('parts.txt')).toContainEqual(confirmation)
+})
+
+test('a line that was cut has not been seen', async () => {
+  await given('long.txt', `a\n${'x'.repeat(3000)}\nb\n`)
+  const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('long.txt') }
+  expect(accessOf('long.txt')).toContainEqual(confirmation)
+  const expected_hash = (await bench.call(readFile, { path: 'long.txt' })).data.sha256
+  expect(accessOf('long.txt', { expected_hash })).not.toContainEqual(confirmation)
 })

@@ -9,6 +9,7 @@ import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { hardLinkAccess, isUnseen, presentBytes, restoreReceipt } from './existing-file.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
+import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
 import { findPlaceholders } from './text/placeholders.ts'
@@ -84,7 +85,8 @@ export const writeFile = defineTool({
       { createDirectories: wanted.create_dirs },
     )
     if (written === undefined) throw new Error('The file was written without being asked for.')
-    if (!written.isSeen) restoreReceipt(receipts, effect.path, receipt)
+    if (written.isSeen) rememberContent(context.run, effect.path, written.bytes)
+    else restoreReceipt(receipts, effect.path, receipt)
     return toOutput(wanted.mode, written, effect, context)
   },
 })
@@ -153,14 +155,21 @@ function requireExpected(
   const isSafe = mode === 'append' || before.length === 0 || expected_hash !== undefined
   const receipt = context.files.receipts.get(current.path)
   if (isSafe || receipt === current.sha256 || isConfirmed(current.path, context)) return
-  const why = receipt === undefined ? 'has not been read in this run' : 'was changed since it was read'
+  const knowledge = knowledgeOf(current.path, current.sha256, context)
   throw new ToolError(
     'conflict',
-    `${shown} exists and ${why}; overwriting could destroy work that nobody looked at.`,
+    `${shown} exists and ${UNSEEN[knowledge]}; overwriting could destroy work that nobody looked at.`,
     {
-      hint: 'Read it with read_file first, then write it or change it with edit_file.',
+      hint: `Read ${knowledge === 'partial' ? 'all of it' : 'it'} with read_file first, or pass expected_hash; edit_file changes a part of it.`,
     },
   )
+}
+
+const UNSEEN: Readonly<Record<Knowledge, string>> = {
+  none: 'was not read in this run',
+  partial: 'was read in this run only in part',
+  stale: 'was changed since it was read',
+  current: 'was read',
 }
 
 function isConfirmed(real: string, { permit }: ToolContext): boolean {

@@ -11,9 +11,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-test('a run comes back with its receipts, labels, folder and variables', async () => {
+test('a run comes back with its receipts, partial views, labels, folder and variables', async () => {
   const run = createRun('my-run.1')
   run.receipts.set('/w/a.txt', 'hash')
+  run.partialViews.set('/w/b.txt', { sha256: 'hash', lines: [[0, 5]] })
   run.labels.push({ origin: 'web', trusted: false })
   run.variables.set('EDITOR', 'vi')
   run.cwd = '/w/sub'

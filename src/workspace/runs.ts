@@ -22,6 +22,7 @@ const ORIGINS = [
 const savedRun = z.object({
   format: z.literal(1),
   receipts: z.array(z.tuple([z.string(), z.string()])),
+  partialViews: z.array(z.tuple([z.string(), z.string(), z.array(z.tuple([z.int(), z.int()]))])).default([]),
   labels: z.array(z.object({ origin: z.enum(ORIGINS), trusted: z.boolean() })),
   cwd: z.string().optional(),
   variables: z.record(z.string(), z.string()),
@@ -35,6 +36,7 @@ export async function loadRun(directory: string, id: string): Promise<Run> {
   if (text === undefined) return run
   const saved = parse(text, path)
   for (const [file, hash] of saved.receipts) run.receipts.set(file, hash)
+  for (const [file, sha256, lines] of saved.partialViews) run.partialViews.set(file, { sha256, lines })
   for (const [name, value] of Object.entries(saved.variables)) run.variables.set(name, value)
   run.labels.push(...saved.labels)
   if (saved.cwd !== undefined) run.cwd = saved.cwd
@@ -47,6 +49,9 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
   const saved: z.input<typeof savedRun> = {
     format: 1,
     receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
+    partialViews: [...run.partialViews]
+      .slice(-MAX_RECEIPTS)
+      .map(([file, { sha256, lines }]) => [file, sha256, lines.map(([first, end]) => [first, end])]),
     labels: run.labels,
     ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
     variables: Object.fromEntries(run.variables),

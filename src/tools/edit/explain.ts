@@ -83,7 +83,7 @@ function explainPlaces(before: string, refusal: AboutPlaces, path: string, which
     case 'unread':
       return new ToolError(
         'conflict',
-        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${where}), and the file has not been read as it is now.`,
+        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${where}), and this run has not read all of the file as it is now.`,
         { hint: 'Read the file, then edit with the text as it stands there.' },
       )
     case 'overlap':

@@ -140,8 +140,8 @@ export interface WindowLimits {
 
 export interface Window {
   readonly lines: readonly string[]
-  /** How many of them are not shown to their end. */
-  readonly cut: number
+  /** Those that are not shown to their end, as indexes into `lines`. */
+  readonly cut: readonly number[]
   /** Nothing follows the last of them. */
   readonly reachedEnd: boolean
   /** The end of the last line was not found within the limit, so what follows has no line number. */
@@ -157,7 +157,7 @@ export async function readWindow(
 ): Promise<Window> {
   const lines: string[] = []
   let { skip, position } = start
-  let cut = 0
+  const cut: number[] = []
   let shown = 0
   let line = emptyLine()
   /** Takes a finished line; false when a limit is reached. */
@@ -166,7 +166,7 @@ export async function readWindow(
     const size = Buffer.byteLength(text.shown) + 1
     if (lines.length > 0 && shown + size > limits.bytes) return false
     shown += size
-    if (text.isCut) cut += 1
+    if (text.isCut) cut.push(lines.length)
     lines.push(text.shown)
     line = emptyLine()
     return lines.length < limits.lines
