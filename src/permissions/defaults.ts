@@ -42,7 +42,7 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
       return unsettled(
         mode,
         fallback,
-        `${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`,
+        asSentence(`${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`),
       )
     case 'tool':
       if (request.access.length > 0 || request.risk === 'low') {
@@ -62,7 +62,13 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
   command_input: 'Writing to a running command',
   environment: 'Setting variables for a command',
+  background: 'Leaving a command running',
+  stdin: 'Giving a command input',
   'unchecked-files': 'Reading files that cannot all be checked',
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {

@@ -1,5 +1,7 @@
 import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ToolError } from '../core/errors.ts'
+import { validateInput } from '../core/input.ts'
 import { editFile } from './edit-file.ts'
 import { readFile } from './read-file.ts'
 import { rememberContent } from './seen-files.ts'
@@ -336,4 +338,29 @@ test('what was read is kept up to 8 MB, the oldest goes first, and no large file
   expect(contents.has('/39')).toBe(true)
   rememberContent(bench.run, '/39', Buffer.alloc(257 * 1024))
   expect(contents.has('/39')).toBe(false)
+})
+
+test('a call without a replacement, with half of one or with two kinds is refused before it is judged', () => {
+  const messageOf = (input: object): string => {
+    try {
+      validateInput(editFile, { path: 'a.txt', ...input })
+      return 'fine'
+    } catch (error) {
+      return error instanceof ToolError ? `${error.code}: ${error.message}` : String(error)
+    }
+  }
+  const edits = [{ old_string: 'a', new_string: 'b' }]
+  expect(messageOf({ edits })).toBe('fine')
+  expect(messageOf({ old_string: 'a', new_string: '' })).toBe('fine')
+  expect(messageOf({})).toBe(
+    "invalid_input: Missing required parameters 'old_string' and 'new_string', or 'edits', for tool 'edit_file'.",
+  )
+  expect(messageOf({ old_string: 'a' })).toBe(
+    "invalid_input: Missing required parameter 'new_string' for tool 'edit_file'.",
+  )
+  expect(messageOf({ edits, old_string: 'a', new_string: 'b' })).toBe(
+    "invalid_input: 'edits' cannot be given together with 'old_string' or 'new_string' for tool 'edit_file'.",
+  )
+  expect(messageOf({ edits, misspelt: 1 })).toContain("Unknown parameter 'misspelt'")
+  expect(messageOf({ edits, path: 'folder/' })).toContain("invalid_input: 'path' must name a file")
 })

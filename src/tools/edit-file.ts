@@ -10,6 +10,7 @@ import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts'
+import { filePath } from './file-path.ts'
 import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -31,8 +32,8 @@ const replacement = {
     .describe('Replace every occurrence, but only when there are exactly this many.'),
 }
 
-const input = z.object({
-  path: z.string().min(1).describe('File to change: absolute, or relative to the working folder.'),
+const fields = z.object({
+  path: filePath().describe('File to change: absolute, or relative to the working folder.'),
   ...replacement,
   old_string: replacement.old_string.optional(),
   new_string: replacement.new_string.optional(),
@@ -47,7 +48,21 @@ const input = z.object({
   dry_run: z.boolean().default(false).describe('Only show the diff.'),
 })
 
-type Input = z.output<typeof input>
+type Input = z.output<typeof fields>
+
+/** Checked with the rest of the input, so that nobody is asked about a call that cannot work. */
+const input = fields.superRefine(({ old_string, new_string, edits }, { addIssue }) => {
+  const single = old_string !== undefined || new_string !== undefined
+  const problem =
+    single && edits !== undefined
+      ? "'edits' cannot be given together with 'old_string' or 'new_string'"
+      : !single && edits === undefined
+        ? "Missing required parameters 'old_string' and 'new_string', or 'edits',"
+        : edits === undefined && (old_string === undefined || new_string === undefined)
+          ? `Missing required parameter '${old_string === undefined ? 'old_string' : 'new_string'}'`
+          : undefined
+  if (problem !== undefined) addIssue({ code: 'custom', message: problem })
+})
 
 export const editFile = defineTool({
   name: 'edit_file',
@@ -94,28 +109,14 @@ export const editFile = defineTool({
 })
 
 function editsOf(wanted: Input): Edit[] {
-  const single = wanted.old_string !== undefined || wanted.new_string !== undefined
-  if (single === (wanted.edits !== undefined)) {
-    throw new ToolError(
-      'invalid_input',
-      `Pass either old_string and new_string, or edits${single ? ', not both' : ''}.`,
-    )
-  }
   const list = wanted.edits ?? [wanted]
-  return list.map(edit => {
-    if (edit.old_string === undefined || edit.new_string === undefined) {
-      throw new ToolError(
-        'invalid_input',
-        `Missing required parameter '${edit.old_string === undefined ? 'old_string' : 'new_string'}'.`,
-      )
-    }
-    return {
-      oldText: edit.old_string,
-      newText: edit.new_string,
-      replaceAll: edit.replace_all,
-      expected: edit.expected_replacements,
-    }
-  })
+  return list.map(edit => ({
+    // Both are there: the schema saw to it.
+    oldText: edit.old_string ?? '',
+    newText: edit.new_string ?? '',
+    replaceAll: edit.replace_all,
+    expected: edit.expected_replacements,
+  }))
 }
 
 /** Guessing which text was meant needs knowledge of the text. */

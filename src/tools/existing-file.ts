@@ -22,6 +22,16 @@ export function isUnseen(path: string, context: AccessContext): boolean {
   })
 }
 
+/** Size of the regular file that a path leads to; 0 when there is none. */
+export function presentSize(path: string, context: Pick<AccessContext, 'cwd'>): number {
+  let size = 0
+  look(path, context, (_, stat) => {
+    if (stat.isFile()) size = stat.size
+    return true
+  })
+  return size
+}
+
 /** Writing a file that has other names changes those too, so it is confirmed by itself. */
 export function hardLinkAccess(path: string, context: AccessContext): Access[] {
   const hasOtherNames = look(path, context, (_, stat) => stat.isFile() && stat.nlink > 1)
@@ -41,7 +51,7 @@ export function presentBytes(path: string, context: AccessContext): Uint8Array |
 
 function look(
   path: string,
-  { cwd }: AccessContext,
+  { cwd }: Pick<AccessContext, 'cwd'>,
   judge: (descriptor: number, stat: Stats, real: string) => boolean,
 ): boolean {
   const real = realPathOf(absolutePath(path, cwd))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { validateInput } from '../core/input.ts'
 import { readFile } from './read-file.ts'
 import { createToolBench, type ToolBench } from './testing.ts'
 import { encodeText } from './text/codec.ts'
@@ -237,4 +238,27 @@ test('a line that was cut has not been seen', async () => {
   expect(accessOf('long.txt')).toContainEqual(confirmation)
   const expected_hash = (await bench.call(readFile, { path: 'long.txt' })).data.sha256
   expect(accessOf('long.txt', { expected_hash })).not.toContainEqual(confirmation)
+})
+
+test.each(['folder/', '.', 'folder/..', '/'])('the path %j is refused before it is judged', path => {
+  expect(() => validateInput(writeFile, { path, content: '' })).toThrow("'path' must name a file; ")
+})
+
+test('names that begin or end with dots are names', () => {
+  for (const path of ['.env', 'a/.b', 'a..', 'a/b.', '...'])
+    expect(validateInput(writeFile, { path, content: '' })).toMatchObject({ path })
+})
+
+test('appending to a file above 64 MB is refused without reading it, and says what to do', async () => {
+  writeFileSync(bench.at('huge.log'), '')
+  // Sparse, and larger than any buffer.
+  truncateSync(bench.at('huge.log'), 20 * 1024 ** 3)
+  const started = performance.now()
+  await expect(write('huge.log', 'x', { mode: 'append' })).rejects.toMatchObject({
+    code: 'failed',
+    message: 'huge.log is larger than 64 MB, too large to be appended to.',
+    hint: expect.stringContaining('run_command'),
+  })
+  expect(performance.now() - started).toBeLessThan(1000)
+  expect(statSync(bench.at('huge.log')).size).toBe(20 * 1024 ** 3)
 })

@@ -6,7 +6,8 @@ import type { CurrentFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
-import { hardLinkAccess, isUnseen, presentBytes, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, isUnseen, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
+import { filePath } from './file-path.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
@@ -15,7 +16,7 @@ import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
 const input = z.object({
-  path: z.string().min(1).describe('File to write: absolute, or relative to the working folder.'),
+  path: filePath().describe('File to write: absolute, or relative to the working folder.'),
   content: z.string().describe('The whole new content, or with mode append, what to add.'),
   mode: z
     .enum(['create', 'overwrite', 'append'])
@@ -72,6 +73,7 @@ export const writeFile = defineTool({
     return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
   },
   async run(wanted, context) {
+    if (wanted.mode === 'append') refuseLargeAppend(wanted.path, context)
     const { receipts } = context.files
     let written: Written | undefined
     let receipt: string | undefined
@@ -90,6 +92,17 @@ export const writeFile = defineTool({
     return toOutput(wanted.mode, written, effect, context)
   },
 })
+
+/** A write replaces the file as a whole so that it is atomic and can be undone, so all of it has to be read. */
+const MOST_APPENDED_TO = 64 * 1024 * 1024
+
+function refuseLargeAppend(path: string, context: ToolContext): void {
+  if (presentSize(path, context) <= MOST_APPENDED_TO) return
+  const shown = shownPath(resultPath(context.files.resolve(path), context))
+  throw new ToolError('failed', `${shown} is larger than 64 MB, too large to be appended to.`, {
+    hint: "Append with run_command: printf '%s\\n' 'text' >> file. Or write to a new file.",
+  })
+}
 
 interface Written {
   readonly bytes: Uint8Array
