@@ -155,6 +155,8 @@ export async function readWindow(
   start: Start,
   limits: WindowLimits,
 ): Promise<Window> {
+  const small = await readSmall(blocks, format, start, limits)
+  if (small !== undefined) return small
   const lines: string[] = []
   let { skip, position } = start
   const cut: number[] = []
@@ -193,6 +195,25 @@ export async function readWindow(
   }
   const complete = line.size === 0 || take() || line.size === 0
   return { lines, cut, reachedEnd: complete, lost: false }
+}
+
+/** Most files are small and ordinary: decoded as a whole and split, when no limit can be reached. */
+async function readSmall(
+  blocks: Blocks,
+  format: TextFormat,
+  start: Start,
+  limits: WindowLimits,
+): Promise<Window | undefined> {
+  const size = blocks.size - start.position
+  if (format.encoding !== 'utf-8' || start.carriageReturns || size > Math.min(BLOCK, limits.bytes) / 2)
+    return undefined
+  const bytes = await blocks.at(start.position)
+  if (bytes.length !== size) return undefined
+  const lines = decodePiece(bytes, 'utf-8').split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  const wanted = lines.slice(start.skip).map(line => (line.endsWith('\r') ? line.slice(0, -1) : line))
+  const fits = wanted.length <= limits.lines && wanted.every(line => line.length <= limits.lineCharacters)
+  return fits ? { lines: wanted, cut: [], reachedEnd: true, lost: false } : undefined
 }
 
 interface PartialLine {
