@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../src/sandbox/system.ts'
@@ -168,6 +168,57 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     }
     expect(output).toContain('tick 3')
     expect(box.json(['call', 'command_stop', JSON.stringify({ id })]).data.running).toBe(false)
+  })
+
+  test('a background command cannot change the workspace, whatever it writes', () => {
+    const names = ['kogu.toml', '.mcp.json', '.envrc', '.git/commondir', 'plain.txt']
+    box.write(
+      'evil.sh',
+      `mkdir -p .vscode .git; for n in ${names.join(' ')}; do echo x > $n; done; echo ok > /tmp/own && cat /tmp/own; echo done`,
+    )
+    const start = box.json([
+      'call',
+      'run_command',
+      JSON.stringify({ command: 'bash evil.sh', background: true }),
+      '--yes-once',
+    ])
+    expect(start.text).toContain('cannot change the workspace')
+    let output = ''
+    for (let attempt = 0; attempt < 20 && !output.includes('ended'); attempt += 1) {
+      output = box.json(['call', 'command_output', JSON.stringify({ id: start.data.id, wait_ms: 500 })]).text
+    }
+    expect(output).toMatch(/\tok\n.*\tdone\n/)
+    for (const name of [...names, '.vscode', '.git']) {
+      expect([name, existsSync(join(box.workspace, name))]).toEqual([name, false])
+    }
+  })
+
+  test('leaving a command running and giving it input are not covered by a rule for the line', () => {
+    mkdirSync(join(box.home, 'config/kogu'), { recursive: true })
+    writeFileSync(
+      join(box.home, 'config/kogu/config.toml'),
+      '[[permissions.rules]]\ndecision = "allow"\ncommand = ["touch", "**"]\n',
+    )
+    expect(run('touch made').data.success).toBe(true)
+    for (const more of [{ background: true }, { stdin: 'x' }]) {
+      const input = JSON.stringify({ command: 'touch made', ...more })
+      expect([more, box.run(['call', 'run_command', input]).code]).toEqual([more, 7])
+    }
+  })
+
+  test('what a command leaves as its state is not believed', () => {
+    const secret = join(box.home, 'secret')
+    writeFileSync(secret, `${box.workspace}\nSTOLEN=yes\0`)
+    const inRun = (command: string) =>
+      box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once', '--run', 'r2'])
+    const leave = (how: string) => inRun(`trap - EXIT; rm -rf /tmp/.kogu-state; ${how}; kill -9 $$`)
+    leave('mkfifo /tmp/.kogu-state')
+    leave('mkdir -p /tmp/.kogu-state/x')
+    leave(`ln -s ${secret} /tmp/.kogu-state`)
+    leave(`printf '${box.workspace}/nowhere\\nGOOD=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > /tmp/.kogu-state`)
+    expect(inRun('pwd; env').data.stdout).toMatch(/^\/.*\/work\n/)
+    expect(inRun('env').data.stdout).not.toMatch(/STOLEN|GOFLAGS|npm_config/)
+    expect(inRun('env').data.stdout).toContain('GOOD=1')
   })
 
   test('without a rule or an answer, nothing that writes runs', () => {

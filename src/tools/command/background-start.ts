@@ -6,6 +6,7 @@ import type { ToolContext, ToolOutput } from '../../core/tool.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
+import { startOf } from './start-of.ts'
 
 /** A background command that nobody stops ends by itself after this time. */
 const LIFETIME_MS = 8 * 3600_000
@@ -14,9 +15,13 @@ export interface BackgroundRequest {
   readonly command: string
   readonly env: Readonly<Record<string, string>>
   readonly preview: boolean
+  readonly stdin?: string | undefined
 }
 
-/** Starts a command that goes on when Kogu exits. It changes the workspace directly: nothing of that is recorded. */
+/**
+ * Starts a command that goes on when Kogu exits. It cannot change the workspace: nobody would be there to check, record
+ * and bring over what it wrote, and a wall around each protected path does not stop those that do not exist yet.
+ */
 export async function startBackground(
   parts: CommandParts,
   request: BackgroundRequest,
@@ -29,21 +34,24 @@ export async function startBackground(
     throw new ToolError('failed', `Background commands need the sandbox: ${parts.noSandboxReason}`)
   }
   if (request.preview) throw new ToolError('invalid_input', 'A background command has no preview.')
+  if (request.stdin !== undefined) {
+    throw new ToolError('invalid_input', 'A background command gets its input with command_input.')
+  }
   const id = randomUUID().slice(0, 8)
   const temporary = join(parts.places.temporary, `background-${id}`)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const call = { id: context.callId, run: context.run, additions: request.env }
   await parts.background().start({
     id,
-    file: '/bin/bash',
-    args: ['--norc', '--noprofile', '-c', request.command],
+    ...startOf(parts, request.command, permit.command, false),
     title: request.command,
     lifetimeMs: LIFETIME_MS,
     profile: {
-      writable: permit.command.plan === null ? [...permit.writeScope, ...parts.caches] : [],
+      writable: permit.command.plan === null ? parts.caches : [],
       readable: [workspace],
       hidden: [...(await findHidden(permit, workspace)), ...parts.places.own],
-      protected: PROTECTED.map(name => join(workspace, name)),
+      // A workspace may lie in a folder that is configured as a cache.
+      protected: [workspace],
       network: 'none',
       unixSockets: true,
       env: environmentFor(parts, permit.command, call),
@@ -53,21 +61,11 @@ export async function startBackground(
     },
   })
   return {
-    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.\n[What it changes is not recorded and cannot be undone; it has no network]`,
+    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.\n[${READ_ONLY} It has no network.]`,
     data: { id, command: request.command, running: true, lifetime_ms: LIFETIME_MS },
     label: { origin: 'command', trusted: true },
   }
 }
 
-// Without a layer nothing is checked afterwards, so these cannot be written in the first place.
-const PROTECTED = [
-  '.kogu',
-  'kogu.toml',
-  '.git/hooks',
-  '.git/config',
-  '.vscode',
-  '.idea',
-  '.claude',
-  '.mcp.json',
-  '.envrc',
-]
+const READ_ONLY =
+  'A background command cannot change the workspace; run it in the foreground to keep what it writes. Its /tmp is writable.'

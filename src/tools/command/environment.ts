@@ -66,18 +66,20 @@ const NEUTRAL_GIT: Readonly<Record<string, string>> = {
   ),
 }
 
-// What would change how later commands are found, started or read.
-const NOT_KEPT =
-  /^(PATH|HOME|PWD|OLDPWD|SHLVL|_|SHELL|TERM|PAGER|EDITOR|VISUAL|IFS|ENV|BASH.*|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL.*|RUBY.*|PROMPT_COMMAND|KOGU_.*|LESS.*|GLOBIGNORE|SHELLOPTS|HIST.*)$/
+// What steers programs rather than telling them something: how later commands are found, started, built, configured,
+// shown or connected. A person approved the line that exported it, not what a later line would then do.
+const STEERS = new RegExp(
+  `^(${[
+    'HOME|PWD|OLDPWD|SHLVL|SHELL|TERM|USER|LOGNAME|IFS|ENV|CDPATH|MAILCHECK|PS\\d|TMP|TEMP|TMPDIR|BROWSER|VISUAL|HOSTALIASES',
+    'CC|CPP|CXX|LD|AR|AS|NM|MAKE|VIRTUAL_ENV|WGETRC|CURL_HOME|CLASSPATH|MANPATH|GLOBIGNORE|SHELLOPTS',
+    '.*(PATH|FLAGS|OPTIONS|OPTS|PAGER|EDITOR|PROXY|COMMAND|PROGRAM|_CONFIG|_CONFIG_FILE|_RC|RCFILE)',
+    '(BASH|ZSH|HIST|LD_|DYLD_|GIT|SSH|GPG|NODE|NPM|YARN|PNPM|BUN|DENO|COREPACK|PYTHON|PIP|UV_|POETRY|CONDA|PERL|RUBY|GEM_|BUNDLE)\\w*',
+    '(CARGO|RUSTC|RUSTUP|RUSTDOC|GO(FLAGS|ROOT|PROXY|TOOLCHAIN|ENV|BIN|OS|ARCH|SUMDB|PRIVATE|WORK)|CGO_|JAVA|JDK|JVM|MAVEN|GRADLE|ANT_)\\w*',
+    '(CMAKE|PKG_CONFIG|GCC|LIBRARY|LESS|MAN|RIPGREP|FZF|GREP|TAR|ZIP|UNZIP|SSL|OPENSSL|CURL|DOCKER|KUBE|COMPOSER|PHP|LUA|XDG|KOGU|GLIBC|MALLOC)_?\\w*',
+  ].join('|')})$`,
+)
 
-/** Variables that a command exported, to be there for the next one of the run. */
-export function keptVariables(
-  exported: ReadonlyMap<string, string>,
-  given: Readonly<Record<string, string>>,
-): Map<string, string> {
-  const kept = new Map<string, string>()
-  for (const [name, value] of exported) {
-    if (!NOT_KEPT.test(name) && /^[A-Za-z_]\w*$/.test(name) && given[name] !== value) kept.set(name, value)
-  }
-  return kept
+/** Whether a variable that a command exported is there for the next one of the run. */
+export function isKept(name: string): boolean {
+  return /^[A-Z][A-Z0-9_]*$/.test(name) && !STEERS.test(name)
 }

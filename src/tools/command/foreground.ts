@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandPermit } from '../../core/command.ts'
 import type { Effect } from '../../core/effects.ts'
@@ -13,12 +13,12 @@ import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
 import { commitOverlay } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
-import { environmentFor, keptVariables } from './environment.ts'
-import { findProgram, trustedPath } from './find-program.ts'
+import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
 import { describeChanges, recordChanges } from './record-changes.ts'
-import { onlyProgram, toScript } from './script.ts'
+import { clearState, rememberState } from './run-state.ts'
+import { startOf } from './start-of.ts'
 
 export interface ForegroundRequest {
   readonly line: string
@@ -58,9 +58,14 @@ export async function runForeground(
   })
   const temporary = join(parts.places.temporary, context.runId)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
+  clearState(temporary)
   const proxy = await proxyFor(parts, request, command)
-  const profile = await profileFor(parts, context, env, temporary, proxy?.socketPath)
-  const start = toStart(parts, request, command)
+  const profile = await profileFor(parts, request, context, {
+    env,
+    temporary,
+    proxySocket: proxy?.socketPath,
+  })
+  const start = startOf(parts, request.line, command, true)
   const sandboxCommand: SandboxCommand = {
     ...start,
     timeoutMs: request.timeoutMs,
@@ -72,7 +77,7 @@ export async function runForeground(
   }
   try {
     const ran = await runSomehow(parts, request, context, profile, sandboxCommand)
-    if (!request.preview) rememberState(context, temporary, env)
+    if (!request.preview) rememberState(context.run, context.workspace, temporary, env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const failed = { exitCode, signal, limit, stderr: kept.stderr.text }
@@ -82,7 +87,7 @@ export async function runForeground(
   } finally {
     await proxy?.close()
     keepers.close()
-    rmSync(join(temporary, STATE_FILE), { force: true })
+    clearState(temporary)
   }
 }
 
@@ -118,13 +123,14 @@ async function runSomehow(
   }
   const problem = parts.overlayProblem()
   if (problem === null) return runRecorded(parts, request, context, profile, command)
-  if (request.preview) throw new ToolError('failed', `A preview is not possible here: ${problem}`)
-  const result = await parts.sandbox.run(profile, command)
-  return {
-    result,
-    effects: [],
-    notes: [`What the command changed is not recorded and cannot be undone: ${problem}`],
-  }
+  // Without a layer nothing could be checked before it is there: hooks, start-up files, what rules forbid to write.
+  throw new ToolError(
+    'failed',
+    `Commands that may write cannot run here, because their changes cannot be checked: ${problem}`,
+    {
+      hint: 'Use the file tools, or a workspace on a file system of its own kind. Lines that only read do run.',
+    },
+  )
 }
 
 async function runRecorded(
@@ -209,75 +215,25 @@ async function runWithoutWalls(
 
 async function profileFor(
   parts: CommandParts,
+  { preview }: ForegroundRequest,
   context: ToolContext,
-  env: Record<string, string>,
-  temporary: string,
-  proxySocket: string | undefined,
+  given: { env: Record<string, string>; temporary: string; proxySocket: string | undefined },
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
   const readsOnly = command.plan !== null
+  // Caches lie outside the layer: what a preview wrote there would stay.
+  const caches = preview ? [] : parts.caches
   return {
-    writable: readsOnly ? [] : [...context.permit.writeScope, ...parts.caches],
+    writable: readsOnly ? [] : [...context.permit.writeScope, ...caches],
     readable: [parts.workspace],
     hidden: [...(await findHidden(context.permit, parts.workspace)), ...parts.places.own],
     protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
-    network: proxySocket === undefined ? 'none' : { proxySocket },
+    network: given.proxySocket === undefined ? 'none' : { proxySocket: given.proxySocket },
     unixSockets: !readsOnly,
-    env,
-    privateTmp: temporary,
+    env: given.env,
+    privateTmp: given.temporary,
     cwd: command.cwd,
     limits: parts.limits,
-  }
-}
-
-/** What is started: the program itself, `sh` as plumbing for several, or bash for what was approved. */
-function toStart(parts: CommandParts, request: ForegroundRequest, command: CommandPermit) {
-  const folders = trustedPath(parts.path, parts.workspace)
-  if (command.plan === null) {
-    return { file: '/bin/bash', args: ['--norc', '--noprofile', '-c', SHELL_FRAME, 'bash', request.line] }
-  }
-  const only = onlyProgram(command.plan)
-  if (only !== undefined) {
-    const [program = '', ...args] = only
-    return { file: findProgram(program, folders), args }
-  }
-  const changesFolder = command.plan.steps.some(step => step.kind === 'cd')
-  const script = toScript(command.plan, name => findProgram(name, folders))
-  return { file: '/bin/sh', args: ['-c', changesFolder ? `${script}\n${SAVE_FOLDER}` : script] }
-}
-
-// In the private /tmp, which only this run sees.
-const STATE_FILE = '.kogu-state'
-const SAVE_FOLDER = `s=$?; pwd -P > /tmp/${STATE_FILE}; exit $s`
-// The line runs as bash would run it; where it ends up and what it exported is written down when it ends.
-const SHELL_FRAME = `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
-const STATE_LIMIT = 256 * 1024
-
-/** The next command of the run starts where this one ended, with what it exported. */
-function rememberState(
-  { run, workspace }: ToolContext,
-  temporary: string,
-  env: Record<string, string>,
-): void {
-  const text = readState(join(temporary, STATE_FILE))
-  if (text === undefined) return
-  const end = text.indexOf('\n')
-  const folder = text.slice(0, end)
-  if (folder === workspace || folder.startsWith(`${workspace}/`)) run.cwd = folder
-  const exported = text
-    .slice(end + 1)
-    .split('\0')
-    .map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const)
-  for (const [name, value] of keptVariables(new Map(exported), env)) run.variables.set(name, value)
-}
-
-function readState(path: string): string | undefined {
-  try {
-    const text = readFileSync(path, 'utf8')
-    return text.length <= STATE_LIMIT && text.includes('\n') ? text : undefined
-  } catch {
-    // The command ended before it could be written: the run stays where it was.
-    return undefined
   }
 }
 

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import * as z from 'zod'
+import type { Access } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
@@ -36,7 +38,7 @@ const input = z.object({
   background: z
     .boolean()
     .default(false)
-    .describe('Return a handle at once; see command_output, command_stop'),
+    .describe('Return a handle at once; the workspace is read-only for it. See command_output, command_stop'),
   stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
   env: z
     .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
@@ -70,21 +72,16 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     title: 'Run a command',
     description:
       'Run a command line in the workspace, sandboxed. Lines that only read run at once; others are asked about, and ' +
-      'what they change can be undone. The folder and exported variables carry over to the next call of the run. ' +
+      'what they change can be undone. A command in the background cannot change the workspace. The folder and exported variables carry over to the next call of the run. ' +
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
     risk: 'high',
     input,
-    access({ command, working_dir, profile, env, reset }, { runCwd }) {
+    access(request, { runCwd }) {
+      const { command, working_dir, profile, reset } = request
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
       const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
-      const variables = Object.keys(env)
-      return [
-        { kind: 'execute', command, cwd },
-        ...(variables.length === 0
-          ? []
-          : [{ kind: 'custom' as const, name: 'environment', details: `Sets ${variables.join(', ')}.` }]),
-      ]
+      return [{ kind: 'execute', command, cwd }, ...circumstances(request)]
     },
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
@@ -100,6 +97,28 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       return render(request.command, done, performance.now() - started, parts, context)
     },
   })
+}
+
+/** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
+function circumstances({ command, env, background, stdin }: z.output<typeof input>): Access[] {
+  const variables = Object.keys(env)
+  const found: Access[] = []
+  if (variables.length > 0) {
+    found.push({ kind: 'custom', name: 'environment', details: `Sets ${variables.join(', ')}.` })
+  }
+  if (background) found.push({ kind: 'custom', name: 'background', details: `It goes on alone: ${command}` })
+  if (stdin !== undefined) {
+    found.push({ kind: 'custom', name: 'stdin', details: `It reads ${describeInput(stdin)}.` })
+  }
+  return found
+}
+
+const SHOWN_INPUT = 1000
+
+/** Long input is told apart by its hash: a grant holds for the very same one. */
+function describeInput(text: string): string {
+  if (text.length <= SHOWN_INPUT) return JSON.stringify(text)
+  return `${JSON.stringify(text.slice(0, SHOWN_INPUT))} and more, sha256 ${hash('sha256', text)}`
 }
 
 function toForeground(request: z.output<typeof input>, preview: boolean): ForegroundRequest {

@@ -1,0 +1,77 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInside, realPathOf } from '../../core/real-path.ts'
+import type { Run } from '../../core/run.ts'
+import { isKept } from './environment.ts'
+
+// A command writes down where it ended and what it exported, in the private /tmp, which only this run sees. The file is
+// the command's: it may be a link to a secret, a pipe that nobody writes to, or say anything. Nothing in it is believed.
+
+const STATE_FILE = '.kogu-state'
+export const SAVE_FOLDER = `s=$?; pwd -P > /tmp/${STATE_FILE}; exit $s`
+// The line runs as bash would run it; where it ends up and what it exported is written down when it ends.
+export const SHELL_FRAME = `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
+
+const MOST_BYTES = 256 * 1024
+const MOST_VARIABLES = 50
+const MOST_VARIABLE_BYTES = 32 * 1024
+
+/** The next command of the run starts where this one ended, with what it exported. */
+export function rememberState(
+  run: Run,
+  workspace: string,
+  temporary: string,
+  given: Readonly<Record<string, string>>,
+): void {
+  const text = readState(join(temporary, STATE_FILE))
+  const end = text?.indexOf('\n') ?? -1
+  if (text === undefined || end === -1) return
+  const folder = text.slice(0, end)
+  if (isFolderInside(folder, workspace)) run.cwd = folder
+  let bytes = 0
+  for (const [name, value] of run.variables) bytes += name.length + value.length
+  for (const pair of text.slice(end + 1).split('\0')) {
+    const equals = pair.indexOf('=')
+    const name = pair.slice(0, Math.max(0, equals))
+    const value = pair.slice(equals + 1)
+    if (!isKept(name) || given[name] === value) continue
+    const known = run.variables.get(name)
+    const added = value.length + (known === undefined ? name.length : -known.length)
+    if (known === undefined && run.variables.size >= MOST_VARIABLES) continue
+    if (bytes + added > MOST_VARIABLE_BYTES) continue
+    bytes += added
+    run.variables.set(name, value)
+  }
+}
+
+/** Before a command, so that it finds nothing that an earlier one laid there, and after it. */
+export function clearState(temporary: string): void {
+  rmSync(join(temporary, STATE_FILE), { force: true, recursive: true })
+}
+
+function isFolderInside(folder: string, workspace: string): boolean {
+  if (!isInside(folder, workspace)) return false
+  try {
+    return lstatSync(folder).isDirectory() && realPathOf(folder) === folder
+  } catch {
+    // Not there, or not for us to look at: the run stays where it was.
+    return false
+  }
+}
+
+function readState(path: string): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    // The command ended before it was written, or put something else there: the run stays as it was.
+    return undefined
+  }
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile() || stat.size > MOST_BYTES || stat.nlink > 1) return undefined
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
