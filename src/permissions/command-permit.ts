@@ -22,7 +22,7 @@ export function toCommandPermit(
   return {
     cwd,
     plan: analysis.plan === null ? null : resolvePlan(analysis.plan, cwd),
-    trees: analysis.trees.filter(tree => tree.content).map(tree => tree.path),
+    trees: analysis.trees.filter(tree => tree.content && tree.history !== true).map(tree => tree.path),
     hidden: homeSecrets(context.home).filter(
       secret => existsSync(secret) && !named.some(path => isInside(path, secret) || isInside(secret, path)),
     ),

@@ -3,7 +3,7 @@ import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
-import type { CommandAnalysis } from './commands/types.ts'
+import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
 import { analyzePath, type PathContext, type PathFacts } from './paths.ts'
@@ -48,9 +48,9 @@ export function expandItems(
     const analysis = analyze(access.command, cwd)
     items.push({ kind: 'execute', command: access.command, cwd, analysis, derived: false })
     for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
-    for (const { pattern } of analysis.globs) items.push(...globItems(pattern, context))
+    for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
-    if (!canHide && analysis.trees.some(tree => tree.content)) items.push(UNWALLED)
+    if (!canHide && analysis.trees.some(tree => tree.content && tree.history !== true)) items.push(UNWALLED)
   }
   return items
 }
@@ -72,7 +72,7 @@ const UNWALLED: Item = {
 const MOST_MATCHES = 10_000
 
 /** Every file that a pattern of the line matches now. Where they cannot all be named, the line has to be asked about. */
-function globItems(pattern: string, context: PathContext): Item[] {
+function globItems({ kind, pattern }: GlobAccess, context: PathContext): Item[] {
   const paths = expandGlob(pattern, MOST_MATCHES)
   if (paths === null) {
     return [
@@ -84,7 +84,7 @@ function globItems(pattern: string, context: PathContext): Item[] {
       },
     ]
   }
-  return paths.map(path => fileItem('file_read', path, context, true))
+  return paths.map(path => fileItem(kind, path, context, true))
 }
 
 function toItem(access: Access, cwd: string, context: PathContext, derived: boolean): Item {

@@ -80,9 +80,96 @@ describe('access', () => {
     expect(analysis.level).toBe('safe')
     expect(analysis.access.map(describeAccess)).toEqual(['file_read /work/ws/src', 'file_read /work/ws'])
     expect(analysis.globs).toEqual([
-      { pattern: '/work/ws/src/*.ts', directory: '/work/ws/src' },
-      { pattern: '/work/ws/a\\*b*', directory: '/work/ws' },
+      { kind: 'file_read', pattern: '/work/ws/src/*.ts', directory: '/work/ws/src' },
+      { kind: 'file_read', pattern: '/work/ws/a\\*b*', directory: '/work/ws' },
     ])
+  })
+
+  test('a pattern of a command that deletes or writes names its matches, never their folder', () => {
+    const globs = (line: string) => analyze(line).globs.map(glob => `${glob.kind} ${glob.pattern}`)
+    expect(access('rm *.log')).toEqual(['file_read /work/ws'])
+    expect(globs('rm *.log')).toEqual(['file_delete /work/ws/*.log'])
+    expect(globs('mv *.txt g/')).toEqual(['file_read /work/ws/*.txt', 'file_delete /work/ws/*.txt'])
+    expect(access('mv *.txt g/')).toEqual(['file_read /work/ws', 'file_write /work/ws/g'])
+    expect(globs('chmod +x bin/*')).toEqual(['file_write /work/ws/bin/*'])
+    expect(globs('cd a; rm *.log')).toEqual(['file_delete /work/ws/a/*.log', 'file_delete /work/ws/*.log'])
+  })
+
+  test('git lines that print contents name the file, or say that any file of the repository may be shown', () => {
+    const history = (line: string) =>
+      analyze(line)
+        .trees.filter(tree => tree.history)
+        .map(tree => tree.path)
+    for (const line of [
+      'git show origin/main:.env',
+      'git cat-file -p origin/main:.env',
+      'git cat-file blob a/b/c:.env',
+      'git show :0:.env',
+      'git show :.env',
+      "git show 'HEAD^{/fix: a}:.env'",
+      "git show 'HEAD@{1 day}:.env'",
+      'git show --stat HEAD:.env',
+      'git blame .env',
+      'git blame HEAD .env',
+    ]) {
+      expect([line, access(line), history(line)]).toEqual([
+        line,
+        expect.arrayContaining(['file_read /work/ws/.env']),
+        [],
+      ])
+    }
+    for (const line of [
+      'git show',
+      'git show HEAD',
+      'git show origin/main',
+      'git show --stat abc1234',
+      'git cat-file -p abc1234',
+      'git cat-file blob abc1234',
+      'git log -p',
+      'git log -S x --oneline',
+      'git log -G x --stat',
+      'git diff',
+      'git diff main',
+      'git diff src/a.ts',
+      'git diff --stat -p',
+      'git diff HEAD:a HEAD~1:a',
+      "git log -p -- '*nv'",
+      "git log -p -- ':(top).env'",
+      "git log -p -- ':!x'",
+      'git stash show',
+      'git stash show -p',
+      'git grep --cached x',
+      'git grep x HEAD',
+      'git diff-tree -p HEAD',
+      'git range-diff a b c',
+    ]) {
+      expect([line, history(line)]).toEqual([line, ['/work/ws']])
+    }
+    for (const line of [
+      'git log',
+      'git show --stat HEAD',
+      'git diff --name-only',
+      'git status',
+      'git stash list',
+    ])
+      expect([line, history(line)]).toEqual([line, []])
+    expect(history('git log -p -- src')).toEqual(['/work/ws/src'])
+    expect(history('cd sub && git log -p')).toEqual(['/work/ws/sub', '/work/ws'])
+    expect(access('cd sub && git show HEAD:.env')).toEqual(
+      expect.arrayContaining(['file_read /work/ws/.env']),
+    )
+    expect(access('git show HEAD~1:.env..HEAD:b')).toContain('file_read /work/ws/.env')
+    expect(analyze('git diff --no-index secret b').trees).toEqual([
+      { path: '/work/ws/secret', content: true },
+      { path: '/work/ws/b', content: true },
+    ])
+    expect(access('git merge-file -p secret a b')).toContain('file_read /work/ws/secret')
+  })
+
+  test('a folder given to diff stands for every name in it', () => {
+    expect(analyze('diff -N secret empty').globs.map(glob => glob.pattern)).toContain('/work/ws/secret/.*')
+    expect(analyze('grep -d recurse X src').trees).toEqual([{ path: '/work/ws/src', content: true }])
+    expect(analyze('grep -d skip X src').trees).toEqual([])
   })
 
   test('folders that are read with everything below are named', () => {

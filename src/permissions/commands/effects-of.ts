@@ -4,7 +4,7 @@ import { type Call, noteAssignment, raise } from './call.ts'
 import { hostsOf } from './hosts.ts'
 import { type Action, findAction, findGitAction } from './programs/actions.ts'
 import { isInside } from './protected-paths.ts'
-import { absolutePaths, addAccess } from './state.ts'
+import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
 
 /** Looks the command up among the known actions; `reason` says why it is not a plain reader. */
 export function applyAction(call: Call, reason: string | null): void {
@@ -155,7 +155,8 @@ export function addWrites(call: Call, arg: Arg | undefined): void {
 type FileKind = 'file_read' | 'file_write' | 'file_delete'
 
 function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
-  if (isUnresolved(arg)) {
+  // A pattern inside an option's value: bash expands the whole word, which is hardly what was meant.
+  if (isUnresolved(arg) || (arg.glob !== null && path !== seen(arg))) {
     call.report.unresolved = true
     return
   }
@@ -164,16 +165,15 @@ function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
     call.report.unresolved = true
     return
   }
-  const target = arg.glob === null ? path : path.replace(/[^/]*[*?[].*$/, '') || '.'
-  for (const absolute of absolutePaths(target, call.scope)) {
-    addAccess(call.report, { kind, path: absolute })
-    if (arg.glob !== null) {
-      const pattern = arg.glob.pattern.startsWith('/')
-        ? arg.glob.pattern
-        : `${call.scope.cwds?.[0] ?? ''}/${arg.glob.pattern}`
-      call.report.globs.set(pattern, { pattern, directory: absolute })
+  if (arg.glob !== null) {
+    // The folder of the pattern is read; what happens to the matches does not happen to it.
+    for (const glob of globsIn(arg.glob.pattern, call.scope, kind)) {
+      addAccess(call.report, { kind: 'file_read', path: glob.directory })
+      addGlob(call.report, glob)
     }
+    return
   }
+  for (const absolute of absolutePaths(path, call.scope)) addAccess(call.report, { kind, path: absolute })
 }
 
 export function applyNetwork(call: Call): void {

@@ -1,9 +1,10 @@
 /** What a reading command reads, as access items that the engine judges. */
+import { posix } from 'node:path'
 import { type Arg, seen } from './args.ts'
 import { type Call, raise } from './call.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
 import { goesUpAgain, isInside, specialFile } from './protected-paths.ts'
-import { absolutePaths, addAccess, normalize, type Report, type Scope } from './state.ts'
+import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
 
 export function recordReads(
   call: Call,
@@ -13,6 +14,7 @@ export function recordReads(
   const scope = inDirectories(call.scope, directories)
   if (verdict.reads.length > 0 || verdict.cwd !== 'no') raise(call, 'safe', '', ['reads-files'])
   for (const item of verdict.reads) recordItem(call, item, scope)
+  if (verdict.history === true) recordHistory(call, scope)
   if (verdict.cwd === 'no') return
   if (scope.cwds === null) {
     unknownFolder(call)
@@ -54,28 +56,50 @@ function recordItem(call: Call, item: ReadItem, scope: Scope): void {
     recordGlob(call, arg.glob.pattern, scope)
     return
   }
-  for (const path of absolutePaths(text, scope)) {
+  for (const path of absolutePaths(text, item.fromRoot === true ? withParents(call, scope) : scope)) {
     addAccess(call.report, { kind: 'file_read', path })
     if (item.content) checkSpecial(call, path)
     if (item.tree) recordTree(call, path, item.content)
+    if (item.history === true) addHistory(call.report, path)
   }
 }
 
+/** The top of the repository may be the current folder or one above it; beyond the workspace nobody looks for it. */
+function withParents(call: Call, scope: Scope): Scope {
+  const { workspace } = call.report.context
+  const cwds = new Set(scope.cwds ?? [])
+  for (const cwd of scope.cwds ?? []) {
+    for (let path = cwd; isInside(path, workspace) && path !== workspace; ) {
+      path = posix.dirname(path)
+      cwds.add(path)
+    }
+  }
+  return { ...scope, cwds: [...cwds] }
+}
+
+/** Git shows the whole repository also from a folder inside it. */
+function recordHistory(call: Call, scope: Scope): void {
+  const { workspace } = call.report.context
+  for (const path of scope.cwds ?? []) {
+    addHistory(call.report, path)
+    if (isInside(path, workspace)) addHistory(call.report, workspace)
+  }
+}
+
+function addHistory(report: Report, path: string): void {
+  // Beside the tree of the same path, not in its place: files there still have to be hidden.
+  report.trees.set(`history ${path}`, { path, content: true, history: true })
+}
+
 function recordGlob(call: Call, pattern: string, scope: Scope): void {
-  // The folder is everything before the first part with a pattern character in it.
-  const parts = pattern.split('/')
-  const first = parts.findIndex(part => /(?<!\\)(?:\\\\)*[*?[]/.test(part))
-  const parent = parts.slice(0, first).join('/').replace(/\\(.)/g, '$1')
-  const bases = pattern.startsWith('/') ? [''] : (scope.cwds ?? []).map(cwd => `${cwd}/`)
-  for (const base of bases) {
-    const directory = normalize(`${base}${parent}` || '/')
+  for (const glob of globsIn(pattern, scope, 'file_read')) {
+    const { directory } = glob
     addAccess(call.report, { kind: 'file_read', path: directory })
-    const escaped = base.replace(/[*?[\]\\]/g, '\\$&')
-    call.report.globs.set(escaped + pattern, { pattern: escaped + pattern, directory })
-    checkSpecial(call, `${directory === '/' ? '' : directory}/${parts.slice(first).join('/')}`)
+    addGlob(call.report, glob)
+    const rest = glob.pattern.split('/').slice(directory === '/' ? 1 : directory.split('/').length)
+    checkSpecial(call, `${directory === '/' ? '' : directory}/${rest.join('/')}`)
     // `/*/self/environ` would reach places that only look harmless.
-    if (directory === '/' && parts.length - first > 1)
-      raise(call, 'caution', 'The pattern begins at the root folder.')
+    if (directory === '/' && rest.length > 1) raise(call, 'caution', 'The pattern begins at the root folder.')
   }
 }
 

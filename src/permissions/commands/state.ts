@@ -142,6 +142,23 @@ export function addAccess(report: Report, access: Access): void {
   report.access.set(`${access.kind} ${target}`, access)
 }
 
+export function addGlob(report: Report, glob: GlobAccess): void {
+  report.globs.set(`${glob.kind} ${glob.pattern}`, glob)
+}
+
+/** A pattern in every directory that the command may run in. Its folder is all before the first part with a pattern. */
+export function globsIn(pattern: string, scope: Scope, kind: GlobAccess['kind']): GlobAccess[] {
+  const parts = pattern.split('/')
+  const first = parts.findIndex(part => /(?<!\\)(?:\\\\)*[*?[]/.test(part))
+  const parent = parts.slice(0, first).join('/').replace(/\\(.)/g, '$1')
+  const bases = pattern.startsWith('/') ? [''] : (scope.cwds ?? []).map(cwd => `${cwd}/`)
+  return bases.map(base => ({
+    kind,
+    pattern: base.replace(/[*?[\]\\]/g, '\\$&') + pattern,
+    directory: normalize(`${base}${parent}` || '/'),
+  }))
+}
+
 /** Merges what two ways through the line know about variables. */
 export function mergeVariables(into: Map<string, Value>, other: Map<string, Value>): void {
   for (const name of new Set([...into.keys(), ...other.keys()])) {

@@ -42,14 +42,20 @@ export interface FoundCommand {
 
 /** `pattern` is absolute; characters that were quoted are escaped with a backslash; `**` means `*`, as in bash. */
 export interface GlobAccess {
+  /** What happens to every match. */
+  kind: 'file_read' | 'file_write' | 'file_delete'
   pattern: string
   directory: string
 }
 
-/** A folder that is read with everything below it. `content`: file contents, not only names and sizes. */
+/**
+ * A folder that is read with everything below it. `content`: file contents, not only names and sizes. `history`: the
+ * contents come from the objects of the git repository around it, where hiding files does not help.
+ */
 export interface TreeAccess {
   path: string
   content: boolean
+  history?: true
 }
 
 export interface InteractiveProgram {

@@ -5,6 +5,7 @@
  */
 import { type Arg, literalArg } from '../args.ts'
 import { type ParsedFlags, parseFlags } from '../flags.ts'
+import { type GitOperands, gitContent, revisionReads } from './git-content.ts'
 import type { ReaderVerdict, ReadItem } from './special.ts'
 
 interface GitReader {
@@ -171,8 +172,7 @@ const READ_ONLY: Record<string, GitReader> = {
       '-drtlz --long --name-only --name-status --object-only --abbrev? --full-name --full-tree --format=',
   },
   'cat-file': {
-    flags:
-      '-tspe --batch? --batch-check? --batch-all-objects --allow-unknown-type --unordered --buffer --follow-symlinks --mailmap --no-mailmap --filter=',
+    flags: '-tspe --allow-unknown-type --mailmap --no-mailmap',
   },
   blame: {
     flags:
@@ -295,16 +295,48 @@ export function readGit(call: GitCall): ReaderVerdict {
   ) {
     return { ok: false, reason: 'it has more operands than a reading call' }
   }
+  return gitReads(call.subcommand, reader, parsed, call.rest)
+}
+
+function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, rest: Arg[]): ReaderVerdict {
   const reads = parsed.files.map((arg): ReadItem => ({ arg, tree: false, content: true }))
-  const all = parsed.flags.has('--no-index')
-  if (!reader.noPaths) for (const arg of parsed.operands) reads.push(...pathsOf(arg, all))
   for (const { name, value } of parsed.list) {
     const path = name === '-L' ? /:([^:]+)$/.exec(value)?.[1] : undefined
     if (path !== undefined) reads.push({ arg: literalArg(path), tree: false, content: true })
   }
-  // `git grep` goes through the files of the tree.
-  if (call.subcommand !== 'grep') return { ok: true, reads, cwd: 'folder' }
-  return { ok: true, reads: reads.map(read => ({ ...read, tree: true })), cwd: 'tree-content' }
+  const operands = splitOperands(parsed.operands, rest)
+  if (subcommand === 'grep') return grepReads(parsed, operands, reads)
+  const shown = gitContent(subcommand, parsed, operands)
+  if (shown !== null)
+    return { ok: true, reads: [...reads, ...shown.reads], cwd: 'folder', history: shown.history }
+  if (!reader.noPaths) for (const arg of parsed.operands) reads.push(...revisionReads(arg))
+  return { ok: true, reads, cwd: 'folder' }
+}
+
+/** The first `--` cannot be the value of an option (flags.ts), so what follows it is known. */
+function splitOperands(operands: Arg[], rest: Arg[]): GitOperands {
+  const end = rest.findIndex(arg => arg.text === '--')
+  const paths = end === -1 ? 0 : rest.length - end - 1
+  return {
+    open: operands.slice(0, operands.length - paths),
+    paths: operands.slice(operands.length - paths),
+  }
+}
+
+/** `git grep` goes through the files of the folder; with a revision or `--cached` through objects instead. */
+function grepReads(parsed: ParsedFlags, operands: GitOperands, reads: ReadItem[]): ReaderVerdict {
+  const named = ['-e', '-f'].some(flag => parsed.flags.has(flag))
+  const open = named ? operands.open : operands.open.slice(1)
+  const history =
+    parsed.flags.has('--cached') ||
+    (open.length > 0 && !parsed.flags.has('--no-index')) ||
+    operands.paths.some(arg => (arg.text ?? ':').startsWith(':'))
+  const paths = [...open.flatMap(revisionReads), ...operands.paths]
+  for (const item of paths) {
+    const read = 'arg' in item ? item : { arg: item, tree: true, content: true }
+    reads.push({ ...read, tree: true })
+  }
+  return { ok: true, reads, cwd: 'tree-content', history }
 }
 
 function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {
@@ -314,16 +346,4 @@ function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {
   return parseFlags(optional ? [...args, literalArg('HEAD')] : args, reader.flags, {
     numeric: reader.numeric === true,
   })
-}
-
-/** `HEAD:.env`, `src/a.ts`, `*.md`: what may be a file is judged as one. Plain names and ranges are revisions. */
-function pathsOf(arg: Arg, all: boolean): ReadItem[] {
-  if (arg.text === null || all) return [{ arg, tree: false, content: true }]
-  const colon = /^[^:/]*:(?:\.\/)?(.+)$/.exec(arg.text)
-  const path = colon?.[1] ?? arg.text
-  const isPath =
-    colon !== null ||
-    (/[./]/.test(path) && !path.includes('..') && !/[~^@{]/.test(path)) ||
-    path.startsWith('../')
-  return isPath ? [{ arg: literalArg(path), tree: false, content: true }] : []
 }

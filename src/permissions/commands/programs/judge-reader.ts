@@ -64,7 +64,7 @@ function readsOf(
   const tree =
     reader.operands === 'tree' ||
     reader.recursive === 'always' ||
-    (reader.recursive !== undefined && has(reader.recursive))
+    (reader.recursive !== undefined && has(reader.recursive) && !onlyListed(parsed))
   const reads = parsed.files.map((arg): ReadItem => ({ arg, tree: false, content: true }))
   let paths = parsed.operands
   if ((reader.operands === 'pattern' || reader.operands === 'script') && !has(reader.replaces ?? '')) {
@@ -72,10 +72,31 @@ function readsOf(
     paths = paths.filter((arg, i) => i > 0 || arg.glob !== null)
   }
   if (reader.operands === 'text' || reader.operands === 'none') paths = paths.filter(arg => arg.glob !== null)
-  for (const arg of paths) reads.push({ arg, tree, content })
+  for (const arg of paths) reads.push({ arg, tree, content }, ...(reader.entries ? entriesOf(arg) : []))
   const reads_cwd = paths.length === 0 && (reader.cwd === true || (tree && reader.operands === 'pattern'))
   const cwd = !reads_cwd ? 'no' : tree ? (content ? 'tree-content' : 'tree-names') : 'folder'
   return { reads, cwd }
+}
+
+/** `grep -d skip` and `grep -d read` do not go into folders, unless another option makes it do so. */
+function onlyListed({ flags, list }: ParsedFlags): boolean {
+  const actions = list.filter(({ name }) => /^(?:-d|--directories)$/.test(name))
+  return (
+    actions.length > 0 &&
+    actions.every(({ value }) => /^(?:skip|read)$/.test(value)) &&
+    !flags.has('-r') &&
+    !flags.has('--recursive')
+  )
+}
+
+/** The names in a folder as patterns, so that the engine judges each of them, links included. */
+function entriesOf(arg: Arg): ReadItem[] {
+  const pattern = arg.glob?.pattern ?? arg.text?.replace(/[*?[\]\\]/g, '\\$&') ?? ''
+  if (pattern === '' || pattern === '-' || pattern === '/dev/null') return []
+  return ['*', '.*'].map(name => {
+    const glob = { pattern: `${pattern}/${name}`, literal: `${pattern}/${name}` }
+    return metadata({ raw: arg.raw, text: null, glob, status: null, worst: [] })
+  })
 }
 
 const SHELL_WORDS =

@@ -19,6 +19,8 @@ export interface Reader {
   recursive?: string
   /** Only names and sizes are read. */
   metadata?: boolean
+  /** An operand that is a folder stands for the files in it. */
+  entries?: boolean
   /** Nothing is an option: `echo ---` prints it. */
   raw?: boolean
   /** Options after which the first operand is no pattern or script. */
@@ -98,6 +100,25 @@ function allOf(
 
 function needs(flag: string, reason: string): (parsed: ParsedFlags) => string | null {
   return parsed => (flag.split(' ').some(name => parsed.flags.has(name)) ? null : reason)
+}
+
+function without(flags: string, reason: string): (parsed: ParsedFlags) => string | null {
+  return parsed => (flags.split(' ').some(name => parsed.flags.has(name)) ? reason : null)
+}
+
+/** Nothing below a folder is hidden where a link leads out of it. */
+const FOLLOWS_LINKS = 'it follows links, which may lead to other folders'
+
+function checkGrep({ flags, list }: ParsedFlags): string | null {
+  if (flags.has('-R') || flags.has('--dereference-recursive')) return FOLLOWS_LINKS
+  const reads = list.some(({ name, value }) => /^(?:-D|--devices)$/.test(name) && value !== 'skip')
+  return reads ? 'it reads devices' : null
+}
+
+/** `@file`: the words of that file become arguments, and its contents show up in messages. */
+function noResponse({ operands }: ParsedFlags): string | null {
+  const bad = operands.some(arg => (arg.text ?? arg.glob?.literal ?? '@').startsWith('@'))
+  return bad ? 'an operand that begins with @ is a list of arguments' : null
 }
 
 const FILES: Record<string, Reader> = {
@@ -227,22 +248,30 @@ const FILES: Record<string, Reader> = {
       '-afw -n: -t: -e: -s: -o -U: --all --print-file-name --bytes= --radix= --encoding= --include-all-whitespace --version --help',
     operands: 'read',
     numeric: true,
+    check: noResponse,
   },
   nm: {
     flags:
       '-aABCDgnoprsSuUvVlP -t: -f: --debug-syms --demangle? --dynamic --defined-only --extern-only --undefined-only --numeric-sort --no-sort --print-size --size-sort --reverse-sort --print-file-name --radix= --format= --line-numbers --portability --special-syms --synthetic --no-demangle',
     operands: 'read',
+    check: noResponse,
   },
-  size: { flags: '-ABdoxtGV --format= --totals --common --radix= --version', operands: 'read' },
+  size: {
+    flags: '-ABdoxtGV --format= --totals --common --radix= --version',
+    operands: 'read',
+    check: noResponse,
+  },
   readelf: {
     flags:
       '-aehlSsgdrnuVAIDcWtLz -x: -p: -R: --all --file-header --program-headers --segments --section-headers --sections --symbols --syms --dynamic --relocs --notes --unwind --version-info --arch-specific --hex-dump= --string-dump= --wide --headers --dyn-syms --demangle? --version',
     operands: 'read',
+    check: noResponse,
   },
   objdump: {
     flags:
       '-aCdDfFghHiKlprRsStTwWxz -j: -M: --archive-headers --file-headers --private-headers --headers --section-headers --all-headers --disassemble? --disassemble-all --source? --full-contents --debugging --line-numbers --syms --dynamic-syms --reloc --dynamic-reloc --section= --demangle? --start-address= --stop-address= --no-show-raw-insn --wide --version --no-addresses',
     operands: 'read',
+    check: noResponse,
   },
   zcat: { flags: '-fhlqSV --force --help --quiet --version', operands: 'read' },
   gzcat: { flags: '-f', operands: 'read' },
@@ -269,22 +298,25 @@ const TEXT: Record<string, Reader> = {
     flags: `${GREP + HELP} -V`,
     operands: 'pattern',
     numeric: true,
-    recursive: '-r -R --recursive --dereference-recursive',
+    recursive: '-r --recursive -d --directories',
     replaces: '-e -f --regexp --file',
+    check: checkGrep,
   },
   egrep: {
     flags: GREP + HELP,
     operands: 'pattern',
     numeric: true,
-    recursive: '-r -R --recursive',
+    recursive: '-r --recursive -d --directories',
     replaces: '-e -f --regexp --file',
+    check: checkGrep,
   },
   fgrep: {
     flags: GREP + HELP,
     operands: 'pattern',
     numeric: true,
-    recursive: '-r -R --recursive',
+    recursive: '-r --recursive -d --directories',
     replaces: '-e -f --regexp --file',
+    check: checkGrep,
   },
   rg: {
     flags: RG + HELP,
@@ -292,6 +324,7 @@ const TEXT: Record<string, Reader> = {
     recursive: 'always',
     cwd: true,
     replaces: '-e -f --regexp --file --files --type-list --pcre2-version --version -V',
+    check: without('-L --follow', FOLLOWS_LINKS),
   },
   ag: {
     flags:
@@ -300,6 +333,7 @@ const TEXT: Record<string, Reader> = {
     recursive: 'always',
     cwd: true,
     replaces: '-g',
+    check: without('-f', FOLLOWS_LINKS),
   },
   fd: {
     flags:
@@ -332,7 +366,15 @@ const TEXT: Record<string, Reader> = {
     flags: `-123z --check-order --nocheck-order --output-delimiter= --total --zero-terminated${HELP}`,
     operands: 'read',
   },
-  diff: { flags: `${DIFF}${HELP} -v`, operands: 'read', numeric: true, recursive: '-r --recursive' },
+  diff: {
+    flags: `${DIFF}${HELP} -v`,
+    operands: 'read',
+    numeric: true,
+    recursive: '-r --recursive',
+    entries: true,
+    check: ({ flags }) =>
+      (flags.has('-r') || flags.has('--recursive')) && !flags.has('--no-dereference') ? FOLLOWS_LINKS : null,
+  },
   diff3: { flags: '-AeEx3XimaT -L: --show-all --merge --text --label=', operands: 'read' },
   cmp: {
     flags: `-bls -i: -n: --print-bytes --ignore-initial= --verbose --bytes= --quiet --silent${HELP}`,

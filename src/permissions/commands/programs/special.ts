@@ -6,11 +6,22 @@ export interface ReadItem {
   arg: Arg
   tree: boolean
   content: boolean
+  /** The path begins at the top of the git repository, wherever that is. */
+  fromRoot?: boolean
+  /** Every version of what lies below it in the git repository is read. */
+  history?: boolean
 }
 
 /** What it reads, or why it is not only reading. `cwd`: it reads the current folder. */
 export type ReaderVerdict =
-  | { ok: true; reads: ReadItem[]; cwd: 'no' | 'folder' | 'tree-names' | 'tree-content'; argv?: Arg[] }
+  | {
+      ok: true
+      reads: ReadItem[]
+      cwd: 'no' | 'folder' | 'tree-names' | 'tree-content'
+      argv?: Arg[]
+      /** Any file of the git repository may be shown. */
+      history?: boolean
+    }
   | { ok: false; reason: string }
 
 const no = (reason: string): ReaderVerdict => ({ ok: false, reason })
