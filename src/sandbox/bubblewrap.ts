@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { PROXY_SOCKET, proxyEnvironment, relayPrograms } from './network.ts'
+import { PROXY_SOCKET, relayPrograms, toEnvironmentArguments } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {
@@ -34,17 +34,16 @@ export function toBubblewrapArguments(
   options: BubblewrapOptions,
 ): string[] {
   const proxied = profile.network !== 'none'
-  const env = proxied ? { ...profile.env, ...proxyEnvironment() } : profile.env
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
     ...(system.privileged ? fileCapabilities(profile) : []),
-    // For the second bubblewrap, which the relay starts and which drops it again.
+    // For the second bubblewrap, which drops them; nothing else that has them lives on (network.ts).
     ...(system.privileged && proxied ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
     ...['--json-status-fd', String(options.statusDescriptor)],
-    // With a network, the filter comes after the relay.
+    // With a network, the filter and the environment come with the second bubblewrap.
     ...(options.seccompDescriptor === undefined || proxied
       ? []
       : ['--seccomp', String(options.seccompDescriptor)]),
@@ -54,7 +53,7 @@ export function toBubblewrapArguments(
     ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(proxied ? [] : ['--remount-ro', '/proc'])],
     ...toMounts(profile, options).flatMap(mount => toArguments(mount, options.blankFile)),
     ...['--remount-ro', '/run'],
-    ...['--clearenv', ...Object.entries(env).flatMap(toEnvironmentArguments)],
+    ...['--clearenv', ...(proxied ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
     ...['--chdir', profile.cwd],
   ]
 }
@@ -198,9 +197,4 @@ function existing(paths: readonly string[]): string[] {
 
 function isBeneath(path: string, folder: string): boolean {
   return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`)
-}
-
-/** LD_PRELOAD and its like act before the first instruction of the program that sets the limits. */
-function toEnvironmentArguments([name, value]: [string, string]): string[] {
-  return name.startsWith('LD_') ? [] : ['--setenv', name, value]
 }

@@ -23,37 +23,64 @@ export function proxyEnvironment(): Record<string, string> {
   }
 }
 
+/** Descriptors that `withRelay` needs, beside those of the outer bubblewrap. */
+export const RELAY_DESCRIPTORS = { commandFilter: 5, commandArguments: 6, relayFilter: 7 } as const
+
 /**
- * The command that runs `command` beside the relay, with the way to the proxy open. Bubblewrap a second time, for the
- * filter of system calls and to take away what only the relay needs.
+ * Starts the relay, waits until it listens, and becomes the second bubblewrap. The relay gets a bubblewrap of its own,
+ * which takes its rights from it: whatever lives on beside the command must have none that the command has not. Its
+ * environment is empty, because NODE_OPTIONS would run code in it.
  */
+const SCRIPT = `
+ready=/dev/shm/.kogu-ready
+/usr/bin/mkfifo -m 600 $ready || exit 125
+"$1" --dev-bind / / --die-with-parent --cap-drop ALL $2 --clearenv --chdir / --seccomp ${RELAY_DESCRIPTORS.relayFilter} \
+  -- "$3" ${OWN_PROGRAM_FLAGS.join(' ')} "$4" "$5" "$6" \
+  < /dev/null > $ready 2> /dev/null ${RELAY_DESCRIPTORS.commandFilter}<&- ${RELAY_DESCRIPTORS.commandArguments}<&- &
+read -r line < $ready || { echo 'kogu: the way to the proxy could not be opened' >&2; exit 125; }
+/bin/rm $ready || exit 125
+bubblewrap=$1
+shift 6
+exec "$bubblewrap" --args ${RELAY_DESCRIPTORS.commandArguments} -- "$@" ${RELAY_DESCRIPTORS.relayFilter}<&-
+`
+
+/** The command that runs `command` with the way to the proxy open, behind the walls of `toInnerArguments`. */
 export function withRelay(
   command: readonly [string, ...string[]],
   system: SandboxSystem,
-  filterDescriptor: number,
-  capabilities: readonly string[],
 ): [string, ...string[]] {
+  // Kogu may lie in a folder of somebody else, which root without any rights could not read. The command has this too.
+  const own = system.privileged ? '--cap-add CAP_DAC_OVERRIDE' : '--unshare-user'
+  const relay = [process.execPath, findOwnProgram('network-relay'), PROXY_SOCKET, PROXY_PORT]
+  return ['/bin/sh', '-c', SCRIPT, 'kogu', system.bubblewrap, own, ...relay, ...command]
+}
+
+export interface InnerOptions {
+  /** As arguments of bubblewrap: what root keeps. */
+  capabilities: readonly string[]
+  newProc: boolean
+  env: Readonly<Record<string, string>>
+  cwd: string
+}
+
+/**
+ * The second bubblewrap, around the command alone: the filter of system calls, which the relay cannot share; no right to
+ * change mounts, which the making of this wall needs; and processes of its own, so that the relay can be neither seen
+ * nor signalled nor read.
+ */
+export function toInnerArguments(system: SandboxSystem, options: InnerOptions): string[] {
   return [
-    process.execPath,
-    ...OWN_PROGRAM_FLAGS,
-    findOwnProgram('network-relay'),
-    PROXY_SOCKET,
-    PROXY_PORT,
-    String(filterDescriptor),
-    system.bubblewrap,
     ...(system.privileged ? [] : ['--unshare-user']),
-    ...[
-      '--dev-bind',
-      '/',
-      '/',
-      '--remount-ro',
-      '/proc',
-      '--die-with-parent',
-      '--cap-drop',
-      'ALL',
-      ...capabilities,
-    ],
-    ...['--seccomp', '3', '--'],
-    ...command,
+    ...['--unshare-pid', '--unshare-ipc', '--dev-bind', '/', '/'],
+    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', '--remount-ro', '/proc'],
+    ...['--die-with-parent', '--cap-drop', 'ALL', ...options.capabilities],
+    ...['--seccomp', String(RELAY_DESCRIPTORS.commandFilter)],
+    ...['--clearenv', ...Object.entries(options.env).flatMap(toEnvironmentArguments)],
+    ...['--chdir', options.cwd],
   ]
+}
+
+/** LD_PRELOAD and its like act before the first instruction of the program that sets the limits. */
+export function toEnvironmentArguments([name, value]: [string, string]): string[] {
+  return name.startsWith('LD_') ? [] : ['--setenv', name, value]
 }

@@ -11,5 +11,5 @@ export function findOwnProgram(name: string): string {
   throw new ToolError('failed', `A part of Kogu is missing: ${name}.`, { hint: 'Install Kogu again.' })
 }
 
-/** Node's arguments for them; sources run as they are written. */
-export const OWN_PROGRAM_FLAGS = ['--disable-warning=ExperimentalWarning']
+/** Node's arguments for them; sources run as they are written. The signal would open an inspector to whoever sends it. */
+export const OWN_PROGRAM_FLAGS = ['--disable-warning=ExperimentalWarning', '--disable-sigusr1']

@@ -4,7 +4,7 @@ import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { fileCapabilities, type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
 import { withLimits } from './limits.ts'
-import { withRelay } from './network.ts'
+import { proxyEnvironment, RELAY_DESCRIPTORS, toInnerArguments, withRelay } from './network.ts'
 import { withOverlay } from './overlay-mount.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
@@ -114,7 +114,7 @@ async function attempt(
     }
   } finally {
     watch.end()
-    for (const path of [prepared.argumentsFile, prepared.statusFile]) rmSync(path, { force: true })
+    for (const path of prepared.ownFiles) rmSync(path, { force: true })
   }
 }
 
@@ -122,8 +122,9 @@ interface Prepared {
   file: string
   args: string[]
   descriptors: string[]
-  argumentsFile: string
   statusFile: string
+  /** To be removed when it is over. */
+  ownFiles: string[]
 }
 
 function prepare(system: SandboxSystem, state: State, { profile, command, overlay }: Job): Prepared {
@@ -139,38 +140,54 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
     newProc: state.newProc,
     overlay,
   })
-  // In a file, because arguments can be read by everyone on the machine and the environment may hold secrets.
-  writeFileSync(argumentsFile, bubblewrap.map(word => `${word}\0`).join(''), { mode: 0o600 })
+  writeArguments(argumentsFile, bubblewrap)
   writeFileSync(statusFile, '', { mode: 0o600 })
   const limited = withLimits([command.file, ...command.args], profile.limits, system)
-  const inside = profile.network === 'none' ? limited : relayed(limited, system, profile, filter)
+  const relayed = profile.network === 'none' ? undefined : prepareRelay(system, state, profile, filter)
+  const inside = relayed === undefined ? limited : withRelay(limited, system)
   const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...inside]
   const [file, ...args] = overlay === undefined ? walled : withOverlay(walled, overlay, system)
+  const filters = filter === undefined ? [] : [filter]
   return {
     file,
     args,
-    descriptors: [argumentsFile, statusFile, ...(filter === undefined ? [] : [filter])],
-    argumentsFile,
+    descriptors: [argumentsFile, statusFile, ...filters, ...(relayed?.descriptors ?? [])],
     statusFile,
+    ownFiles: [argumentsFile, statusFile, ...(relayed?.ownFiles ?? [])],
   }
 }
 
-function relayed(
-  command: readonly [string, ...string[]],
+/** In a file, because arguments can be read by everyone on the machine and the environment may hold secrets. */
+function writeArguments(path: string, words: readonly string[]): void {
+  writeFileSync(path, words.map(word => `${word}\0`).join(''), { mode: 0o600 })
+}
+
+/** What the second bubblewrap and the relay need, in the order of RELAY_DESCRIPTORS. */
+function prepareRelay(
   system: SandboxSystem,
+  { folder = '', number, newProc }: State,
   profile: SandboxProfile,
   filter: string | undefined,
-): [string, ...string[]] {
-  if (filter === undefined) {
+): Pick<Prepared, 'descriptors' | 'ownFiles'> {
+  const relayFilter = seccompFile(folder, true)
+  if (filter === undefined || relayFilter === undefined) {
     throw new ToolError(
       'failed',
       `Commands cannot have a network here: Kogu has no filter for ${process.arch}.`,
     )
   }
-  return withRelay(command, system, FILTER_DESCRIPTOR, system.privileged ? fileCapabilities(profile) : [])
+  const path = join(folder, `inner-arguments-${number}`)
+  const inner = toInnerArguments(system, {
+    capabilities: system.privileged ? fileCapabilities(profile) : [],
+    newProc,
+    env: { ...profile.env, ...proxyEnvironment() },
+    cwd: profile.cwd,
+  })
+  writeArguments(path, inner)
+  return { descriptors: [path, relayFilter], ownFiles: [path] }
 }
 
-const FILTER_DESCRIPTOR = 5
+const FILTER_DESCRIPTOR = RELAY_DESCRIPTORS.commandFilter
 
 function makeFolder(): string {
   const folder = createPrivateFolder('sandbox')

@@ -64,7 +64,7 @@ function matters(group: string, way: Way): boolean {
     case 'on a layer':
       return ['write outside', 'change the walls', 'read what is hidden'].includes(group)
     case 'with a proxy':
-      return group === 'network' || group === 'change the walls'
+      return ['network', 'change the walls', 'the relay to the proxy'].includes(group)
   }
 }
 

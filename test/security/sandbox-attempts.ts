@@ -19,6 +19,10 @@ const call = (number: number, ...args: (number | string)[]): string =>
 const secret = (script: string): string => `${script} 2>/dev/null | grep -aq TOPSECRET && echo ESCAPED`
 const done = (script: string): string => `${script} && echo ESCAPED`
 
+/** For each process of the sandbox that is the relay to the proxy, or that could change mounts; its number is $p. */
+const relays = (script: string): string =>
+  `for f in /proc/[0-9]*; do p=\${f#/proc/}; [ $p = $$ ] && continue; if grep -aq "[n]etwork-relay" $f/cmdline || (( 0x$(sed -n "s/^CapPrm:.//p" $f/status) & 0x200000 )); then ${script}; fi; done 2>/dev/null`
+
 const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>> = {
   'write outside': [
     ['redirect', done('echo x > "$OUT/file"')],
@@ -118,6 +122,30 @@ const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>
     ['abstract Unix socket', secret(connect('AF_UNIX', "'\\\\0$ABSTRACT'"))],
     ['daemon of containers', done('timeout 3 curl -s --unix-socket /var/run/docker.sock http://x/version')],
     ['message bus', done('ls /run/dbus/system_bus_socket /run/systemd/private')],
+  ],
+  'the relay to the proxy': [
+    ['see it', relays('echo ESCAPED')],
+    [
+      'its inspector',
+      `${relays('kill -USR1 $p')}; for n in 1 2 3 4 5; do sleep 0.1; (exec 9<>/dev/tcp/127.0.0.1/9229) && echo ESCAPED && break; done 2>/dev/null`,
+    ],
+    [
+      'attach to it',
+      relays(
+        'python3 -c "import ctypes,sys; sys.exit(ctypes.CDLL(None).ptrace(16, $p, 0, 0))" && echo ESCAPED',
+      ),
+    ],
+    ['its memory', relays('(exec 9<>/proc/$p/mem) && echo ESCAPED')],
+    ['its root', relays('ls /proc/$p/root/ && echo ESCAPED')],
+    ['its descriptors', relays('ls /proc/$p/fd/ && echo ESCAPED')],
+    ['stop it', relays('kill -STOP $p && echo ESCAPED')],
+    ['enter its namespaces', relays('nsenter -t $p -m -p true && echo ESCAPED')],
+    ['own rights', done('(( 0x$(sed -n "s/^CapPrm:.//p" /proc/self/status) & 0x200100 ))')],
+    ['descriptors left open', done('ls -l /proc/self/fd | grep -E "arguments-|status-|filters/"')],
+    [
+      'settings of the kernel',
+      done('touch /proc/sys/kernel/core_pattern && [ -w /proc/sys/vm/drop_caches ]'),
+    ],
   ],
   'processes and kernel of the host': [
     ['signal', done('kill -0 "$HOST_PID"')],
