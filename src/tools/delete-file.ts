@@ -6,6 +6,7 @@ import { defineTool, type ToolContext } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
+import { counted } from './text/counted.ts'
 
 const input = z.object({
   path: z.string().min(1).describe('File, link or folder to delete. Of a link only the link itself goes.'),
@@ -38,7 +39,7 @@ export const deleteFile = defineTool({
     }
     const effects = await context.files.remove(path).catch(explainMissing(path, context))
     const files = effects.filter(effect => effect.entry !== 'directory').length
-    const count = effects.length > 1 ? ` (${files} ${files === 1 ? 'file' : 'files'})` : ''
+    const count = effects.length > 1 ? ` (${counted(files, 'file')})` : ''
     return {
       text: `Deleted ${shown}${count}${undoNote(effects)}`,
       data: { path: context.files.resolve(path), entries: effects.length, files },

@@ -20,7 +20,9 @@ test('a folder is listed with folders first, sizes, and what the call may read o
   symlinkSync('b.txt', bench.at('list/link'))
   const permit = { mayRead: (path: string) => !path.endsWith('secret') }
   const { text, data } = await bench.call(listDirectory, { path: 'list' }, { permit })
-  expect(text).toBe('4 entries in list.\nsub/\n.a⟨U+000A⟩b  0 bytes\nb.txt  4 bytes\nlink  (link)')
+  expect(text).toBe(
+    '4 entries in list. 1 entry that may not be read was left out.\nsub/\n.a⟨U+000A⟩b  0 bytes\nb.txt  4 bytes\nlink  (link)',
+  )
   expect(data).toMatchObject({ path: bench.at('list'), total: 4, truncated: false })
   expect(data.entries[2]).toMatchObject({ name: 'b.txt', kind: 'file', size: 4 })
   const page = await bench.call(listDirectory, { path: 'list', limit: 1, offset: 1 }, { permit })
@@ -33,6 +35,22 @@ test('a folder is listed with folders first, sizes, and what the call may read o
   })
 })
 
+test('the listing names the working folder, counts in plain words and says when an offset is too large', async () => {
+  const empty = createToolBench()
+  try {
+    mkdirSync(empty.at('sub'))
+    expect((await empty.call(listDirectory, { path: 'sub' })).text).toBe('sub is empty.')
+    writeFileSync(empty.at('sub/one'), 'x')
+    expect((await empty.call(listDirectory, { path: 'sub' })).text).toBe('1 entry in sub.\none  1 byte')
+    expect((await empty.call(listDirectory, {})).text).toBe('2 entries in the working folder.\n.kogu/\nsub/')
+    const beyond = await empty.call(listDirectory, { path: 'sub', offset: 5 })
+    expect(beyond.text).toBe('1 entry in sub. None from offset 5 on.')
+    expect(beyond.data).toMatchObject({ truncated: false, next_offset: null })
+  } finally {
+    await empty.close()
+  }
+})
+
 test('a file is moved, into new folders too, but nothing is replaced unless asked', async () => {
   writeFileSync(bench.at('from.txt'), 'a')
   const moved = await bench.call(moveFile, { source: 'from.txt', destination: 'new/place/to.txt' })
@@ -41,6 +59,7 @@ test('a file is moved, into new folders too, but nothing is replaced unless aske
   writeFileSync(bench.at('other.txt'), 'b')
   await expect(bench.call(moveFile, { from: 'other.txt', to: 'new/place/to.txt' })).rejects.toMatchObject({
     code: 'conflict',
+    hint: 'Choose another name, or pass overwrite: true to replace it.',
   })
   await bench.call(moveFile, { from: 'other.txt', to: 'new/place/to.txt', overwrite: true })
   expect(readFileSync(bench.at('new/place/to.txt'), 'utf8')).toBe('b')

@@ -202,3 +202,16 @@ test('a walk can be cancelled', async () => {
   controller.abort()
   await expect(bench.call(globSearch, { pattern: '**' }, { signal: controller.signal })).rejects.toThrow()
 })
+
+test('a bracket that is not closed is refused, a quoted one is a character', async () => {
+  for (const pattern of ['[', '**/[a', 'x/{a,[b}'])
+    await expect(bench.call(globSearch, { pattern })).rejects.toMatchObject({ code: 'invalid_input' })
+  files('bracket/[a')
+  expect(await find('bracket/\\[*')).toEqual(['bracket/[a'])
+})
+
+test('an offset behind the end says so', async () => {
+  files('beyond/a')
+  const { text } = await bench.call(globSearch, { pattern: 'beyond/*', offset: 3 })
+  expect(text).toBe('1 file matches. None from offset 3 on.')
+})

@@ -8,6 +8,7 @@ import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { compileGlob } from './search/glob-pattern.ts'
 import { modificationTimes } from './search/modification-times.ts'
 import { walk } from './search/walk.ts'
+import { counted } from './text/counted.ts'
 
 const TIME_LIMIT_MS = 30_000
 const MOST_RESULTS = 100_000
@@ -152,7 +153,8 @@ function toOutput(
   const more = truncated ? ` Showing ${wanted.offset + 1} to ${next}; continue with offset: ${next}.` : ''
   const notes = [
     timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
-    unreadable > 0 ? `${unreadable} folders could not be read.` : '',
+    page.length === 0 && total > 0 ? `None from offset ${wanted.offset} on.` : '',
+    unreadable > 0 ? `${counted(unreadable, 'folder')} could not be read.` : '',
     total === 0 && !wanted.pattern.includes('/')
       ? `"${wanted.pattern}" matches only in the folder itself; use "**/${wanted.pattern}" for all below it.`
       : '',
@@ -163,7 +165,7 @@ function toOutput(
   const head =
     total === 0
       ? `No files match ${wanted.pattern}.`
-      : `${total} ${total === 1 ? 'file matches' : 'files match'}.${more}`
+      : `${counted(total, 'file matches', 'files match')}.${more}`
   return {
     text: [[head, ...notes].join(' '), ...paths.map(shownPath)].join('\n'),
     data: {

@@ -3,6 +3,7 @@ import type { ToolContext, ToolOutput } from '../core/tool.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type FileMatches, type ShownLine, shownLines } from './search/match-stream.ts'
 import { modificationTimes } from './search/modification-times.ts'
+import { counted } from './text/counted.ts'
 
 /** What of the input matters for showing the result. */
 export interface GrepView {
@@ -65,7 +66,7 @@ export async function formatCounts(
   const page = sorted
     .slice(wanted.offset, wanted.offset + wanted.head_limit)
     .map(file => ({ path: toPath(file.path), count: file.matches }))
-  const what = `${result.total === 1 ? 'file matches' : 'files match'}, ${result.matches} lines in all`
+  const what = `${result.total === 1 ? 'file matches' : 'files match'}, ${counted(result.matches, 'line')} in all`
   return {
     text: [
       headline(result, wanted, page.length, what),
@@ -186,15 +187,25 @@ function headline(result: GrepResult, wanted: GrepView, shown: number, what: str
   const { next } = nextOf(result, wanted, shown)
   const notes = [
     result.total === 0 ? 'No matches.' : `${result.total} ${what}.`,
-    next === null && wanted.offset === 0 ? '' : `Showing ${wanted.offset + 1} to ${wanted.offset + shown}.`,
+    rangeNote(result, wanted, shown),
     next === null ? '' : `Continue with offset: ${next}.`,
-    result.ignored > 0
-      ? `${result.ignored >= 50 ? '50 or more' : result.ignored} files that .gitignore leaves out match; pass no_ignore: true to see them.`
-      : '',
+    result.ignored > 0 ? `${ignoredFiles(result.ignored)}; pass no_ignore: true to see them.` : '',
     result.timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
     result.incomplete ? 'Some files or folders could not be read.' : '',
   ]
   return notes.filter(note => note !== '').join(' ')
+}
+
+function rangeNote(result: GrepResult, wanted: GrepView, shown: number): string {
+  if (result.total === 0) return ''
+  if (shown === 0) return `None from offset ${wanted.offset} on.`
+  const isAll = wanted.offset === 0 && nextOf(result, wanted, shown).next === null
+  return isAll ? '' : `Showing ${wanted.offset + 1} to ${wanted.offset + shown}.`
+}
+
+function ignoredFiles(count: number): string {
+  if (count >= 50) return '50 or more files that .gitignore leaves out match'
+  return counted(count, 'file that .gitignore leaves out matches', 'files that .gitignore leaves out match')
 }
 
 function nextOf(result: GrepResult, wanted: GrepView, shown: number): { next: number | null } {

@@ -150,7 +150,7 @@ test('ignored files are named as the reason when nothing else matches', async ()
   file('ignored/.gitignore', 'dist\n')
   file('ignored/dist/a.js', 'only here\n')
   expect((await grep('only here', { path: 'ignored' })).text).toBe(
-    'No matches. 1 files that .gitignore leaves out match; pass no_ignore: true to see them.',
+    'No matches. 1 file that .gitignore leaves out matches; pass no_ignore: true to see them.',
   )
 })
 
@@ -224,4 +224,27 @@ test('a search can be cancelled', async () => {
   const call = bench.call(grepSearch, { pattern: 'x', path: '/usr' }, { signal: controller.signal })
   controller.abort()
   await expect(call).rejects.toThrow()
+})
+
+test('an offset behind the end says so', async () => {
+  file('beyond/a.txt', 'x\n')
+  for (const output_mode of ['files_with_matches', 'content', 'count']) {
+    const { text, data } = await grep('x', { path: 'beyond', output_mode, offset: 100 })
+    expect(text).toMatch(/^1 (file|line) matches.* None from offset 100 on\.$/)
+    expect(data).toMatchObject({ returned: 0, truncated: false })
+  }
+})
+
+test('look-around is refused without advice about options of ripgrep', async () => {
+  const error = await grep('(?=x)', {}).catch(reason => reason)
+  expect(error.code).toBe('invalid_input')
+  expect(error.message.trimEnd()).toMatch(/look-behind, is not supported$/)
+})
+
+test.each(['[', 'src/[a', '!['])('the glob %j is not valid', async glob => {
+  file('bad-glob/a.txt', 'x\n')
+  await expect(grep('x', { glob })).rejects.toMatchObject({
+    code: 'invalid_input',
+    hint: expect.stringContaining('[abc]'),
+  })
 })

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { DirectoryEntry } from '../core/files.ts'
@@ -5,6 +6,7 @@ import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
+import { counted } from './text/counted.ts'
 
 const input = z.object({
   path: z.string().min(1).default('.').describe('Folder to list; the working folder when left out.'),
@@ -31,11 +33,12 @@ export const listDirectory = defineTool({
     const truncated = next < entries.length
     const absolute = context.files.resolve(path)
     const real = context.permit.judged(absolute) ?? absolute
-    const shown = shownPath(resultPath(real, context))
-    const more = truncated ? ` Showing ${offset + 1} to ${next}; continue with offset: ${next}.` : ''
-    const head = entries.length === 0 ? `${shown} is empty.` : `${entries.length} entries in ${shown}.${more}`
+    const hidden = countHidden(real, entries.length)
     return {
-      text: [head, ...page.map(lineOf)].join('\n'),
+      text: [
+        headline(resultPath(real, context), entries.length, hidden, { offset, next }),
+        ...page.map(lineOf),
+      ].join('\n'),
       data: {
         path: real,
         entries: page.map(({ name, kind, size, modifiedMs }) => ({
@@ -45,6 +48,7 @@ export const listDirectory = defineTool({
           modified: new Date(modifiedMs).toISOString(),
         })),
         total: entries.length,
+        left_out: hidden,
         truncated,
         next_offset: truncated ? next : null,
       },
@@ -52,6 +56,31 @@ export const listDirectory = defineTool({
     }
   },
 })
+
+/** How many entries the call may not read. Only their number is said, never a name. */
+function countHidden(real: string, seen: number): number {
+  return Math.max(0, readdirSync(real).length - seen)
+}
+
+function headline(
+  path: string,
+  total: number,
+  hidden: number,
+  { offset, next }: { offset: number; next: number },
+): string {
+  const folder = path === '.' ? 'the working folder' : shownPath(path)
+  const notes = [
+    total === 0 && hidden === 0
+      ? `${path === '.' ? 'The working folder' : shownPath(path)} is empty.`
+      : `${counted(total, 'entry', 'entries')} in ${folder}.`,
+    next === offset && total > 0 ? `None from offset ${offset} on.` : '',
+    next < total && next > offset ? `Showing ${offset + 1} to ${next}; continue with offset: ${next}.` : '',
+    hidden === 0
+      ? ''
+      : `${counted(hidden, 'entry', 'entries')} that may not be read ${hidden === 1 ? 'was' : 'were'} left out.`,
+  ]
+  return notes.filter(note => note !== '').join(' ')
+}
 
 async function entriesOf(path: string, context: ToolContext): Promise<DirectoryEntry[]> {
   try {
@@ -72,7 +101,7 @@ function lineOf({ name, kind, size }: DirectoryEntry): string {
     case 'directory':
       return `${shown}/`
     case 'file':
-      return `${shown}  ${size.toLocaleString('en')} bytes`
+      return `${shown}  ${counted(size, 'byte')}`
     case 'link':
       return `${shown}  (link)`
     case 'other':

@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs'
 import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
@@ -44,10 +46,25 @@ export const moveFile = defineTool({
   },
   async run({ from, to, overwrite }, context) {
     const shown = (path: string): string => shownPath(resultPath(context.files.resolve(path), context))
-    const effects = await context.files.move(from, to, { overwrite }).catch(explainMissing(from, context))
+    const effects = await context.files
+      .move(from, to, { overwrite })
+      .catch(explainMissing(from, context))
+      .catch(error => {
+        throw overwrite ? error : withOverwriteHint(error, context.files.resolve(to))
+      })
     return {
       text: `Moved ${shown(from)} to ${shown(to)}${undoNote(effects)}`,
       data: { from: context.files.resolve(from), to: context.files.resolve(to), entries: effects.length },
     }
   },
 })
+
+/** The workspace says what is in the way; how to say that it shall go is this tool's parameter. */
+function withOverwriteHint(error: unknown, target: string): unknown {
+  if (!(error instanceof ToolError) || error.code !== 'conflict') return error
+  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return error
+  return new ToolError('conflict', error.message, {
+    hint: 'Choose another name, or pass overwrite: true to replace it.',
+    cause: error,
+  })
+}

@@ -241,3 +241,9 @@ test('the tail of a 5 GB file costs no more than the tail, and has no totals, ha
   const head = await bench.call(readFile, { path: 'huge.log', offset: 1, limit: 2 })
   expect(head.data).toMatchObject({ offset: 1, lines_returned: 2, next_offset: 3 })
 })
+
+test('a line that is cut says how to see the rest', async () => {
+  writeFileSync(bench.at('one-long.txt'), 'x'.repeat(3000))
+  const { text } = await bench.call(readFile, { path: 'one-long.txt' })
+  expect(text).toContain('find a part of it with grep_search, or see its bytes with hex: true.')
+})

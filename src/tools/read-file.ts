@@ -9,6 +9,7 @@ import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { recordView, rememberContent } from './seen-files.ts'
 import { describeBinary, showBytes, showImage } from './show-binary.ts'
 import { decodePiece } from './text/codec.ts'
+import { counted } from './text/counted.ts'
 import { describeEncoding, detectFormat, type TextFormat } from './text/format.ts'
 import { looksLikeImage } from './text/image.ts'
 import { indentStyle } from './text/indent-style.ts'
@@ -149,7 +150,7 @@ async function readLines(
   const first = offset < 0 ? Math.max(0, (scan?.totalLines ?? 0) + offset) : offset
   const window = await readWindow(blocks, format, startOfLine(scan, format, first), limits)
   if (first > 0 && window.lines.length === 0) {
-    const total = scan === null ? 'fewer lines than that' : `${scan.totalLines} lines`
+    const total = scan === null ? 'fewer lines than that' : counted(scan.totalLines, 'line')
     throw new ToolError('invalid_input', `offset ${offset} is behind the end: the file has ${total}.`, {
       hint: 'A negative offset counts from the end: -20 shows the last 20 lines.',
     })
@@ -166,6 +167,7 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
   const numbered = lines.lines.map((line, index) => `${numberOf(lines.first + index)}\t${line}`)
   const notes = [
     positionNote(lines, scan, nextOffset),
+    lines.cut.length === 0 ? '' : CUT_NOTE,
     lines.lost ? 'The last line is too long to find its end.' : '',
     formatNote(format, scan),
   ].filter(note => note !== '')
@@ -191,6 +193,9 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
     },
   }
 }
+
+const CUT_NOTE =
+  'A line that is cut goes on: find a part of it with grep_search, or see its bytes with hex: true.'
 
 function numberOf(line: number): string {
   return String(line < 0 ? line : line + 1).padStart(6)

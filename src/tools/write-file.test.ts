@@ -138,7 +138,7 @@ const PROGRAM = Array.from({ length: 60 }, (_, i) => `const line${i} = ${i}`).jo
 test('a write that would lose most of a file is refused unless it is confirmed', async () => {
   await given('program.js', PROGRAM)
   await expect(write('program.js', 'const a = 1\n')).rejects.toMatchObject({
-    message: 'program.js would shrink from 60 to 1 lines.',
+    message: 'program.js would shrink from 60 to 1 line.',
     hint: expect.stringContaining('allow_shrink'),
   })
   await write('program.js', 'const a = 1\n', { allow_shrink: true })

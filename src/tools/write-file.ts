@@ -12,6 +12,7 @@ import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
+import { counted } from './text/counted.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
@@ -230,9 +231,13 @@ function guard(content: string, old: string, shown: string): void {
     )
   }
   if (oldLines > 40 && newLines * 2 < oldLines) {
-    throw new ToolError('conflict', `${shown} would shrink from ${oldLines} to ${newLines} lines.`, {
-      hint: 'Use edit_file to change a part of it. If this is intended, pass allow_shrink: true.',
-    })
+    throw new ToolError(
+      'conflict',
+      `${shown} would shrink from ${oldLines} to ${counted(newLines, 'line')}.`,
+      {
+        hint: 'Use edit_file to change a part of it. If this is intended, pass allow_shrink: true.',
+      },
+    )
   }
 }
 
@@ -250,7 +255,7 @@ function toOutput(mode: Input['mode'], written: Written, effect: Effect, context
       ? ''
       : `\nLine ${placeholder.line} looks like a placeholder: ${placeholder.text}`
   return {
-    text: `${verb} ${shown} (${written.bytes.length.toLocaleString('en')} bytes, ${lines} lines${change})${undoNote([effect])}${warning}`,
+    text: `${verb} ${shown} (${counted(written.bytes.length, 'byte')}, ${counted(lines, 'line')}${change})${undoNote([effect])}${warning}`,
     data: {
       path: effect.path,
       mode,

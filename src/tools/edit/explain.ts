@@ -1,5 +1,6 @@
 import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
+import { counted } from '../text/counted.ts'
 import { MOST_MATCHES } from './ladder.ts'
 import { lineNumbers, lineTable, splitLines } from './lines.ts'
 import type { Refused } from './plan.ts'
@@ -77,7 +78,7 @@ function explainPlaces(before: string, refusal: AboutPlaces, path: string, which
     case 'count':
       return new ToolError(
         'conflict',
-        `${refusal.regions.length} matches instead of the expected ${refusal.expected} in ${path}${which}: ${where}.`,
+        `${counted(refusal.regions.length, 'match', 'matches')} instead of the expected ${refusal.expected} in ${path}${which}: ${where}.`,
         { hint: 'Check expected_replacements, or quote more of the lines around the place that you mean.' },
       )
     case 'unread':

@@ -1,5 +1,5 @@
 import { ToolError } from '../../core/errors.ts'
-import { compileGlobName, type NameTest } from './wildcard.ts'
+import { compileGlobName, hasOpenClass, type NameTest } from './wildcard.ts'
 
 /** A pattern as a machine that takes one path component after another. */
 export interface GlobPattern {
@@ -85,6 +85,11 @@ function compileComponents(alternative: string, pattern: string): Component[] {
   if (names.includes('..')) {
     throw new ToolError('invalid_input', `'..' cannot stand behind a wildcard: ${pattern.slice(0, 200)}`, {
       hint: 'Name the folder to search in with base_dir.',
+    })
+  }
+  if (names.some(hasOpenClass)) {
+    throw new ToolError('invalid_input', `A bracket is not closed in the pattern: ${pattern.slice(0, 200)}`, {
+      hint: 'A bracket begins a set of characters: [abc]. Write \\[ for the character itself.',
     })
   }
   const components = names.map(name => (name === '**' ? 'globstar' : compileGlobName(name)))

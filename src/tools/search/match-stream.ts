@@ -1,3 +1,4 @@
+import { counted } from '../text/counted.ts'
 import { cutAround } from '../text/cut.ts'
 
 // Reads ripgrep's JSON lines. They are parsed only when they are shown: most of a large result is only counted.
@@ -153,7 +154,7 @@ function toShownLine(raw: Uint8Array): ShownLine {
   const shown = lines
     .slice(0, MOST_LINES)
     .map((line, index) => cutAround(line.replace(/\r$/, ''), index === 0 ? at : 0, LINE_CHARACTERS))
-  if (lines.length > MOST_LINES) shown.push(`[${lines.length - MOST_LINES} lines more]`)
+  if (lines.length > MOST_LINES) shown.push(`[${counted(lines.length - MOST_LINES, 'line')} more]`)
   return { line: data?.line_number ?? 0, text: shown.join('\n'), isMatch }
 }
 

@@ -108,6 +108,8 @@ function toArguments(query: RipgrepQuery): string[] {
 /** What ripgrep says about a query that it does not take, in one or two lines. */
 export function explainErrors(errors: string, pattern: string): ToolError {
   const text = errors
+    // Advice about options of its own, which may go on for several lines.
+    .replace(/\n\s*Consider enabling [\s\S]*$/, '')
     .split('\n')
     .map(line => line.replace(/^rg: /, '').trimEnd())
     .filter(line => line !== '' && !/PCRE2|--pcre2|--multiline|--text/.test(line))
@@ -124,6 +126,11 @@ export function explainErrors(errors: string, pattern: string): ToolError {
   if (/literal .*not allowed/.test(errors)) {
     return new ToolError('invalid_input', 'The pattern holds a line break.', {
       hint: 'Pass multiline: true.',
+    })
+  }
+  if (/error parsing glob/.test(errors)) {
+    return new ToolError('invalid_input', `The glob is not valid: ${text}`, {
+      hint: 'A bracket begins a set of characters: [abc]. Write \\[ for the character itself.',
     })
   }
   return new ToolError(

@@ -22,6 +22,20 @@ export function compileWildcard(pattern: string): NameTest {
   return name => matchTokens(tokens, Array.from(name)) || (isLiteralToo && name === pattern)
 }
 
+/** Whether a `[` begins a set of characters that nothing ends. */
+export function hasOpenClass(pattern: string): boolean {
+  const characters = Array.from(pattern)
+  for (let at = 0; at < characters.length; at += 1) {
+    if (characters[at] === '\\') at += 1
+    else if (characters[at] === '[') {
+      const end = classEnd(characters, at)
+      if (end === -1) return true
+      at = end
+    }
+  }
+  return false
+}
+
 /** As compileWildcard, with `@(a|b)`, `?(…)`, `*(…)`, `+(…)` and `!(…)`. */
 export function compileGlobName(pattern: string): NameTest {
   if (!/[@?*+!]\(/.test(pattern)) return compileWildcard(pattern)
