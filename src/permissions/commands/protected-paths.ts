@@ -124,7 +124,9 @@ const PROC_FACTS =
 export function specialFile(path: string): string | null {
   if (/^\/proc(?:\/|$)/.test(path) && !PROC_FACTS.test(path))
     return `${path} may show secrets of running programs.`
-  const device = /^\/dev\//.test(path) && !/^\/dev\/(?:null|zero|full|stdin|random|urandom)$/.test(path)
+  if (/^\/sys\/kernel\/(?:debug|tracing)(?:\/|$)/.test(path)) return `${path} is a window into the kernel.`
+  // Zeros and random bytes have no end.
+  const device = /^\/dev\//.test(path) && !/^\/dev\/(?:null|stdin)$/.test(path)
   return device ? `${path} is a device, not a file.` : null
 }
 

@@ -13,6 +13,7 @@ import { type Call, noteAssignment, raise } from './call.ts'
 import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
 import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
+import { endlessReason } from './programs/endless.ts'
 import { readGit, splitGit } from './programs/git.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { isVersionQuery } from './programs/packages.ts'
@@ -122,6 +123,8 @@ function readPlan(
   directories: Arg[] = [],
 ): PlanWord[] | null {
   recordReads(call, verdict, directories)
+  const endless = endlessReason(call.program, call.args, call.scope.stdin)
+  if (endless !== null) raise(call, 'caution', `\`${call.program}\`: ${endless}.`)
   if (call.found.level !== 'safe') return null
   const mapped = verdict.argv ?? [literalArg(call.program), ...call.args]
   const echoes = /^(?:echo|printf)$/.test(call.program)

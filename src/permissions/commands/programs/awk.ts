@@ -3,6 +3,7 @@
  * read in two ways (a slash that may divide or begin a pattern) is refused: a misread string could hide a command.
  */
 import type { ParsedFlags } from '../flags.ts'
+import { awkMayLoop } from './endless.ts'
 
 const FUNCTIONS = new Set(
   'length substr index split sub gsub match tolower toupper sprintf int sqrt exp log sin cos atan2 rand srand gensub strftime systime mktime asort asorti and or xor strtonum'.split(
@@ -29,6 +30,7 @@ export function checkAwk(parsed: ParsedFlags): string | null {
   const harmless = parsed.list.every(
     flag => !/^-v|^--assign/.test(flag.name) || !REFUSED.has(flag.value.split('=')[0] ?? ''),
   )
+  if (awkMayLoop(program)) return 'its program may run without end'
   return assigned && harmless && isReadOnlyProgram(program) ? null : 'its program may write or run something'
 }
 

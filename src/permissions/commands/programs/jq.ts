@@ -1,5 +1,6 @@
 /** jq and yq programs: anything that only looks at its input. `env`, `$ENV` and modules reach further. */
 import type { ParsedFlags } from '../flags.ts'
+import { jqMayLoop } from './endless.ts'
 
 export function checkJq(parsed: ParsedFlags): string | null {
   if (['--version', '-V', '--help', '-h', '--build-configuration'].some(flag => parsed.flags.has(flag)))
@@ -13,6 +14,7 @@ export function checkJq(parsed: ParsedFlags): string | null {
   const plain = unclear ? program.text : program.text.replace(/"[^"\n]*"/g, '""')
   const names = plain.replace(/(?<!\.)\.[A-Za-z_]\w*/g, '')
   const reaches = /\b(?:env|import|include|modulemeta|get_search_list)\b|\$ENV|\$__prog/
+  if (jqMayLoop(program.text)) return 'its program may run without end'
   return reaches.test(names) ? 'its program can read the environment or other files' : null
 }
 

@@ -1,6 +1,7 @@
 /** Accepts a sed script only when every command in it is one that prints, deletes or replaces on standard output. */
 import { seen } from '../args.ts'
 import type { ParsedFlags } from '../flags.ts'
+import { sedMayLoop } from './endless.ts'
 
 export function checkSed(parsed: ParsedFlags): string | null {
   const named = parsed.list.filter(flag => flag.name === '-e' || flag.name === '--expression')
@@ -8,6 +9,8 @@ export function checkSed(parsed: ParsedFlags): string | null {
   const scripts = named.length > 0 ? named.map(flag => flag.value) : [parsed.operands[0]?.text ?? null]
   if (parsed.flags.has('--version') || parsed.flags.has('--help')) return null
   const bad = scripts.find(script => script === null || !isReadOnlyScript(script))
+  // Several -e are one script: a label in one, a jump in another.
+  if (bad === undefined && sedMayLoop(scripts.join('\n'))) return 'its script may run without end'
   return bad === undefined
     ? null
     : `its script ${seen(parsed.operands[0]) === bad ? 'may ' : 'may also '}write or run something`
