@@ -221,6 +221,90 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     expect(inRun('env').data.stdout).toContain('GOOD=1')
   })
 
+  test('git commands do not let the rest of a line plant code in a repository', () => {
+    run('git init -q . && git config user.name kim && git config user.email k@x', '--yes-once')
+    box.write('evil/hooks/post-checkout', 'x')
+    const scripts = {
+      'a file named like a subcommand': 'git add config; printf "[core]\\n\\teditor = x\\n" >> .git/config',
+      'core.fsmonitor': 'git branch one; printf "[core]\\n\\tfsmonitor = x\\n" >> .git/config',
+      'core.hookspath': 'git config core.hooksPath /tmp/x',
+      'alias.st': "git config alias.st '!x'",
+      'include.path': 'git config include.path /tmp/x',
+      'filter.x.clean': 'git config filter.x.clean x',
+      commondir: 'git commit -q --allow-empty -m x; echo ../evil > .git/commondir',
+      'hooks as a link': 'git commit -q --allow-empty -m x; rm -r .git/hooks; ln -s ../evil/hooks .git/hooks',
+      'hooks of a module':
+        'git commit -q --allow-empty -m x; mkdir -p .git/modules/m/hooks; echo > .git/modules/m/hooks/a',
+      'a file for a repository': 'git commit -q --allow-empty -m x; mkdir n; echo "gitdir: ../evil" > n/.git',
+      'a file in a worktree line':
+        'git worktree list; git worktree prune; mkdir n; echo "gitdir: ../evil" > n/.git',
+      'info/attributes': 'git branch two; mkdir -p .git/info; echo "* diff=x" > .git/info/attributes',
+      alternates: 'git branch two; mkdir -p .git/objects/info; echo /tmp > .git/objects/info/alternates',
+      'config.worktree': 'git config a.b c; printf "[core]\\n\\teditor = x\\n" > .git/config.worktree',
+    }
+    for (const [what, script] of Object.entries(scripts)) {
+      box.write('line.sh', script.replace(/^git [^;]*;?/, ''))
+      // The git commands stand in the line; what plants something is hidden in a script.
+      const git = /^git [^;]*/.exec(script)?.[0] ?? ''
+      const result = run(`${git}; bash line.sh`, '--yes-once')
+      expect([what, result.error?.code]).toEqual([what, 'forbidden'])
+    }
+    expect(run('git config core.hooksPath x', '--yes-once').error.message).toContain('core.hookspath')
+  })
+
+  test('the daily work with git goes through', () => {
+    const work = (line: string) => {
+      const result = run(line, '--yes-once')
+      expect([line, result.error?.message, result.data?.stderr, result.data?.success]).toEqual([
+        line,
+        undefined,
+        expect.any(String),
+        true,
+      ])
+    }
+    work('git init -q -b main . && git config user.name kim && git config user.email k@x')
+    work(
+      'git add a.txt && git commit -qm one && git switch -q -c topic && echo more >> a.txt && git commit -qam two',
+    )
+    work('git switch -q main && git merge -q topic && git branch -d topic && git tag v1 && git stash list')
+    work('git clone -q . copy && git remote add origin ./copy && git fetch -q origin')
+    work('git worktree add -q tree && git worktree remove tree')
+    work(`git -c protocol.file.allow=always submodule --quiet add ${box.workspace}/copy module`)
+    work('git commit -qm three && git rebase -q HEAD~1 && git gc -q')
+  })
+
+  test('what a rule forbids to write or delete stays, also inside an approved command', () => {
+    box.write('locked/a', '1')
+    writeFileSync(
+      join(box.workspace, 'kogu.toml'),
+      '[[permissions.rules]]\nid = "locked"\ndecision = "deny"\ntool = ["write_file", "delete_file"]\npath = "locked/**"\n',
+    )
+    box.write('x.sh', 'echo 2 > locked/a')
+    box.write('y.sh', 'rm -r locked')
+    for (const script of ['x.sh', 'y.sh']) {
+      const { error } = run(`bash ${script}`, '--yes-once')
+      expect(error).toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining("the rule 'locked'"),
+      })
+    }
+    expect(readFileSync(join(box.workspace, 'locked/a'), 'utf8')).toBe('1')
+  })
+
+  test('what a rule forbids to read outside the workspace is not there for commands', () => {
+    mkdirSync(join(box.home, 'private'))
+    writeFileSync(join(box.home, 'private/x'), 'classified')
+    mkdirSync(join(box.home, '.ssh'))
+    writeFileSync(join(box.home, '.ssh/id'), 'key material')
+    writeFileSync(
+      join(box.workspace, 'kogu.toml'),
+      '[[permissions.rules]]\ndecision = "deny"\ntool = "read_file"\npath = "~/private/**"\n',
+    )
+    box.write('x.sh', 'cat ../private/x ../.ssh/id')
+    const { data } = run('bash x.sh; ls /', '--yes-once')
+    expect(data.stdout).not.toMatch(/classified|key material/)
+  })
+
   test('without a rule or an answer, nothing that writes runs', () => {
     writeFileSync(join(box.workspace, 'b.txt'), '')
     expect(box.run(['call', 'run_command', '{"command":"rm b.txt"}']).code).toBe(7)

@@ -40,8 +40,12 @@ export interface CommandPermit {
   readonly hidden: readonly string[]
   /** Rules that forbid reading: what they name in the workspace is hidden from every command. Undefined: there are none. */
   readonly deniesReading?: (realPath: string) => boolean
+  /** Real paths outside the workspace that rules forbid to read, with all that is below them. They exist. */
+  readonly deniedRoots: readonly string[]
   /** The approval covered contacting other machines. Why not this one, or null; with all addresses of its name. */
   readonly network?: (host: string, port: number, addresses: readonly string[]) => string | null
-  /** What the line may change of git's own files: it runs git commands that do. */
-  readonly git: { readonly repository: boolean; readonly config: boolean }
+  /** Rules that forbid changes hold for what a command did, too: why this real path may not be changed, or null. */
+  readonly deniesChange?: (kind: 'file_write' | 'file_delete', realPath: string) => string | null
+  /** Subcommands of the line's git commands that do more than read: what they are for, they may change in `.git`. */
+  readonly git: { readonly subcommands: readonly string[] }
 }

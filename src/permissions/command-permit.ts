@@ -2,7 +2,9 @@ import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CommandArgument, CommandPermit, CommandPlan, CommandStep } from '../core/command.ts'
 import { isInside, realPathOf } from '../core/real-path.ts'
-import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan } from './commands/types.ts'
+import type { Arg } from './commands/args.ts'
+import { splitGit } from './commands/programs/git.ts'
+import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
 import { classifyAddress, classifyHost } from './network.ts'
 import { homeSecrets, type PathContext } from './paths.ts'
@@ -17,20 +19,26 @@ export function toCommandPermit(
   context: PathContext,
   rules: CommandRules,
 ): CommandPermit {
-  const { deniesReading, deniesHost } = rules
-  const named = analysis.access.flatMap(access => ('path' in access ? [access.path] : []))
+  const { deniesReading, deniesChange, deniedRoots, deniesHost } = rules
+  const named = [
+    ...analysis.access.flatMap(access => ('path' in access ? [access.path] : [])),
+    ...analysis.globs.map(glob => glob.directory),
+  ]
   return {
     cwd,
     plan: analysis.plan === null ? null : resolvePlan(analysis.plan, cwd),
     trees: analysis.trees.filter(tree => tree.content && tree.history !== true).map(tree => tree.path),
+    // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
     hidden: homeSecrets(context.home).filter(
-      secret => existsSync(secret) && !named.some(path => isInside(path, secret) || isInside(secret, path)),
+      secret => existsSync(secret) && !named.some(path => isInside(path, secret)),
     ),
     ...(deniesReading === undefined ? {} : { deniesReading }),
+    ...(deniesChange === undefined ? {} : { deniesChange }),
+    deniedRoots,
     ...(analysis.effects.some(effect => NETWORK_EFFECTS.includes(effect))
       ? { network: (host, port, addresses) => deniesHost(host, port) ?? privateAddress(host, addresses) }
       : {}),
-    git: gitChanges(analysis),
+    git: { subcommands: gitSubcommands(analysis) },
   }
 }
 
@@ -38,6 +46,9 @@ export function toCommandPermit(
 export interface CommandRules {
   /** Undefined: no rule forbids reading anything. */
   readonly deniesReading: ((realPath: string) => boolean) | undefined
+  /** Undefined: no rule forbids changing anything. */
+  readonly deniesChange: CommandPermit['deniesChange']
+  readonly deniedRoots: readonly string[]
   /** Why a host may not be contacted, or null. */
   readonly deniesHost: (host: string, port: number) => string | null
 }
@@ -120,16 +131,17 @@ function escapeGlob(path: string): string {
   return path.replaceAll(/[\\*?[\]]/g, '\\$&')
 }
 
-// Subcommands that write git's own configuration as part of what they are for.
-const CHANGES_CONFIG =
-  /^(config|remote|branch|checkout|switch|clone|init|submodule|push|pull|worktree|sparse-checkout)$/
+/** The real subcommand: a branch or file may be called `config`. One that is only known when the line runs is none. */
+function gitSubcommands({ commands }: CommandAnalysis): string[] {
+  return commands.flatMap(({ program, level, argv }) => {
+    if (program !== 'git' || level === 'safe') return []
+    const { subcommand } = splitGit(argv.slice(1).map(toGitArg))
+    return subcommand === null || subcommand === UNKNOWN ? [] : [subcommand]
+  })
+}
 
-function gitChanges(analysis: CommandAnalysis): CommandPermit['git'] {
-  const subcommands = analysis.commands
-    .filter(found => found.program === 'git' && found.level !== 'safe')
-    .flatMap(found => found.argv.slice(1).map(word => word.text))
-  return {
-    repository: analysis.commands.some(found => found.program === 'git' && found.level !== 'safe'),
-    config: subcommands.some(word => word !== null && CHANGES_CONFIG.test(word)),
-  }
+const UNKNOWN = '?'
+
+function toGitArg({ text, raw }: Word): Arg {
+  return { raw, text, glob: null, status: null, worst: [text ?? UNKNOWN] }
 }

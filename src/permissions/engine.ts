@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { Answer } from '../core/approval.ts'
 import type {
   Agent,
@@ -11,7 +12,7 @@ import type {
 } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Permit } from '../core/permit.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
 import { type CommandRules, toCommandPermit } from './command-permit.ts'
 import { analyzeCommand } from './commands/analyze.ts'
@@ -305,8 +306,15 @@ function commandRules(rules: readonly Rule[], request: JudgeRequest, context: De
     const item = fileItem('file_read', path, context.scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
   }
+  const deniesChange = (kind: 'file_write' | 'file_delete', path: string): string | null => {
+    const item = fileItem(kind, path, context.scope, true, path)
+    const rule = ofFiles.find(each => each.matches(item, request))
+    return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
+  }
   return {
     deniesReading: ofFiles.length === 0 ? undefined : deniesReading,
+    deniesChange: ofFiles.length === 0 ? undefined : deniesChange,
+    deniedRoots: fixedRoots(ofFiles, context.scope).filter(deniesReading),
     deniesHost(host, port) {
       const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}/`
       const item: Item = { kind: 'network', url, method: 'CONNECT', facts: analyzeUrl(url), derived: true }
@@ -314,6 +322,21 @@ function commandRules(rules: readonly Rule[], request: JudgeRequest, context: De
       return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
     },
   }
+}
+
+/**
+ * What rules name by a path or as all of a folder, where it exists. Commands are not searched for what lies outside the
+ * workspace, so it is hidden as a whole; exceptions of such a rule hold for file tools and lines that only read.
+ */
+function fixedRoots(rules: readonly Rule[], { home, workspace }: ScopeContext): string[] {
+  return rules
+    .flatMap(rule => rule.definition.path ?? [])
+    .map(pattern => pattern.replace(/\/\*\*(\/\*)?$/, ''))
+    .filter(base => base.includes('/') && !/[*?[\]{}()!]/.test(base))
+    .map(base =>
+      realPathOf(base.startsWith('~/') ? `${home}${base.slice(1)}` : absolutePath(base, workspace)),
+    )
+    .filter(path => existsSync(path) && !isInside(path, workspace))
 }
 
 /** As for a `file_read` of that path, without looking at the disk: the path is real already. */

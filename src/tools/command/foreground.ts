@@ -10,7 +10,7 @@ import { explainDenial } from '../../sandbox/denial.ts'
 import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
-import { commitOverlay } from '../../sandbox/overlay-commit.ts'
+import { commitOverlay, isDecided } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
 import { environmentFor } from './environment.ts'
@@ -176,11 +176,13 @@ async function commit(
   const record = parts.undo().begin({ id: context.callId, run: context.runId, tool: 'run_command' })
   const effects: Effect[] = []
   try {
-    await commitOverlay(changes, recordChanges(record, context.permit, effects))
+    await commitOverlay(changes, recordChanges(record, context.permit, changes, effects))
   } catch (error) {
-    // Refused or in conflict: nothing was changed.
-    record.abort()
-    discard()
+    // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
+    if (!isDecided(changes)) {
+      record.abort()
+      discard()
+    }
     throw error
   }
   return effects

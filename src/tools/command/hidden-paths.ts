@@ -19,7 +19,7 @@ export async function findHidden(permit: Permit, workspace: string): Promise<str
   if (command.plan !== null) {
     for (const tree of command.trees) found.push(...(await listWhere(tree, path => !permit.mayRead(path))))
   } else if (deniesReading !== undefined) {
-    found.push(...(await listWhere(workspace, deniesReading)))
+    found.push(...command.deniedRoots, ...(await listWhere(workspace, deniesReading)))
   }
   return found
 }

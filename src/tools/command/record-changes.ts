@@ -1,19 +1,24 @@
 import { createHash, hash } from 'node:crypto'
 import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandPermit } from '../../core/command.ts'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { type Change, type ChangeRecord, toEffect } from '../../workspace/undo-record.ts'
+import { gitRefusal } from './git-files.ts'
 
 const IN_MEMORY = 1024 * 1024
 
 /** Keeps in the undo store what a command is about to replace, and records the rest as its effects. */
-export function recordChanges(record: ChangeRecord, permit: Permit, effects: Effect[]): OverlayTarget {
+export function recordChanges(
+  record: ChangeRecord,
+  permit: Permit,
+  layer: OverlayChanges,
+  effects: Effect[],
+): OverlayTarget {
   return {
-    refusal: change => refusalOf(change, permit),
+    refusal: change => refusalOf(change, permit, layer),
     async keep(changes) {
       for (const change of inOrder(changes.changes)) record.add(await toChange(change, changes, record))
       record.seal()
@@ -40,29 +45,17 @@ export async function describeChanges(changes: OverlayChanges): Promise<Effect[]
 
 /** Why a command may not have changed this path. */
 export function refusalOf(
-  { path, change }: OverlayChange,
-  { isProtected, writeScope, command }: Permit,
+  change: OverlayChange,
+  { isProtected, command }: Permit,
+  { workspace, upper }: Pick<OverlayChanges, 'workspace' | 'upper'>,
 ): string | null {
-  const [scope = ''] = writeScope
-  const absolute = join(scope, path)
-  if (!isProtected(absolute)) return null
-  if (command !== undefined && isGitOwn(path, change, command)) return null
-  return 'it can run code or changes what is allowed'
-}
-
-/** Git's own files may change when the approved line is a git command that does so; its hooks never do by the way. */
-function isGitOwn(path: string, change: OverlayChange['change'], { git }: CommandPermit): boolean {
-  const inside = /(?:^|\/)\.git(?:\/(.*))?$/.exec(path)
-  if (inside === null || !git.repository) return false
-  const own = inside[1] ?? ''
-  if (/^(.*\/)?config(\.worktree)?$/.test(own) || own === 'info/attributes') return git.config
-  if (own === 'hooks' || own.startsWith('hooks/')) return change === 'created' && git.config && isSample(own)
-  return true
-}
-
-/** What `git init` and `git clone` lay out from git's own templates; git does not run them. */
-function isSample(own: string): boolean {
-  return own === 'hooks' || own.endsWith('.sample')
+  const path = join(workspace, change.path)
+  const kind = change.change === 'deleted' ? 'file_delete' : 'file_write'
+  const denied = command?.deniesChange?.(kind, path)
+  if (denied !== undefined && denied !== null) return denied
+  if (!isProtected(path)) return null
+  const git = gitRefusal({ change, workspace, upper, subcommands: command?.git.subcommands ?? [] })
+  return git === undefined ? 'it can run code or changes what is allowed' : git
 }
 
 async function toChange(
