@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../src/sandbox/system.ts'
@@ -271,6 +272,44 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     work('git worktree add -q tree && git worktree remove tree')
     work(`git -c protocol.file.allow=always submodule --quiet add ${box.workspace}/copy module`)
     work('git commit -qm three && git rebase -q HEAD~1 && git gc -q')
+  })
+
+  test('git shows differences unasked, without the programs that a repository names', () => {
+    const git = (...args: string[]) => execFileSync('git', ['-C', box.workspace, ...args])
+    git('init', '-q', '-b', 'main')
+    git('config', 'user.name', 'kim')
+    git('config', 'user.email', 'k@x')
+    box.write('.gitattributes', '*.txt diff=evil\n')
+    git('add', '-A')
+    git('commit', '-qm', 'one')
+    box.write('evil.sh', '#!/bin/sh\necho EVIL\n')
+    chmodSync(join(box.workspace, 'evil.sh'), 0o755)
+    for (const key of ['diff.external', 'diff.evil.command', 'diff.evil.textconv']) {
+      git('config', key, join(box.workspace, 'evil.sh'))
+    }
+    rmSync(join(box.workspace, '.env'))
+    box.write('a.txt', 'changed\n')
+    git('stash', '-q')
+    git('stash', 'apply', '-q')
+    for (const [line, shown] of [
+      ['git diff -- a.txt', '+changed'],
+      ['git -C . diff HEAD -- a.txt', '+changed'],
+      ['timeout 5 git diff -- a.txt | cat', '+changed'],
+      ['git log -p -- a.txt', '+hello'],
+      ['git show HEAD -- a.txt', '+hello'],
+      ['git blame a.txt', 'changed'],
+      ['git stash show -p', '+changed'],
+      ['git grep changed', 'a.txt:changed'],
+      ['echo git diff', 'git diff\n'],
+    ] as const) {
+      const result = run(line)
+      expect([line, result.data?.exit_code, result.data?.stdout]).toEqual([
+        line,
+        0,
+        expect.stringContaining(shown),
+      ])
+      expect([line, result.data.stdout]).not.toEqual([line, expect.stringContaining('EVIL')])
+    }
   })
 
   test('what a rule forbids to write or delete stays, also inside an approved command', () => {

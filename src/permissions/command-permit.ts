@@ -8,6 +8,7 @@ import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } f
 import { expandGlob } from './globs.ts'
 import { classifyAddress, classifyHost } from './network.ts'
 import { homeSecrets, type PathContext } from './paths.ts'
+import { withSafeGit } from './safe-git.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
 const MOST_MATCHES = 10_000
@@ -109,7 +110,7 @@ function resolveStage({ argv, redirects }: PlanStage, cwd: string) {
   const words = argv.map(word => resolveWord(word, cwd))
   return words.some(word => word === null)
     ? null
-    : { argv: words.filter(word => word !== null).flat(), redirects }
+    : { argv: withSafeGit(words.filter(word => word !== null).flat()), redirects }
 }
 
 function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {

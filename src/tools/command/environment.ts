@@ -30,15 +30,16 @@ export function environmentFor(
   return { ...base, ...own, [MARKER]: call.id }
 }
 
-// A repository can name programs that git runs by itself: monitors, hooks, diff and text converters, editors. Lines that
-// run without a person's approval get none of them.
+// A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
+// approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
+// `diff.external` makes git fail. Filters of a repository (`filter.*.clean`) cannot be switched off before git 2.41
+// (GIT_ATTR_SOURCE): they run, but in a sandbox that can write nothing and has no network.
 const SETTINGS: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
   ['core.pager', 'cat'],
   ['core.editor', 'false'],
-  ['diff.external', ''],
   ['protocol.allow', 'never'],
   ['safe.bareRepository', 'explicit'],
   ['safe.directory', '*'],
