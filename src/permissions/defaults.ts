@@ -57,7 +57,8 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
 }
 
 const CUSTOM_WORDS: Readonly<Record<string, string>> = {
-  [OVERWRITE_UNREAD]: 'Replacing a file that this run has not read as it is now',
+  [OVERWRITE_UNREAD]:
+    'Replacing a file that this run has not read to its end as it is now (read_file first, or expected_hash)',
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
   command_input: 'Writing to a running command',

@@ -1,4 +1,12 @@
-import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  linkSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToolError } from '../core/errors.ts'
 import { validateInput } from '../core/input.ts'
@@ -363,4 +371,14 @@ test('a call without a replacement, with half of one or with two kinds is refuse
   )
   expect(messageOf({ edits, misspelt: 1 })).toContain("Unknown parameter 'misspelt'")
   expect(messageOf({ edits, path: 'folder/' })).toContain("invalid_input: 'path' must name a file")
+})
+
+test('a file that is too large to be edited is refused without reading it', async () => {
+  writeFileSync(bench.at('huge.txt'), '')
+  // Sparse, and larger than any buffer.
+  truncateSync(bench.at('huge.txt'), 20 * 1024 ** 3)
+  for (const dry_run of [false, true])
+    await expect(edit('huge.txt', 'a', 'b', { dry_run })).rejects.toMatchObject({
+      message: 'huge.txt is larger than 64 MB, too large to be edited.',
+    })
 })

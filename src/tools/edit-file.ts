@@ -9,7 +9,7 @@ import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
-import { hardLinkAccess, presentBytes, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
 import { filePath } from './file-path.ts'
 import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
@@ -129,6 +129,11 @@ const LOOSEST: Readonly<Record<Knowledge, Rung>> = {
 
 async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
   const { receipts } = context.files
+  // Before all of it is read for the update.
+  refuseLarge(
+    presentSize(wanted.path, context),
+    shownPath(resultPath(context.files.resolve(wanted.path), context)),
+  )
   const found: { plan?: Plan; after?: Uint8Array; receipt?: string | undefined; knowledge: Knowledge } = {
     knowledge: 'none',
   }
@@ -177,6 +182,14 @@ async function preview(wanted: Input, edits: readonly Edit[], context: ToolConte
   }
 }
 
+function refuseLarge(size: number, shown: string): void {
+  if (size <= MOST_BYTES) return
+  throw new ToolError(
+    'failed',
+    `${shown} is larger than ${MOST_BYTES / 1024 / 1024} MB, too large to be edited.`,
+  )
+}
+
 interface Known {
   readonly knowledge: Knowledge
   /** The content that the run knows. */
@@ -186,12 +199,7 @@ interface Known {
 }
 
 function planOrRefuse(before: Uint8Array, edits: readonly Edit[], { knowledge, seen, shown }: Known): Plan {
-  if (before.length > MOST_BYTES) {
-    throw new ToolError(
-      'failed',
-      `${shown} is larger than ${MOST_BYTES / 1024 / 1024} MB, too large to be edited.`,
-    )
-  }
+  refuseLarge(before.length, shown)
   const plan = planEdits(before, edits, { loosest: LOOSEST[knowledge] })
   if (plan.ok) return plan
   const error = explainRefusal(plan, edits, shown)

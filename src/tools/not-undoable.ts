@@ -1,8 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Access, NOT_UNDOABLE } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { absolutePath } from '../core/real-path.ts'
 import type { AccessContext } from '../core/tool.ts'
 import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/undo-store.ts'
 
@@ -12,7 +12,7 @@ const MOST_ENTRIES = 20_000
 /** For a call that replaces the content of a file: links are followed. */
 export function replacingAccess(path: string, { cwd }: AccessContext): Access[] {
   const absolute = absolutePath(path, cwd)
-  const stat = lookAt(() => realPathOf(absolute))
+  const stat = lookAt(absolute, statSync)
   if (stat?.isFile() !== true || stat.size <= DEFAULT_LARGE_FILE_BYTES) return []
   return [lost(tooLarge(absolute, stat.size))]
 }
@@ -20,7 +20,7 @@ export function replacingAccess(path: string, { cwd }: AccessContext): Access[] 
 /** For a call that takes an entry away, with all that is in it: of a link only the link goes. */
 export function removingAccess(path: string, { cwd }: AccessContext, mostEntries = MOST_ENTRIES): Access[] {
   const absolute = absolutePath(path, cwd)
-  const stat = lookAt(() => join(realPathOf(dirname(absolute)), absolute.slice(dirname(absolute).length)))
+  const stat = lookAt(absolute, lstatSync)
   if (stat?.isFile() === true && stat.size > DEFAULT_LARGE_FILE_BYTES) {
     return [lost(tooLarge(absolute, stat.size))]
   }
@@ -45,7 +45,7 @@ function problemBelow(folder: string, mostEntries: number): string | undefined {
         return `${folder} has more than ${mostEntries.toLocaleString('en')} entries, too many to see beforehand whether all of them can be kept for undo.`
       }
       const path = join(next, name)
-      const stat = lookAt(() => path)
+      const stat = lookAt(path, lstatSync)
       if (stat?.isDirectory() === true) open.push(path)
       if (stat?.isFile() !== true) continue
       if (stat.size > DEFAULT_LARGE_FILE_BYTES) return tooLarge(path, stat.size)
@@ -68,9 +68,9 @@ function lost(details: string): Access {
   return { kind: 'custom', name: NOT_UNDOABLE, details }
 }
 
-function lookAt(find: () => string) {
+function lookAt(path: string, stat: typeof lstatSync): Stats | undefined {
   try {
-    return lstatSync(find(), { throwIfNoEntry: false })
+    return stat(path, { throwIfNoEntry: false })
   } catch {
     // Not reachable: the call itself will say so, and change nothing.
     return undefined

@@ -55,6 +55,8 @@ function merge(ranges: readonly LineRange[]): LineRange[] {
 
 const MOST_BYTES_OF_FILE = 256 * 1024
 const MOST_BYTES = 8 * 1024 * 1024
+/** What the smallest file counts as, so that there are never many. */
+const LEAST_BYTES = 4096
 
 /** Keeps what was read, within limits; null when it is too large to have been read at once. The oldest go first. */
 export function rememberContent(run: Run, path: string, bytes: Uint8Array | null): void {
@@ -63,10 +65,10 @@ export function rememberContent(run: Run, path: string, bytes: Uint8Array | null
   // A copy: what was given may be a small part of a large buffer.
   run.contents.set(path, bytes.slice())
   let kept = 0
-  for (const content of run.contents.values()) kept += content.length
+  for (const content of run.contents.values()) kept += Math.max(LEAST_BYTES, content.length)
   for (const [oldest, content] of run.contents) {
     if (kept <= MOST_BYTES) return
     run.contents.delete(oldest)
-    kept -= content.length
+    kept -= Math.max(LEAST_BYTES, content.length)
   }
 }
