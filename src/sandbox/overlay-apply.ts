@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -14,11 +15,15 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { makeReadable } from './overlay.ts'
 import type { OverlayChanges } from './overlay-changes.ts'
+import type { ClosedFolder } from './overlay-obstacles.ts'
 
 /** What is left to do. Every step may be repeated. Paths are relative to the workspace. */
 export interface Journal {
   workspace: string
+  /** Folders that are made writable for the time being, and their modes. */
+  open: readonly ClosedFolder[]
   /** Topmost entries that go, with all that is in them. */
   remove: string[]
   folders: { path: string; mode: number }[]
@@ -28,7 +33,10 @@ export interface Journal {
   touch: { path: string; modifiedMs: number }[]
 }
 
-export function toJournal({ workspace, changes, touched }: OverlayChanges): Journal {
+export function toJournal(
+  { workspace, changes, touched }: OverlayChanges,
+  open: readonly ClosedFolder[],
+): Journal {
   const deletedFolders = new Set<string>()
   const remove: string[] = []
   for (const { change, path, entry } of changes) {
@@ -41,6 +49,7 @@ export function toJournal({ workspace, changes, touched }: OverlayChanges): Jour
   )
   return {
     workspace,
+    open,
     remove,
     folders: present.filter(({ entry }) => entry === 'directory').map(({ path, mode }) => ({ path, mode })),
     move: present.filter(({ entry }) => entry !== 'directory').map(({ path, mode }) => ({ path, mode })),
@@ -54,6 +63,9 @@ const STEPS_AT_A_TIME = 200
 export async function applyJournal(folder: string, journal: Journal): Promise<void> {
   using places = openPlaces(journal.workspace)
   const upper = join(folder, 'upper')
+  // The journal has the modes: here they would only be in the way of moving entries out.
+  makeReadable(upper)
+  await each(journal.open, ({ path, mode }) => setFolderMode(places, path, mode | 0o700))
   // Once entries have been moved in, removing again would take away what just came.
   const removed = join(folder, 'removed')
   if (!existsSync(removed)) {
@@ -62,11 +74,35 @@ export async function applyJournal(folder: string, journal: Journal): Promise<vo
   }
   await each(journal.folders, ({ path }) => makeFolder(places.at(path)))
   await each(journal.move, ({ path, mode }) => moveIn(join(upper, path), places.at(path), mode))
-  await each(journal.touch, ({ path, modifiedMs }) =>
-    utimesSync(places.at(path), new Date(), new Date(modifiedMs)),
-  )
+  await each(journal.touch, ({ path, modifiedMs }) => setTime(places.at(path), modifiedMs))
   // Last, and children first: a folder may be one that nobody may write to.
-  await each(journal.folders.toReversed(), ({ path, mode }) => chmodSync(places.at(path), mode))
+  const modes = new Map([...journal.open, ...journal.folders].map(({ path, mode }) => [path, mode]))
+  const deepestFirst = [...modes].sort(([a], [b]) => (a < b ? 1 : -1))
+  await each(deepestFirst, ([path, mode]) => setFolderMode(places, path, mode))
+}
+
+/** What is no folder any more, because it was deleted or replaced, has no need of it. */
+function setFolderMode(places: Places, path: string, mode: number): void {
+  try {
+    const descriptor = path === '.' ? places.root : openFolder(places.at(path))
+    try {
+      // By its descriptor, because chmod follows links.
+      chmodSync(`/proc/self/fd/${descriptor}`, mode)
+    } finally {
+      if (descriptor !== places.root) closeSync(descriptor)
+    }
+  } catch (error) {
+    if (!isSystemError(error) || !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) throw error
+  }
+}
+
+/** A time is not worth to stop for: the file may be somebody else's, or gone. */
+function setTime(path: string, modifiedMs: number): void {
+  try {
+    lutimesSync(path, Date.now() / 1000, modifiedMs / 1000)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
 }
 
 function makeFolder(path: string): void {
@@ -103,6 +139,8 @@ async function each<T>(items: readonly T[], step: (item: T) => void): Promise<vo
   }
 }
 
+type Places = ReturnType<typeof openPlaces>
+
 /**
  * Paths beneath the workspace that no link can lead elsewhere: each folder on the way is opened without following
  * links, and the entry is named through the open folder. A command in the background could otherwise swap a folder for
@@ -126,6 +164,7 @@ function openPlaces(workspace: string) {
     open.folder = folder
   }
   return {
+    root,
     at(path: string): string {
       const folder = dirname(path)
       if (path.split('/').includes('..') || path.startsWith('/')) {
@@ -141,6 +180,9 @@ function openPlaces(workspace: string) {
   }
 }
 
+/** O_PATH, which Node does not name: to go through a folder one need not be allowed to list it. */
+const PATH_ONLY = 0o10000000
+
 function openFolder(path: string): number {
-  return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  return openSync(path, PATH_ONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
 }

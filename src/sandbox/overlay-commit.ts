@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,6 +15,7 @@ import { tryLock } from '../core/lock-file.ts'
 import { removeOverlay } from './overlay.ts'
 import { applyJournal, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
+import { findObstacles } from './overlay-obstacles.ts'
 
 /** What the owner of the workspace has to say about changes, and does with them. */
 export interface OverlayTarget {
@@ -30,24 +32,50 @@ export interface OverlayTarget {
 
 /**
  * Brings what a command did on a layer into the workspace: all of it or nothing. The journal is the moment of decision:
- * a kill before it is written leaves the workspace as it was, a kill after it is made good by `recoverOverlays`.
+ * a kill before it is written leaves the workspace as it was, a kill or failure after it is made good by
+ * `recoverOverlays`. When this throws, `isDecided` tells which it was.
  */
 export async function commitOverlay(changes: OverlayChanges, target: OverlayTarget): Promise<void> {
   refuse(changes, target)
   refuseConflicts(changes)
+  const closed = findObstacles(changes)
   await target.keep(changes)
   const folder = dirname(changes.upper)
-  const journal = toJournal(changes)
+  const journal = toJournal(changes, closed)
   writeJournal(folder, journal)
-  await applyJournal(folder, journal)
-  await target.committed(changes)
+  try {
+    await applyJournal(folder, journal)
+    await target.committed(changes)
+  } catch (error) {
+    // So that whoever starts next may finish it, although we live on.
+    rmSync(join(folder, 'lock'), { force: true })
+    throw new ToolError('failed', 'The changes of the command could be brought over only in part.', {
+      hint: `Nothing is lost: the rest is in ${folder}. Remove the cause (${reasonOf(error)}) and start Kogu again, which finishes it; then it can be undone.`,
+      cause: error,
+    })
+  }
   removeOverlay(folder)
+}
+
+/**
+ * Whether the changes are to be in the workspace: some of them may be there already. The layer and what was kept for
+ * undo must then stay.
+ */
+export function isDecided({ upper }: OverlayChanges): boolean {
+  return existsSync(join(dirname(upper), 'journal'))
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 export interface RecoveredOverlay {
   folder: string
-  /** `finished`: the command's changes are all in the workspace now. `discarded`: none are. */
-  outcome: 'finished' | 'discarded'
+  /**
+   * `finished`: the command's changes are all in the workspace now. `discarded`: none are. `unfinished`: some are, the
+   * others stay in `folder`; it is not tried again, so that a person can undo the call.
+   */
+  outcome: 'finished' | 'discarded' | 'unfinished'
   workspace: string | null
 }
 
@@ -59,15 +87,28 @@ export async function recoverOverlays(directory: string): Promise<RecoveredOverl
   const recovered: RecoveredOverlay[] = []
   for (const name of existsSync(directory) ? readdirSync(directory) : []) {
     const folder = join(directory, name)
+    if (existsSync(join(folder, GIVEN_UP))) continue
     const lock = tryLock(join(folder, 'lock'))
     if (lock === undefined) continue
     const journal = readJournal(folder)
-    if (journal !== undefined) await applyJournal(folder, journal)
-    const outcome = journal === undefined ? 'discarded' : 'finished'
+    const outcome = journal === undefined ? 'discarded' : await finish(folder, journal)
     recovered.push({ folder, outcome, workspace: journal?.workspace ?? null })
-    removeOverlay(folder)
+    if (outcome !== 'unfinished') removeOverlay(folder)
   }
   return recovered
+}
+
+const GIVEN_UP = 'journal.unfinished'
+
+async function finish(folder: string, journal: Journal): Promise<'finished' | 'unfinished'> {
+  try {
+    await applyJournal(folder, journal)
+    return 'finished'
+  } catch {
+    // One that can never be finished must not keep Kogu from starting.
+    renameSync(join(folder, 'journal'), join(folder, GIVEN_UP))
+    return 'unfinished'
+  }
 }
 
 function refuse({ changes }: OverlayChanges, target: OverlayTarget): void {

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
 import { overlayProblem, runOnOverlay } from './overlay.ts'
-import { commitOverlay, type OverlayTarget, recoverOverlays } from './overlay-commit.ts'
+import { commitOverlay, isDecided, type OverlayTarget, recoverOverlays } from './overlay-commit.ts'
 import { createProcesses } from './processes.ts'
 import { createSandbox } from './sandbox.ts'
 import { findSandboxSystem } from './system.ts'
@@ -205,6 +205,49 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
     await expect(commitOverlay(changes, accept)).rejects.toThrow()
     expect(readdirSync(join(state.root, 'elsewhere'))).toEqual([])
     discard()
+  })
+
+  describe('a failure half-way', () => {
+    /** Something comes in the way after everything was checked. */
+    const obstructed: OverlayTarget = {
+      ...accept,
+      async keep() {
+        rmSync(join(state.workspace, 'src/deep'), { recursive: true })
+        writeFileSync(join(state.workspace, 'src/deep'), 'in the way')
+      },
+    }
+    const overlays = (): string => join(state.workspace, '.kogu/overlay')
+    const fail = async () => {
+      const { changes } = await run('rm docs/readme; echo new > src/deep/c; echo z > z')
+      await expect(commitOverlay(changes, obstructed)).rejects.toMatchObject({ code: 'failed' })
+      expect(isDecided(changes)).toBe(true)
+      expect(existsSync(join(state.workspace, 'docs/readme'))).toBe(false)
+    }
+
+    test('is finished by the next start', async () => {
+      await fail()
+      rmSync(join(state.workspace, 'src/deep'))
+      mkdirSync(join(state.workspace, 'src/deep'))
+      expect(await recoverOverlays(overlays())).toMatchObject([{ outcome: 'finished' }])
+      expect(tree()).toEqual({ 'src/a': 'a', 'src/deep/c': 'new\n', z: 'z\n' })
+      expect(readdirSync(overlays())).toEqual([])
+    })
+
+    test('that cannot be finished keeps what the command made, and is not tried for ever', async () => {
+      await fail()
+      expect(await recoverOverlays(overlays())).toMatchObject([{ outcome: 'unfinished' }])
+      expect(await recoverOverlays(overlays())).toEqual([])
+      expect(readFileSync(join(overlays(), 'one/upper/src/deep/c'), 'utf8')).toBe('new\n')
+    })
+
+    test('to say that all is done leaves the layer to the next start', async () => {
+      const { changes } = await run('echo new > src/a')
+      const failing: OverlayTarget = { ...accept, committed: () => Promise.reject(new Error('disk full')) }
+      await expect(commitOverlay(changes, failing)).rejects.toMatchObject({ code: 'failed' })
+      expect(isDecided(changes)).toBe(true)
+      expect(await recoverOverlays(overlays())).toMatchObject([{ outcome: 'finished' }])
+      expect(tree()).toEqual({ 'src/a': 'new\n', 'src/deep/b': 'b', ...DOCS() })
+    })
   })
 
   test('the layer of a living owner is not settled by another start', async () => {

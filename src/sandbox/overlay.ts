@@ -87,14 +87,15 @@ function createOverlay(workspace: string, folder: string): void {
 }
 
 export function removeOverlay(folder: string): void {
-  // The kernel leaves folders that nobody may read, and a command can.
-  for (const name of ['work', 'upper']) makeReadable(join(folder, name))
   // First, so that a kill in between does not make the next start do it all again.
   rmSync(join(folder, 'journal'), { force: true })
+  // The kernel leaves folders that nobody may read, and a command can.
+  for (const name of ['work', 'upper']) makeReadable(join(folder, name))
   rmSync(folder, { recursive: true, force: true })
 }
 
-function makeReadable(folder: string): void {
+/** Gives its owner every right over a folder and those in it. */
+export function makeReadable(folder: string): void {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
   if ((lstatSync(folder).mode & 0o700) !== 0o700) chmodSync(folder, 0o700)
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
+  chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,12 +52,14 @@ const KOGU = `
   process.stdout.write('done')
   await processes.close()
 `
+const FLAGS = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e']
 const CHANGE = `rm -rf old; mkdir new; cd new; for i in $(seq ${FILES}); do echo new > $i; done; mkdir ../old; echo x > ../old/x`
 
 function startKogu(): { output: string[]; kill(): void; exited: Promise<void> } {
   const output: string[] = []
-  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', KOGU]
-  const kogu = spawn(process.execPath, [...flags, state.workspace, CHANGE], { cwd: import.meta.dirname })
+  const kogu = spawn(process.execPath, [...FLAGS, KOGU, state.workspace, CHANGE], {
+    cwd: import.meta.dirname,
+  })
   kogu.stdout.on('data', chunk => output.push(String(chunk)))
   kogu.stderr.on('data', chunk => output.push(String(chunk)))
   return {
@@ -99,6 +104,46 @@ test.skipIf(why !== '')(`a Kogu killed while the command runs leaves none of its
   ])
   expect(outcome()).toBe('none')
 })
+
+const OTHER = 65534
+const whyNoOther = process.getuid?.() === 0 ? why : ' (skipped: only root can become another user)'
+
+test.skipIf(whyNoOther !== '').each([
+  [
+    'changes',
+    'rm afile; chmod u+w ro; rm ro/a; echo b > ro/b; chmod u-w ro; echo new > n; echo changed > zfile',
+  ],
+  [
+    'makes',
+    'rm afile; mkdir -p made/in; echo b > made/in/b; chmod -R a-w made; echo new > n; echo changed > zfile',
+  ],
+  ['deletes', 'rm afile; chmod -R u+w ro; rm -r ro; echo new > n; echo changed > zfile'],
+])(
+  `a command of an ordinary user that %s closed folders is brought over whole${whyNoOther}`,
+  (_what, script) => {
+    const { workspace } = state
+    const at = (path: string): string => join(workspace, path)
+    rmSync(at('old'), { recursive: true })
+    for (const path of ['', '.kogu', '.kogu/overlay']) chownSync(at(path), OTHER, OTHER)
+    const asOther = (program: string, ...args: string[]): string =>
+      execFileSync('setpriv', [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups', program, ...args], {
+        cwd: import.meta.dirname,
+        encoding: 'utf8',
+      })
+    const prepare =
+      'cd "$0"; echo a > afile; echo z > zfile; mkdir -p ro/deep; echo a > ro/a; chmod -R a-w ro'
+    asOther('/bin/sh', '-ec', prepare, workspace)
+    asOther(process.execPath, ...FLAGS, KOGU, workspace, script)
+    expect(existsSync(at('afile'))).toBe(false)
+    expect(readFileSync(at('zfile'), 'utf8')).toBe('changed\n')
+    expect(readFileSync(at('n'), 'utf8')).toBe('new\n')
+    const closed = ['ro', 'ro/deep', 'made', 'made/in'].filter(path => existsSync(at(path)))
+    expect(closed.map(path => statSync(at(path)).mode & 0o222)).toEqual(closed.map(() => 0))
+    expect(existsSync(at('ro/a'))).toBe(script.includes('made'))
+    expect(existsSync(at('ro/b'))).toBe(script.includes('ro/b'))
+    expect(readdirSync(at('.kogu/overlay'))).toEqual([])
+  },
+)
 
 function countOf(folder: string): number {
   try {
