@@ -64,6 +64,14 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
       : null,
   ),
   ...rules('git', gitClean),
+  ...rules('gio', ({ args, words, scope, report }) =>
+    /^(?:trash|remove)$/.test(words[0] ?? '') ? treeTarget(args.slice(1), scope, report, 'deletes') : null,
+  ),
+  ...rules('rimraf', ({ args, scope, report }) => treeTarget(args, scope, report, 'deletes')),
+  ...rules('npx bunx pnpx', ({ args, words, scope, report }) =>
+    words.includes('rimraf') ? treeTarget(args, scope, report, 'deletes') : null,
+  ),
+  ...rules('tar gtar bsdtar zip 7z 7za', packAway),
   ...rules('sysctl', ({ words }) =>
     words.some(word => /kernel\.panic|sysrq/.test(word) && word.includes('='))
       ? 'makes the kernel stop'
@@ -180,6 +188,12 @@ function emptying(words: string[]): boolean {
 
 function historyTarget(args: Arg[], scope: Scope): boolean {
   return args.some(arg => absolutePaths(seen(arg), scope).some(isHistoryFile) || isHistoryFile(seen(arg)))
+}
+
+/** Archives that take the place of what they hold. */
+function packAway({ program, args, words, scope, report }: ForbiddenCall): string | null {
+  const moves = program === 'zip' ? /^-[a-zA-Z]*m|^--move/ : program.startsWith('7z') ? /^-sdel$/ : /^--remo/
+  return words.some(word => moves.test(word)) ? treeTarget(args, scope, report, 'deletes') : null
 }
 
 function systemPower({ words }: ForbiddenCall): string | null {

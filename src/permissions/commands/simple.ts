@@ -10,7 +10,9 @@ import {
   toWord,
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
+import { deletingCode } from './deleting-code.ts'
 import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
+import { embeddedCommands } from './embedded-commands.ts'
 import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { endlessReason } from './programs/endless.ts'
@@ -64,7 +66,8 @@ function checkForbidden(call: Call): void {
   )
   const isAwk = /awk$/.test(name)
   if (/^(?:python|perl|ruby|php|node|lua|deno|bun|pypy|tclsh)/.test(name) || isAwk) {
-    const code = forbiddenCode(isAwk ? words.join('\n') : (inline ?? words.join('\n')))
+    const text = isAwk ? words.join('\n') : `${inline ?? words.join('\n')}\n${scope.stdin ?? ''}`
+    const code = forbiddenCode(text) ?? deletingCode(text, report.context)
     if (code !== null) raise(call, 'forbidden', `This ${code}.`)
   }
   // `$X -rf /`: whatever X is, nothing good comes of it.
@@ -86,8 +89,16 @@ function judgeKnown(call: Call): PlanWord[] | null {
   if (program === 'git') return judgeGit(call)
   const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
   if (reader?.ok) return readPlan(call, reader)
+  walkCommandsInside(call)
   applyAction(call, reader === null ? null : reader.ok ? null : reader.reason)
   return null
+}
+
+/** Not for what only reads: text that looks like a command is data there. */
+function walkCommandsInside(call: Call): void {
+  const words = call.args.map(seen)
+  for (const text of embeddedCommands(baseName(call.program), words, call.scope.stdin))
+    call.report.walkText(text, deeper(call.scope))
 }
 
 function isLookup({ program, args }: Call): boolean {
@@ -110,6 +121,7 @@ function judgeInteractive(call: Call): boolean {
 /** Its level is `interactive`; what it would start or contact is still looked at. */
 function walkInteractive(call: Call, wrapped: Wrapped | null): null {
   applyNetwork(call)
+  walkCommandsInside(call)
   if (wrapped === null) return null
   const inner = deeper(call.scope)
   for (const script of wrapped.scripts) call.report.walkText(script, inner)
@@ -137,6 +149,7 @@ function readPlan(
 
 function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
   const { report, scope, program, args } = call
+  if (program === 'ssh') walkCommandsInside(call)
   const lookup = wrapped.level !== 'safe' || wrapped.prefix === null
   if (lookup) raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
   if (program === 'env' && wrapped.inner === null && wrapped.scripts.length === 0) {
@@ -196,6 +209,7 @@ function judgeGit(call: Call): PlanWord[] | null {
   for (const script of gitScripts(split.rest.map(seen))) call.report.walkText(script, deeper(call.scope))
   const verdict = readGit(split)
   if (verdict.ok) return readPlan(call, verdict, split.directories)
+  walkCommandsInside(call)
   applyAction(call, verdict.reason)
   return null
 }

@@ -2,6 +2,7 @@
  * What a command certainly prints, when it is as plain as `echo rm` or `printf '\x72m'`. Used only to look into
  * disguises (`$(echo rm) -rf /`, `echo cm0gLXJmIC8= | base64 -d | sh`), never to call anything safe.
  */
+import { posix } from 'node:path'
 import type { Command, ParsedScript, Word } from 'unbash'
 import type { Arg } from './args.ts'
 import { programName, seen } from './args.ts'
@@ -50,6 +51,11 @@ export function commandOutput(args: Arg[], stdin: string | null, scope: Scope): 
     case 'which':
     case 'command':
     case 'type':
+      return operands.at(-1) ?? null
+    case 'dirname':
+      return posix.dirname(operands[0] ?? '')
+    case 'realpath':
+    case 'readlink':
       return operands.at(-1) ?? null
     case 'tee':
       return stdin
