@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
 
 /** One entry that differs between the workspace and what a command left on the overlay. Paths are relative. */
 export interface OverlayChange {
@@ -77,10 +78,10 @@ interface Walk {
 
 /** `merged`: the folder also exists beneath, and what is not mentioned here stays. */
 function readFolder(walk: Walk, folder: string, merged: boolean): void {
-  const names = readdirSync(join(walk.upper, folder)).sort()
+  const names = namesIn(walk.upper, folder)
   if (merged && walk.opaque.has(folder)) {
     const kept = new Set(names)
-    for (const name of readdirSync(join(walk.workspace, folder))) {
+    for (const name of namesIn(walk.workspace, folder)) {
       if (!kept.has(name)) addDeleted(walk, join(folder, name))
     }
   }
@@ -109,38 +110,56 @@ function readEntry(walk: Walk, path: string, merged: boolean): void {
     walk.changes.push({ change: 'created', path, entry: after.entry, after })
   } else if (before === undefined) {
     walk.changes.push({ change: 'created', path, entry: after.entry, after })
-  } else if (isTouched(walk, path, before, after)) {
-    walk.touched.push({ path, modifiedMs: after.modifiedMs })
-  } else if (differs(before, after)) {
+  } else if (differs(walk, path, before, after)) {
     walk.changes.push({ change: 'changed', path, entry: after.entry, before, after })
+  } else if (after.entry === 'file' && before.modifiedMs !== after.modifiedMs) {
+    walk.touched.push({ path, modifiedMs: after.modifiedMs })
   }
   if (after.entry === 'directory') readFolder(walk, path, before?.entry === 'directory')
 }
 
-/** An entry and everything beneath it. */
-function addDeleted(walk: Walk, path: string): void {
+/** An entry and everything beneath it. `within`: the folder it is in goes as a whole. */
+function addDeleted(walk: Walk, path: string, within = false): void {
   const stat = statOf(join(walk.workspace, path))
-  const before = stat === undefined ? null : toEntry(walk.workspace, path, stat)
-  if (before === null) return
+  if (stat === undefined) return
+  const before = toEntry(walk.workspace, path, stat)
+  if (before === null) {
+    const why = within ? 'deleted with its folder, and undo does not bring it back' : 'not deleted'
+    walk.dropped.push({ path, why: `A socket, pipe or device: ${why}.` })
+    return
+  }
   walk.changes.push({ change: 'deleted', path, entry: before.entry, before })
   if (before.entry !== 'directory') return
-  for (const name of readdirSync(join(walk.workspace, path)).sort()) addDeleted(walk, join(path, name))
+  for (const name of namesIn(walk.workspace, path)) addDeleted(walk, join(path, name), true)
 }
 
-/** A file that was opened for writing and not written is copied up with its old time; a folder only has its mode. */
-function differs(before: OverlayEntry, after: OverlayEntry): boolean {
+/**
+ * Node replaces bytes that are no UTF-8 by a sign, after which the name names nothing, or another entry. Such an entry
+ * could be neither brought over nor kept for undo, so none of the command's changes are.
+ */
+function namesIn(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { encoding: 'buffer' })
+    .map(bytes => {
+      const name = bytes.toString()
+      if (Buffer.from(name).equals(bytes)) return name
+      throw new ToolError(
+        'failed',
+        `The command made or deleted an entry whose name is not UTF-8, so none of its changes were kept: ${join(folder, name)}`,
+        { hint: 'Give it another name outside of Kogu, or run the command there.' },
+      )
+    })
+    .sort()
+}
+
+/**
+ * The time says nothing: a command can set it. A file that was opened for writing and not written is on the layer too,
+ * so its content is compared. A folder has only its mode; its entries are looked at one by one.
+ */
+function differs(walk: Walk, path: string, before: OverlayEntry, after: OverlayEntry): boolean {
   if (before.mode !== after.mode) return true
   if (before.entry === 'directory') return false
-  return (
-    before.size !== after.size || before.modifiedMs !== after.modifiedMs || before.target !== after.target
-  )
-}
-
-function isTouched(walk: Walk, path: string, before: OverlayEntry, after: OverlayEntry): boolean {
-  if (before.entry !== 'file' || before.mode !== after.mode || before.size !== after.size) return false
-  return (
-    before.modifiedMs !== after.modifiedMs && sameContent(join(walk.workspace, path), join(walk.upper, path))
-  )
+  if (before.size !== after.size || before.target !== after.target) return true
+  return before.entry === 'file' && !sameContent(join(walk.workspace, path), join(walk.upper, path))
 }
 
 function sameContent(one: string, other: string): boolean {

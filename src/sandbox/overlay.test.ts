@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -149,6 +150,54 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
     const { changes } = await run('exec 9<>src/a')
     expect(changes.changes).toEqual([])
     expect(changes.touched).toEqual([])
+  })
+
+  test('a change that hides behind the old size and time is found', async () => {
+    const { changes } = await run('touch -r src/a /tmp/time; printf A > src/a; touch -r /tmp/time src/a')
+    expect(changes.changes).toMatchObject([{ change: 'changed', path: 'src/a' }])
+    await commitOverlay(changes, accept)
+    expect(tree()).toEqual({ 'src/a': 'A', 'src/deep/b': 'b', ...DOCS() })
+  })
+
+  test.each([
+    ['made', "rm src/a; echo x > $'bad\\xff'"],
+    [
+      'made in a new folder',
+      "rm src/a; mkdir -p $'new/bad\\xff'; echo x > $'new/bad\\xff/x'; chmod 0 new/bad*",
+    ],
+    ['deleted', "rm src/a odd/$'bad\\xff'"],
+    ['deleted with its folder', 'rm -r src/a odd'],
+    ['replaced with its folder', 'rm -r src/a odd; mkdir odd'],
+  ])('nothing is kept when a name that is not UTF-8 is %s', async (_what, script) => {
+    mkdirSync(join(state.workspace, 'odd'))
+    const odd = Buffer.concat([Buffer.from(join(state.workspace, 'odd/bad')), Buffer.from([0xff])])
+    writeFileSync(odd, 'kept')
+    await expect(run(script)).rejects.toThrow('not UTF-8')
+    expect(readFileSync(odd, 'utf8')).toBe('kept')
+    expect(readFileSync(join(state.workspace, 'src/a'), 'utf8')).toBe('a')
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  })
+
+  test('a name that is not UTF-8 is no obstacle where nothing is done to it', async () => {
+    mkdirSync(join(state.workspace, 'odd'))
+    writeFileSync(Buffer.concat([Buffer.from(join(state.workspace, 'odd/bad')), Buffer.from([0xff])]), 'kept')
+    const { changes } = await run('echo x > odd/x')
+    await commitOverlay(changes, accept)
+    expect(readdirSync(join(state.workspace, 'odd'))).toHaveLength(2)
+  })
+
+  test('pipes that are deleted are told before anything is brought over', async () => {
+    mkdirSync(join(state.workspace, 'pipes'))
+    execFileSync('mkfifo', [join(state.workspace, 'alone'), join(state.workspace, 'pipes/one')])
+    const { changes } = await run('rm -r alone pipes')
+    expect(changes.dropped).toMatchObject([
+      { path: 'alone', why: expect.stringContaining('not deleted') },
+      { path: 'pipes/one', why: expect.stringContaining('undo does not bring it back') },
+    ])
+    await commitOverlay(changes, accept)
+    expect(existsSync(join(state.workspace, 'alone'))).toBe(true)
+    expect(existsSync(join(state.workspace, 'pipes'))).toBe(false)
+    rmSync(join(state.workspace, 'alone'))
   })
 
   test('a hard link to a file outside does not carry the change there', async () => {

@@ -94,11 +94,11 @@ export function removeOverlay(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Gives its owner every right over a folder and those in it. */
-export function makeReadable(folder: string): void {
+/** Gives its owner every right over a folder and those in it. Names as bytes: not all of them are text. */
+export function makeReadable(folder: string | Buffer): void {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
   if ((lstatSync(folder).mode & 0o700) !== 0o700) chmodSync(folder, 0o700)
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) makeReadable(join(folder, entry.name))
+  for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+    if (entry.isDirectory()) makeReadable(Buffer.concat([Buffer.from(folder), Buffer.from('/'), entry.name]))
   }
 }

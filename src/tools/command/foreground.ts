@@ -10,7 +10,7 @@ import { explainDenial } from '../../sandbox/denial.ts'
 import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
-import { commitOverlay, isDecided } from '../../sandbox/overlay-commit.ts'
+import { commitOverlay, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
 import { environmentFor } from './environment.ts'
@@ -170,7 +170,9 @@ async function commit(
   discard: () => void,
 ): Promise<readonly Effect[]> {
   if (changes.changes.length === 0) {
-    discard()
+    // Times alone are no effect that is recorded, but `make` goes by them.
+    if (changes.touched.length > 0) await commitOverlay(changes, NOTHING_TO_RECORD)
+    else discard()
     return []
   }
   const record = parts.undo().begin({ id: context.callId, run: context.runId, tool: 'run_command' })
@@ -186,6 +188,12 @@ async function commit(
     throw error
   }
   return effects
+}
+
+const NOTHING_TO_RECORD: OverlayTarget = {
+  refusal: () => null,
+  keep: async () => {},
+  committed: async () => {},
 }
 
 function wouldHave(effects: readonly Effect[]): string {
@@ -241,10 +249,10 @@ async function profileFor(
 
 function createKeepers({ places }: CommandParts, context: ToolContext) {
   mkdirSync(places.output, { recursive: true, mode: 0o700 })
-  const path = (name: string): string => join(places.output, `${context.callId}.${name}`)
-  const stdout = createOutputKeeper({ spillPath: path('stdout') })
-  const stderr = createOutputKeeper({ spillPath: path('stderr') })
-  const output = createOutputKeeper({ spillPath: path('output') })
+  const stdout = createOutputKeeper()
+  const stderr = createOutputKeeper()
+  // The only one with a file: it holds all that the other two do.
+  const output = createOutputKeeper({ spillPath: join(places.output, `${context.callId}.output`) })
   const decoder = new TextDecoder()
   const show = (chunk: Uint8Array): void => context.progress(decoder.decode(chunk, { stream: true }))
   return {
