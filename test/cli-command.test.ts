@@ -280,6 +280,7 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     git('config', 'user.name', 'kim')
     git('config', 'user.email', 'k@x')
     box.write('.gitattributes', '*.txt diff=evil\n')
+    rmSync(join(box.workspace, '.env'))
     git('add', '-A')
     git('commit', '-qm', 'one')
     box.write('evil.sh', '#!/bin/sh\necho EVIL\n')
@@ -287,7 +288,6 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     for (const key of ['diff.external', 'diff.evil.command', 'diff.evil.textconv']) {
       git('config', key, join(box.workspace, 'evil.sh'))
     }
-    rmSync(join(box.workspace, '.env'))
     box.write('a.txt', 'changed\n')
     git('stash', '-q')
     git('stash', 'apply', '-q')
@@ -310,6 +310,32 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
       ])
       expect([line, result.data.stdout]).not.toEqual([line, expect.stringContaining('EVIL')])
     }
+  })
+
+  test('git contents are asked about when a tracked file may not be read unasked', () => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', box.workspace, '-c', 'user.name=k', '-c', 'user.email=k@x', ...args])
+    const code = (command: string) => box.run(['call', 'run_command', JSON.stringify({ command })]).code
+    git('init', '-q')
+    git('add', 'a.txt', 'src')
+    git('commit', '-qm', 'one')
+    expect([code('git log -p'), code('git diff')]).toEqual([0, 0])
+    git('add', '.env')
+    git('commit', '-qm', 'two')
+    expect([code('git log -p'), code('git show'), code('git log --oneline')]).toEqual([7, 7, 0])
+    git('rm', '-q', '--cached', '.env')
+    expect(code('git log -p src')).toBe(0)
+    writeFileSync(
+      join(box.workspace, 'kogu.toml'),
+      '[[permissions.rules]]\ndecision = "deny"\ntool = "read_file"\npath = "src/**"\n',
+    )
+    expect(code('git log -p')).toBe(7)
+  })
+
+  test('output that comes from outside the workspace is not trusted', () => {
+    writeFileSync(join(box.home, 'outside'), 'x')
+    expect(run('cat a.txt').label).toEqual({ origin: 'command', trusted: true })
+    expect(run(`cat ${box.home}/outside`).label).toEqual({ origin: 'command', trusted: false })
   })
 
   test('what a rule forbids to write or delete stays, also inside an approved command', () => {

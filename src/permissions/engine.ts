@@ -57,10 +57,10 @@ export function createEngine(options: EngineOptions): PermissionEngine {
 
   const judge = (request: JudgeRequest): Judgement => {
     const scope = scopeOf(options, request.agent)
-    const items = expandItems(request, scope, analyze, options.canHide)
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
     const mode = request.mode ?? options.mode
     const context = contextFor(options, mode, scope, grants)
+    const items = expandItems(request, scope, analyze, options.canHide, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
     const decision = judged.hard === undefined && refused !== undefined ? refused : judged.decision
@@ -321,6 +321,20 @@ function commandRules(rules: readonly Rule[], request: JudgeRequest, context: De
       const rule = denying.find(each => each.matches(item, request))
       return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
     },
+  }
+}
+
+/** Whether a rule keeps this file from being read unasked; prepared at most once for a call, and for most not at all. */
+function unreadable(request: JudgeRequest, context: DecideContext): (realPath: string) => boolean {
+  let ofFiles: readonly Rule[] | undefined
+  return path => {
+    ofFiles ??= context.rules.filter(
+      ({ decision, definition, applies }) =>
+        decision !== 'allow' && definition.path !== undefined && applies(request, context.mode, context.now),
+    )
+    if (ofFiles.length === 0) return false
+    const item = fileItem('file_read', path, context.scope, true, path)
+    return ofFiles.some(rule => rule.matches(item, request))
   }
 }
 

@@ -4,9 +4,10 @@ import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
+import { trackedFiles } from './git-index.ts'
 import { expandGlob } from './globs.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
-import { analyzePath, type PathContext, type PathFacts } from './paths.ts'
+import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths.ts'
 
 /**
  * One thing that is judged. A call is a list of them: the tool itself, and everything it touches. `derived` items were
@@ -37,6 +38,7 @@ export function expandItems(
   context: PathContext,
   analyze: AnalyzeCommand,
   canHide: boolean,
+  isDenied: (path: string) => boolean = () => false,
 ): Item[] {
   const items: Item[] = [{ kind: 'tool', derived: false }]
   for (const access of request.access) {
@@ -51,6 +53,7 @@ export function expandItems(
     for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
     if (!canHide && analysis.trees.some(tree => tree.content && tree.history !== true)) items.push(UNWALLED)
+    if (analysis.plan !== null) items.push(...historyItems(analysis, context, isDenied))
   }
   return items
 }
@@ -67,6 +70,24 @@ const UNWALLED: Item = {
   name: 'unchecked-files',
   details: 'The line reads a whole folder, and without a sandbox nothing in it can be hidden.',
   derived: false,
+}
+
+/** Git prints contents from its objects, where nothing can be hidden: what is tracked now is what it may print. */
+function historyItems(
+  { trees }: CommandAnalysis,
+  context: PathContext,
+  isDenied: (path: string) => boolean,
+): Item[] {
+  const folders = new Set(trees.filter(tree => tree.history === true).map(tree => tree.path))
+  for (const folder of folders) {
+    const found = trackedFiles(folder)?.find(
+      path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
+    )
+    if (found === undefined) continue
+    const details = `git could print ${found}, which may not be read unasked.`
+    return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
+  }
+  return []
 }
 
 const MOST_MATCHES = 10_000

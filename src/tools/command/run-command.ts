@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import * as z from 'zod'
 import type { Access } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
+import type { Permit } from '../../core/permit.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
@@ -150,7 +151,7 @@ function render(
   { result, stdout, stderr, output, effects, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
-  { run, workspace }: ToolContext,
+  { run, workspace, permit }: ToolContext,
 ): ToolOutput {
   const { exitCode, signal, timedOut, idledOut, stopped, limit } = result
   const meaning = exitMeaning(line, exitCode)
@@ -185,8 +186,14 @@ function render(
       notes,
     },
     effects,
-    label: { origin: 'command', trusted: true },
+    label: { origin: 'command', trusted: !readsElsewhere(permit, workspace) && parts.sandbox !== null },
   }
+}
+
+/** Other machines, and files outside the workspace, may say anything; so may what a command prints of them. */
+function readsElsewhere({ access, command }: Permit, workspace: string): boolean {
+  if (command?.plan === null && command.network !== undefined) return true
+  return access.some(item => item.kind === 'file_read' && !isInside(item.path, workspace))
 }
 
 function endOf(result: ForegroundResult['result'], durationMs: number): string {

@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { trackedFiles } from './git-index.ts'
+
+let folder: string
+const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args])
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-index-')))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test.each(['2', '3', '4'])('reads the names of tracked files from an index of version %s', version => {
+  git('init', '-q')
+  mkdirSync(join(folder, 'src/deep'), { recursive: true })
+  const names = ['.env', 'a', 'abcdefghi', 'src/deep/ä ö.ts', 'src/deep/z', 'src/y', 'w'.repeat(200)]
+  for (const name of [...names, 'untracked', 'intended']) writeFileSync(join(folder, name), name)
+  git('add', ...names)
+  // Only an entry with extended flags makes git write version 3.
+  git('add', '--intent-to-add', 'intended')
+  git('update-index', '--index-version', version)
+  const expected = [...names, 'intended'].map(name => join(folder, name)).sort()
+  expect(trackedFiles(join(folder, 'src/deep'))?.sort()).toEqual(expected)
+})
+
+test('a damaged index and a folder without a repository have no names', () => {
+  expect(trackedFiles(folder)).toBeUndefined()
+  git('init', '-q')
+  expect(trackedFiles(folder)).toBeUndefined()
+  writeFileSync(join(folder, '.git/index'), 'DIRC\0\0\0\x02\0\0\0\x05')
+  expect(trackedFiles(folder)).toBeUndefined()
+})
