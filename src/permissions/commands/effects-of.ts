@@ -20,6 +20,8 @@ export function applyAction(call: Call, reason: string | null): void {
   raise(call, action.level, `\`${program}\` ${action.text}${because}.`, action.effects)
   for (const word of words) noteAssignment(call, word)
   touch(call, action)
+  if (program === 'git') gitReads(call)
+  mountedFiles(call)
   applyNetwork(call)
   commitEditor(call, words)
 }
@@ -38,6 +40,30 @@ function commitEditor(call: Call, words: string[]): void {
     raise(call, 'interactive', '`git commit` without a message opens an editor: give one with -m.', [
       'interactive',
     ])
+}
+
+/** Files that git takes into the repository, from where anything may print them. */
+function gitReads(call: Call): void {
+  const at = call.args.findIndex(arg => /^(?:add|hash-object|stage|update-index)$/.test(arg.text ?? ''))
+  if (at === -1) return
+  for (const arg of operandsOf(call.args.slice(at + 1))) access(call, 'file_read', arg)
+}
+
+/** Folders that a container sees: `-v ./a:/b`, `--mount type=bind,source=a,target=b`. */
+function mountedFiles(call: Call): void {
+  if (!/^(?:docker|podman|nerdctl)$/.test(call.program)) return
+  for (const [i, arg] of call.args.entries()) {
+    const before = seen(call.args[i - 1])
+    const word = seen(arg)
+    const volume = /^(?:-v|--volume)$/.test(before) ? word : /^(?:-v|--volume=)(.+)$/.exec(word)?.[1]
+    const mount = before === '--mount' ? word : /^--mount=(.+)$/.exec(word)?.[1]
+    const file = /^--env-file$/.test(before) ? word : /^--env-file=(.+)$/.exec(word)?.[1]
+    const source = /(?:^|,)(?:source|src)=([^,]+)/.exec(mount ?? '')?.[1]
+    const path = volume === undefined ? (source ?? file) : /^([./~][^:]*)(?::|$)/.exec(volume)?.[1]
+    if (path === undefined) continue
+    access(call, 'file_read', arg, path)
+    if (file === undefined && !/(?::|,)(?:ro|readonly)\b/.test(word)) access(call, 'file_write', arg, path)
+  }
 }
 
 /** A program that is not in any table: it may do anything, and every word of it may be a file. */
@@ -87,6 +113,12 @@ function touch(call: Call, action: Action): void {
     case 'skip-first-write':
       for (const arg of operands.slice(1)) access(call, 'file_write', arg)
       break
+    case 'archive':
+      for (const arg of operands) {
+        access(call, 'file_read', arg)
+        access(call, 'file_write', arg)
+      }
+      break
     case 'delete':
       for (const arg of operands) access(call, 'file_delete', arg)
       deleteEffects(call, operands)
@@ -131,6 +163,8 @@ function options(call: Call): void {
     ) {
       if (program !== 'curl' || word !== '-d') access(call, 'file_write', next)
     }
+    const local = /^(?:--url=)?file:\/\/(?:localhost)?(\/[^?#]*)/i.exec(word)?.[1]
+    if (local !== undefined) access(call, 'file_read', arg, decoded(local))
     const raw = /^(if|of)=(.+)$/.exec(word)
     if (program === 'dd' && raw !== null)
       access(call, raw[1] === 'if' ? 'file_read' : 'file_write', arg, raw[2])
@@ -145,6 +179,15 @@ function options(call: Call): void {
   if (/^(?:sort|uniq|xxd)$/.test(program) && (program === 'uniq' || program === 'xxd')) {
     const second = operandsOf(args)[1]
     if (second !== undefined) access(call, 'file_write', second)
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // Not an encoding: curl takes it as it stands.
+    return path
   }
 }
 

@@ -2,9 +2,10 @@
 export function hostsOf(program: string, words: string[]): string[] {
   const found = new Set<string>()
   for (const word of words) {
-    const url = /(?:^|[=@])((?:https?|ftps?|ssh|git|wss?|rsync|sftp|tcp|ldap|s3|gs):\/\/[^\s'"<>]+)/i.exec(
-      word,
-    )?.[1]
+    const url =
+      /(?:^|[=@]|^-[a-zA-Z])((?:https?|socks\w{0,3}|ftps?|ssh|git|wss?|rsync|sftp|tcp|ldap|s3|gs):\/\/[^\s'"<>]+)/i.exec(
+        word,
+      )?.[1]
     if (url !== undefined) found.add(url)
   }
   const operands = words.filter(word => !word.startsWith('-'))
@@ -30,7 +31,61 @@ export function hostsOf(program: string, words: string[]): string[] {
     )
     if (bare !== undefined) found.add(`http://${bare}`)
   }
+  for (const host of optionHosts(program, words)) found.add(host)
   return [...found]
+}
+
+/** Machines that stand in options: proxies, jump hosts, other addresses for a name, registries. */
+function optionHosts(program: string, words: string[]): string[] {
+  const hosts: string[] = []
+  for (const [i, word] of words.entries()) {
+    const equals = word.startsWith('--') ? word.indexOf('=') : -1
+    const option = equals === -1 ? word : word.slice(0, equals)
+    const next = equals === -1 ? (words[i + 1] ?? '') : word.slice(equals + 1)
+    if (program === 'curl') hosts.push(...curlHosts(option, next))
+    const setting = /^(?:https?|ftp)_proxy\s*=\s*(\S+)$/i.exec(
+      word === '-e' ? next : word.replace(/^--?e(?:xecute)?=?/, ''),
+    )
+    if (program === 'wget' && setting?.[1] !== undefined) hosts.push(asUrl('http', setting[1]))
+    if (/^(?:ssh|scp|sftp)$/.test(program)) {
+      const jumps =
+        option === '-J'
+          ? next
+          : (/^-J(.+)$/.exec(word)?.[1] ?? /^(?:-o)?\s*ProxyJump[= ](.+)$/i.exec(word)?.[1])
+      for (const jump of jumps?.split(',') ?? []) hosts.push(asUrl('ssh', jump.replace(/^.*@/, '')))
+    }
+  }
+  if (/^(?:docker|podman|nerdctl)$/.test(program)) hosts.push(...registries(words))
+  return hosts
+}
+
+function curlHosts(option: string, value: string): string[] {
+  const short = /^-[a-zA-Z]*x$/.test(option)
+  if (short || /^--(?:proxy|preproxy|socks\w*|proxy1\.0|doh-url|url)$/.test(option))
+    return value === '' ? [] : [asUrl('http', value)]
+  // HOST1:PORT1:HOST2:PORT2 and HOST:PORT:ADDRESS: where it really goes comes after the second colon.
+  if (option !== '--connect-to' && option !== '--resolve') return []
+  const target = /^[^:]*:[^:]*:(.+)$/.exec(value)?.[1]
+  const addresses = option === '--resolve' ? target?.split(',') : [target?.replace(/:\d*$/, '') ?? '']
+  return (addresses ?? []).filter(host => host !== '').map(host => asUrl('tcp', bracketed(host)))
+}
+
+function bracketed(host: string): string {
+  return /:.*:/.test(host) && !host.startsWith('[') ? `[${host}]` : host
+}
+
+function asUrl(scheme: string, host: string): string {
+  return /^[a-z][\w+.-]*:\/\//i.test(host) ? host : `${scheme}://${host}`
+}
+
+/** `docker pull host/x`: a first part with a dot or a port is a machine; without one it is Docker Hub. */
+function registries(words: string[]): string[] {
+  const at = words.findIndex(word => /^(?:pull|push|login)$/.test(word))
+  if (at === -1) return []
+  const image = words.slice(at + 1).find(word => !word.startsWith('-')) ?? ''
+  const host = image.split('/')[0] ?? ''
+  const named = /[.:]/.test(host) && (image.includes('/') || words[at] === 'login')
+  return [`https://${named || host === 'localhost' ? host : 'registry-1.docker.io'}`]
 }
 
 function firstHost(program: string, words: string[]): string | null {

@@ -164,6 +164,8 @@ function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
     if (wrapped.scripts.length === 0) applyAction(call, null)
     return null
   }
+  // The words that xargs adds are only known when it runs.
+  if (wrapped.appendsStdin !== undefined) report.unresolved = true
   const plan = report.judge(innerArgs(wrapped), inner)
   if (plan === null || wrapped.prefix === null) return null
   const prefix = toPlanWords(wrapped.prefix)
@@ -205,6 +207,13 @@ function judgeGit(call: Call): PlanWord[] | null {
     const code = /^[\w.-]+=\s*!?([\s\S]+)$/.exec(setting)?.[1]
     raise(call, 'unknown', 'A setting given to git can make it run other programs.', ['runs-code'])
     if (code !== undefined && /\s|^!|\//.test(setting)) call.report.walkText(code, deeper(call.scope))
+  }
+  const alias = split.config
+    .map(setting => /^alias\.([\w-]+)=([^!][\s\S]*)$/.exec(setting))
+    .find(match => match !== null && match[1] === split.subcommand)
+  if (alias?.[2] !== undefined) {
+    const words = alias[2].trim().split(/\s+/).map(literalArg)
+    call.report.judge([literalArg('git'), ...words, ...split.rest], deeper(call.scope))
   }
   for (const script of gitScripts(split.rest.map(seen))) call.report.walkText(script, deeper(call.scope))
   const verdict = readGit(split)

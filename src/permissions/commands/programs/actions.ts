@@ -2,8 +2,8 @@
 import type { EffectName } from '../../effects.ts'
 import type { Level } from '../types.ts'
 
-/** What operands are touched: `copy`/`move` read all but the last and write the last. */
-export type Targets = 'none' | 'read' | 'write' | 'delete' | 'copy' | 'move' | 'skip-first-write'
+/** What operands are touched: `copy`/`move` read all but the last and write the last; `archive` may do either with each. */
+export type Targets = 'none' | 'read' | 'write' | 'delete' | 'copy' | 'move' | 'skip-first-write' | 'archive'
 
 export interface Action {
   level: Level
@@ -67,7 +67,7 @@ const groups: readonly (readonly [string, Action])[] = [
   ['patch', act('caution', 'changes files', ['writes-files'], 'write')],
   [
     'zip 7z 7za rar ar cpio pax',
-    act('caution', 'reads and writes archives', ['reads-files', 'writes-files'], 'write'),
+    act('caution', 'reads and writes archives', ['reads-files', 'writes-files'], 'archive'),
   ],
   [
     'tar unzip gzip gunzip bzip2 bunzip2 xz unxz zstd compress uncompress',
@@ -181,6 +181,9 @@ const groups: readonly (readonly [string, Action])[] = [
     act('caution', 'shows or keeps text elsewhere', []),
   ],
   ['docker-machine', CONTAINER_CHANGE],
+  ['semantic-release np release-it goreleaser ovsx', PUBLISH],
+  ['twine vsce flit hatch', act('caution', 'builds or checks packages', ['runs-code', 'network'])],
+  ['gdb lldb', act('unknown', 'runs a program under a debugger', ['runs-code'], 'read')],
 ]
 
 export const ACTIONS: ReadonlyMap<string, Action> = new Map(
@@ -247,7 +250,7 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
   service: [[/\s(?:stop|restart|start|reload|force-reload)/, SERVICE]],
   npm: [
     [
-      /^(?:\S*\s)?(?:publish|unpublish|deprecate|dist-tag|owner|access|token|login|adduser|logout|star)\b/,
+      /^(?:-\S+\s(?:(?!(?:i|ci|run|test|exec|install|add|view)\s)[^-\s]\S*\s)?)*(?:publish|pub|publi|unpublish|unpub|deprecate|undeprecate|dist-tags?|owner|author|access|token|login|add-user|adduser|logout|stars?|unstar|team|org|profile|hook)\b/,
       PUBLISH,
     ],
     [
@@ -259,12 +262,15 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
     [/^(?:view|info|show|v|search|outdated|audit|ping|whoami|fund)\b/, NET],
   ],
   pnpm: [
-    [/^(?:publish|unpublish|login|logout)/, PUBLISH],
+    [/^(?:-\S+\s(?:[^-\s]\S*\s)?)*(?:publish|unpublish|login|logout|dist-tag|owner|deprecate)\b/, PUBLISH],
     [/^(?:dlx|exec)\b/, RUNNER],
     [/^(?:i|install|add|update|up|remove|rm|link)\b/, INSTALL],
   ],
   yarn: [
-    [/^(?:npm )?(?:publish|unpublish|login|logout)/, PUBLISH],
+    [
+      /^(?:-\S+\s(?:[^-\s]\S*\s)?)*(?:workspaces? (?:\S+ )*)?(?:npm )?(?:publish|unpublish|login|logout|tag|owner)\b/,
+      PUBLISH,
+    ],
     [/^(?:dlx|exec)\b/, RUNNER],
     [/^(?:install|add|upgrade|up|remove|link)\b|^$/, INSTALL],
   ],
@@ -293,7 +299,7 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
     [/^(?:install|add|update|remove|lock)/, INSTALL],
   ],
   cargo: [
-    [/^(?:publish|yank|owner|login|logout)/, PUBLISH],
+    [/^(?:[+-]\S+\s)*(?:publish|yank|owner|login|logout|release)\b/, PUBLISH],
     [/^(?:\+\S+ )?(?:build|b|run|r|test|t|bench|check|c|clippy|doc|fmt|fix|tree|metadata|nextest)\b/, BUILD],
     [/^(?:install|add|remove|update|fetch|vendor)\b/, INSTALL],
   ],
@@ -302,7 +308,7 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
     [/^(?:get|install|mod)\b/, INSTALL],
   ],
   gem: [
-    [/^(?:push|yank|owner|signin)/, PUBLISH],
+    [/^(?:-\S+\s)*(?:push|yank|owner|signin)\b/, PUBLISH],
     [/^(?:install|update|uninstall)/, INSTALL],
   ],
   apt: [
@@ -311,7 +317,26 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
       act('dangerous', 'removes packages of the machine', ['system-change']),
     ],
   ],
+  mvn: [[/(?:^|\s)(?:\S+:)?(?:deploy|release:perform|site-deploy|deploy-file)(?:\s|$)/, PUBLISH]],
+  gradle: [[/(?:^|\s)\S*[pP]ublish\S*|(?:^|\s)\S*upload\S*/, PUBLISH]],
+  gradlew: [[/(?:^|\s)\S*[pP]ublish\S*|(?:^|\s)\S*upload\S*/, PUBLISH]],
+  twine: [[/^(?:\S+ )*?(?:upload|register)\b/, PUBLISH]],
+  vsce: [[/^(?:publish|unpublish|login)\b/, PUBLISH]],
+  lerna: [[/^(?:publish)\b/, PUBLISH]],
+  dotnet: [[/^nuget (?:push|delete)\b/, PUBLISH]],
+  flit: [[/^(?:publish)\b/, PUBLISH]],
+  hatch: [[/^(?:publish)\b/, PUBLISH]],
+  podman: [
+    [
+      /^(?:\S+ )*?push\b/,
+      act('dangerous', 'publishes an image', ['publishes', 'containers', 'network', 'sends-data']),
+    ],
+  ],
   docker: [
+    [
+      /^(?:-\S+ (?:[^-\s]\S* )?)*?(?:image |manifest |buildx |compose (?:\S+ )*?)?push\b|(?:^|\s)(?:build|buildx build)\b.*\s--push\b/,
+      act('dangerous', 'publishes an image', ['publishes', 'containers', 'network', 'sends-data']),
+    ],
     [
       /^(?:\S+ )?(?:rm|rmi|prune|kill|stop|down|push|login|swarm|exec)\b|^(?:system|volume|network|image|container) (?:rm|prune)/,
       CONTAINER_CHANGE,
@@ -417,7 +442,9 @@ const GIT: readonly (readonly [RegExp, Action])[] = [
 
 /** The action for a known program with these arguments; null when the program is not known. */
 export function findAction(program: string, joined: string): Action | null {
-  const refined = REFINED_MAP.get(program)?.find(([pattern]) => pattern.test(joined))
+  // The build wrapper of a project publishes as the program that it stands for, but is a file of the project.
+  const name = program.replace(/^\.\/(gradle|mvn)w$/, '$1')
+  const refined = REFINED_MAP.get(name)?.find(([pattern]) => pattern.test(joined))
   return refined?.[1] ?? ACTIONS.get(program) ?? null
 }
 
