@@ -109,7 +109,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    if (!isSystemError(error) || error.code !== 'EEXIST' || !lstatSync(path).isDirectory()) throw error
   }
 }
 

@@ -159,6 +159,7 @@ function writeJournal(folder: string, journal: Journal): void {
 
 function readJournal(folder: string): Journal | undefined {
   const path = join(folder, 'journal')
-  // Written by writeJournal in a folder that no tool and no command may write to.
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Journal) : undefined
+  if (!existsSync(path)) return undefined
+  // Written by writeJournal in a folder that no tool and no command may write to. An older Kogu opened no folders.
+  return { open: [], ...(JSON.parse(readFileSync(path, 'utf8')) as Omit<Journal, 'open'>) }
 }
