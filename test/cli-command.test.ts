@@ -212,11 +212,12 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     writeFileSync(secret, `${box.workspace}\nSTOLEN=yes\0`)
     const inRun = (command: string) =>
       box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once', '--run', 'r2'])
-    const leave = (how: string) => inRun(`trap - EXIT; rm -rf /tmp/.kogu-state; ${how}; kill -9 $$`)
-    leave('mkfifo /tmp/.kogu-state')
-    leave('mkdir -p /tmp/.kogu-state/x')
-    leave(`ln -s ${secret} /tmp/.kogu-state`)
-    leave(`printf '${box.workspace}/nowhere\\nGOOD=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > /tmp/.kogu-state`)
+    const leave = (how: string) =>
+      inRun(`f=$(trap -p EXIT | grep -o '/tmp/.kogu-state[^ ]*'); trap - EXIT; ${how}; kill -9 $$`)
+    leave('mkfifo $f')
+    leave('mkdir -p $f/x')
+    leave(`ln -s ${secret} $f`)
+    leave(`printf '${box.workspace}/nowhere\\nGOOD=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > $f`)
     expect(inRun('pwd; env').data.stdout).toMatch(/^\/.*\/work\n/)
     expect(inRun('env').data.stdout).not.toMatch(/STOLEN|GOFLAGS|npm_config/)
     expect(inRun('env').data.stdout).toContain('GOOD=1')

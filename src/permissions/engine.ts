@@ -309,7 +309,8 @@ function commandRules(rules: readonly Rule[], request: JudgeRequest, context: De
   const deniesChange = (kind: 'file_write' | 'file_delete', path: string): string | null => {
     const item = fileItem(kind, path, context.scope, true, path)
     const rule = ofFiles.find(each => each.matches(item, request))
-    return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
+    if (rule === undefined) return null
+    return `the rule '${rule.id}' forbids it${rule.reason === undefined ? '' : `: ${rule.reason}`}`
   }
   return {
     deniesReading: ofFiles.length === 0 ? undefined : deniesReading,

@@ -43,7 +43,7 @@ export async function startBackground(
   const call = { id: context.callId, run: context.run, additions: request.env }
   await parts.background().start({
     id,
-    ...startOf(parts, request.command, permit.command, false),
+    ...startOf(parts, request.command, permit.command),
     title: request.command,
     lifetimeMs: LIFETIME_MS,
     profile: {
@@ -53,7 +53,7 @@ export async function startBackground(
       // A workspace may lie in a folder that is configured as a cache.
       protected: [workspace],
       network: 'none',
-      unixSockets: true,
+      unixSockets: permit.command.plan === null,
       env: environmentFor(parts, permit.command, call),
       privateTmp: temporary,
       cwd: permit.command.cwd,

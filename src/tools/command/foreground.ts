@@ -17,7 +17,7 @@ import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
 import { describeChanges, recordChanges } from './record-changes.ts'
-import { clearState, rememberState } from './run-state.ts'
+import { clearState, newStateFile, rememberState } from './run-state.ts'
 import { startOf } from './start-of.ts'
 
 export interface ForegroundRequest {
@@ -58,14 +58,14 @@ export async function runForeground(
   })
   const temporary = join(parts.places.temporary, context.runId)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
-  clearState(temporary)
+  const stateFile = newStateFile()
   const proxy = await proxyFor(parts, request, command)
   const profile = await profileFor(parts, request, context, {
     env,
     temporary,
     proxySocket: proxy?.socketPath,
   })
-  const start = startOf(parts, request.line, command, true)
+  const start = startOf(parts, request.line, command, stateFile)
   const sandboxCommand: SandboxCommand = {
     ...start,
     timeoutMs: request.timeoutMs,
@@ -77,7 +77,7 @@ export async function runForeground(
   }
   try {
     const ran = await runSomehow(parts, request, context, profile, sandboxCommand)
-    if (!request.preview) rememberState(context.run, context.workspace, temporary, env)
+    if (!request.preview) rememberState(context.run, context.workspace, join(temporary, stateFile), env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const failed = { exitCode, signal, limit, stderr: kept.stderr.text }
@@ -87,7 +87,7 @@ export async function runForeground(
   } finally {
     await proxy?.close()
     keepers.close()
-    clearState(temporary)
+    clearState(join(temporary, stateFile))
   }
 }
 
@@ -128,7 +128,7 @@ async function runSomehow(
     'failed',
     `Commands that may write cannot run here, because their changes cannot be checked: ${problem}`,
     {
-      hint: 'Use the file tools, or a workspace on a file system of its own kind. Lines that only read do run.',
+      hint: 'Use the file tools for changes; lines that only read do run. kogu doctor says more.',
     },
   )
 }

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { Run } from '../../core/run.ts'
 import { isKept } from './environment.ts'
@@ -7,10 +7,19 @@ import { isKept } from './environment.ts'
 // A command writes down where it ended and what it exported, in the private /tmp, which only this run sees. The file is
 // the command's: it may be a link to a secret, a pipe that nobody writes to, or say anything. Nothing in it is believed.
 
-const STATE_FILE = '.kogu-state'
-export const SAVE_FOLDER = `s=$?; pwd -P > /tmp/${STATE_FILE}; exit $s`
-// The line runs as bash would run it; where it ends up and what it exported is written down when it ends.
-export const SHELL_FRAME = `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${STATE_FILE} 2>/dev/null; exit $s' EXIT; eval "$1"`
+/** A new name for each call: nothing that an earlier command of the run laid into /tmp is in its way. */
+export function newStateFile(): string {
+  return `.kogu-state-${randomUUID()}`
+}
+
+export function saveFolder(stateFile: string): string {
+  return `s=$?; pwd -P > /tmp/${stateFile}; exit $s`
+}
+
+/** The line runs as bash would run it; where it ends up and what it exported is written down when it ends. */
+export function shellFrame(stateFile: string): string {
+  return `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${stateFile} 2>/dev/null; exit $s' EXIT; eval "$1"`
+}
 
 const MOST_BYTES = 256 * 1024
 const MOST_VARIABLES = 50
@@ -20,10 +29,10 @@ const MOST_VARIABLE_BYTES = 32 * 1024
 export function rememberState(
   run: Run,
   workspace: string,
-  temporary: string,
+  path: string,
   given: Readonly<Record<string, string>>,
 ): void {
-  const text = readState(join(temporary, STATE_FILE))
+  const text = readState(path)
   const end = text?.indexOf('\n') ?? -1
   if (text === undefined || end === -1) return
   const folder = text.slice(0, end)
@@ -44,9 +53,12 @@ export function rememberState(
   }
 }
 
-/** Before a command, so that it finds nothing that an earlier one laid there, and after it. */
-export function clearState(temporary: string): void {
-  rmSync(join(temporary, STATE_FILE), { force: true, recursive: true })
+export function clearState(path: string): void {
+  try {
+    rmSync(path, { force: true, recursive: true })
+  } catch {
+    // The command made it a folder that cannot be removed. Nobody uses the name again.
+  }
 }
 
 function isFolderInside(folder: string, workspace: string): boolean {

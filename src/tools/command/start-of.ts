@@ -1,7 +1,7 @@
 import type { CommandPermit } from '../../core/command.ts'
 import { findProgram, trustedPath } from './find-program.ts'
 import type { CommandParts } from './parts.ts'
-import { SAVE_FOLDER, SHELL_FRAME } from './run-state.ts'
+import { saveFolder, shellFrame } from './run-state.ts'
 import { onlyProgram, toScript } from './script.ts'
 
 export interface Start {
@@ -14,10 +14,11 @@ export function startOf(
   parts: CommandParts,
   line: string,
   { plan }: CommandPermit,
-  keepsState: boolean,
+  /** In /tmp; where the line ends up is written there. */
+  stateFile?: string,
 ): Start {
   if (plan === null) {
-    const frame = keepsState ? [SHELL_FRAME, 'bash', line] : [line]
+    const frame = stateFile === undefined ? [line] : [shellFrame(stateFile), 'bash', line]
     return { file: '/bin/bash', args: ['--norc', '--noprofile', '-c', ...frame] }
   }
   const folders = trustedPath(parts.path, parts.workspace)
@@ -26,7 +27,8 @@ export function startOf(
     const [program = '', ...args] = only
     return { file: findProgram(program, folders), args }
   }
-  const changesFolder = plan.steps.some(step => step.kind === 'cd')
   const script = toScript(plan, name => findProgram(name, folders))
-  return { file: '/bin/sh', args: ['-c', changesFolder && keepsState ? `${script}\n${SAVE_FOLDER}` : script] }
+  const changesFolder = plan.steps.some(step => step.kind === 'cd')
+  const end = changesFolder && stateFile !== undefined ? `\n${saveFolder(stateFile)}` : ''
+  return { file: '/bin/sh', args: ['-c', `${script}${end}`] }
 }
