@@ -134,12 +134,21 @@ function partPieces(part: WordPart, scope: Scope, quoted: boolean): Piece[] {
     case 'CommandExpansion':
       return [{ kind: 'unknown', worst: [staticOutput(part.script, scope, resolveWord) ?? ''], quoted }]
     case 'ArithmeticExpansion':
-      return [{ kind: 'unknown', worst: ['1'], quoted }]
+      return [arithmeticPiece(part.text, quoted)]
     case 'ProcessSubstitution':
       return [{ kind: 'unknown', worst: ['/dev/fd/63'], quoted }]
     case 'ExtendedGlob':
       return [{ kind: 'unknown', worst: ['*'], quoted }]
   }
+}
+
+/** Two small numbers and one sign; everything else is left to the shell. */
+function arithmeticPiece(text: string, quoted: boolean): Piece {
+  const match = /^\$\(\(\s*(0|[1-9]\d{0,6})\s*([-+*])\s*(0|[1-9]\d{0,6})\s*\)\)$/.exec(text)
+  if (match === null) return { kind: 'unknown', worst: ['1'], quoted }
+  const [left, right] = [Number(match[1]), Number(match[3])]
+  const result = match[2] === '+' ? left + right : match[2] === '-' ? left - right : left * right
+  return { kind: 'text', text: String(result), quoted: true }
 }
 
 function seenText(word: Word, scope: Scope): Arg {
@@ -194,7 +203,12 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   const unknown = pieces.some(
     piece => piece.kind === 'unknown' || (piece.kind === 'value' && isSplit(piece.text)),
   )
-  if (unknown || status > 1 || (status === 1 && pieces.some(piece => piece.kind === 'glob'))) {
+  if (
+    unknown ||
+    hasOddBraces(pieces) ||
+    status > 1 ||
+    (status === 1 && pieces.some(piece => piece.kind === 'glob'))
+  ) {
     return guesses(pieces, raw)
   }
   if (status === 1) return [statusArg(pieces, raw)]
@@ -206,6 +220,12 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   // What is empty and not quoted leaves no word at all: `$EMPTY`, `{,x}`.
   if (literal === '' && pieces.every(piece => piece.kind !== 'text' || !piece.quoted)) return []
   return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
+}
+
+/** `x{}a,b}` is `x}a xb` to bash, `{}a,b}` is plain text: where `{}` stands before a comma nothing is certain. */
+function hasOddBraces(pieces: Piece[]): boolean {
+  const open = pieces.map(piece => (piece.kind === 'text' && piece.quoted ? '' : pieceText(piece))).join('')
+  return /\{\}[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(open)
 }
 
 function statusArg(pieces: Piece[], raw: string): Arg {

@@ -42,6 +42,7 @@ const VERSIONS: ReadonlyMap<string, string> = new Map(
 export function isVersionQuery(program: string, args: Arg[]): boolean {
   const flags = VERSIONS.get(program)
   const first = args[0]?.text ?? ''
+  if (program === 'kubectl' && args.map(arg => arg.text).join(' ') === 'version --client') return true
   if (args.length !== 1 || first === '') return false
   if (first === 'version' && /^(?:go|docker-compose)$/.test(program)) return true
   return flags?.split(' ').includes(first) === true
