@@ -13,7 +13,7 @@ import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules.ts'
-import { recoverOverlays } from './sandbox/overlay-commit.ts'
+import { type RecoveredOverlay, recoverOverlays } from './sandbox/overlay-commit.ts'
 import type { Places } from './store/places.ts'
 import { recoverWorkspace } from './workspace/recovery.ts'
 import { loadRun, saveRun } from './workspace/runs.ts'
@@ -171,13 +171,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
   if (existsSync(places.overlays)) {
-    for (const { outcome } of await recoverOverlays(places.overlays)) {
-      sentences.push(
-        outcome === 'finished'
-          ? 'A command was interrupted while its changes were brought over: all of them are in the workspace now.'
-          : 'A command was interrupted before its changes were brought over: none of them are in the workspace.',
-      )
-    }
+    for (const { outcome, folder } of await recoverOverlays(places.overlays))
+      sentences.push(describeRecovered(outcome, folder))
   }
   if (existsSync(places.undo)) {
     const { completed, problems } = await recoverWorkspace(undo.value, places.locks)
@@ -186,6 +181,17 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   }
   if (sentences.length > 0) calls.audit.record({ type: 'note', action: 'recovered', details: { sentences } })
   return sentences
+}
+
+function describeRecovered(outcome: RecoveredOverlay['outcome'], folder: string): string {
+  switch (outcome) {
+    case 'finished':
+      return 'A command was interrupted while its changes were brought over: all of them are in the workspace now.'
+    case 'discarded':
+      return 'A command was interrupted before its changes were brought over: none of them are in the workspace.'
+    case 'unfinished':
+      return `A command's changes are in the workspace only in part; the rest is in ${folder}. Undo the call, or bring them over by hand.`
+  }
 }
 
 /** An undo changes files, so it is on record before and after, and can itself be undone. */
