@@ -234,6 +234,11 @@ describe('access', () => {
   test('folders that are read with everything below are named', () => {
     expect(analyze('grep -rn x src').trees).toEqual([{ path: '/work/ws/src', content: true }])
     expect(analyze('find . -name x').trees).toEqual([{ path: '/work/ws', content: false }])
+    expect(analyze('find src -type f -exec grep -f words X {} +')).toMatchObject({
+      level: 'safe',
+      trees: [{ path: '/work/ws/src', content: true }],
+    })
+    expect(access('find src -type f -exec grep -f words X {} +')).toContain('file_read /work/ws/words')
     expect(analyze('rg x').trees).toEqual([{ path: '/work/ws', content: true }])
   })
 })

@@ -16,6 +16,7 @@ import { embeddedCommands } from './embedded-commands.ts'
 import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { endlessReason } from './programs/endless.ts'
+import { readFindExec } from './programs/find-exec.ts'
 import { readGit, splitGit } from './programs/git.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { isVersionQuery } from './programs/packages.ts'
@@ -87,6 +88,8 @@ function judgeKnown(call: Call): PlanWord[] | null {
   if (judgeInteractive(call)) return walkInteractive(call, wrapped)
   if (wrapped !== null) return judgeWrapped(call, wrapped)
   if (program === 'git') return judgeGit(call)
+  const forEachFile = program === 'find' ? readFindExec(args) : null
+  if (forEachFile !== null) return readPlan(call, forEachFile)
   const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
   if (reader?.ok) return readPlan(call, reader)
   walkCommandsInside(call)
