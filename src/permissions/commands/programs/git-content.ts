@@ -25,7 +25,7 @@ const PATCH =
   '--ignore-matching-lines --anchored --inter-hunk-context --output-indicator-new'
 const SUMMARY =
   '--stat --numstat --shortstat --compact-summary --summary --dirstat --cumulative --name-only --name-status --raw ' +
-  '--no-patch -s --quiet --exit-code'
+  '--no-patch -s --quiet'
 
 /** Null: the line shows no contents. `git grep` is not here, since it reads the files of the folder as well. */
 export function gitContent(
