@@ -109,7 +109,8 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
   if (then === undefined || renameFrom !== undefined) return
   const folder = observer.folder(dirname(path))
   const name = basename(path)
-  if (stat !== undefined && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  // What makes place for another kind has been taken away already.
+  if (stat !== undefined && !changesKind(step) && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
   if (changesOnlyMode(step)) {
     setMode(folder, name, then.state.mode)
     return
