@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Access } from '../../core/access.ts'
 import { analyzeCommand } from './analyze.ts'
 
-const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
 const analyze = (line: string) => analyzeCommand(line, context)
 const access = (line: string): string[] => analyze(line).access.map(describeAccess)
 
@@ -13,7 +13,7 @@ function describeAccess(item: Access): string {
 describe('access', () => {
   test('readers name the files that they read', () => {
     expect(access('cat .env ~/x "$HOME/y" /etc/hosts')).toEqual([
-      'file_read /work/ws/.env',
+      'file_read /home/dev/ws/.env',
       'file_read /home/dev/x',
       'file_read /home/dev/y',
       'file_read /etc/hosts',
@@ -22,50 +22,53 @@ describe('access', () => {
   })
 
   test('input redirections, option values and `rev:path` are reads', () => {
-    expect(access('wc -l < .env')).toEqual(['file_read /work/ws/.env'])
-    expect(access('grep -f words.txt a')).toContain('file_read /work/ws/words.txt')
-    expect(access('git show HEAD:.env')).toContain('file_read /work/ws/.env')
-    expect(access('git log -L1,5:.env')).toContain('file_read /work/ws/.env')
-    expect(access('git -C sub show HEAD:.env')).toContain('file_read /work/ws/sub/.env')
+    expect(access('wc -l < .env')).toEqual(['file_read /home/dev/ws/.env'])
+    expect(access('grep -f words.txt a')).toContain('file_read /home/dev/ws/words.txt')
+    expect(access('git show HEAD:.env')).toContain('file_read /home/dev/ws/.env')
+    expect(access('git log -L1,5:.env')).toContain('file_read /home/dev/ws/.env')
+    expect(access('git -C sub show HEAD:.env')).toContain('file_read /home/dev/ws/sub/.env')
   })
 
   test('the pattern of grep is no file', () => {
-    expect(access('grep secret a.txt')).toEqual(['file_read /work/ws/a.txt'])
-    expect(access('grep -e secret a.txt')).toEqual(['file_read /work/ws/a.txt'])
+    expect(access('grep secret a.txt')).toEqual(['file_read /home/dev/ws/a.txt'])
+    expect(access('grep -e secret a.txt')).toEqual(['file_read /home/dev/ws/a.txt'])
   })
 
   test('a change of directory is followed, on every way through the line', () => {
-    expect(access('cd sub && cat a')).toEqual(['file_read /work/ws/sub/a'])
-    expect(access('cd sub || cat a')).toEqual(['file_read /work/ws/a'])
-    expect(access('cd sub; cat a')).toEqual(['file_read /work/ws/sub/a', 'file_read /work/ws/a'])
-    expect(access('(cd sub && cat a); cat b')).toEqual(['file_read /work/ws/sub/a', 'file_read /work/ws/b'])
-    expect(access('cd sub && cd ../other && cat a')).toEqual(['file_read /work/ws/other/a'])
-    expect(access('cd /tmp && cd - && cat a')).toContain('file_read /work/ws/a')
+    expect(access('cd sub && cat a')).toEqual(['file_read /home/dev/ws/sub/a'])
+    expect(access('cd sub || cat a')).toEqual(['file_read /home/dev/ws/a'])
+    expect(access('cd sub; cat a')).toEqual(['file_read /home/dev/ws/sub/a', 'file_read /home/dev/ws/a'])
+    expect(access('(cd sub && cat a); cat b')).toEqual([
+      'file_read /home/dev/ws/sub/a',
+      'file_read /home/dev/ws/b',
+    ])
+    expect(access('cd sub && cd ../other && cat a')).toEqual(['file_read /home/dev/ws/other/a'])
+    expect(access('cd /tmp && cd - && cat a')).toContain('file_read /home/dev/ws/a')
   })
 
   test('variables of the line are followed', () => {
-    expect(access('F=.env; cat $F')).toEqual(['file_read /work/ws/.env'])
-    expect(access('D=src && cat "$D/a.ts"')).toEqual(['file_read /work/ws/src/a.ts'])
+    expect(access('F=.env; cat $F')).toEqual(['file_read /home/dev/ws/.env'])
+    expect(access('D=src && cat "$D/a.ts"')).toEqual(['file_read /home/dev/ws/src/a.ts'])
     expect(analyze('X="a b"; cat $X').unresolved).toBe(true)
     expect(analyze('X="a b"; cat "$X"').level).toBe('safe')
     expect(analyze('true || X=a; cat $X').level).not.toBe('safe')
   })
 
   test('writes, deletes, moves and redirections are named', () => {
-    expect(access('cp a b')).toEqual(['file_read /work/ws/a', 'file_write /work/ws/b'])
+    expect(access('cp a b')).toEqual(['file_read /home/dev/ws/a', 'file_write /home/dev/ws/b'])
     expect(access('mv a b')).toEqual([
-      'file_read /work/ws/a',
-      'file_delete /work/ws/a',
-      'file_write /work/ws/b',
+      'file_read /home/dev/ws/a',
+      'file_delete /home/dev/ws/a',
+      'file_write /home/dev/ws/b',
     ])
-    expect(access('rm -rf build')).toEqual(['file_delete /work/ws/build'])
-    expect(access('echo x > .git/config')).toEqual(['file_write /work/ws/.git/config'])
-    expect(access('sort -o out in')).toContain('file_write /work/ws/out')
+    expect(access('rm -rf build')).toEqual(['file_delete /home/dev/ws/build'])
+    expect(access('echo x > .git/config')).toEqual(['file_write /home/dev/ws/.git/config'])
+    expect(access('sort -o out in')).toContain('file_write /home/dev/ws/out')
     expect(access('curl -o out https://example.com/x')).toEqual(
-      expect.arrayContaining(['file_write /work/ws/out', 'network https://example.com/x']),
+      expect.arrayContaining(['file_write /home/dev/ws/out', 'network https://example.com/x']),
     )
-    expect(access('bash -c "cat .env"')).toContain('file_read /work/ws/.env')
-    expect(access('someprogram --in=.env')).toContain('file_read /work/ws/.env')
+    expect(access('bash -c "cat .env"')).toContain('file_read /home/dev/ws/.env')
+    expect(access('someprogram --in=.env')).toContain('file_read /home/dev/ws/.env')
   })
 
   test('machines are named', () => {
@@ -91,16 +94,16 @@ describe('access', () => {
   })
 
   test('files that are packed, staged, mounted or fetched as URLs are reads', () => {
-    expect(access('zip -r x.zip secret')).toContain('file_read /work/ws/secret')
-    expect(access('git add secret/a')).toContain('file_read /work/ws/secret/a')
-    expect(access('git hash-object f')).toContain('file_read /work/ws/f')
-    expect(access('docker run -v ./secret:/x alpine')).toContain('file_read /work/ws/secret')
-    expect(access('docker run --mount type=bind,source=/work/ws/secret,target=/x a')).toContain(
-      'file_read /work/ws/secret',
+    expect(access('zip -r x.zip secret')).toContain('file_read /home/dev/ws/secret')
+    expect(access('git add secret/a')).toContain('file_read /home/dev/ws/secret/a')
+    expect(access('git hash-object f')).toContain('file_read /home/dev/ws/f')
+    expect(access('docker run -v ./secret:/x alpine')).toContain('file_read /home/dev/ws/secret')
+    expect(access('docker run --mount type=bind,source=/home/dev/ws/secret,target=/x a')).toContain(
+      'file_read /home/dev/ws/secret',
     )
-    expect(access('curl file:///work/ws/.env')).toContain('file_read /work/ws/.env')
-    expect(access('curl file:///work/ws/%2eenv')).toContain('file_read /work/ws/.env')
-    expect(access('tar cf x secret')).toContain('file_read /work/ws/secret')
+    expect(access('curl file:///home/dev/ws/.env')).toContain('file_read /home/dev/ws/.env')
+    expect(access('curl file:///home/dev/ws/%2eenv')).toContain('file_read /home/dev/ws/.env')
+    expect(access('tar cf x secret')).toContain('file_read /home/dev/ws/secret')
     expect(analyze('echo a | xargs cat').unresolved).toBe(true)
   })
 
@@ -137,21 +140,27 @@ describe('access', () => {
   test('a pattern gives its folder and the pattern itself', () => {
     const analysis = analyze('cat src/*.ts "a*b"*')
     expect(analysis.level).toBe('safe')
-    expect(analysis.access.map(describeAccess)).toEqual(['file_read /work/ws/src', 'file_read /work/ws'])
+    expect(analysis.access.map(describeAccess)).toEqual([
+      'file_read /home/dev/ws/src',
+      'file_read /home/dev/ws',
+    ])
     expect(analysis.globs).toEqual([
-      { kind: 'file_read', pattern: '/work/ws/src/*.ts', directory: '/work/ws/src' },
-      { kind: 'file_read', pattern: '/work/ws/a\\*b*', directory: '/work/ws' },
+      { kind: 'file_read', pattern: '/home/dev/ws/src/*.ts', directory: '/home/dev/ws/src' },
+      { kind: 'file_read', pattern: '/home/dev/ws/a\\*b*', directory: '/home/dev/ws' },
     ])
   })
 
   test('a pattern of a command that deletes or writes names its matches, never their folder', () => {
     const globs = (line: string) => analyze(line).globs.map(glob => `${glob.kind} ${glob.pattern}`)
-    expect(access('rm *.log')).toEqual(['file_read /work/ws'])
-    expect(globs('rm *.log')).toEqual(['file_delete /work/ws/*.log'])
-    expect(globs('mv *.txt g/')).toEqual(['file_read /work/ws/*.txt', 'file_delete /work/ws/*.txt'])
-    expect(access('mv *.txt g/')).toEqual(['file_read /work/ws', 'file_write /work/ws/g'])
-    expect(globs('chmod +x bin/*')).toEqual(['file_write /work/ws/bin/*'])
-    expect(globs('cd a; rm *.log')).toEqual(['file_delete /work/ws/a/*.log', 'file_delete /work/ws/*.log'])
+    expect(access('rm *.log')).toEqual(['file_read /home/dev/ws'])
+    expect(globs('rm *.log')).toEqual(['file_delete /home/dev/ws/*.log'])
+    expect(globs('mv *.txt g/')).toEqual(['file_read /home/dev/ws/*.txt', 'file_delete /home/dev/ws/*.txt'])
+    expect(access('mv *.txt g/')).toEqual(['file_read /home/dev/ws', 'file_write /home/dev/ws/g'])
+    expect(globs('chmod +x bin/*')).toEqual(['file_write /home/dev/ws/bin/*'])
+    expect(globs('cd a; rm *.log')).toEqual([
+      'file_delete /home/dev/ws/a/*.log',
+      'file_delete /home/dev/ws/*.log',
+    ])
   })
 
   test('git lines that print contents name the file, or say that any file of the repository may be shown', () => {
@@ -173,7 +182,7 @@ describe('access', () => {
     ]) {
       expect([line, access(line), history(line)]).toEqual([
         line,
-        expect.arrayContaining(['file_read /work/ws/.env']),
+        expect.arrayContaining(['file_read /home/dev/ws/.env']),
         [],
       ])
     }
@@ -205,7 +214,7 @@ describe('access', () => {
       'git diff-tree -p HEAD',
       'git range-diff a b c',
     ]) {
-      expect([line, history(line)]).toEqual([line, ['/work/ws']])
+      expect([line, history(line)]).toEqual([line, ['/home/dev/ws']])
     }
     for (const line of [
       'git log',
@@ -215,33 +224,35 @@ describe('access', () => {
       'git stash list',
     ])
       expect([line, history(line)]).toEqual([line, []])
-    expect(history('git log -p -- src')).toEqual(['/work/ws/src'])
-    expect(history('cd sub && git log -p')).toEqual(['/work/ws/sub', '/work/ws'])
+    expect(history('git log -p -- src')).toEqual(['/home/dev/ws/src'])
+    expect(history('cd sub && git log -p')).toEqual(['/home/dev/ws/sub', '/home/dev/ws'])
     expect(access('cd sub && git show HEAD:.env')).toEqual(
-      expect.arrayContaining(['file_read /work/ws/.env']),
+      expect.arrayContaining(['file_read /home/dev/ws/.env']),
     )
-    expect(access('git show HEAD~1:.env..HEAD:b')).toContain('file_read /work/ws/.env')
+    expect(access('git show HEAD~1:.env..HEAD:b')).toContain('file_read /home/dev/ws/.env')
     expect(analyze('git diff --no-index secret b').trees).toEqual([
-      { path: '/work/ws/secret', content: true },
-      { path: '/work/ws/b', content: true },
+      { path: '/home/dev/ws/secret', content: true },
+      { path: '/home/dev/ws/b', content: true },
     ])
-    expect(access('git merge-file -p secret a b')).toContain('file_read /work/ws/secret')
+    expect(access('git merge-file -p secret a b')).toContain('file_read /home/dev/ws/secret')
   })
 
   test('a folder given to diff stands for every name in it', () => {
-    expect(analyze('diff -N secret empty').globs.map(glob => glob.pattern)).toContain('/work/ws/secret/.*')
-    expect(analyze('grep -d recurse X src').trees).toEqual([{ path: '/work/ws/src', content: true }])
+    expect(analyze('diff -N secret empty').globs.map(glob => glob.pattern)).toContain(
+      '/home/dev/ws/secret/.*',
+    )
+    expect(analyze('grep -d recurse X src').trees).toEqual([{ path: '/home/dev/ws/src', content: true }])
     expect(analyze('grep -d skip X src').trees).toEqual([])
   })
 
   test('folders that are read with everything below are named', () => {
-    expect(analyze('grep -rn x src').trees).toEqual([{ path: '/work/ws/src', content: true }])
-    expect(analyze('find . -name x').trees).toEqual([{ path: '/work/ws', content: false }])
+    expect(analyze('grep -rn x src').trees).toEqual([{ path: '/home/dev/ws/src', content: true }])
+    expect(analyze('find . -name x').trees).toEqual([{ path: '/home/dev/ws', content: false }])
     expect(analyze('find src -type f -exec grep -f words X {} +')).toMatchObject({
       level: 'safe',
-      trees: [{ path: '/work/ws/src', content: true }],
+      trees: [{ path: '/home/dev/ws/src', content: true }],
     })
-    expect(access('find src -type f -exec grep -f words X {} +')).toContain('file_read /work/ws/words')
-    expect(analyze('rg x').trees).toEqual([{ path: '/work/ws', content: true }])
+    expect(access('find src -type f -exec grep -f words X {} +')).toContain('file_read /home/dev/ws/words')
+    expect(analyze('rg x').trees).toEqual([{ path: '/home/dev/ws', content: true }])
   })
 })

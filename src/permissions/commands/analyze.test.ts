@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Access } from '../../core/access.ts'
 import { analyzeCommand } from './analyze.ts'
 
-const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
 const analyze = (line: string) => analyzeCommand(line, context)
 const access = (line: string): string[] => analyze(line).access.map(describeAccess)
 

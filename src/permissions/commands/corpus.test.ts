@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { analyzeCommand } from './analyze.ts'
 import { type CorpusEntry, loadCorpus } from './corpus/load.ts'
 
-const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
 const ASKS = ['caution', 'interactive', 'unknown', 'dangerous']
 
 function verdict({ command }: CorpusEntry): string {

@@ -6,7 +6,7 @@ import { analyzeCommand } from './analyze.ts'
 import { loadCorpus } from './corpus/load.ts'
 import type { CommandAnalysis } from './types.ts'
 
-const context = { cwd: '/work/ws', home: '/home/dev', workspace: '/work/ws' }
+const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
 const seconds = Number(process.env.KOGU_FUZZ_SECONDS ?? 10)
 const options = {
   interruptAfterTimeLimit: (seconds * 1000) / 4,
