@@ -199,7 +199,8 @@ test('random words are expanded as bash expands them, or not at all', () => {
   const word = fc.array(fragment, { minLength: 1, maxLength: 4 }).map(parts => parts.join(''))
   const line = fc.array(word, { minLength: 1, maxLength: 3 }).map(words => words.join(' '))
   const assigned = "X=v1; Y='two words'; Z=; "
-  const lines = fc.sample(line, { numRuns: 3000, seed: 7 }).concat(fc.sample(line, 3000))
+  const seed = Number(process.env.KOGU_FUZZ_SEED ?? 7)
+  const lines = fc.sample(line, { numRuns: 6000, seed })
   const cases: { line: string; expected: string[] }[] = []
   for (const sample of lines) {
     const { plan } = analyzeCommand(`${assigned}echo ${sample}`, { ...context, cwd: bare })

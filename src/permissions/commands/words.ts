@@ -205,7 +205,7 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   )
   if (
     unknown ||
-    hasOddBraces(pieces) ||
+    hasOddBraces(pieces, raw) ||
     status > 1 ||
     (status === 1 && pieces.some(piece => piece.kind === 'glob'))
   ) {
@@ -222,8 +222,12 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
 }
 
-/** `x{}a,b}` is `x}a xb` to bash, `{}a,b}` is plain text: where `{}` stands before a comma nothing is certain. */
-function hasOddBraces(pieces: Piece[]): boolean {
+/**
+ * `x{}a,b}` is `x}a xb` to bash, `{}a,b}` is plain text: where `{}` stands before a comma nothing is certain. Nor is it
+ * where a brace with a backslash stands beside others.
+ */
+function hasOddBraces(pieces: Piece[], raw: string): boolean {
+  if (/\\[{}]/.test(raw) && /(?<!\\)[{}]/.test(raw)) return true
   const open = pieces.map(piece => (piece.kind === 'text' && piece.quoted ? '' : pieceText(piece))).join('')
   return /\{\}[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(open)
 }
