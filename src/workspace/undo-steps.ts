@@ -110,7 +110,8 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
   const folder = observer.folder(dirname(path))
   const name = basename(path)
   // What makes place for another kind has been taken away already.
-  if (stat !== undefined && !changesKind(step) && !isSameFile(folder.at(name), stat)) throw changedMeanwhile(path)
+  if (stat !== undefined && !changesKind(step) && !isSameFile(folder.at(name), stat))
+    throw changedMeanwhile(path)
   if (changesOnlyMode(step)) {
     setMode(folder, name, then.state.mode)
     return
