@@ -254,7 +254,7 @@ class Helper {
 function toStartError(code: string, message: string): ToolError {
   if (code === 'ENOENT')
     return new ToolError('not_found', `The program or its folder does not exist: ${message}`)
-  return new ToolError('failed', `The program could not be started: ${message}`)
+  return new ToolError('failed', `The program could not be started: ${message}`, { cause: { code } })
 }
 
 function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Processes, ProcessRequest, ProcessResult } from '../core/processes.ts'
 import { createDirectSpawner } from './direct-spawner.ts'
 import { createHelperSpawner, HelperUnable } from './helper-spawner.ts'
-import type { Spawner, SpawnRequest, Started } from './spawner.ts'
+import type { Spawner, Started } from './spawner.ts'
 
 export interface SandboxProcesses extends Processes {
   run(request: RunRequest): Promise<RunResult>
@@ -65,14 +66,25 @@ const NOT_STARTED: RunResult = {
   stopped: false,
 }
 
-async function spawnOrFallBack(state: { spawner: Spawner }, request: SpawnRequest): Promise<Started> {
-  try {
-    return await state.spawner.spawn(request)
-  } catch (error) {
-    if (!(error instanceof HelperUnable)) throw error
-    state.spawner = createDirectSpawner()
-    return await state.spawner.spawn(request)
+async function spawnOrFallBack(state: { spawner: Spawner }, request: RunRequest): Promise<Started> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await state.spawner.spawn(request)
+    } catch (error) {
+      if (error instanceof HelperUnable) state.spawner = createDirectSpawner()
+      else if (!isCrowded(error) || attempt === CROWDED_ATTEMPTS || request.signal.aborted) throw error
+      else await sleep(CROWDED_MS)
+    }
   }
+}
+
+const CROWDED_ATTEMPTS = 20
+const CROWDED_MS = 100
+
+/** No more processes for now: those of a command that was just ended may still be going. */
+function isCrowded(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EAGAIN'
 }
 
 type StopReason = 'timedOut' | 'idledOut' | 'stopped'

@@ -46,7 +46,8 @@ test('any bytes are detected and decoded without an error, and offsets lead to t
         .slice(0, at % (document.text.length + 1))
         .join('').length
       const offsets = document.byteOffsets([index])
-      if (offsets === null || format.damaged) return
+      // What could not be decoded has no bytes of its own to lead to; such a file is never rewritten.
+      if (offsets === null || format.damaged || document.text.includes('\uFFFD')) return
       const head = decodeDocument(bytes.subarray(0, offsets[0]), format)
       expect(head?.text).toBe(document.text.slice(0, index))
     }),
