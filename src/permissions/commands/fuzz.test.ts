@@ -1,4 +1,4 @@
-/** Random lines, for KOGU_FUZZ_SECONDS (10): no crash, no hang, nothing unparsable called safe, nothing hidden by noise. */
+/** Random lines, for KOGU_FUZZ_SECONDS (60): no crash, no hang, nothing unparsable called safe, nothing hidden by noise. */
 import fc from 'fast-check'
 import { parse } from 'unbash'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { loadCorpus } from './corpus/load.ts'
 import type { CommandAnalysis } from './types.ts'
 
 const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
-const seconds = Number(process.env.KOGU_FUZZ_SECONDS ?? 10)
+const seconds = Number(process.env.KOGU_FUZZ_SECONDS ?? 60)
 const options = {
   interruptAfterTimeLimit: (seconds * 1000) / 4,
   numRuns: 10_000_000,
