@@ -119,6 +119,13 @@ describe('a call', () => {
     expect(JSON.stringify([result, events])).not.toContain('hunter2')
   })
 
+  test('keeps values off the record that its tool wants kept off', async () => {
+    const { runtime, events } = await createTestRuntime({ tools: [{ ...echo, unrecorded: ['text'] }] })
+    await callTool(runtime, testCall('echo', { text: 'open sesame' }))
+    expect(JSON.stringify(events)).not.toContain('sesame')
+    expect(events[0]).toMatchObject({ input: { text: '‹not recorded›' } })
+  })
+
   test('that is cancelled ends although its tool does not listen', async () => {
     const controller = new AbortController()
     const { runtime } = await createTestRuntime({

@@ -294,11 +294,22 @@ function recordStarted(runtime: CallRuntime, call: Call): void {
     call: call.id,
     run: call.run.id,
     tool: call.tool,
-    input: call.input,
+    input: recordedInput(runtime, call),
     caller: call.caller,
     ...(call.agent === undefined ? {} : { agent: call.agent.id }),
     cwd: call.cwd,
   })
+}
+
+/** The input without the values that its tool does not want on record; which there were is. */
+function recordedInput(runtime: CallRuntime, { tool, input }: Call): unknown {
+  const hidden = runtime.registry.candidates(tool)[0]?.tool.unrecorded ?? []
+  if (hidden.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const shown = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? Object.keys(value) : '‹not recorded›'
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [key, hidden.includes(key) ? shown(value) : value]),
+  )
 }
 
 function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, result: CallResult): void {

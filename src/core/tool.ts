@@ -71,6 +71,8 @@ export interface Tool<Input = unknown> {
   readonly risk: Risk
   readonly input: Schema<Input>
   readonly output?: Schema
+  /** Parameters whose values are not put on record: they are there to hold secrets. */
+  readonly unrecorded?: readonly string[]
   /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
   readonly overrides?: string
   access(input: Input, context: AccessContext): Access[]
@@ -96,6 +98,7 @@ type Definition<Shape extends z.ZodRawShape> = {
   description: string
   category: Category
   risk: Risk
+  unrecorded?: readonly string[]
   input: z.ZodObject<Shape>
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[]
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>

@@ -77,6 +77,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
     risk: 'high',
+    unrecorded: ['env', 'stdin'],
     input,
     access(request, { runCwd }) {
       const { command, working_dir, profile, reset } = request
