@@ -66,6 +66,7 @@ function startOf({ pattern, base_dir }: Pick<Input, 'pattern' | 'base_dir'>, cwd
 }
 
 async function search(given: Input, context: ToolContext): Promise<ToolOutput> {
+  context.signal.throwIfAborted()
   const wanted = { ...given, max_results: Math.min(given.max_results, MOST_RESULTS) }
   const started = performance.now()
   const asked = startOf(wanted, context.cwd)
