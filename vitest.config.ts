@@ -8,8 +8,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Real processes on a busy machine: what fails twice has failed. By hand nothing is tried again.
-    retry: process.env.CI === undefined ? 0 : 1,
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
   },

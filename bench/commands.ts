@@ -35,6 +35,8 @@ async function measureOne(box: TemporaryRuntime, name: string, command: string):
   const before = fingerprint(box.workspace)
   const copy = `${box.workspace}-${copyNumber()}`
   cpSync(box.workspace, copy, { recursive: true, filter: path => !path.includes('/.kogu') })
+  const deletes = command.startsWith('rm ')
+  const early = deletes ? undefined : timeBare(copy, command)
   const started = performance.now()
   const result = await box.call('run_command', { command })
   const ran = performance.now() - started
@@ -43,8 +45,8 @@ async function measureOne(box: TemporaryRuntime, name: string, command: string):
   await box.runtime.applyUndo(plan)
   const undone = performance.now() - undoing
   const same = fingerprint(box.workspace) === before
-  // Last, and the copy stays: ext4 is slow to make files for a minute after many were deleted.
-  const bare = timeBare(copy, command)
+  // ext4 is slow to make files for a minute after many were deleted: what deletes comes last, and copies stay.
+  const bare = early ?? timeBare(copy, command)
   const over = Math.max(0, ran - bare)
   return [
     toPlainRow({

@@ -3,14 +3,14 @@ import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
 import { explainDenial, type FailedRun } from './denial.ts'
 
 const profile: SandboxProfile = {
-  writable: ['/work'],
+  writable: ['/home/dev/ws'],
   readable: [],
   hidden: ['/home/me/.ssh'],
-  protected: ['/work/.git/hooks'],
+  protected: ['/home/dev/ws/.git/hooks'],
   network: 'none',
   unixSockets: false,
   env: {},
-  cwd: '/work/src',
+  cwd: '/home/dev/ws/src',
   limits: DEFAULT_SANDBOX_LIMITS,
 }
 
@@ -42,12 +42,19 @@ test.each([
 
 test('a relative path is taken from the working folder', () => {
   const denial = explainDenial(failed("mkdir: cannot create directory 'out': Read-only file system"), profile)
-  expect(denial?.target).toBe('/work/src/out')
+  expect(denial?.target).toBe('/home/dev/ws/src/out')
 })
 
 test('a protected path is explained and no rule is offered', () => {
-  const denial = explainDenial(failed('sh: 1: /work/.git/hooks/pre-commit: Read-only file system'), profile)
-  expect(denial).toMatchObject({ kind: 'write', target: '/work/.git/hooks/pre-commit', allowedBy: null })
+  const denial = explainDenial(
+    failed('sh: 1: /home/dev/ws/.git/hooks/pre-commit: Read-only file system'),
+    profile,
+  )
+  expect(denial).toMatchObject({
+    kind: 'write',
+    target: '/home/dev/ws/.git/hooks/pre-commit',
+    allowedBy: null,
+  })
 })
 
 test('a rename that the layer refuses is explained', () => {
@@ -64,6 +71,6 @@ test('limits are named', () => {
 })
 
 test('an ordinary failure is not blamed on the sandbox', () => {
-  expect(explainDenial(failed('cat: /work/x: No such file or directory'), profile)).toBeNull()
+  expect(explainDenial(failed('cat: /home/dev/ws/x: No such file or directory'), profile)).toBeNull()
   expect(explainDenial(failed('bash: ./script: Permission denied'), profile)).toBeNull()
 })
