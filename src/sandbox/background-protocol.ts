@@ -13,7 +13,12 @@ export interface BackgroundCommand {
   lifetimeMs: number
   /** For people: the command line as it was approved. */
   title: string
+  /** 127.0.0.1 of the host leads to these ports of its sandbox while it runs. */
+  ports: readonly number[]
 }
+
+/** In the folder of a command: a socket for each of its ports. */
+export const PORTS_FOLDER = 'ports'
 
 export type ToSupervisor =
   | { type: 'start'; command: BackgroundCommand }
@@ -32,6 +37,7 @@ export interface BackgroundMeta {
   title: string
   startedAt: number
   lifetimeMs: number
+  ports: readonly number[]
   /** Absent while it runs. */
   ended?: {
     at: number

@@ -27,10 +27,11 @@ afterEach(async () => {
 })
 
 describe.skipIf(why !== '')(`background commands${why}`, () => {
-  function command(id: string, script: string, lifetimeMs = 20_000) {
+  function command(id: string, script: string, lifetimeMs = 20_000, ports: number[] = []) {
     const workspace = join(state.root, 'work')
     return {
       id,
+      ports,
       file: '/bin/bash',
       args: ['--norc', '--noprofile', '-c', script],
       title: script,

@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolError } from '../core/errors.ts'
 import { logFiles } from './background-log.ts'
-import type {
-  BackgroundCommand,
-  BackgroundMeta,
-  FromSupervisor,
-  ToSupervisor,
+import {
+  type BackgroundCommand,
+  type BackgroundMeta,
+  type FromSupervisor,
+  PORTS_FOLDER,
+  type ToSupervisor,
 } from './background-protocol.ts'
+import type { PortFolder } from './network.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 
 /** Commands that go on when Kogu exits. */
@@ -19,6 +21,8 @@ export interface Background {
   /** All that are remembered, the oldest first, also those that ended. */
   list(): Promise<BackgroundState[]>
   state(id: string): Promise<BackgroundState>
+  /** Ports of those that run, for other sandboxes of the same workspace. */
+  openPorts(): Promise<PortFolder[]>
   /** Files that hold its newest output, older part first; for `readOutputLines` and `searchOutput`. */
   outputFiles(id: string): string[]
   input(id: string, bytes: Uint8Array, end: boolean): Promise<void>
@@ -46,19 +50,24 @@ export function createBackground(folder: string): Background {
     // It may have ended since.
     return { ...readMeta(folder, id), running, waitingForInput: answer.ok && answer.waitingForInput === true }
   }
+  const list = async (): Promise<BackgroundState[]> => {
+    const names = existsSync(folder) ? readdirSync(folder) : []
+    const ids = names.filter(name => existsSync(join(folder, name, 'meta.json')))
+    const states = await Promise.all(ids.map(state))
+    return states.sort((a, b) => a.startedAt - b.startedAt)
+  }
   return {
     state,
+    list,
+    async openPorts() {
+      const open = (await list()).filter(({ running, ports }) => running && ports.length > 0)
+      return open.map(({ id, ports }) => ({ folder: join(folder, id, PORTS_FOLDER), ports }))
+    },
     async start(command) {
       checkId(command.id)
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       await startSupervisor(folder)
       await expectOk(ask({ type: 'start', command }))
-    },
-    async list() {
-      const names = existsSync(folder) ? readdirSync(folder) : []
-      const ids = names.filter(name => existsSync(join(folder, name, 'meta.json')))
-      const states = await Promise.all(ids.map(state))
-      return states.sort((a, b) => a.startedAt - b.startedAt)
     },
     outputFiles: id => logFiles(join(folder, checkId(id))),
     async input(id, bytes, end) {

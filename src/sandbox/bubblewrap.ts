@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { PROXY_SOCKET, relayPrograms, toEnvironmentArguments } from './network.ts'
+import { type Passage, relayPrograms, toEnvironmentArguments } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {
@@ -16,6 +16,8 @@ export interface BubblewrapOptions {
   newProc: boolean
   /** The layer that is shown in place of the workspace. */
   overlay: Overlay | undefined
+  /** Kept by the relay; with none, there is no relay and no second bubblewrap. */
+  passages: readonly Passage[]
 }
 
 /** A layer over the workspace, mounted at `merged` in `folder`. */
@@ -33,7 +35,7 @@ export function toBubblewrapArguments(
   system: SandboxSystem,
   options: BubblewrapOptions,
 ): string[] {
-  const proxied = profile.network !== 'none'
+  const relayed = options.passages.length > 0
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
     '--die-with-parent',
@@ -41,19 +43,19 @@ export function toBubblewrapArguments(
     ...['--cap-drop', 'ALL'],
     ...(system.privileged ? fileCapabilities(profile) : []),
     // For the second bubblewrap, which drops them; nothing else that has them lives on (network.ts).
-    ...(system.privileged && proxied ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
+    ...(system.privileged && relayed ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
     ...['--json-status-fd', String(options.statusDescriptor)],
-    // With a network, the filter and the environment come with the second bubblewrap.
-    ...(options.seccompDescriptor === undefined || proxied
+    // With a relay, the filter and the environment come with the second bubblewrap.
+    ...(options.seccompDescriptor === undefined || relayed
       ? []
       : ['--seccomp', String(options.seccompDescriptor)]),
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev', '--size', SHARED_MEMORY_BYTES, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     // Read-only, because root could change the kernel's settings in /proc/sys: bubblewrap 0.8 leaves it open.
-    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(proxied ? [] : ['--remount-ro', '/proc'])],
+    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(relayed ? [] : ['--remount-ro', '/proc'])],
     ...toMounts(profile, options).flatMap(mount => toArguments(mount, options.blankFile)),
     ...['--remount-ro', '/run'],
-    ...['--clearenv', ...(proxied ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
+    ...['--clearenv', ...(relayed ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
     ...['--chdir', profile.cwd],
   ]
 }
@@ -112,7 +114,7 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
   const all: Mount[] = [
     { kind: 'private', path: '/run' },
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
-    ...(profile.network === 'none' ? [] : toProxyMounts(profile.network.proxySocket)),
+    ...toRelayMounts(options.passages),
     profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
     ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
@@ -132,10 +134,17 @@ function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] 
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** The way out, and the programs that lead to it: they too may lie in a place that is private to the sandbox. */
-function toProxyMounts(proxySocket: string): Mount[] {
+/** What the relay sees, and its own programs: they too may lie in a place that is private to the sandbox. */
+function toRelayMounts(passages: readonly Passage[]): Mount[] {
+  if (passages.length === 0) return []
   return [
-    { kind: 'readable', path: PROXY_SOCKET, source: proxySocket },
+    ...passages.map(
+      ({ mount: { path, source, writable } }): Mount => ({
+        kind: writable ? 'writable' : 'readable',
+        path,
+        source,
+      }),
+    ),
     ...existing(relayPrograms()).map((path): Mount => ({ kind: 'readable', path })),
   ]
 }

@@ -1,9 +1,56 @@
+import { join } from 'node:path'
+import type { SandboxProfile } from '../core/sandbox.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 import type { SandboxSystem } from './system.ts'
 
 /** Where the sandbox sees the socket of the proxy. */
-export const PROXY_SOCKET = '/run/kogu-proxy'
-const PROXY_PORT = '3128'
+const PROXY_SOCKET = '/run/kogu-proxy'
+/** Taken in every sandbox with a network. */
+export const PROXY_PORT = 3128
+/** Where the relay sees the sockets that lead to ports; hidden from the command. */
+const PORT_SOCKETS = '/run/kogu-ports'
+
+/** Ports that lead from one sandbox to another, or to the host, by Unix sockets in a folder of Kogu's own. */
+export interface SandboxPorts {
+  /** Whoever connects to the socket PORT in `folder` reaches PORT in this sandbox. */
+  readonly opened?: PortFolder
+  /** The program reaches these at 127.0.0.1 and ::1. No port twice. */
+  readonly reached?: readonly PortFolder[]
+}
+
+/** A folder that no command can see, with a socket for each port, named by its number. */
+export interface PortFolder {
+  readonly folder: string
+  readonly ports: readonly number[]
+}
+
+/** One way across the wall of the sandbox's network, kept by the relay: FROM=TO, and what the relay has to see for it. */
+export interface Passage {
+  readonly way: string
+  readonly mount: { readonly path: string; readonly source: string; readonly writable: boolean }
+}
+
+export function passagesOf({ network }: SandboxProfile, { opened, reached = [] }: SandboxPorts): Passage[] {
+  const proxy = network === 'none' ? [] : [toProxyPassage(network.proxySocket)]
+  const inward = (opened?.ports ?? []).map((port): Passage => {
+    const source = opened?.folder ?? ''
+    return { way: `${PORT_SOCKETS}/${port}=${port}`, mount: { path: PORT_SOCKETS, source, writable: true } }
+  })
+  const outward = reached.flatMap(({ folder, ports }, index) => {
+    const path = join(PORT_SOCKETS, String(index))
+    return ports.map(
+      (port): Passage => ({
+        way: `${port}=${path}/${port}`,
+        mount: { path, source: folder, writable: false },
+      }),
+    )
+  })
+  return [...proxy, ...inward, ...outward]
+}
+
+function toProxyPassage(source: string): Passage {
+  return { way: `${PROXY_PORT}=${PROXY_SOCKET}`, mount: { path: PROXY_SOCKET, source, writable: false } }
+}
 
 /** What has to be there inside the sandbox for the relay to run. */
 export function relayPrograms(): string[] {
@@ -35,23 +82,26 @@ const SCRIPT = `
 ready=/dev/shm/.kogu-ready
 /usr/bin/mkfifo -m 600 $ready || exit 125
 "$1" --dev-bind / / --die-with-parent --cap-drop ALL $2 --clearenv --chdir / --seccomp ${RELAY_DESCRIPTORS.relayFilter} \
-  -- "$3" ${OWN_PROGRAM_FLAGS.join(' ')} "$4" "$5" "$6" \
+  -- "$3" ${OWN_PROGRAM_FLAGS.join(' ')} "$4" $5 \
   < /dev/null > $ready 2> /dev/null ${RELAY_DESCRIPTORS.commandFilter}<&- ${RELAY_DESCRIPTORS.commandArguments}<&- &
-read -r line < $ready || { echo 'kogu: the way to the proxy could not be opened' >&2; exit 125; }
+read -r line < $ready || { echo 'kogu: the ways out of and into the sandbox could not be opened' >&2; exit 125; }
 /bin/rm $ready || exit 125
 bubblewrap=$1
-shift 6
+shift 5
 exec "$bubblewrap" --args ${RELAY_DESCRIPTORS.commandArguments} -- "$@" ${RELAY_DESCRIPTORS.relayFilter}<&-
 `
 
-/** The command that runs `command` with the way to the proxy open, behind the walls of `toInnerArguments`. */
+/** The command that runs `command` with the passages open, behind the walls of `toInnerArguments`. */
 export function withRelay(
   command: readonly [string, ...string[]],
   system: SandboxSystem,
+  passages: readonly Passage[],
 ): [string, ...string[]] {
   // Kogu may lie in a folder of somebody else, which root without any rights could not read. The command has this too.
   const own = system.privileged ? '--cap-add CAP_DAC_OVERRIDE' : '--unshare-user'
-  const relay = [process.execPath, findOwnProgram('network-relay'), PROXY_SOCKET, PROXY_PORT]
+  // As one word, which the script takes apart at its spaces: our own names have none.
+  const ways = passages.map(({ way }) => way).join(' ')
+  const relay = [process.execPath, findOwnProgram('network-relay'), ways]
   return ['/bin/sh', '-c', SCRIPT, 'kogu', system.bubblewrap, own, ...relay, ...command]
 }
 
@@ -61,18 +111,23 @@ export interface InnerOptions {
   newProc: boolean
   env: Readonly<Record<string, string>>
   cwd: string
+  passages: readonly Passage[]
 }
 
 /**
  * The second bubblewrap, around the command alone: the filter of system calls, which the relay cannot share; no right to
  * change mounts, which the making of this wall needs; and processes of its own, so that the relay can be neither seen
- * nor signalled nor read.
+ * nor signalled nor read. The sockets of ports are not there for it: Kogu connects to them, so a command that could
+ * put a link to a socket of the host in the place of one would be led there.
  */
 export function toInnerArguments(system: SandboxSystem, options: InnerOptions): string[] {
   return [
     ...(system.privileged ? [] : ['--unshare-user']),
     ...['--unshare-pid', '--unshare-ipc', '--dev-bind', '/', '/'],
     ...[options.newProc ? '--proc' : '--tmpfs', '/proc', '--remount-ro', '/proc'],
+    ...(options.passages.some(({ mount }) => mount.path.startsWith(PORT_SOCKETS))
+      ? ['--perms', '0000', '--tmpfs', PORT_SOCKETS, '--remount-ro', PORT_SOCKETS]
+      : []),
     ...['--die-with-parent', '--cap-drop', 'ALL', ...options.capabilities],
     ...['--seccomp', String(RELAY_DESCRIPTORS.commandFilter)],
     ...['--clearenv', ...Object.entries(options.env).flatMap(toEnvironmentArguments)],

@@ -4,7 +4,15 @@ import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { fileCapabilities, type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
 import { withLimits } from './limits.ts'
-import { proxyEnvironment, RELAY_DESCRIPTORS, toInnerArguments, withRelay } from './network.ts'
+import {
+  type Passage,
+  passagesOf,
+  proxyEnvironment,
+  RELAY_DESCRIPTORS,
+  type SandboxPorts,
+  toInnerArguments,
+  withRelay,
+} from './network.ts'
 import { withOverlay } from './overlay-mount.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
@@ -19,7 +27,10 @@ export interface Sandbox {
   close(): void
 }
 
-export type SandboxCommand = Omit<RunRequest, 'cwd' | 'env' | 'descriptors'>
+export interface SandboxCommand extends Omit<RunRequest, 'cwd' | 'env' | 'descriptors'> {
+  /** Ports that lead across the wall of its network. */
+  ports?: SandboxPorts
+}
 
 export interface SandboxResult extends RunResult {
   /** The limit that ended it, where that can be told. */
@@ -133,18 +144,21 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
   const argumentsFile = join(state.folder, `arguments-${state.number}`)
   const statusFile = join(state.folder, `status-${state.number}`)
   const filter = seccompFile(state.folder, profile.unixSockets)
+  const passages = passagesOf(profile, command.ports ?? {})
   const bubblewrap = toBubblewrapArguments(profile, system, {
     blankFile: join(state.folder, 'blank'),
     statusDescriptor: 4,
     seccompDescriptor: filter === undefined ? undefined : FILTER_DESCRIPTOR,
     newProc: state.newProc,
     overlay,
+    passages,
   })
   writeArguments(argumentsFile, bubblewrap)
   writeFileSync(statusFile, '', { mode: 0o600 })
   const limited = withLimits([command.file, ...command.args], profile.limits, system)
-  const relayed = profile.network === 'none' ? undefined : prepareRelay(system, state, profile, filter)
-  const inside = relayed === undefined ? limited : withRelay(limited, system)
+  const relayed =
+    passages.length === 0 ? undefined : prepareRelay(system, state, profile, { filter, passages })
+  const inside = relayed === undefined ? limited : withRelay(limited, system, passages)
   const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...inside]
   const [file, ...args] = overlay === undefined ? walled : withOverlay(walled, overlay, system)
   const filters = filter === undefined ? [] : [filter]
@@ -167,7 +181,7 @@ function prepareRelay(
   system: SandboxSystem,
   { folder = '', number, newProc }: State,
   profile: SandboxProfile,
-  filter: string | undefined,
+  { filter, passages }: { filter: string | undefined; passages: readonly Passage[] },
 ): Pick<Prepared, 'descriptors' | 'ownFiles'> {
   const relayFilter = seccompFile(folder, true)
   if (filter === undefined || relayFilter === undefined) {
@@ -180,8 +194,9 @@ function prepareRelay(
   const inner = toInnerArguments(system, {
     capabilities: system.privileged ? fileCapabilities(profile) : [],
     newProc,
-    env: { ...profile.env, ...proxyEnvironment() },
+    env: profile.network === 'none' ? profile.env : { ...profile.env, ...proxyEnvironment() },
     cwd: profile.cwd,
+    passages,
   })
   writeArguments(path, inner)
   return { descriptors: [path, relayFilter], ownFiles: [path] }

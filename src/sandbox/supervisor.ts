@@ -15,13 +15,15 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { tryLock } from '../core/lock-file.ts'
 import { createBackgroundLog } from './background-log.ts'
-import type {
-  BackgroundCommand,
-  BackgroundMeta,
-  FromSupervisor,
-  ToSupervisor,
+import {
+  type BackgroundCommand,
+  type BackgroundMeta,
+  type FromSupervisor,
+  PORTS_FOLDER,
+  type ToSupervisor,
 } from './background-protocol.ts'
 import { createCgroup } from './cgroup.ts'
+import { type HostPorts, openHostPorts } from './host-ports.ts'
 import { createProcesses } from './processes.ts'
 import { createSandbox, type Sandbox, type SandboxResult } from './sandbox.ts'
 import { findSandboxSystem } from './system.ts'
@@ -71,26 +73,26 @@ function serve(socket: Socket, sandbox: Sandbox): void {
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n')) {
       const line = text.slice(0, end)
       text = text.slice(end + 1)
-      socket.write(`${JSON.stringify(answer(line, sandbox))}\n`)
+      void answer(line, sandbox).then(reply => socket.write(`${JSON.stringify(reply)}\n`))
     }
   })
 }
 
-function answer(line: string, sandbox: Sandbox): FromSupervisor {
+async function answer(line: string, sandbox: Sandbox): Promise<FromSupervisor> {
   try {
     // Only the user's own processes can connect, and Kogu writes with the types of background-protocol.ts.
-    return handle(JSON.parse(line) as ToSupervisor, sandbox)
+    return await handle(JSON.parse(line) as ToSupervisor, sandbox)
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) }
   }
 }
 
-function handle(message: ToSupervisor, sandbox: Sandbox): FromSupervisor {
+async function handle(message: ToSupervisor, sandbox: Sandbox): Promise<FromSupervisor> {
   switch (message.type) {
     case 'ping':
       return { ok: true, running: running.size > 0 }
     case 'start':
-      void own(message.command, sandbox)
+      await start(message.command, sandbox)
       return { ok: true, running: true }
     case 'input':
       return giveInput(message.id, Buffer.from(message.base64, 'base64'), message.end)
@@ -105,33 +107,48 @@ function handle(message: ToSupervisor, sandbox: Sandbox): FromSupervisor {
   }
 }
 
-/** From start to end. What happens is told by `meta.json`, so nothing may escape. */
-async function own(command: BackgroundCommand, sandbox: Sandbox): Promise<void> {
+/** Nothing runs, and nothing is remembered, when a port cannot be had. */
+async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void> {
   clearTimeout(idle.timer)
-  const place = join(folder, command.id)
-  const meta: BackgroundMeta = {
-    id: command.id,
-    title: command.title,
-    startedAt: Date.now(),
-    lifetimeMs: command.lifetimeMs,
-  }
+  const { id, title, lifetimeMs } = command
+  const place = join(folder, id)
+  const meta: BackgroundMeta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports }
+  mkdirSync(place, { mode: 0o700 })
   try {
-    mkdirSync(place, { mode: 0o700 })
     writeMeta(place, meta)
-    writeMeta(place, { ...meta, ended: { at: Date.now(), ...(await run(command, place, sandbox)) } })
+    const ports = await openHostPorts(join(place, PORTS_FOLDER), command.ports)
+    void own(command, meta, { place, ports, sandbox })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    writeMeta(place, {
-      ...meta,
-      ended: { at: Date.now(), exitCode: null, signal: null, reason: 'failed', message },
-    })
+    rmSync(place, { recursive: true, force: true })
+    exitWhenIdle(sandbox)
+    throw error
   }
+}
+
+interface Resources {
+  place: string
+  ports: HostPorts
+  sandbox: Sandbox
+}
+
+function failedWith(error: unknown): Omit<Ended, 'at'> {
+  const message = error instanceof Error ? error.message : String(error)
+  return { exitCode: null, signal: null, reason: 'failed', message }
+}
+
+/** From start to end. What happens is told by `meta.json`, so nothing may escape. */
+async function own(command: BackgroundCommand, meta: BackgroundMeta, resources: Resources): Promise<void> {
+  const { place, ports, sandbox } = resources
+  const ended = await run(command, resources).catch(failedWith)
+  // Before it is told that it ended: nobody finds the port taken then.
+  ports.close()
+  writeMeta(place, { ...meta, ended: { at: Date.now(), ...ended } })
   // Only now: whoever hears that it does not run any more wants to read how it ended.
   running.delete(command.id)
   exitWhenIdle(sandbox)
 }
 
-async function run(command: BackgroundCommand, place: string, sandbox: Sandbox): Promise<Omit<Ended, 'at'>> {
+async function run(command: BackgroundCommand, { place, sandbox }: Resources): Promise<Omit<Ended, 'at'>> {
   const log = createBackgroundLog(place, LOG_LIMIT)
   const stdinPath = join(place, 'stdin')
   execFileSync('mkfifo', ['-m', '600', stdinPath], { env: { PATH: '/usr/bin:/bin' } })
@@ -146,6 +163,7 @@ async function run(command: BackgroundCommand, place: string, sandbox: Sandbox):
       stdinPath,
       timeoutMs: command.lifetimeMs,
       signal: entry.stop.signal,
+      ports: { opened: { folder: join(place, PORTS_FOLDER), ports: command.ports } },
       onStarted: pid => {
         entry.pid = pid
       },

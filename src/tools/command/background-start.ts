@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
+import { toAddress } from './background-ports.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
@@ -15,6 +16,7 @@ export interface BackgroundRequest {
   readonly command: string
   readonly env: Readonly<Record<string, string>>
   readonly preview: boolean
+  readonly ports: readonly number[]
   readonly stdin?: string | undefined
 }
 
@@ -46,6 +48,7 @@ export async function startBackground(
     ...startOf(parts, request.command, permit.command),
     title: request.command,
     lifetimeMs: LIFETIME_MS,
+    ports: request.ports,
     profile: {
       writable: permit.command.plan === null ? parts.caches : [],
       readable: [workspace],
@@ -61,10 +64,22 @@ export async function startBackground(
     },
   })
   return {
-    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.\n[${READ_ONLY} It has no network.]`,
-    data: { id, command: request.command, running: true, lifetime_ms: LIFETIME_MS },
+    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.${reachedAt(request.ports)}\n[${READ_ONLY} It has no network.]`,
+    data: {
+      id,
+      command: request.command,
+      running: true,
+      lifetime_ms: LIFETIME_MS,
+      ports: request.ports,
+      urls: request.ports.map(toAddress),
+    },
     label: { origin: 'command', trusted: true },
   }
+}
+
+function reachedAt(ports: readonly number[]): string {
+  if (ports.length === 0) return ''
+  return `\nWhile it runs and listens, it is reached at ${ports.map(toAddress).join(', ')}, on this machine and by later commands that were approved.`
 }
 
 const READ_ONLY =

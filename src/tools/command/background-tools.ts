@@ -6,6 +6,7 @@ import { ToolError } from '../../core/errors.ts'
 import { type AnyTool, defineTool, type ToolOutput } from '../../core/tool.ts'
 import type { BackgroundState } from '../../sandbox/background.ts'
 import { type FoundLines, readOutputLines, searchOutput } from '../../sandbox/output-reader.ts'
+import { toAddress } from './background-ports.ts'
 import type { CommandParts } from './parts.ts'
 
 const id = z.string().describe('Handle of a background command, or the call id of one whose output was cut')
@@ -188,8 +189,11 @@ function renderOutput(
   }
 }
 
-function describe({ running, waitingForInput, ended }: BackgroundState): string {
-  if (running) return waitingForInput ? 'running, waits for input (command_input)' : 'running'
+function describe({ running, waitingForInput, ended, ports }: BackgroundState): string {
+  if (running) {
+    const open = ports.length === 0 ? '' : ` at ${ports.map(toAddress).join(', ')}`
+    return `running${open}${waitingForInput ? ', waits for input (command_input)' : ''}`
+  }
   if (ended === undefined) return 'gone: its supervisor was killed'
   return ended.reason === 'exited' ? `ended with ${ended.exitCode ?? ended.signal}` : `ended: ${ended.reason}`
 }

@@ -6,6 +6,7 @@ import type { Permit } from '../../core/permit.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
+import { portsInput, refusePortsInForeground, toAddress } from './background-ports.ts'
 import { startBackground } from './background-start.ts'
 import { exitMeaning } from './exit-meaning.ts'
 import { type ForegroundRequest, type ForegroundResult, runForeground } from './foreground.ts'
@@ -40,6 +41,9 @@ const input = z.object({
     .boolean()
     .default(false)
     .describe('Return a handle at once; the workspace is read-only for it. See command_output, command_stop'),
+  ports: portsInput().describe(
+    'With background: ports of 127.0.0.1 that lead to what it listens to, for the person and for later commands',
+  ),
   stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
   env: z
     .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
@@ -82,6 +86,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     access(request, { runCwd }) {
       const { command, working_dir, profile, reset } = request
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
+      refusePortsInForeground(request)
       const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
       return [{ kind: 'execute', command, cwd }, ...circumstances(request)]
     },
@@ -102,13 +107,16 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
 }
 
 /** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
-function circumstances({ command, env, background, stdin }: z.output<typeof input>): Access[] {
+function circumstances({ command, env, background, stdin, ports }: z.output<typeof input>): Access[] {
   const variables = Object.keys(env)
   const found: Access[] = []
   if (variables.length > 0) {
     found.push({ kind: 'custom', name: 'environment', details: `Sets ${variables.join(', ')}.` })
   }
-  if (background) found.push({ kind: 'custom', name: 'background', details: `It goes on alone: ${command}` })
+  if (background) {
+    const open = ports.length === 0 ? '' : ` and can be reached at ${ports.map(toAddress).join(', ')}`
+    found.push({ kind: 'custom', name: 'background', details: `It goes on alone${open}: ${command}` })
+  }
   if (stdin !== undefined) {
     found.push({ kind: 'custom', name: 'stdin', details: `It reads ${describeInput(stdin)}.` })
   }

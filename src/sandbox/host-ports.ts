@@ -1,0 +1,68 @@
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { isSystemError, ToolError } from '../core/errors.ts'
+
+/** Ports of this machine's loopback that lead into a sandbox. */
+export interface HostPorts {
+  /** Nobody is let in any more, and who is in is cut off. */
+  close(): void
+}
+
+const MOST_CONNECTIONS = 1000
+
+/**
+ * Each port leads to the socket of its number in `folder`, which is made here, seen by no command, and filled by the
+ * relay of the sandbox (network-relay.ts). All of them or none; nothing is open to other machines.
+ */
+export async function openHostPorts(folder: string, ports: readonly number[]): Promise<HostPorts> {
+  mkdirSync(folder, { mode: 0o700 })
+  // Through the open folder: the name of a socket may have 107 bytes, and workspaces lie deep.
+  const place = openSync(folder, 'r')
+  const clients = new Set<Socket>()
+  const servers: Server[] = []
+  const close = (): void => {
+    for (const server of servers) server.close()
+    for (const client of clients) client.destroy()
+    closeSync(place)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    for (const port of ports) {
+      const serve = (client: Socket): void => {
+        clients.add(client)
+        client.on('close', () => clients.delete(client))
+        join(client, connect({ path: `/proc/self/fd/${place}/${port}`, allowHalfOpen: true }))
+      }
+      servers.push(await listen(port, serve))
+    }
+    return { close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function listen(port: number, serve: (client: Socket) => void): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, serve)
+  server.maxConnections = MOST_CONNECTIONS
+  return new Promise((resolve, reject) => {
+    server.once('error', error => {
+      const taken = isSystemError(error) && error.code === 'EADDRINUSE'
+      const why = taken ? 'another program uses it' : error.message
+      reject(new ToolError('failed', `Port ${port} of this machine cannot be opened: ${why}.`))
+    })
+    server.listen({ host: '127.0.0.1', port }, () => resolve(server))
+  })
+}
+
+/** As in network-relay.ts, which can import nothing. */
+function join(client: Socket, sandbox: Socket): void {
+  client.pipe(sandbox)
+  sandbox.pipe(client)
+  const end = (): void => {
+    client.destroy()
+    sandbox.destroy()
+  }
+  client.on('error', end)
+  sandbox.on('error', end)
+}
