@@ -1,4 +1,13 @@
-import { appendFileSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
@@ -9,9 +18,17 @@ import type { PinnedDirectory } from './pinned-directory.ts'
 import { isTemporary, overwriteBytes } from './replace-file.ts'
 import { hasHappened } from './settle-record.ts'
 import { putBack, removeTree } from './tree.ts'
-import { listRecords, readKept, readRecord, type SavedRecord } from './undo-read.ts'
+import {
+  headersIn,
+  listRecords,
+  type RecordPlace,
+  readKept,
+  readRecord,
+  recordFiles,
+  type SavedRecord,
+} from './undo-read.ts'
 import { type Change, recordName } from './undo-record.ts'
-import { idInName, ownerPath, type UndoStore } from './undo-store.ts'
+import { ownerPath, type UndoStore } from './undo-store.ts'
 
 // After a kill: records of processes that are gone still lie in `pending/`. Each change in them is compared with the
 // disk. What happened is kept as a complete record, what did not is forgotten, temporary files go. The cost is one
@@ -38,7 +55,7 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
     if (lock === undefined) continue
     try {
       for (const name of names.filter(each => each.endsWith(`${owner}.jsonl`))) {
-        await recoverRecord(store, join(store.places.pending, name), report)
+        await recoverFile(store, join(store.places.pending, name), report)
       }
     } finally {
       lock.release()
@@ -52,7 +69,11 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
 function removeOrphanedFiles({ places }: UndoStore): void {
   const kept = readdirSync(places.files)
   if (kept.length === 0) return
-  const recorded = new Set([...readdirSync(places.calls), ...readdirSync(places.pending)].map(idInName))
+  const recorded = new Set(
+    recordFiles(places)
+      .flatMap(headersIn)
+      .map(({ header }) => header.id),
+  )
   for (const id of kept.filter(each => !recorded.has(each))) {
     const lock = tryLock(ownerPath(places, id.slice(-12)))
     if (lock === undefined) continue
@@ -61,22 +82,33 @@ function removeOrphanedFiles({ places }: UndoStore): void {
   }
 }
 
-async function recoverRecord(store: UndoStore, path: string, report: RecoveryReport): Promise<void> {
-  const record = readRecord(path)
+/** Only the last record of a file can be unfinished. */
+async function recoverFile(store: UndoStore, path: string, report: RecoveryReport): Promise<void> {
+  const { places } = store
+  const records = headersIn(path)
+  const last = records.at(-1)
+  if (last !== undefined && !last.isDone) await recoverRecord(store, last, report)
+  if (sizeOf(path) === 0) {
+    rmSync(path)
+    return
+  }
+  const kept = records.map(({ header }) => sizeOf(join(places.files, header.id)))
+  const bytes = kept.reduce((sum, size) => sum + size, sizeOf(path))
+  renameSync(path, join(places.calls, recordName(basename(path, '.jsonl'), bytes)))
+}
+
+async function recoverRecord(store: UndoStore, place: RecordPlace, report: RecoveryReport): Promise<void> {
+  const record = readRecord(place)
   const done = record === undefined ? [] : await reconcile(store, record, report.problems)
   if (record === undefined || done.length === 0) {
-    rmSync(path, { force: true })
-    rmSync(join(store.places.files, basename(path, '.jsonl')), { recursive: true, force: true })
+    truncateSync(place.path, place.start)
+    if (record !== undefined)
+      rmSync(join(store.places.files, record.header.id), { recursive: true, force: true })
     report.dropped += 1
     return
   }
   // The last line may have been cut short; on a line of its own this one is found.
-  if (done.length < record.changes.length) appendFileSync(path, `\n${JSON.stringify({ done })}\n`)
-  const { id } = record.header
-  renameSync(
-    path,
-    join(store.places.calls, recordName(id, sizeOf(path) + sizeOf(join(store.places.files, id)))),
-  )
+  appendFileSync(place.path, `\n${JSON.stringify({ done })}\n`)
   report.completed += 1
 }
 
@@ -142,8 +174,8 @@ function findNext(store: UndoStore, record: SavedRecord, change: Change, folder:
   const id = change.inPlace?.afterIn
   const hash = change.after?.sha256 ?? ''
   if (id !== undefined) {
-    const path = listRecords(store.places).find(each => idInName(basename(each)) === id)
-    const other = path === undefined ? record : readRecord(path)
+    const place = listRecords(store.places).find(each => each.header.id === id)
+    const other = place === undefined ? record : readRecord(place)
     return readKept(store.places, other ?? record, hash)
   }
   const siblings = record.temporaries.filter(each => dirname(each.path) === folder.real)

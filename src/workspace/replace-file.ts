@@ -221,14 +221,17 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
     const mine = { stat: lstatSync(incoming.path), sha256: incoming.sha256 }
     renameSync(incoming.path, folder.at(name))
     settle()
-    if (await isAsSeen(folder, aside, seen)) return
-    await putBackTheirs(to, aside, second, mine)
-    incoming.restore(folder.at(second))
-    throw changedMeanwhile(path)
-  } finally {
+    if (!(await isAsSeen(folder, aside, seen))) {
+      await putBackTheirs(to, aside, second, mine)
+      incoming.restore(folder.at(second))
+      throw changedMeanwhile(path)
+    }
+  } catch (error) {
     removeIfThere(folder.at(aside))
     removeIfThere(folder.at(second))
+    throw error
   }
+  unlinkSync(folder.at(aside))
 }
 
 /**

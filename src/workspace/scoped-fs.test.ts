@@ -94,7 +94,8 @@ describe('update', () => {
     await workspace.write('a.txt', '2')
     expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'a.txt'])
     expect(readdirSync(at('.kogu/locks')).filter(name => !name.endsWith('.owner'))).toEqual([])
-    expect(readdirSync(workspace.undo.places.pending).filter(name => name.endsWith('.jsonl'))).toEqual([])
+    await workspace.undo.close()
+    expect(readdirSync(workspace.undo.places.pending)).toEqual([])
   })
 
   test('runs changes of one file one after another, each on the result of the one before', async () => {

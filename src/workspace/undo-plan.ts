@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import type { EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import { createObserver, type Observer } from './observer.ts'
-import { listRecords, readHeader, readRecord, type SavedRecord } from './undo-read.ts'
+import { listRecords, type RecordPlace, readRecord, type SavedRecord } from './undo-read.ts'
 import type { Change, Owner, RecordHeader } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -66,13 +66,12 @@ export interface PlanOptions {
 
 /** The recorded calls, the newest first. */
 export function listCalls(store: UndoStore, selection?: UndoSelection): CallChanges[] {
-  const byCall = new Map<string, { header: RecordHeader; paths: string[] }>()
-  for (const path of listRecords(store.places)) {
-    const header = readHeader(path)
-    if (header === undefined) continue
+  const byCall = new Map<string, { header: RecordHeader; places: RecordPlace[] }>()
+  for (const place of listRecords(store.places)) {
+    const { header } = place
     const known = byCall.get(header.call)
-    if (known === undefined) byCall.set(header.call, { header, paths: [path] })
-    else known.paths.push(path)
+    if (known === undefined) byCall.set(header.call, { header, places: [place] })
+    else known.places.push(place)
   }
   const undone = findUndone([...byCall.values()].map(each => each.header))
   const chosen = [...byCall.values()].filter(({ header }) => selection === undefined || isChosen(header))
@@ -87,8 +86,8 @@ export function listCalls(store: UndoStore, selection?: UndoSelection): CallChan
     return 'run' in selection ? run === selection.run : true
   }
 
-  function toChanges({ header, paths }: { header: RecordHeader; paths: string[] }): CallChanges {
-    const records = paths.flatMap(path => readRecord(path) ?? [])
+  function toChanges({ header, places }: { header: RecordHeader; places: RecordPlace[] }): CallChanges {
+    const records = places.flatMap(place => readRecord(place) ?? [])
     const { call, run, tool, at, undoes } = header
     return { call, run, tool, at, undoes: undoes ?? [], undone: undone.has(call), records }
   }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { sha256 } from './file-content.ts'
@@ -11,10 +11,17 @@ import {
   storedName,
 } from './undo-record.ts'
 
-/** A record read back. */
-export interface SavedRecord {
+/** Where a record begins in a file of records. */
+export interface RecordPlace {
   readonly path: string
+  readonly start: number
+}
+
+/** A record read back. */
+export interface SavedRecord extends RecordPlace {
   readonly header: RecordHeader
+  /** False: its process was killed before all changes were made, or is still making them. */
+  readonly isDone: boolean
   /** In the order in which they were made. */
   readonly changes: readonly Change[]
   readonly temporaries: readonly { path: string; movedFrom?: string }[]
@@ -22,54 +29,72 @@ export interface SavedRecord {
   readonly objects: ReadonlyMap<string, { start: number; length: number }>
 }
 
-const OBJECT_LINE = '{"object":"'
+const HEADER_LINE = Buffer.from('{"header":')
+const OBJECT_LINE = Buffer.from('{"object":"')
+const DONE_LINE = Buffer.from('{"done":')
 const HASH_LENGTH = 64
 const CHUNK = 4 * 1024 * 1024
 
-/** Paths of all complete records, the newest first. */
-export function listRecords(places: StorePlaces): string[] {
-  const names = readdirSync(places.calls).filter(name => name.endsWith('.jsonl'))
-  return names
-    .sort()
-    .reverse()
-    .map(name => join(places.calls, name))
+/** All records that are done, the newest first. */
+export function listRecords(places: StorePlaces): (RecordPlace & { header: RecordHeader })[] {
+  return recordFiles(places)
+    .flatMap(path => headersIn(path).filter(each => each.isDone))
+    .sort((a, b) => (a.header.id < b.header.id ? 1 : -1))
 }
 
-/** The header only: enough to choose by call or run. Undefined when the record went meanwhile or is damaged. */
-export function readHeader(path: string): RecordHeader | undefined {
-  for (const { text } of linesOf(path, 4096)) {
-    const line = parseLine(text)
-    return line !== undefined && 'header' in line ? line.header : undefined
+export function recordFiles(places: StorePlaces): string[] {
+  // In the order in which a file moves: one that moves meanwhile is not missed.
+  return [places.pending, places.calls].flatMap(folder =>
+    readdirSync(folder).flatMap(name => (name.endsWith('.jsonl') ? [join(folder, name)] : [])),
+  )
+}
+
+/** The records in a file, in their order. None when the file went meanwhile. */
+export function headersIn(path: string): (RecordPlace & { header: RecordHeader; isDone: boolean })[] {
+  const found: (RecordPlace & { header: RecordHeader; isDone: boolean })[] = []
+  for (const { bytes, start } of linesOf(path, 0)) {
+    if (beginsWith(bytes, HEADER_LINE)) {
+      const line = parseLine(bytes)
+      if (line !== undefined && 'header' in line) {
+        found.push({ path, start, header: line.header, isDone: false })
+      }
+    } else if (beginsWith(bytes, DONE_LINE)) {
+      const last = found.at(-1)
+      if (last !== undefined) found[found.length - 1] = { ...last, isDone: true }
+    }
   }
-  return undefined
+  return found
 }
 
 /** Contents stay on the disk until they are asked for. A record that was cut short gives what it has. */
-export function readRecord(path: string): SavedRecord | undefined {
+export function readRecord({ path, start: from }: RecordPlace): SavedRecord | undefined {
   let header: RecordHeader | undefined
-  let done: Set<number> | undefined
+  let done: 'all' | Set<number> | undefined
   const changes: Change[] = []
   const temporaries: { path: string; movedFrom?: string }[] = []
   const objects = new Map<string, { start: number; length: number }>()
-  for (const { text, start, length } of linesOf(path, CHUNK)) {
-    if (text.startsWith(OBJECT_LINE)) {
-      objects.set(text.slice(OBJECT_LINE.length, OBJECT_LINE.length + HASH_LENGTH), { start, length })
+  for (const { bytes, start } of linesOf(path, from)) {
+    if (beginsWith(bytes, OBJECT_LINE)) {
+      const hash = bytes.toString('latin1', OBJECT_LINE.length, OBJECT_LINE.length + HASH_LENGTH)
+      objects.set(hash, { start, length: bytes.length })
       continue
     }
-    const line = parseLine(text)
+    const line = parseLine(bytes)
     if (line === undefined) continue
-    if ('header' in line) header = line.header
-    else if ('change' in line) changes.push(line.change)
+    if ('header' in line) {
+      if (header !== undefined) break
+      header = line.header
+    } else if ('change' in line) changes.push(line.change)
     else if ('temporary' in line) {
       temporaries.push({
         path: line.temporary,
         ...(line.movedFrom === undefined ? {} : { movedFrom: line.movedFrom }),
       })
-    } else if ('done' in line) done = new Set(line.done)
+    } else if ('done' in line) done = line.done === 'all' ? 'all' : new Set(line.done)
   }
   if (header === undefined) return undefined
-  const made = done === undefined ? changes : changes.filter((_, index) => done.has(index))
-  return { path, header, changes: made, temporaries, objects }
+  const made = changes.filter((_, index) => done === undefined || done === 'all' || done.has(index))
+  return { path, start: from, header, isDone: done !== undefined, changes: made, temporaries, objects }
 }
 
 /** Kept bytes, by their hash and checked against it. */
@@ -97,7 +122,7 @@ export function createKeptReader(places: StorePlaces): KeptReader {
   const descriptorOf = (path: string): number => {
     if (open?.path !== path) {
       close()
-      open = { path, descriptor: openSync(path, 'r') }
+      open = { path, descriptor: openRecords(path) }
     }
     return open.descriptor
   }
@@ -131,7 +156,7 @@ function verified(bytes: Buffer | undefined, hash: string): Buffer {
 function readObject(descriptor: number, place: { start: number; length: number }): Buffer | undefined {
   const buffer = Buffer.allocUnsafe(place.length)
   readSync(descriptor, buffer, 0, place.length, place.start)
-  const line = parseLine(buffer.toString('latin1'))
+  const line = parseLine(buffer)
   if (line === undefined || !('object' in line)) return undefined
   return 'zstd' in line
     ? zstdDecompressSync(Buffer.from(line.zstd, 'base64'))
@@ -153,10 +178,30 @@ function readFile(
   }
 }
 
-function parseLine(text: string): RecordLine | undefined {
+/** Opens a file of records, which may have become full since it was listed. */
+function openRecords(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+    const calls = join(dirname(dirname(path)), 'calls')
+    const name = readdirSync(calls).find(each => each.startsWith(`${basename(path, '.jsonl')}.`))
+    if (name === undefined) throw error
+    return openSync(join(calls, name), 'r')
+  }
+}
+
+function beginsWith(bytes: Buffer, beginning: Buffer): boolean {
+  return (
+    bytes.length >= beginning.length &&
+    bytes.compare(beginning, 0, beginning.length, 0, beginning.length) === 0
+  )
+}
+
+function parseLine(bytes: Buffer): RecordLine | undefined {
   try {
     // Our own file, in a folder that no tool may write to.
-    return JSON.parse(text) as RecordLine
+    return JSON.parse(bytes.toString('utf8')) as RecordLine
   } catch {
     // The last line of a record that was cut short by a kill.
     return undefined
@@ -164,29 +209,29 @@ function parseLine(text: string): RecordLine | undefined {
 }
 
 /** Positions are in bytes. A last line without its end is left out. */
-function* linesOf(path: string, chunk: number): Generator<{ text: string; start: number; length: number }> {
+function* linesOf(path: string, from: number): Generator<{ bytes: Buffer; start: number }> {
   let descriptor: number
   try {
-    descriptor = openSync(path, 'r')
+    descriptor = openRecords(path)
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return
     throw error
   }
   try {
     let rest = Buffer.alloc(0)
-    let start = 0
+    let start = from
     for (;;) {
-      const buffer = Buffer.allocUnsafe(chunk)
-      const count = readSync(descriptor, buffer, 0, chunk, start + rest.length)
+      const buffer = Buffer.allocUnsafe(CHUNK)
+      const count = readSync(descriptor, buffer, 0, CHUNK, start + rest.length)
       if (count === 0) return
       rest = rest.length === 0 ? buffer.subarray(0, count) : Buffer.concat([rest, buffer.subarray(0, count)])
-      let from = 0
-      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, from)) {
-        yield { text: rest.toString('utf8', from, end), start: start + from, length: end - from }
-        from = end + 1
+      let next = 0
+      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, next)) {
+        yield { bytes: rest.subarray(next, end), start: start + next }
+        next = end + 1
       }
-      start += from
-      rest = rest.subarray(from)
+      start += next
+      rest = rest.subarray(next)
     }
   } finally {
     closeSync(descriptor)

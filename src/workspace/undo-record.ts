@@ -4,11 +4,13 @@ import { promisify } from 'node:util'
 import { zstdCompress, zstdCompressSync } from 'node:zlib'
 import type { Effect } from '../core/effects.ts'
 import { isSystemError } from '../core/errors.ts'
+import type { RecordFile } from './record-file.ts'
 
-// One record holds what one step of a call is about to change, and what is needed to put it back. It is a file of JSON
-// lines: a header, kept contents, temporary files, changes. It lies in `pending/` before the first change becomes
-// visible and is renamed into `calls/` after the last one. A kill in between leaves it in `pending/`, where the next
-// start compares each change with the disk (recovery.ts): so every change is either not there or can be undone.
+// One record holds what one step of a call is about to change, and what is needed to put it back. It is a sequence of
+// JSON lines: a header, kept contents, temporary files, changes; and when all of them were made, `done`. Records are
+// appended to a file in `pending/`, which moves to `calls/` when it is full or its process ends. A kill leaves it in
+// `pending/` with a last record that is not done. The next start compares each change of that one with the disk
+// (recovery.ts): so every change is either not there or can be undone.
 //
 // A kill cannot lose what was written, only a loss of power can: records are synced in batches soon after they are
 // complete (undo-store.ts), contents that have a file of their own are left to the system.
@@ -61,8 +63,8 @@ export type RecordLine =
   /** `movedFrom`: not made by us but moved there; it goes back. */
   | { temporary: string; movedFrom?: string }
   | { change: Change }
-  /** Only these changes happened, by their order. */
-  | { done: readonly number[] }
+  /** The record is complete: all changes happened, or only these of them, by their order. */
+  | { done: 'all' | readonly number[] }
 
 export interface StorePlaces {
   readonly pending: string
@@ -77,8 +79,9 @@ export interface RecordOptions {
   readonly budgetBytes: number
   readonly largeFileBytes: number
   readonly makeRoom: (bytes: number) => void
-  /** Called with the path of each complete record. */
-  readonly onCommitted: (path: string) => void
+  /** A file that nobody else appends to. */
+  readonly takeFile: (id: string) => RecordFile
+  readonly giveBack: (file: RecordFile) => void
 }
 
 /** Contents up to this size lie in the record itself: one file to write and to sync, however many were changed. */
@@ -93,19 +96,17 @@ export class ChangeRecord {
   readonly header: RecordHeader
   readonly changes: Change[] = []
   readonly #options: RecordOptions
-  /** Where it lies until it is complete. */
-  readonly pendingPath: string
   readonly #filesPath: string
   readonly #kept = new Set<string>()
   #lines: string[] = []
   #buffered = 0
   #bytes = 0
-  #descriptor: number | undefined
+  #keptBytes = 0
+  #place: { file: RecordFile; start: number } | undefined
 
   constructor(options: RecordOptions) {
     this.#options = options
     this.header = options.header
-    this.pendingPath = join(options.places.pending, `${options.header.id}.jsonl`)
     this.#filesPath = join(options.places.files, options.header.id)
     this.#append({ header: options.header })
   }
@@ -128,7 +129,7 @@ export class ChangeRecord {
     } finally {
       fs.closeSync(descriptor)
     }
-    this.#bytes += kept.length
+    this.#countKept(kept.length)
     this.#kept.add(hash)
     return true
   }
@@ -144,7 +145,7 @@ export class ChangeRecord {
     // A file with other names stays in use: as one more name of it, what is kept would change with it.
     const mayLink = file.displaced && fs.lstatSync(path).nlink === 1
     if (!mayLink || !tryLink(path, to)) fs.copyFileSync(path, to, fs.constants.COPYFILE_FICLONE)
-    this.#bytes += file.size
+    this.#countKept(file.size)
     this.#kept.add(file.sha256)
     return true
   }
@@ -165,31 +166,39 @@ export class ChangeRecord {
     this.#write()
   }
 
-  /** The changes are visible: the call can be undone from now on. `done`: only these of them happened. */
-  commit(done?: readonly Change[]): void {
-    if (done !== undefined && done.length < this.changes.length) {
-      const chosen = new Set(done)
+  /** Where it is being written; undefined before the first `seal`. */
+  get place(): { path: string; start: number } | undefined {
+    return this.#place === undefined ? undefined : { path: this.#place.file.path, start: this.#place.start }
+  }
+
+  /** The changes are visible: the call can be undone from now on. `happened`: only these of them did. */
+  commit(happened?: readonly Change[]): void {
+    if (happened === undefined || happened.length === this.changes.length) this.#append({ done: 'all' })
+    else {
+      const chosen = new Set(happened)
       this.#append({ done: this.changes.flatMap((change, index) => (chosen.has(change) ? [index] : [])) })
-      this.changes.splice(0, this.changes.length, ...done)
+      this.changes.splice(0, this.changes.length, ...happened)
     }
-    if (this.#lines.length > 0) this.#write()
-    this.#closeFile()
-    const path = join(this.#options.places.calls, recordName(this.header.id, this.#bytes))
-    fs.renameSync(this.pendingPath, path)
-    this.#options.onCommitted(path)
+    const { file } = this.#write()
+    file.addKept(this.#keptBytes)
+    this.#place = undefined
+    this.#options.giveBack(file)
   }
 
   /** Nothing was changed. */
   abort(): void {
-    this.#closeFile()
     this.changes.length = 0
-    fs.rmSync(this.pendingPath, { force: true })
     fs.rmSync(this.#filesPath, { recursive: true, force: true })
+    if (this.#place === undefined) return
+    const { file, start } = this.#place
+    this.#place = undefined
+    file.cutTo(start)
+    this.#options.giveBack(file)
   }
 
-  #closeFile(): void {
-    if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor)
-    this.#descriptor = undefined
+  #countKept(bytes: number): void {
+    this.#bytes += bytes
+    this.#keptBytes += bytes
   }
 
   #fits(size: number): boolean {
@@ -209,11 +218,15 @@ export class ChangeRecord {
     if (this.#buffered > WRITE_CHUNK) this.#write()
   }
 
-  #write(): void {
-    this.#descriptor ??= fs.openSync(this.pendingPath, 'wx', 0o600)
-    writeWhole(this.#descriptor, Buffer.from(this.#lines.join('')))
+  #write(): { file: RecordFile } {
+    if (this.#place === undefined) {
+      const file = this.#options.takeFile(this.header.id)
+      this.#place = { file, start: file.size }
+    }
+    this.#place.file.append(Buffer.from(this.#lines.join('')))
     this.#lines = []
     this.#buffered = 0
+    return this.#place
   }
 }
 
@@ -221,7 +234,7 @@ export function toEffect({ content: _, target: __, inPlace: ___, owner: ____, ..
   return effect
 }
 
-/** The size is in the name so that keeping to the budget needs no more than a listing. */
+/** Of a full file of records. The size is in the name so that keeping to the budget needs no more than a listing. */
 export function recordName(id: string, bytes: number): string {
   return `${id}.${bytes}.jsonl`
 }

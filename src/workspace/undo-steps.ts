@@ -90,7 +90,7 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
   // What was on the disk under another path is in the new record by now.
   let own: SavedRecord | undefined
   const contents: Contents = ({ content, state }) => {
-    own ??= content?.from === 'disk' ? readRecord(work.record.pendingPath) : undefined
+    own ??= content?.from === 'disk' ? readBack(work.record) : undefined
     const record = content?.from === 'record' ? content.record : own
     if (record === undefined || state.sha256 === undefined)
       throw new Error('A file to be restored has no content.')
@@ -101,6 +101,10 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
   } finally {
     reader.close()
   }
+}
+
+function readBack({ place }: Work['record']): SavedRecord | undefined {
+  return place === undefined ? undefined : readRecord(place)
 }
 
 async function putContent(work: Work, step: PreparedStep, contents: Contents): Promise<void> {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
-import { ToolError } from '../core/errors.ts'
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
-import { type CallReference, ChangeRecord, type StorePlaces } from './undo-record.ts'
+import { RecordFile } from './record-file.ts'
+import { headersIn } from './undo-read.ts'
+import { type CallReference, ChangeRecord, recordName, type StorePlaces } from './undo-record.ts'
 
 export interface UndoStoreOptions {
   /** A real path: no component may be a link. */
@@ -27,7 +28,10 @@ export interface UndoStore {
 export const DEFAULT_BUDGET_BYTES = 1024 ** 3
 export const DEFAULT_LARGE_FILE_BYTES = 100 * 1024 ** 2
 /** Beyond this, listing them would cost more than old changes of one line are worth. */
-const MAX_RECORDS = 20_000
+const MAX_FILES = 20_000
+/** A file of records that has as much is full, or this part of the budget: they are removed as a whole. */
+const FULL_BYTES = 1024 ** 2
+const FULL_PART = 1 / 16
 const SYNC_AFTER_MS = 100
 /** How long the store of another folder, which came with a copy of the workspace, is left where it is. */
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
@@ -38,7 +42,7 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
   const places = openPlaces(options.directory)
   const owner = randomBytes(6).toString('hex')
   const room = createRoom(places, budgetBytes)
-  const syncing = createBatchSync()
+  const files = createRecordFiles(places, Math.min(FULL_BYTES, budgetBytes * FULL_PART))
   let ownerLock: FileLock | undefined
   let count = 0
 
@@ -57,48 +61,106 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
         budgetBytes,
         largeFileBytes,
         makeRoom: room,
-        onCommitted: syncing.add,
+        takeFile: files.take,
+        giveBack: files.giveBack,
       })
     },
-    flush: syncing.flush,
+    flush: files.flush,
     async close() {
-      await syncing.flush()
+      await files.close()
       ownerLock?.release()
       ownerLock = undefined
     },
   }
 }
 
-/** Syncs files a moment after they were written: one by one, each would make the next change wait for the disk. */
-function createBatchSync() {
-  let waiting: string[] = []
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
-  const flush = (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
-    const batch = waiting
-    waiting = []
-    running = running.then(async () => {
-      for (const path of batch) await syncPath(path)
-    })
-    return running
+/** The files that this process appends to: as many as there are records at the same time. */
+function createRecordFiles(places: StorePlaces, fullBytes: number) {
+  const free: RecordFile[] = []
+  const syncing = createBatchSync()
+  const retire = (file: RecordFile): void => {
+    if (file.isGone()) {
+      file.close()
+      return
+    }
+    if (file.size === 0) rmSync(file.path)
+    else renameSync(file.path, join(places.calls, recordName(file.id, file.totalBytes)))
+    syncing.addLast(file)
   }
   return {
-    flush,
-    add(path: string): void {
-      waiting.push(path)
-      timer ??= setTimeout(flush, SYNC_AFTER_MS).unref()
+    flush: syncing.flush,
+    take(id: string): RecordFile {
+      const file = free.pop() ?? createFile(places, id)
+      if (file.isGone()) throw removedStore(places)
+      return file
+    },
+    giveBack(file: RecordFile): void {
+      if (file.totalBytes >= fullBytes) {
+        retire(file)
+        return
+      }
+      free.push(file)
+      syncing.add(file)
+    },
+    async close() {
+      for (const file of free.splice(0)) retire(file)
+      await syncing.flush()
     },
   }
 }
 
-async function syncPath(path: string): Promise<void> {
+function createFile(places: StorePlaces, id: string): RecordFile {
   try {
-    await using file = await open(path)
-    await file.sync()
-  } catch {
-    // Removed by now to keep to the budget; or it cannot be synced, and is still there for all but a loss of power.
+    return new RecordFile(places.pending, id)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') throw removedStore(places)
+    throw error
+  }
+}
+
+function removedStore(places: StorePlaces): ToolError {
+  return new ToolError(
+    'failed',
+    `The undo store was removed while Kogu was running: ${dirname(places.calls)}`,
+    {
+      hint: 'Nothing was changed. Start Kogu again, which makes a new one.',
+    },
+  )
+}
+
+/** Syncs files a moment after they were written: one by one, each would make the next change wait for the disk. */
+function createBatchSync() {
+  const waiting = new Set<RecordFile>()
+  const ended = new Set<RecordFile>()
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+  const syncAll = async (): Promise<void> => {
+    const batch = [...waiting]
+    waiting.clear()
+    for (const file of batch) {
+      // What cannot be synced is still there for all but a loss of power.
+      await file.sync().catch(() => undefined)
+      if (ended.delete(file)) file.close()
+    }
+  }
+  const flush = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    running = running.then(syncAll)
+    return running
+  }
+  const add = (file: RecordFile): void => {
+    waiting.add(file)
+    timer ??= setTimeout(flush, SYNC_AFTER_MS).unref()
+  }
+  return {
+    flush,
+    add,
+    /** For the last time: it is closed then. */
+    addLast(file: RecordFile): void {
+      ended.add(file)
+      add(file)
+    },
   }
 }
 
@@ -118,7 +180,7 @@ function openPlaces(directory: string): StorePlaces {
     })
   }
   const identity = statSync(directory, { bigint: true })
-  const own = `v1-${identity.ino.toString(36)}-${identity.birthtimeNs.toString(36)}`
+  const own = `v2-${identity.ino.toString(36)}-${identity.birthtimeNs.toString(36)}`
   for (const name of readdirSync(directory)) {
     const age = Date.now() - statSync(join(directory, name)).mtimeMs
     if (name !== own && age > FOREIGN_STORE_MS)
@@ -130,31 +192,33 @@ function openPlaces(directory: string): StorePlaces {
   return places
 }
 
-/** Removes the oldest records until `bytes` more fit into the budget. */
+/** Removes the oldest files of records until `bytes` more fit into the budget. */
 function createRoom(places: StorePlaces, budgetBytes: number): (bytes: number) => void {
   // Other processes add too, so the sum is taken anew every now and then.
   let used = Number.POSITIVE_INFINITY
   let addedSince = 0
   return bytes => {
-    addedSince += Math.max(bytes, budgetBytes / MAX_RECORDS)
+    addedSince += Math.max(bytes, budgetBytes / MAX_FILES)
     used += bytes
     if (used <= budgetBytes && addedSince < budgetBytes / 16) return
-    const records = readdirSync(places.calls).sort()
-    used = bytes + records.reduce((sum, name) => sum + sizeInName(name), 0)
+    const names = readdirSync(places.calls).sort()
+    used = bytes + names.reduce((sum, name) => sum + sizeInName(name), 0)
     addedSince = 0
-    const excess = records.length - MAX_RECORDS
-    for (const [index, name] of records.entries()) {
+    const excess = names.length - MAX_FILES
+    for (const [index, name] of names.entries()) {
       if (used <= budgetBytes && index >= excess) return
-      removeRecord(places, name)
+      removeRecords(places, name)
       used -= sizeInName(name)
     }
   }
 }
 
-export function removeRecord(places: StorePlaces, name: string): void {
-  // The record first: one without its files would promise what it cannot keep.
-  rmSync(join(places.calls, name), { force: true })
-  rmSync(join(places.files, idInName(name)), { recursive: true, force: true })
+function removeRecords(places: StorePlaces, name: string): void {
+  const path = join(places.calls, name)
+  const headers = headersIn(path)
+  // The records first: one without its files would promise what it cannot keep.
+  rmSync(path, { force: true })
+  for (const { header } of headers) rmSync(join(places.files, header.id), { recursive: true, force: true })
 }
 
 export function idInName(name: string): string {

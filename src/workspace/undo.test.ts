@@ -11,10 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createTestWorkspace, snapshot, type TestWorkspace } from './testing.ts'
 import { applyUndo, type UndoOptions } from './undo-apply.ts'
 import { listCalls, type PlanOptions, planUndo, type UndoSelection } from './undo-plan.ts'
+import { recordFiles } from './undo-read.ts'
 
 let workspace: TestWorkspace
 let undos = 0
@@ -242,8 +244,7 @@ describe('the budget', () => {
     const small = createTestWorkspace({ budgetBytes: 200_000 })
     for (let n = 0; n < 40; n += 1)
       await small.write('a.txt', `${n} ${'x'.repeat(10_000)}${Math.random()}`, `c${n}`)
-    const { calls } = small.undo.places
-    const used = readdirSync(calls).reduce((sum, name) => sum + statSync(join(calls, name)).size, 0)
+    const used = recordFiles(small.undo.places).reduce((sum, path) => sum + statSync(path).size, 0)
     expect(used).toBeLessThan(200_000)
     expect(used).toBeGreaterThan(100_000)
     expect(listCalls(small.undo).at(0)?.call).toBe('c39')
@@ -253,10 +254,37 @@ describe('the budget', () => {
     await small.close()
   })
 
+  test('calls of several processes are listed and undone in the order in which they were made', async () => {
+    const other = createTestWorkspace({ root: workspace.root })
+    for (const [index, each] of [workspace, other, workspace, other].entries()) {
+      await each.write('a.txt', String(index), `c${index}`)
+      await sleep(2)
+    }
+    expect(listCalls(workspace.undo).map(({ call }) => call)).toEqual(['c3', 'c2', 'c1', 'c0'])
+    const plan = await planUndo(workspace.undo, { last: 2 })
+    // The other process ends between the plan and its execution, and its file of records moves.
+    await other.undo.close()
+    await applyUndo(workspace.undo, plan, {
+      call: { id: 'u', run: 'run', tool: 'undo' },
+      mayChange: () => true,
+    })
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('1')
+  })
+
+  test('nothing is changed any more once somebody removed the store under a running process', async () => {
+    await workspace.write('a.txt', 'old', 'make')
+    rmSync(join(workspace.root, '.kogu/undo'), { recursive: true })
+    await expect(workspace.write('a.txt', 'new', 'lost')).rejects.toThrow('undo store was removed')
+    await expect(workspace.write('b.txt', 'new', 'lost')).rejects.toThrow('undo store was removed')
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('old')
+    expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'a.txt'])
+  })
+
   test('a store that was copied with its workspace is not used', async () => {
     await workspace.write('a.txt', 'x', 'make')
     const { calls } = workspace.undo.places
     const own = join(calls, '..')
+    await workspace.undo.close()
     const copy = createTestWorkspace()
     mkdirSync(join(copy.root, '.kogu/undo'), { recursive: true })
     renameSync(own, join(copy.root, '.kogu/undo', own.split('/').at(-1) ?? ''))
