@@ -176,6 +176,7 @@ function createParts(
     rules,
     grants,
     canHide: commands.sandbox !== null,
+    network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
     now: Date.now,
   })

@@ -73,6 +73,15 @@ describe.skipIf(!python)(`a question in the terminal${why}`, () => {
     expect(shown).toContain('⟨U+001B⟩')
   })
 
+  test('names the hosts that a command may contact', () => {
+    const ask = (command: string) =>
+      onTerminal(['call', 'run_command', JSON.stringify({ command })], [{ wait: 'Choose:', type: 'deny\n' }])
+    expect(ask('curl https://api.example.com/x').shown).toContain(
+      'It may contact api.example.com and no other host.',
+    )
+    expect(ask('curl $URL').shown).toContain('It may contact any public host.')
+  })
+
   test('an answer that is to be remembered is not asked again', () => {
     const npm = ['call', 'run_command', '{"command":"touch made.txt"}']
     expect(onTerminal(npm, [{ wait: 'Choose:', type: 'always 2\n' }]).code).toBe(0)

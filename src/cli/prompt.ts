@@ -154,6 +154,7 @@ function describeQuestion(question: Question, output: Output): string {
     ...(question.preview === undefined ? [] : indent(question.preview)),
     `  in ${toVisible(cwd)}`,
     ...(effects.length === 0 ? [] : [`  effects: ${effects.join(', ')}`]),
+    ...(judgement.decision.notes ?? []).map(note => `  ${toVisible(note)}`),
     `  asked by ${place?.id ?? judgement.decision.by}${where}: ${toVisible(judgement.decision.reason)}`,
     describeChoices(question, output),
   ].join('\n')

@@ -197,12 +197,22 @@ function reviewerSchema() {
   )
 }
 
+const HOSTS_WANTED = 'A host is a name such as "registry.npmjs.org" or "*.example.com".'
+
+/** As in rules. An address with `https://` would never match a host, and nobody would notice. */
+function hostPattern() {
+  return z.string().regex(/^(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?)(?::\d+)?$/, HOSTS_WANTED)
+}
+
 function sandboxSchema() {
   return table({
     required: z.boolean().default(false).describe('Refuse commands where no sandbox can be had'),
     network: z
-      .union([z.boolean(), z.array(z.string())], { error: 'Write true, false or a list of hosts.' })
-      .default(false),
+      .union([z.boolean(), z.array(hostPattern())], {
+        error: `Write true, false or a list of hosts. ${HOSTS_WANTED}`,
+      })
+      .default(false)
+      .describe('Further hosts for approved commands; true: every public host'),
     memory: size().prefault('4GiB'),
     processes: z.int().min(1).default(512),
     cpu: duration().prefault('15m').describe('Processor time of one command'),

@@ -29,6 +29,18 @@ export type CommandRedirect =
   | { readonly kind: 'file'; readonly fd: 0; readonly path: string }
   | { readonly kind: 'text'; readonly fd: 0; readonly text: string }
 
+/**
+ * Why a command may not contact this host, or null. Asked before its name is looked up, without addresses, because a
+ * lookup alone tells others something; and again with all addresses that the name stands for.
+ */
+export type JudgeHost = (host: string, port: number, addresses: readonly string[]) => HostRefusal | null
+
+export interface HostRefusal {
+  readonly reason: string
+  /** A rule that allows the host, or the setting `sandbox.network`, would let it through. */
+  readonly canBeAllowed: boolean
+}
+
 /** What the engine found out about a command line and lets it do. */
 export interface CommandPermit {
   readonly cwd: string
@@ -42,8 +54,8 @@ export interface CommandPermit {
   readonly deniesReading?: (realPath: string) => boolean
   /** Real paths outside the workspace that rules forbid to read, with all that is below them. They exist. */
   readonly deniedRoots: readonly string[]
-  /** The approval covered contacting other machines. Why not this one, or null; with all addresses of its name. */
-  readonly network?: (host: string, port: number, addresses: readonly string[]) => string | null
+  /** The approval covered contacting other machines, and these only. */
+  readonly network?: JudgeHost
   /** Rules that forbid changes hold for what a command did, too: why this real path may not be changed, or null. */
   readonly deniesChange?: (kind: 'file_write' | 'file_delete', realPath: string) => string | null
   /** Subcommands of the line's git commands that do more than read: what they are for, they may change in `.git`. */

@@ -35,6 +35,8 @@ export interface Decision {
   reason: string
   /** What else matched and did not count. */
   also?: readonly { id: string; outcome: Outcome; why: string }[]
+  /** What it lets happen that the call does not say itself, in sentences: hosts it may contact, a missing sandbox. */
+  notes?: readonly string[]
   /** Who answered, when a person did. */
   user?: string
 }

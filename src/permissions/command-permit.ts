@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CommandArgument, CommandPermit, CommandPlan, CommandStep } from '../core/command.ts'
+import type { CommandArgument, CommandPermit, CommandPlan, CommandStep, JudgeHost } from '../core/command.ts'
 import { isInside, realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
 import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
-import { classifyAddress, classifyHost } from './network.ts'
 import { homeSecrets, type PathContext } from './paths.ts'
 import { withSafeGit } from './safe-git.ts'
 
@@ -20,7 +19,7 @@ export function toCommandPermit(
   context: PathContext,
   rules: CommandRules,
 ): CommandPermit {
-  const { deniesReading, deniesChange, deniedRoots, deniesHost } = rules
+  const { deniesReading, deniesChange, deniedRoots, network } = rules
   const named = [
     ...analysis.access.flatMap(access => ('path' in access ? [access.path] : [])),
     ...analysis.globs.map(glob => glob.directory),
@@ -36,9 +35,7 @@ export function toCommandPermit(
     ...(deniesReading === undefined ? {} : { deniesReading }),
     ...(deniesChange === undefined ? {} : { deniesChange }),
     deniedRoots,
-    ...(analysis.effects.some(effect => NETWORK_EFFECTS.includes(effect))
-      ? { network: (host, port, addresses) => deniesHost(host, port) ?? privateAddress(host, addresses) }
-      : {}),
+    ...(network === undefined ? {} : { network }),
     git: { subcommands: gitSubcommands(analysis) },
   }
 }
@@ -50,24 +47,9 @@ export interface CommandRules {
   /** Undefined: no rule forbids changing anything. */
   readonly deniesChange: CommandPermit['deniesChange']
   readonly deniedRoots: readonly string[]
-  /** Why a host may not be contacted, or null. */
-  readonly deniesHost: (host: string, port: number) => string | null
+  /** Undefined: the line has no network. */
+  readonly network: JudgeHost | undefined
 }
-
-/** The hard limit on addresses, on what the name really stands for. */
-function privateAddress(host: string, addresses: readonly string[]): string | null {
-  const found = addresses.find(address => classifyAddress(address) !== 'public')
-  if (found !== undefined) return `${found} is a ${classifyAddress(found)} address`
-  return classifyHost(host) === 'public' ? null : `${host} is a name of this network`
-}
-
-const NETWORK_EFFECTS: readonly string[] = [
-  'network',
-  'sends-data',
-  'publishes',
-  'package-scripts',
-  'remote-shell',
-]
 
 /**
  * Puts the names of files in the place of patterns. Null when that cannot be done for certain: a `cd` that would lead

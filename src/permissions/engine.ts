@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import type { Answer } from '../core/approval.ts'
 import type {
   Agent,
@@ -11,14 +10,14 @@ import type {
   PermissionEngine,
 } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
-import type { Permit } from '../core/permit.ts'
-import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
+import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
-import { type CommandRules, toCommandPermit } from './command-permit.ts'
+import { createPermit } from './call-permit.ts'
+import { type CommandNetwork, type NetworkSetting, networkOf } from './command-network.ts'
 import { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
-import { defaultVerdict, type Fallback } from './defaults.ts'
+import type { Fallback } from './defaults.ts'
 import {
   covers,
   describeGrant,
@@ -29,9 +28,7 @@ import {
   offerGrants,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { expandItems, type FileItem, fileItem, type Item, toAccess } from './items.ts'
-import { analyzeUrl } from './network.ts'
-import { protectedReason } from './paths.ts'
+import { expandItems, fileItem, type Item, toAccess } from './items.ts'
 import type { Rule } from './rules.ts'
 
 export interface EngineOptions {
@@ -46,6 +43,8 @@ export interface EngineOptions {
   readonly grants: GrantStore
   /** Files can be hidden from commands. Without that, a line that reads a whole folder has to be asked about. */
   readonly canHide: boolean
+  /** Hosts that approved commands may contact beside those that they name. */
+  readonly network: NetworkSetting
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
@@ -63,7 +62,9 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const items = expandItems(request, scope, analyze, options.canHide, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
-    const decision = judged.hard === undefined && refused !== undefined ? refused : judged.decision
+    const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
+    const network = wayOut(items, request, context, options.network)
+    const decision = withNotes(decided, network)
     const asked =
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
@@ -73,7 +74,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       risk: riskOf(items, request),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
-      permit: createPermit(items, request, context),
+      permit: createPermit(items, request, context, network?.judge),
       ...(asked.length === 0 ? {} : { preview: previewOf(items, asked, request, context) }),
     }
   }
@@ -120,6 +121,24 @@ function contextFor(
   }
 }
 
+function wayOut(
+  items: readonly Item[],
+  request: JudgeRequest,
+  { rules, mode, now }: DecideContext,
+  setting: NetworkSetting,
+): CommandNetwork | undefined {
+  const command = items.find(item => item.kind === 'execute')
+  if (command === undefined) return undefined
+  const inForce = rules.filter(rule => rule.applies(request, mode, now))
+  return networkOf(command, { items, request, rules: inForce, setting })
+}
+
+/** What is refused lets nothing happen. */
+function withNotes(decision: Decision, network: CommandNetwork | undefined): Decision {
+  if (decision.outcome === 'deny' || network === undefined) return decision
+  return { ...decision, notes: [network.note] }
+}
+
 function scopeOf(options: EngineOptions, agent: Agent | undefined): ScopeContext {
   const folders = agent?.writeDirs?.map(folder => realPathOf(absolutePath(folder, options.workspace)))
   return { home: options.home, workspace: options.workspace, writeScope: folders ?? [options.workspace] }
@@ -162,7 +181,7 @@ function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): 
   const others = judged.verdicts
     .filter(verdict => verdict.outcome === decision.outcome && decision.outcome !== 'allow')
     .map(verdict => verdict.reason)
-  return [...new Set([decision.reason, ...others, ...findings])]
+  return [...new Set([decision.reason, ...others, ...findings, ...(decision.notes ?? [])])]
 }
 
 function previewOf(
@@ -267,64 +286,6 @@ function specsOf(request: JudgeRequest, judgement: Judgement, answer: Answer): r
   return offer.specs as readonly GrantSpec[]
 }
 
-function createPermit(items: readonly Item[], request: JudgeRequest, context: DecideContext): Permit {
-  const command = items.find(item => item.kind === 'execute')
-  const judged = new Map<string, string>()
-  for (const item of items) {
-    if (isFile(item)) judged.set(item.path, item.real)
-  }
-  // Searches ask for many paths, most calls for none.
-  let inForce: readonly Rule[] | undefined
-  const rules = (): readonly Rule[] => {
-    inForce ??= context.rules.filter(rule => rule.applies(request, context.mode, context.now))
-    return inForce
-  }
-  return {
-    access: toAccess(items),
-    writeScope: context.scope.writeScope,
-    judged: path => judged.get(path),
-    mayRead: path => mayRead(path, rules(), request, context),
-    isProtected: path => protectedReason(path, context.scope) !== undefined,
-    ...(command === undefined
-      ? {}
-      : {
-          command: toCommandPermit(
-            command.analysis,
-            command.cwd,
-            context.scope,
-            commandRules(rules(), request, context),
-          ),
-        }),
-  }
-}
-
-/** For what only turns up while a command runs: files in folders it reads, hosts it contacts. */
-function commandRules(rules: readonly Rule[], request: JudgeRequest, context: DecideContext): CommandRules {
-  const denying = rules.filter(rule => rule.decision === 'deny')
-  const ofFiles = denying.filter(rule => rule.definition.path !== undefined)
-  const deniesReading = (path: string): boolean => {
-    const item = fileItem('file_read', path, context.scope, true, path)
-    return ofFiles.some(rule => rule.matches(item, request))
-  }
-  const deniesChange = (kind: 'file_write' | 'file_delete', path: string): string | null => {
-    const item = fileItem(kind, path, context.scope, true, path)
-    const rule = ofFiles.find(each => each.matches(item, request))
-    if (rule === undefined) return null
-    return `the rule '${rule.id}' forbids it${rule.reason === undefined ? '' : `: ${rule.reason}`}`
-  }
-  return {
-    deniesReading: ofFiles.length === 0 ? undefined : deniesReading,
-    deniesChange: ofFiles.length === 0 ? undefined : deniesChange,
-    deniedRoots: fixedRoots(ofFiles, context.scope).filter(deniesReading),
-    deniesHost(host, port) {
-      const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}/`
-      const item: Item = { kind: 'network', url, method: 'CONNECT', facts: analyzeUrl(url), derived: true }
-      const rule = denying.find(each => each.matches(item, request))
-      return rule === undefined ? null : (rule.reason ?? `the rule '${rule.id}' forbids it`)
-    },
-  }
-}
-
 /** Whether a rule keeps this file from being read unasked; prepared at most once for a call, and for most not at all. */
 function unreadable(request: JudgeRequest, context: DecideContext): (realPath: string) => boolean {
   let ofFiles: readonly Rule[] | undefined
@@ -337,40 +298,6 @@ function unreadable(request: JudgeRequest, context: DecideContext): (realPath: s
     const item = fileItem('file_read', path, context.scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
   }
-}
-
-/**
- * What rules name by a path or as all of a folder, where it exists. Commands are not searched for what lies outside the
- * workspace, so it is hidden as a whole; exceptions of such a rule hold for file tools and lines that only read.
- */
-function fixedRoots(rules: readonly Rule[], { home, workspace }: ScopeContext): string[] {
-  return rules
-    .flatMap(rule => rule.definition.path ?? [])
-    .map(pattern => pattern.replace(/\/\*\*(\/\*)?$/, ''))
-    .filter(base => base.includes('/') && !/[*?[\]{}()!]/.test(base))
-    .map(base =>
-      realPathOf(base.startsWith('~/') ? `${home}${base.slice(1)}` : absolutePath(base, workspace)),
-    )
-    .filter(path => existsSync(path) && !isInside(path, workspace))
-}
-
-/** As for a `file_read` of that path, without looking at the disk: the path is real already. */
-function mayRead(
-  path: string,
-  rules: readonly Rule[],
-  request: JudgeRequest,
-  context: DecideContext,
-): boolean {
-  const item = fileItem('file_read', path, context.scope, false, path)
-  const matching = rules.filter(rule => rule.matches(item, request))
-  if (matching.some(rule => rule.decision !== 'allow')) return false
-  if (matching.length > 0) return true
-  if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
-  return context.grantFor(item, request) !== undefined
-}
-
-function isFile(item: Item): item is FileItem {
-  return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
 }
 
 const CACHED_LINES = 500

@@ -10,12 +10,17 @@ const MOST_ENTRIES = 100_000
  * git. Undefined when there is no repository, or its index is too large or not one that is understood.
  */
 export function trackedFiles(folder: string): string[] | undefined {
+  const found = repositoryAbove(folder)
+  if (found === undefined) return undefined
+  const index = readBounded(join(found.repository, 'index'))
+  return index === undefined ? undefined : namesOf(index)?.map(name => join(found.root, name))
+}
+
+/** The nearest repository at or above a folder: its working tree and where its own files lie. */
+export function repositoryAbove(folder: string): { root: string; repository: string } | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const repository = repositoryOf(root)
-    if (repository !== undefined) {
-      const index = readBounded(join(repository, 'index'))
-      return index === undefined ? undefined : namesOf(index)?.map(name => join(root, name))
-    }
+    if (repository !== undefined) return { root, repository }
     if (dirname(root) === root) return undefined
   }
 }
@@ -32,7 +37,8 @@ function repositoryOf(root: string): string | undefined {
   }
 }
 
-function readBounded(path: string): Buffer | undefined {
+/** Undefined: not there, not a file, or far too large. */
+export function readBounded(path: string): Buffer | undefined {
   let file: number
   try {
     // A pipe in its place would be waited for.

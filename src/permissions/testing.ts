@@ -38,6 +38,7 @@ export function createTestEngine(
     ),
     grants: memoryGrants(grants),
     canHide: true,
+    network: false,
     rememberMs: 3_600_000,
     now: Date.now,
     ...options,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
-import { explainDenial, type FailedRun } from './denial.ts'
+import { explainDenial, type FailedRun, fromRefusedHost } from './denial.ts'
 
 const profile: SandboxProfile = {
   writable: ['/home/dev/ws'],
@@ -60,6 +60,30 @@ test('a protected path is explained and no rule is offered', () => {
 test('a rename that the layer refuses is explained', () => {
   const denial = explainDenial(failed("fatal: renaming 'src' failed: Invalid cross-device link"), profile)
   expect(denial).toMatchObject({ kind: 'rename', allowedBy: null })
+})
+
+test('a host that the proxy refused is named, with what would open it', () => {
+  const refusedHosts = new Map([
+    ['10.0.0.1:80', { reason: '10.0.0.1 is a private address', canBeAllowed: false }],
+    ['cdn.example.com:443', { reason: 'only example.com may be contacted', canBeAllowed: true }],
+  ])
+  expect(explainDenial(failed('curl: (56) CONNECT tunnel failed', { refusedHosts }), profile)).toEqual({
+    kind: 'network',
+    target: 'cdn.example.com',
+    message:
+      'cdn.example.com:443 was not contacted: only example.com may be contacted. An allow rule with host = "cdn.example.com", or [sandbox] network = ["cdn.example.com"], opens it for approved commands.',
+    allowedBy: { kind: 'network', url: 'https://cdn.example.com:443/' },
+  })
+  refusedHosts.delete('cdn.example.com:443')
+  expect(fromRefusedHost({ refusedHosts })).toMatchObject({ target: '10.0.0.1', allowedBy: null })
+  expect(fromRefusedHost({})).toBeNull()
+})
+
+test('a program that does not use the proxy is told so', () => {
+  const line = failed('ssh: Could not resolve hostname git.example: Try again')
+  const denial = explainDenial(line, { ...profile, network: { proxySocket: '/x' } })
+  expect(denial).toMatchObject({ kind: 'network', target: 'git.example', allowedBy: null })
+  expect(denial?.message).toContain('HTTPS_PROXY')
 })
 
 test('limits are named', () => {

@@ -1,3 +1,4 @@
+import type { HostRefusal } from '../core/command.ts'
 import type { SandboxDenial, SandboxProfile } from '../core/sandbox.ts'
 
 /** What is known of a program that failed. */
@@ -6,6 +7,8 @@ export interface FailedRun {
   signal: string | null
   limit: 'memory' | 'processes' | null
   stderr: string
+  /** `host:port` of those that the proxy did not let it contact. */
+  refusedHosts?: ReadonlyMap<string, HostRefusal>
 }
 
 /**
@@ -13,7 +16,32 @@ export interface FailedRun {
  * when nothing points to the sandbox.
  */
 export function explainDenial(run: FailedRun, profile: SandboxProfile): SandboxDenial | null {
-  return fromLimit(run, profile) ?? fromLines(run.stderr.split('\n').slice(-200), profile)
+  const lines = run.stderr.split('\n').slice(-200)
+  return fromLimit(run, profile) ?? fromRefusedHost(run) ?? fromLines(lines, profile)
+}
+
+/**
+ * The host that the proxy refused, such as one that another host redirects to. Known for certain, whatever the program
+ * made of it: many take the refusal for an answer and succeed.
+ */
+export function fromRefusedHost({
+  refusedHosts = new Map(),
+}: Pick<FailedRun, 'refusedHosts'>): SandboxDenial | null {
+  const all = [...refusedHosts]
+  const found = all.find(([, refusal]) => refusal.canBeAllowed) ?? all[0]
+  if (found === undefined) return null
+  const [address, { reason, canBeAllowed }] = found
+  const host = address.replace(/:\d+$/, '')
+  return {
+    kind: 'network',
+    target: host,
+    message: `${address} was not contacted: ${reason}.${canBeAllowed ? ` ${howToAllow(host)}` : ''}`,
+    allowedBy: canBeAllowed ? { kind: 'network', url: `https://${address}/` } : null,
+  }
+}
+
+function howToAllow(host: string): string {
+  return `An allow rule with host = "${host}", or [sandbox] network = ["${host}"], opens it for approved commands.`
 }
 
 function fromLines(lines: readonly string[], profile: SandboxProfile): SandboxDenial | null {
@@ -22,7 +50,7 @@ function fromLines(lines: readonly string[], profile: SandboxProfile): SandboxDe
       fromReadOnly(line, profile) ??
       fromHidden(line, profile) ??
       fromRename(line) ??
-      fromNetwork(line) ??
+      fromNetwork(line, profile) ??
       fromSocket(line)
     if (denial !== null) return denial
   }
@@ -84,14 +112,26 @@ const NETWORK_WORDS = [
   /(?:Network is unreachable|ENETUNREACH|Temporary failure in name resolution|Name or service not known)/,
 ]
 
-function fromNetwork(line: string): SandboxDenial | null {
+function fromNetwork(line: string, { network }: SandboxProfile): SandboxDenial | null {
   const match = NETWORK_WORDS.map(words => words.exec(line)).find(found => found !== null)
   if (match === undefined || match === null) return null
   const host = match[1] ?? null
+  if (network !== 'none') {
+    return {
+      kind: 'network',
+      target: host,
+      message:
+        'The only way out is the proxy in HTTPS_PROXY, and the program did not use it. Programs without proxies, such as ssh, have no network.',
+      allowedBy: null,
+    }
+  }
   return {
     kind: 'network',
     target: host,
-    message: `The sandbox has no network${host === null ? '' : `, so ${host} could not be reached`}.`,
+    message:
+      host === null
+        ? 'The sandbox has no network.'
+        : `The sandbox has no network, so ${host} could not be reached. ${howToAllow(host)}`,
     allowedBy: { kind: 'network', url: host === null ? '…' : `https://${host}/` },
   }
 }

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type FilteringProxy, type JudgeHost, startProxy } from './proxy.ts'
+import type { JudgeHost } from '../core/command.ts'
+import { type FilteringProxy, startProxy } from './proxy.ts'
 
 const state: { server?: Server; proxy?: FilteringProxy; port: number } = { port: 0 }
 beforeEach(async () => {
@@ -50,7 +51,7 @@ function tunnel(socketPath: string, target: string): Promise<number> {
 test('what is allowed goes through, to the address that was judged', async () => {
   const seen: unknown[] = []
   const socket = await open((host, port, addresses) => {
-    seen.push([host, port, addresses.includes('127.0.0.1')])
+    if (addresses.length > 0) seen.push([host, port, addresses.includes('127.0.0.1')])
     return null
   })
   expect(await get(socket, `http://localhost:${state.port}/a?b`)).toEqual({
@@ -66,11 +67,30 @@ test('what is allowed goes through, to the address that was judged', async () =>
 })
 
 test('what is refused is not contacted, and the program is told why', async () => {
-  const socket = await open(() => 'it is a private address')
+  const socket = await open(() => ({ reason: 'it is a private address', canBeAllowed: false }))
   const answer = await get(socket, `http://127.0.0.1:${state.port}/`)
   expect(answer.status).toBe(403)
   expect(answer.body).toContain('it is a private address')
   expect(await tunnel(socket, `127.0.0.1:${state.port}`)).toBe(403)
+  expect([...(state.proxy?.contacted ?? [])]).toEqual([])
+})
+
+test('a name that is refused is not even looked up', async () => {
+  const seen: number[] = []
+  const socket = await open((_host, _port, addresses) => {
+    seen.push(addresses.length)
+    return { reason: 'only a.example may be contacted', canBeAllowed: true }
+  })
+  expect((await get(socket, 'http://localhost/')).status).toBe(403)
+  expect(seen).toEqual([0])
+  expect([...(state.proxy?.refused.keys() ?? [])]).toEqual(['localhost:80'])
+})
+
+test('an address that a harmless name turns out to stand for is refused', async () => {
+  const socket = await open((_host, _port, addresses) =>
+    addresses.includes('127.0.0.1') ? { reason: 'it is this machine', canBeAllowed: false } : null,
+  )
+  expect(await tunnel(socket, `localhost:${state.port}`)).toBe(403)
   expect([...(state.proxy?.contacted ?? [])]).toEqual([])
 })
 

@@ -4,15 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-/** Why a host may not be contacted, or null. All addresses that its name stands for are given. */
-export type JudgeHost = (host: string, port: number, addresses: readonly string[]) => string | null
+import type { HostRefusal, JudgeHost } from '../core/command.ts'
 
 export interface FilteringProxy {
   readonly socketPath: string
-  /** Hosts that were contacted, and those that were refused with the reason. */
+  /** `host:port` of those that were contacted, and of those that were refused with the reason. */
   readonly contacted: ReadonlySet<string>
-  readonly refused: ReadonlyMap<string, string>
+  readonly refused: ReadonlyMap<string, HostRefusal>
   close(): Promise<void>
 }
 
@@ -25,16 +23,18 @@ export async function startProxy(judge: JudgeHost): Promise<FilteringProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'kogu-proxy-'))
   const socketPath = join(folder, 'socket')
   const contacted = new Set<string>()
-  const refused = new Map<string, string>()
+  const refused = new Map<string, HostRefusal>()
   const open = new Set<Socket>()
   const resolve = async (host: string, port: number): Promise<string> => {
-    const addresses = await addressesOf(host)
-    const reason = addresses.length === 0 ? 'its name is not known' : judge(host, port, addresses)
-    if (reason !== null) {
-      refused.set(`${host}:${port}`, reason)
-      throw new Refused(`Kogu does not let this command contact ${host}:${port}: ${reason}`)
+    const unseen = judge(host, port, [])
+    // A lookup is a message to whoever answers for the name, so a name that is refused is not looked up.
+    const addresses = unseen === null ? await addressesOf(host) : []
+    const refusal = unseen ?? (addresses.length === 0 ? UNKNOWN_NAME : judge(host, port, addresses))
+    if (refusal !== null) {
+      refused.set(toAddress(host, port), refusal)
+      throw new Refused(`Kogu does not let this command contact ${toAddress(host, port)}: ${refusal.reason}`)
     }
-    contacted.add(`${host}:${port}`)
+    contacted.add(toAddress(host, port))
     return addresses[0] ?? ''
   }
   // Loaded here: it costs every start 40 ms, and few commands contact anybody.
@@ -65,6 +65,12 @@ export async function startProxy(judge: JudgeHost): Promise<FilteringProxy> {
 }
 
 class Refused extends Error {}
+
+const UNKNOWN_NAME: HostRefusal = { reason: 'its name is not known', canBeAllowed: false }
+
+function toAddress(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
 type Resolve = (host: string, port: number) => Promise<string>
 

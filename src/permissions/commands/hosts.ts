@@ -3,7 +3,7 @@ export function hostsOf(program: string, words: string[]): string[] {
   const found = new Set<string>()
   for (const word of words) {
     const url =
-      /(?:^|[=@]|^-[a-zA-Z])((?:https?|socks\w{0,3}|ftps?|ssh|git|wss?|rsync|sftp|tcp|ldap|s3|gs):\/\/[^\s'"<>]+)/i.exec(
+      /(?:^|[=@]|^git\+|^-[a-zA-Z])((?:https?|socks\w{0,3}|ftps?|ssh|git|wss?|rsync|sftp|tcp|ldap|s3|gs):\/\/[^\s'"<>]+)/i.exec(
         word,
       )?.[1]
     if (url !== undefined) found.add(url)

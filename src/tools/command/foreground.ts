@@ -6,13 +6,14 @@ import type { Effect } from '../../core/effects.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
 import type { ToolContext } from '../../core/tool.ts'
-import { explainDenial } from '../../sandbox/denial.ts'
+import { explainDenial, fromRefusedHost } from '../../sandbox/denial.ts'
 import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
 import { commitOverlay, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
+import { portsInReach } from './background-ports.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
@@ -59,6 +60,7 @@ export async function runForeground(
   const temporary = join(parts.places.temporary, context.runId)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const stateFile = newStateFile()
+  const reached = await portsInReach(parts, command, request.preview)
   const proxy = await proxyFor(parts, request, command)
   const profile = await profileFor(parts, request, context, {
     env,
@@ -70,6 +72,7 @@ export async function runForeground(
     ...start,
     timeoutMs: request.timeoutMs,
     signal: context.signal,
+    ports: { reached },
     ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
     ...(request.stdin === undefined ? {} : { stdin: Buffer.from(request.stdin) }),
     onStdout: keepers.onStdout,
@@ -80,10 +83,19 @@ export async function runForeground(
     if (!request.preview) rememberState(context.run, context.workspace, join(temporary, stateFile), env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
-    const failed = { exitCode, signal, limit, stderr: kept.stderr.text }
-    const hosts = [...(proxy?.refused ?? [])].map(([host, reason]) => `Not contacted: ${host} (${reason})`)
-    const denial = parts.sandbox === null || exitCode === 0 ? null : explainDenial(failed, profile)
-    return { ...ran, ...kept, notes: [...ran.notes, ...hosts], hosts: [...(proxy?.contacted ?? [])], denial }
+    const refusedHosts = new Map(proxy?.refused)
+    const failed = { exitCode, signal, limit, stderr: kept.stderr.text, refusedHosts }
+    const denial = exitCode === 0 ? fromRefusedHost(failed) : explainDenial(failed, profile)
+    const hosts = [...refusedHosts]
+      .filter(([host]) => !host.startsWith(`${denial?.target}:`))
+      .map(([host, { reason }]) => `Not contacted: ${host} (${reason})`)
+    return {
+      ...ran,
+      ...kept,
+      notes: [...ran.notes, ...hosts],
+      hosts: [...(proxy?.contacted ?? [])],
+      denial: parts.sandbox === null ? null : denial,
+    }
   } finally {
     await proxy?.close()
     keepers.close()

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import type { JudgeHost } from '../core/command.ts'
+import type { JudgeRequest } from '../core/decision.ts'
+import type { Permit } from '../core/permit.ts'
+import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
+import { type CommandRules, toCommandPermit } from './command-permit.ts'
+import type { DecideContext } from './decide.ts'
+import { defaultVerdict } from './defaults.ts'
+import type { ScopeContext } from './hard-limits.ts'
+import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { protectedReason } from './paths.ts'
+import type { Rule } from './rules.ts'
+
+/** What a call may do, from what was judged; `network` is the way out of its command. */
+export function createPermit(
+  items: readonly Item[],
+  request: JudgeRequest,
+  context: DecideContext,
+  network: JudgeHost | undefined,
+): Permit {
+  const command = items.find(item => item.kind === 'execute')
+  const judged = new Map<string, string>()
+  for (const item of items) {
+    if (isFile(item)) judged.set(item.path, item.real)
+  }
+  // Searches ask for many paths, most calls for none.
+  let inForce: readonly Rule[] | undefined
+  const rules = (): readonly Rule[] => {
+    inForce ??= context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+    return inForce
+  }
+  return {
+    access: toAccess(items),
+    writeScope: context.scope.writeScope,
+    judged: path => judged.get(path),
+    mayRead: path => mayRead(path, rules(), request, context),
+    isProtected: path => protectedReason(path, context.scope) !== undefined,
+    ...(command === undefined
+      ? {}
+      : {
+          command: toCommandPermit(command.analysis, command.cwd, context.scope, {
+            ...fileRules(rules(), request, context),
+            network,
+          }),
+        }),
+  }
+}
+
+/** For files that only turn up while a command runs. */
+function fileRules(
+  rules: readonly Rule[],
+  request: JudgeRequest,
+  context: DecideContext,
+): Omit<CommandRules, 'network'> {
+  const ofFiles = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
+  const deniesReading = (path: string): boolean => {
+    const item = fileItem('file_read', path, context.scope, true, path)
+    return ofFiles.some(rule => rule.matches(item, request))
+  }
+  const deniesChange = (kind: 'file_write' | 'file_delete', path: string): string | null => {
+    const item = fileItem(kind, path, context.scope, true, path)
+    const rule = ofFiles.find(each => each.matches(item, request))
+    if (rule === undefined) return null
+    return `the rule '${rule.id}' forbids it${rule.reason === undefined ? '' : `: ${rule.reason}`}`
+  }
+  return {
+    deniesReading: ofFiles.length === 0 ? undefined : deniesReading,
+    deniesChange: ofFiles.length === 0 ? undefined : deniesChange,
+    deniedRoots: fixedRoots(ofFiles, context.scope).filter(deniesReading),
+  }
+}
+
+/**
+ * What rules name by a path or as all of a folder, where it exists. Commands are not searched for what lies outside the
+ * workspace, so it is hidden as a whole; exceptions of such a rule hold for file tools and lines that only read.
+ */
+function fixedRoots(rules: readonly Rule[], { home, workspace }: ScopeContext): string[] {
+  return rules
+    .flatMap(rule => rule.definition.path ?? [])
+    .map(pattern => pattern.replace(/\/\*\*(\/\*)?$/, ''))
+    .filter(base => base.includes('/') && !/[*?[\]{}()!]/.test(base))
+    .map(base =>
+      realPathOf(base.startsWith('~/') ? `${home}${base.slice(1)}` : absolutePath(base, workspace)),
+    )
+    .filter(path => existsSync(path) && !isInside(path, workspace))
+}
+
+/** As for a `file_read` of that path, without looking at the disk: the path is real already. */
+function mayRead(
+  path: string,
+  rules: readonly Rule[],
+  request: JudgeRequest,
+  context: DecideContext,
+): boolean {
+  const item = fileItem('file_read', path, context.scope, false, path)
+  const matching = rules.filter(rule => rule.matches(item, request))
+  if (matching.some(rule => rule.decision !== 'allow')) return false
+  if (matching.length > 0) return true
+  if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
+  return context.grantFor(item, request) !== undefined
+}
+
+function isFile(item: Item): item is FileItem {
+  return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
+}
