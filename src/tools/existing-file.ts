@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Receipts } from '../core/files.ts'
@@ -10,16 +10,32 @@ const HASHED = 64 * 1024 * 1024
 
 const SHOWN = 1024 * 1024
 
-/** Whether a file is there whose present content this run has not seen. Nothing is changed. */
-export function isUnseen(path: string, context: AccessContext): boolean {
-  return look(path, context, (descriptor, stat, real) => {
-    if (!stat.isFile() || stat.size === 0) return false
-    if (stat.size > HASHED) return true
-    const receipt = context.receipts.get(real)
-    return (
-      receipt === undefined || receipt !== createHash('sha256').update(readFileSync(descriptor)).digest('hex')
-    )
+/** A regular file where a call wants to write. */
+export interface Present {
+  readonly size: number
+  /** Whether this run has not seen its present content. */
+  readonly isUnseen: boolean
+  /** What its writing needs to be confirmed by itself: see hardLinkAccess. */
+  readonly access: readonly Access[]
+}
+
+/** Undefined when there is no regular file. Nothing is changed. */
+export function presentFile(path: string, context: AccessContext): Present | undefined {
+  let found: Present | undefined
+  look(path, context, (descriptor, stat, real) => {
+    if (!stat.isFile()) return
+    found = {
+      size: stat.size,
+      isUnseen: isUnseen(descriptor, stat, context.receipts.get(real)),
+      access: otherNames(path, stat, context),
+    }
   })
+  return found
+}
+
+function isUnseen(descriptor: number, { size }: Stats, receipt: string | undefined): boolean {
+  if (size === 0) return false
+  return receipt === undefined || size > HASHED || receipt !== hash('sha256', readFileSync(descriptor))
 }
 
 /** Size of the regular file that a path leads to; 0 when there is none. */
@@ -27,16 +43,22 @@ export function presentSize(path: string, context: Pick<AccessContext, 'cwd'>): 
   let size = 0
   look(path, context, (_, stat) => {
     if (stat.isFile()) size = stat.size
-    return true
   })
   return size
 }
 
 /** Writing a file that has other names changes those too, so it is confirmed by itself. */
 export function hardLinkAccess(path: string, context: AccessContext): Access[] {
-  const hasOtherNames = look(path, context, (_, stat) => stat.isFile() && stat.nlink > 1)
-  if (!hasOtherNames) return []
-  return [{ kind: 'custom', name: WRITE_HARD_LINK, details: absolutePath(path, context.cwd) }]
+  let access: Access[] = []
+  look(path, context, (_, stat) => {
+    access = otherNames(path, stat, context)
+  })
+  return access
+}
+
+function otherNames(path: string, stat: Stats, { cwd }: AccessContext): Access[] {
+  if (!stat.isFile() || stat.nlink === 1) return []
+  return [{ kind: 'custom', name: WRITE_HARD_LINK, details: absolutePath(path, cwd) }]
 }
 
 /** The bytes that are there, for showing a difference; undefined when there is nothing, or too much to show. */
@@ -44,7 +66,6 @@ export function presentBytes(path: string, context: AccessContext): Uint8Array |
   let bytes: Uint8Array | undefined
   look(path, context, (descriptor, stat) => {
     if (stat.isFile() && stat.size <= SHOWN) bytes = readFileSync(descriptor)
-    return true
   })
   return bytes
 }
@@ -52,8 +73,8 @@ export function presentBytes(path: string, context: AccessContext): Uint8Array |
 function look(
   path: string,
   { cwd }: Pick<AccessContext, 'cwd'>,
-  judge: (descriptor: number, stat: Stats, real: string) => boolean,
-): boolean {
+  onFound: (descriptor: number, stat: Stats, real: string) => void,
+): void {
   const real = realPathOf(absolutePath(path, cwd))
   let descriptor: number
   try {
@@ -61,10 +82,10 @@ function look(
     descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch {
     // Nothing there, or nothing that may be read: the write itself will say so.
-    return false
+    return
   }
   try {
-    return judge(descriptor, fstatSync(descriptor), real)
+    onFound(descriptor, fstatSync(descriptor), real)
   } finally {
     closeSync(descriptor)
   }

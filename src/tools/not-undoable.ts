@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { type Access, NOT_UNDOABLE } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
@@ -9,12 +9,9 @@ import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/und
 /** Entries of a folder that are looked at before a question; with more, it is not known what would be lost. */
 const MOST_ENTRIES = 20_000
 
-/** For a call that replaces the content of a file: links are followed. */
-export function replacingAccess(path: string, { cwd }: AccessContext): Access[] {
-  const absolute = absolutePath(path, cwd)
-  const stat = lookAt(absolute, statSync)
-  if (stat?.isFile() !== true || stat.size <= DEFAULT_LARGE_FILE_BYTES) return []
-  return [lost(tooLarge(absolute, stat.size))]
+/** For a call that replaces the content of a file of this size. */
+export function replacingAccess(absolute: string, size: number): Access[] {
+  return size <= DEFAULT_LARGE_FILE_BYTES ? [] : [lost(tooLarge(absolute, size))]
 }
 
 /** For a call that takes an entry away, with all that is in it: of a link only the link goes. */

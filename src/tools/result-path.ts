@@ -9,10 +9,19 @@ type Place = Pick<ToolContext, 'cwd' | 'workspace'>
  * A path as results name it: relative to the call's folder when inside, else absolute. Either form can be given back to
  * a tool.
  */
-export function resultPath(real: string, { cwd }: Place): string {
-  const folder = realPathOf(cwd)
+export function resultPath(real: string, place: Place): string {
+  const folder = realFolderOf(place)
   if (real === folder) return '.'
   return isInside(real, folder) ? relative(folder, real) : real
+}
+
+/** For each call once: results of a search have thousands of paths. */
+const FOLDERS = new WeakMap<Place, string>()
+
+function realFolderOf(place: Place): string {
+  const known = FOLDERS.get(place) ?? realPathOf(place.cwd)
+  FOLDERS.set(place, known)
+  return known
 }
 
 /** A path on a line of its own: a name with a line break cannot pass for two results. */

@@ -6,7 +6,7 @@ import type { CurrentFile } from '../core/files.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
-import { hardLinkAccess, isUnseen, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
+import { presentBytes, presentFile, presentSize, restoreReceipt } from './existing-file.ts'
 import { filePath } from './file-path.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -61,11 +61,13 @@ export const writeFile = defineTool({
   input,
   access({ path, mode, expected_hash }, context) {
     const absolute = absolutePath(path, context.cwd)
-    const asks = mode === 'overwrite' && expected_hash === undefined && isUnseen(path, context)
+    const present = presentFile(path, context)
+    const replaces = mode === 'overwrite' && present !== undefined
+    const asks = replaces && present.isUnseen && expected_hash === undefined
     return [
       { kind: 'file_write', path: absolute },
-      ...hardLinkAccess(path, context),
-      ...(mode === 'overwrite' ? replacingAccess(path, context) : []),
+      ...(present?.access ?? []),
+      ...(replaces ? replacingAccess(absolute, present.size) : []),
       ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
   },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  close,
   closeSync,
   constants,
   fchmodSync,
@@ -231,7 +232,15 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
     removeIfThere(folder.at(second))
     throw error
   }
-  unlinkSync(folder.at(aside))
+  forget(folder.at(aside))
+}
+
+/** Removes a file that nobody needs any more. To give back its room takes the system longest, and nobody waits for it. */
+function forget(path: string): void {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  unlinkSync(path)
+  // Its last name is gone: it goes with the descriptor. A failure would leave no more than an open descriptor.
+  close(descriptor, () => undefined)
 }
 
 /**

@@ -53,10 +53,10 @@ export async function updateFile(
   change: FileChange,
   options: UpdateOptions,
 ): Promise<Effect> {
-  const { real } = locateForWriting(scope, path)
-  return scope.locks.hold([real], async () => {
-    // Looked up again: the call may have waited for the lock, and what was missing may be there by now.
-    const place = locateForWriting(scope, path)
+  const first = locateForWriting(scope, path)
+  return scope.locks.hold([first.real], async () => {
+    // The call may have waited for the lock, and folders that were missing may be there by now.
+    const place = first.missing.length > 1 ? locateForWriting(scope, path) : first
     const missing = place.missing.slice(0, -1)
     if (missing.length > 0 && options.createDirectories !== true) {
       throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
