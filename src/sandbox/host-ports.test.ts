@@ -87,7 +87,6 @@ describe.skipIf(why !== '')(`ports of background commands${why}`, () => {
     await background.stop('one')
     await cut
     expect(listeners(port)).toEqual([])
-    expect(existsSync(join(state.folder, 'one/ports'))).toBe(false)
   })
 
   test('a server that listens to ::1 only is reached as well', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { isSystemError, ToolError } from '../core/errors.ts'
 
@@ -12,9 +12,11 @@ const MOST_CONNECTIONS = 1000
 
 /**
  * Each port leads to the socket of its number in `folder`, which is made here, seen by no command, and filled by the
- * relay of the sandbox (network-relay.ts). All of them or none; nothing is open to other machines.
+ * relay of the sandbox (network-relay.ts). All of them or none; nothing is open to other machines. The folder stays:
+ * a sandbox that is being put up may be about to mount it, and sockets without a listener lead nowhere.
  */
 export async function openHostPorts(folder: string, ports: readonly number[]): Promise<HostPorts> {
+  if (ports.length === 0) return { close: () => undefined }
   mkdirSync(folder, { mode: 0o700 })
   // Through the open folder: the name of a socket may have 107 bytes, and workspaces lie deep.
   const place = openSync(folder, 'r')
@@ -24,7 +26,6 @@ export async function openHostPorts(folder: string, ports: readonly number[]): P
     for (const server of servers) server.close()
     for (const client of clients) client.destroy()
     closeSync(place)
-    rmSync(folder, { recursive: true, force: true })
   }
   try {
     for (const port of ports) {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 import type { SandboxSystem } from './system.ts'
@@ -31,25 +30,28 @@ export interface Passage {
 }
 
 export function passagesOf({ network }: SandboxProfile, { opened, reached = [] }: SandboxPorts): Passage[] {
-  const proxy = network === 'none' ? [] : [toProxyPassage(network.proxySocket)]
-  const inward = (opened?.ports ?? []).map((port): Passage => {
-    const source = opened?.folder ?? ''
-    return { way: `${PORT_SOCKETS}/${port}=${port}`, mount: { path: PORT_SOCKETS, source, writable: true } }
-  })
-  const outward = reached.flatMap(({ folder, ports }, index) => {
-    const path = join(PORT_SOCKETS, String(index))
-    return ports.map(
-      (port): Passage => ({
-        way: `${port}=${path}/${port}`,
-        mount: { path, source: folder, writable: false },
-      }),
-    )
-  })
+  const proxy: Passage[] =
+    network === 'none'
+      ? []
+      : [
+          {
+            way: `${PROXY_PORT}=${PROXY_SOCKET}`,
+            mount: { path: PROXY_SOCKET, source: network.proxySocket, writable: false },
+          },
+        ]
+  const inward = opened === undefined ? [] : toPassages(opened, 'own')
+  const outward = reached.flatMap((folder, index) => toPassages(folder, index))
   return [...proxy, ...inward, ...outward]
 }
 
-function toProxyPassage(source: string): Passage {
-  return { way: `${PROXY_PORT}=${PROXY_SOCKET}`, mount: { path: PROXY_SOCKET, source, writable: false } }
+/** `own`: from sockets that the relay makes to ports. A number: from ports to the sockets of another sandbox. */
+function toPassages({ folder, ports }: PortFolder, name: 'own' | number): Passage[] {
+  const path = `${PORT_SOCKETS}/${name}`
+  const mount = { path, source: folder, writable: name === 'own' }
+  return ports.map(port => {
+    const socket = `${path}/${port}`
+    return { way: name === 'own' ? `${socket}=${port}` : `${port}=${socket}`, mount }
+  })
 }
 
 /** What has to be there inside the sandbox for the relay to run. */

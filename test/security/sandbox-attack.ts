@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runOnOverlay } from '../../src/sandbox/overlay.ts'
@@ -15,7 +15,7 @@ export interface AttackReport {
 }
 
 /** How the commands are run. */
-export const WAYS = ['plainly', 'on a layer', 'with a proxy'] as const
+export const WAYS = ['plainly', 'on a layer', 'with a proxy', 'with ports'] as const
 export type Way = (typeof WAYS)[number]
 
 const PLACES = [
@@ -42,6 +42,7 @@ export async function attack(way: Way): Promise<AttackReport> {
         if (line.endsWith('ESCAPED')) escaped.push(`${name}: says so after ${lines[index - 1] ?? 'nothing'}`)
       }
       if (host.fingerprint() !== before) escaped.push(`${name}: files changed`)
+      escaped.push(...strangersIn(host.ports.opened.folder).map(entry => `${name}: ${entry} among the ports`))
       for (const place of PLACES) if (existsSync(place)) escaped.push(`${name}: ${place}`)
     }
     await sleep(way === 'plainly' ? 1_200 : 0)
@@ -60,12 +61,21 @@ export async function attack(way: Way): Promise<AttackReport> {
 function matters(group: string, way: Way): boolean {
   switch (way) {
     case 'plainly':
-      return true
+      return group !== 'ports'
     case 'on a layer':
       return ['write outside', 'change the walls', 'read what is hidden'].includes(group)
     case 'with a proxy':
-      return ['network', 'change the walls', 'the relay to the proxy'].includes(group)
+      return ['network', 'change the walls', 'the relay'].includes(group)
+    case 'with ports':
+      return ['change the walls', 'the relay', 'ports'].includes(group)
   }
+}
+
+/** What Kogu would connect to, or be led to, when somebody uses an opened port. */
+function strangersIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(entry => !entry.isSocket())
+    .map(entry => entry.name)
 }
 
 /** Each in a sandbox of its own; where that takes long to start, all of a group in one, each in its own shell. */
@@ -91,7 +101,12 @@ function createRunner(host: Host, way: Way) {
   const processes = createProcesses()
   const sandbox = createSandbox({ processes, system })
   const { workspace, proxySocket } = host
-  const profile = way === 'with a proxy' ? { ...host.profile, network: { proxySocket } } : host.profile
+  const profile = {
+    ...host.profile,
+    ...(way === 'with a proxy' ? { network: { proxySocket } } : {}),
+    // As for every approved command: else nobody could try to use the sockets of ports.
+    ...(way === 'with ports' ? { unixSockets: true } : {}),
+  }
   return {
     async bash(script: string): Promise<string> {
       const output: string[] = []
@@ -100,6 +115,7 @@ function createRunner(host: Host, way: Way) {
         args: ['--norc', '--noprofile', '-c', script],
         timeoutMs: 30_000,
         signal: new AbortController().signal,
+        ...(way === 'with ports' ? { ports: host.ports } : {}),
         onStdout: (chunk: Uint8Array) => void output.push(Buffer.from(chunk).toString()),
       }
       if (way !== 'on a layer') {

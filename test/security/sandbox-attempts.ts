@@ -4,7 +4,8 @@
  * A bash script that prints ESCAPED when it got through. $OUT is a folder outside the write scope with a file `file`,
  * $HIDDEN a file and $HIDDEN_DIR a folder that must not be read (both hold TOPSECRET), $HOST_PID a process of the host,
  * $HOST_PORT a server on the host's loopback that greets with TOPSECRET, $SOCKET and $NEAR_SOCKET Unix sockets of the
- * host outside and inside the workspace, $ABSTRACT an abstract one. The working folder is the workspace.
+ * host outside and inside the workspace, $ABSTRACT an abstract one. $OPENED_PORT leads in, $REACHED_PORT to another
+ * sandbox, by sockets in $BRIDGE on the host. The working folder is the workspace.
  */
 export interface Attempt {
   group: string
@@ -19,7 +20,7 @@ const call = (number: number, ...args: (number | string)[]): string =>
 const secret = (script: string): string => `${script} 2>/dev/null | grep -aq TOPSECRET && echo ESCAPED`
 const done = (script: string): string => `${script} && echo ESCAPED`
 
-/** For each process of the sandbox that is the relay to the proxy, or that could change mounts; its number is $p. */
+/** For each process of the sandbox that is the relay, or that could change mounts; its number is $p. */
 const relays = (script: string): string =>
   `for f in /proc/[0-9]*; do p=\${f#/proc/}; [ $p = $$ ] && continue; if grep -aq "[n]etwork-relay" $f/cmdline || (( 0x$(sed -n "s/^CapPrm:.//p" $f/status) & 0x200000 )); then ${script}; fi; done 2>/dev/null`
 
@@ -123,7 +124,7 @@ const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>
     ['daemon of containers', done('timeout 3 curl -s --unix-socket /var/run/docker.sock http://x/version')],
     ['message bus', done('ls /run/dbus/system_bus_socket /run/systemd/private')],
   ],
-  'the relay to the proxy': [
+  'the relay': [
     ['see it', relays('echo ESCAPED')],
     [
       'its inspector',
@@ -146,6 +147,41 @@ const GROUPS: Readonly<Record<string, readonly [name: string, script: string][]>
       'settings of the kernel',
       done('touch /proc/sys/kernel/core_pattern && [ -w /proc/sys/vm/drop_caches ]'),
     ],
+  ],
+  ports: [
+    ['see the sockets', done('ls /run/kogu-ports/* | grep -q .')],
+    ['the folder on the host', done('ls "$BRIDGE"/* | grep -q .')],
+    ['connect to an opened one', done(connect('AF_UNIX', "'/run/kogu-ports/own/$OPENED_PORT'"))],
+    ['connect to a reached one', done(connect('AF_UNIX', "'/run/kogu-ports/0/$REACHED_PORT'"))],
+    ['connect to it on the host', done(connect('AF_UNIX', "'$BRIDGE/reached/$REACHED_PORT'"))],
+    [
+      'a link in the place of one',
+      done('mkdir -p /run/kogu-ports/own; ln -sf "$SOCKET" /run/kogu-ports/own/$OPENED_PORT'),
+    ],
+    ['a link beside it', done('ln -s "$SOCKET" /run/kogu-ports/own/1')],
+    ['the same through process 1', done('ln -s "$SOCKET" /proc/1/root/run/kogu-ports/own/2')],
+    ['uncover them', done('umount /run/kogu-ports || umount -l /run/kogu-ports')],
+    ['move what covers them', done('mv /run/kogu-ports /run/other || rmdir /run/kogu-ports')],
+    ['cover them with own ones', done('mount -t tmpfs none /run/kogu-ports')],
+    ['another port of the host', secret('exec 9<>/dev/tcp/127.0.0.1/$HOST_PORT; timeout 2 cat <&9')],
+    ['the same over IPv6', secret(connect('AF_INET6', "('::1', $HOST_PORT)"))],
+    [
+      'the way as a proxy',
+      secret(
+        'exec 9<>/dev/tcp/127.0.0.1/$REACHED_PORT; printf "CONNECT 127.0.0.1:$HOST_PORT HTTP/1.1\r\n\r\n" >&9; timeout 2 cat <&9',
+      ),
+    ],
+    [
+      'its own opened port as a way out',
+      secret('exec 9<>/dev/tcp/127.0.0.1/$OPENED_PORT; timeout 2 cat <&9'),
+    ],
+    [
+      'take the place of the relay',
+      done(
+        `python3 -c "import socket; s = socket.socket(); s.setsockopt(1, 2, 1); s.setsockopt(1, 15, 1); s.bind(('127.0.0.1', $REACHED_PORT)); s.listen()"`,
+      ),
+    ],
+    ['an address of the Internet', done('timeout 3 bash -c "exec 9<>/dev/tcp/1.1.1.1/53"')],
   ],
   'processes and kernel of the host': [
     ['signal', done('kill -0 "$HOST_PID"')],

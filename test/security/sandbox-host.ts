@@ -15,6 +15,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../../src/core/sandbox.ts'
+import type { PortFolder } from '../../src/sandbox/network.ts'
 
 /** A machine to attack: files outside the scope, secrets, servers and a process. */
 export interface Host {
@@ -23,6 +24,8 @@ export interface Host {
   profile: SandboxProfile
   /** A proxy that refuses everything. */
   proxySocket: string
+  /** One port that is opened to the host, and one of another sandbox that is reached, whose server greets with HELLO. */
+  ports: { opened: PortFolder; reached: PortFolder[] }
   /** What must stay as it is, as one hash. */
   fingerprint(): string
   close(): Promise<void>
@@ -51,6 +54,7 @@ export async function createHost(): Promise<Host> {
     'state/grants.json': '{"real":true}',
     'state/token': 'TOPSECRET',
   })
+  for (const name of ['opened', 'reached']) mkdirSync(join(folder, 'bridge', name), { recursive: true })
   const abstract = `kogu-test-${process.pid}`
   const servers = await Promise.all([
     listen({ port: 0, host: '::' }),
@@ -58,6 +62,7 @@ export async function createHost(): Promise<Host> {
     listen({ path: join(workspace, 'socket') }),
     listen({ path: `\0${abstract}` }),
     listen({ path: join(folder, 'proxy') }, 'HTTP/1.1 403 Forbidden\r\n\r\n'),
+    listen({ path: join(folder, 'bridge/reached', String(REACHED_PORT)) }, 'HELLO'),
   ])
   const victim = spawn('/bin/sleep', ['600'], { env: { MARKER: 'HOSTSECRET' }, argv0: 'host-process-marker' })
   const address = servers[0]?.address()
@@ -73,17 +78,27 @@ export async function createHost(): Promise<Host> {
     NEAR_SOCKET: join(workspace, 'socket'),
     ABSTRACT: abstract,
     STATE: state,
+    BRIDGE: join(folder, 'bridge'),
+    OPENED_PORT: String(OPENED_PORT),
+    REACHED_PORT: String(REACHED_PORT),
   }
   return {
     folder,
     workspace,
     profile: toProfile(folder, env),
     proxySocket: join(folder, 'proxy'),
+    ports: {
+      opened: { folder: join(folder, 'bridge/opened'), ports: [OPENED_PORT] },
+      reached: [{ folder: join(folder, 'bridge/reached'), ports: [REACHED_PORT] }],
+    },
     fingerprint: () =>
       fingerprint([outside, join(folder, 'home'), state, ...PROTECTED.map(name => join(workspace, name))]),
     close: () => close(folder, servers, victim),
   }
 }
+
+const OPENED_PORT = 3000
+const REACHED_PORT = 3001
 
 const PROTECTED = [
   '.git/hooks',
@@ -100,7 +115,7 @@ function toProfile(folder: string, env: Record<string, string>): SandboxProfile 
     writable: [workspace],
     // The whole host lies in /tmp, which is private to the sandbox: without this line it would not be there at all.
     readable: [folder],
-    hidden: [join(workspace, 'hidden/secret'), join(folder, 'outside/secrets'), join(folder, 'state')],
+    hidden: ['workspace/hidden/secret', 'outside/secrets', 'state', 'bridge'].map(name => join(folder, name)),
     protected: PROTECTED.map(name => join(workspace, name)),
     network: 'none',
     unixSockets: false,

@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import type { CommandPermit } from '../../core/command.ts'
 import { ToolError } from '../../core/errors.ts'
-import { PROXY_PORT } from '../../sandbox/network.ts'
+import { type PortFolder, PROXY_PORT } from '../../sandbox/network.ts'
+import type { CommandParts } from './parts.ts'
 
 /** Below it are ports that only root may open. */
 const FIRST_PORT = 1024
@@ -35,6 +37,18 @@ export function refusePortsInForeground({
   throw new ToolError('invalid_input', 'Only a background command can open ports.', {
     hint: 'Add "background": true.',
   })
+}
+
+/**
+ * The ports of this workspace's background commands, for a line that was approved. A preview reaches nobody, because
+ * what it asks of a server cannot be thrown away; a line that runs unasked reaches nobody at all.
+ */
+export async function portsInReach(
+  { background, sandbox }: CommandParts,
+  { plan }: CommandPermit,
+  preview: boolean,
+): Promise<readonly PortFolder[]> {
+  return plan !== null || preview || sandbox === null ? [] : await background().openPorts()
 }
 
 /** Where the person and later commands reach a port. */
