@@ -57,9 +57,20 @@ test('a protected path is explained and no rule is offered', () => {
   })
 })
 
-test('a rename that the layer refuses is explained', () => {
-  const denial = explainDenial(failed("fatal: renaming 'src' failed: Invalid cross-device link"), profile)
-  expect(denial).toMatchObject({ kind: 'rename', allowedBy: null })
+test.each([
+  [
+    "fatal: renaming 'src' failed: Invalid cross-device link",
+    '/home/dev/ws/src/src',
+    'mv A B && git add -A A B',
+  ],
+  ["OSError: [Errno 18] Invalid cross-device link: 'a' -> '/home/dev/ws/b'", '/home/dev/ws/src/a', 'Use mv'],
+  ["Error: EXDEV: cross-device link not permitted, rename './a' -> 'b'", '/home/dev/ws/src/a', 'Use mv'],
+  ['rename failed: Invalid cross-device link at x line 1.', null, 'Use mv'],
+  ["OSError: [Errno 18] Invalid cross-device link: '/tmp/q' -> 'b'", '/tmp/q', '/tmp is another file system'],
+])('%s is explained, with what to do instead', (line, target, instead) => {
+  const denial = explainDenial(failed(line), profile)
+  expect(denial).toMatchObject({ kind: 'rename', target, allowedBy: null })
+  expect(denial?.message).toContain(instead)
 })
 
 test('a host that the proxy refused is named, with what would open it', () => {

@@ -49,7 +49,7 @@ function fromLines(lines: readonly string[], profile: SandboxProfile): SandboxDe
     const denial =
       fromReadOnly(line, profile) ??
       fromHidden(line, profile) ??
-      fromRename(line) ??
+      fromRename(line, profile) ??
       fromNetwork(line, profile) ??
       fromSocket(line)
     if (denial !== null) return denial
@@ -89,16 +89,26 @@ function fromHidden(line: string, profile: SandboxProfile): SandboxDenial | null
   }
 }
 
-/** A layer has no renames of folders that lie beneath it; mv copies then, `git mv` and rename(2) give up. */
-function fromRename(line: string): SandboxDenial | null {
+/**
+ * A layer does not rename folders that lie beneath it: the kernel keeps the marks for that in attributes that only root may
+ * write. mv copies then; `git mv` and those who call rename(2) themselves give up.
+ */
+function fromRename(line: string, { cwd }: SandboxProfile): SandboxDenial | null {
   if (!/Invalid cross-device link|EXDEV/.test(line)) return null
-  return {
-    kind: 'rename',
-    target: null,
-    message:
-      'A whole folder cannot be renamed in one step by a command that can be undone. Use mv, which copies.',
-    allowedBy: null,
+  const [, from, to] = /'([^']+)' -> '([^']+)'/.exec(line) ?? /renaming '([^']+)' failed/.exec(line) ?? []
+  const paths = [from, to].filter(path => path !== undefined).map(path => absolute(path, cwd))
+  const inTmp = paths.filter(path => isAtOrBeneath(path, '/tmp'))
+  const target = paths[0] ?? null
+  if (inTmp.length === 1 && paths.length === 2) {
+    const message = 'In the sandbox, /tmp is another file system than the workspace. Use mv, which copies.'
+    return { kind: 'rename', target, message, allowedBy: null }
   }
+  const what = target === null ? 'A whole folder' : `The folder ${target}`
+  const how = line.includes('fatal: renaming')
+    ? 'Instead of git mv A B: mv A B && git add -A A B'
+    : 'Use mv, which copies, or copy it and delete the original.'
+  const message = `${what} cannot be renamed in one step by a command whose changes are kept on a layer. ${how}`
+  return { kind: 'rename', target, message, allowedBy: null }
 }
 
 /** The way in which common programs say that they got no network; the host, where they name it. */
@@ -186,7 +196,11 @@ function pathIn(line: string, cwd: string): string | null {
   const beforeColon = /(?:^|[\s:])([^\s:]+):\s*(?:Read-only|Permission|cannot)/.exec(line)?.[1]
   const found = quoted ?? beforeColon
   if (found === undefined) return null
-  return found.startsWith('/') ? found : `${cwd.replace(/\/$/, '')}/${found.replace(/^\.\//, '')}`
+  return absolute(found, cwd)
+}
+
+function absolute(path: string, cwd: string): string {
+  return path.startsWith('/') ? path : `${cwd.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`
 }
 
 function isAtOrBeneath(path: string, folder: string): boolean {

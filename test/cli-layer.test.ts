@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findSandboxSystem } from '../src/sandbox/system.ts'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+
+// What a layer over the workspace cannot do, and what the caller is told to do instead.
+
+const system = findSandboxSystem()
+const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+
+let box: Sandboxed
+beforeEach(() => {
+  box = createSandboxed()
+})
+afterEach(() => box.remove())
+
+const run = (command: string) => box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once'])
+
+describe.skipIf(why !== '')(`the limits of a layer${why}`, () => {
+  test('a folder that cannot be renamed in one step is explained, and what is advised works', () => {
+    box.write('src/a.txt', 'a\n')
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', box.workspace, '-c', 'user.name=k', '-c', 'user.email=k@x', ...args])
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'one')
+    for (const line of [
+      'git mv src lib',
+      `'${process.execPath}' -e 'fs.renameSync("src", "lib")'`,
+      `perl -e 'rename("src", "lib") or die "failed: $!"'`,
+    ]) {
+      const { denial } = run(line).data
+      expect([line, denial]).toEqual([line, expect.objectContaining({ kind: 'rename', allowedBy: null })])
+    }
+    expect(readdirSync(join(box.workspace))).toContain('src')
+    const advised = run('mv src lib && git add -A src lib && git status --short')
+    expect(advised.data.stdout).toContain('R  src/a.txt -> lib/a.txt')
+    expect(readdirSync(join(box.workspace, 'lib'))).toEqual(['a.txt'])
+  })
+})
