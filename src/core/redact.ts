@@ -42,8 +42,34 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
+  const strip: Strip = { text, key: rememberKeys(text) }
   // Every string of the value may be changed, never its shape; that is what the type says.
-  return { text, value: value => copy(value, text, undefined, new Set()) as typeof value }
+  return { text, value: value => copy(value, strip, undefined, new Set()) as typeof value }
+}
+
+interface Strip {
+  readonly text: (text: string) => string
+  readonly key: (key: string) => Key
+}
+
+interface Key {
+  readonly name: string
+  /** The kind of secret that it promises. */
+  readonly promises: string | undefined
+}
+
+const MOST_KEYS = 1000
+
+/** Nearly all keys of events are the same few, and looking for secrets in them costs more than in all values. */
+function rememberKeys(text: (text: string) => string): (key: string) => Key {
+  const known = new Map<string, Key>()
+  return key => {
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const fresh = { name: text(key), promises: promised(key) }
+    if (known.size < MOST_KEYS) known.set(key, fresh)
+    return fresh
+  }
 }
 
 /** A secret as it stands, inside JSON, and inside a URL; the longest first, so that no rest of one stays behind. */
@@ -55,41 +81,32 @@ function spellings(values: readonly string[]): string[] {
 }
 
 /** `secret`: the kind of secret that the key promised; `above`: the objects that this one is part of. */
-function copy(
-  value: unknown,
-  text: (text: string) => string,
-  secret: string | undefined,
-  above: Set<object>,
-): unknown {
+function copy(value: unknown, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
   if (typeof value === 'string') {
     if (secret !== undefined && !isPlaceholder(value)) return mark(secret)
-    return text(value)
+    return strip.text(value)
   }
   if (typeof value !== 'object' || value === null) return value
   if (above.has(value)) return '‹circular›'
   if (above.size === DEEPEST) return '‹nested too deeply›'
   above.add(value)
-  const copied = copyEntries(value, text, secret, above)
+  const copied = copyEntries(value, strip, secret, above)
   above.delete(value)
   return copied
 }
 
-function copyEntries(
-  value: object,
-  text: (text: string) => string,
-  secret: string | undefined,
-  above: Set<object>,
-): unknown {
-  if (Array.isArray(value)) return value.map(item => copy(item, text, secret, above))
+function copyEntries(value: object, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
+  if (Array.isArray(value)) return value.map(item => copy(item, strip, secret, above))
   if (value instanceof Date) return new Date(value)
   const entries: [string, unknown][] = []
   const taken = new Set<string>()
   for (const [key, item] of Object.entries(value)) {
-    let name = text(key)
+    const { name: clean, promises } = strip.key(key)
+    let name = clean
     // Two secret keys may look the same once redacted; neither may overwrite the other.
     while (taken.has(name)) name += '+'
     taken.add(name)
-    entries.push([name, copy(item, text, promised(key), above)])
+    entries.push([name, copy(item, strip, promises, above)])
   }
   // Defines each key, so that `__proto__` stays data.
   return Object.fromEntries(entries)

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   close,
   closeSync,
@@ -59,7 +59,7 @@ export interface Replacement {
 const PREFIX = '.kogu-tmp-'
 
 export function newTemporary(): string {
-  return PREFIX + randomBytes(8).toString('hex')
+  return PREFIX + randomUUID().replaceAll('-', '').slice(0, 16)
 }
 
 export function isTemporary(name: string): boolean {
