@@ -13,23 +13,16 @@ import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules.ts'
-import { type RecoveredOverlay, recoverOverlays } from './sandbox/overlay-commit.ts'
+import type { RecoveredOverlay } from './sandbox/overlay-commit.ts'
 import type { Places } from './store/places.ts'
 import { recoverWorkspace } from './workspace/recovery.ts'
-import { loadRun, saveRun } from './workspace/runs.ts'
-import { applyUndo, type UndoResult } from './workspace/undo-apply.ts'
-import {
-  type CallChanges,
-  listCalls,
-  type PlanOptions,
-  planUndo,
-  type UndoPlan,
-  type UndoSelection,
-} from './workspace/undo-plan.ts'
+import type { UndoResult } from './workspace/undo-apply.ts'
+import type { CallChanges, PlanOptions, UndoPlan, UndoSelection } from './workspace/undo-plan.ts'
 import { readKept, type SavedRecord } from './workspace/undo-read.ts'
 import type { Change } from './workspace/undo-record.ts'
 
-// What doors and programs call. The parts come from compose.ts.
+// What doors and programs call. The parts come from compose.ts. What most calls do without (undo, recovery of commands,
+// named runs) is imported when it is needed: for one call from the command line, loading is most of the time.
 
 export interface CallRequest {
   readonly tool: string
@@ -135,7 +128,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     async explain(request) {
       const { run: id, ...rest } = request
       // Only looked at: explaining saves nothing.
-      const run = id === undefined ? {} : { run: await loadRun(parts.places.runs, id) }
+      const run = id === undefined ? {} : { run: await (await namedRuns()).loadRun(parts.places.runs, id) }
       const { entry, judgement } = await explainCall(parts.calls, { ...(await toCall(rest)), ...run })
       return {
         tool: request.tool,
@@ -150,10 +143,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     async listChanges(selection) {
       await recovered()
+      const { listCalls } = await import('./workspace/undo-plan.ts')
       return listCalls(parts.undo.value, selection)
     },
     async planUndo(selection, planOptions) {
       await recovered()
+      const { planUndo } = await import('./workspace/undo-plan.ts')
       return planUndo(parts.undo.value, selection, planOptions)
     },
     readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
@@ -171,6 +166,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
   if (existsSync(places.overlays)) {
+    const { recoverOverlays } = await import('./sandbox/overlay-commit.ts')
     for (const { outcome, folder } of await recoverOverlays(places.overlays))
       sentences.push(describeRecovered(outcome, folder))
   }
@@ -207,6 +203,7 @@ async function undoRecorded(
     parts.calls.audit.record({ type: 'note', action, details: { call, calls, ...details } })
   note('undo-started', {})
   try {
+    const { applyUndo } = await import('./workspace/undo-apply.ts')
     const result = await applyUndo(parts.undo.value, plan, {
       call: { id: call, run: call, tool: 'undo' },
       mayChange: path => isInside(path, workspace),
@@ -233,8 +230,11 @@ function endRun(places: Places, id: string): void {
   }
 }
 
+const namedRuns = () => import('./workspace/runs.ts')
+
 function createRuns(places: Places) {
-  const named = new Map<string, Run>()
+  // Promises: two calls of one turn ask for their run at the same moment, and must get the same one.
+  const named = new Map<string, Promise<Run>>()
   const anonymous = new Map<string, Run>()
   return {
     async open(id?: string): Promise<Run> {
@@ -245,14 +245,15 @@ function createRuns(places: Places) {
       }
       const known = named.get(id) ?? anonymous.get(id)
       if (known !== undefined) return known
-      const run = await loadRun(places.runs, id)
-      named.set(id, run)
-      return run
+      const opened = namedRuns().then(({ loadRun }) => loadRun(places.runs, id))
+      named.set(id, opened)
+      opened.catch(() => named.delete(id))
+      return opened
     },
     /** Runs that end with this process. */
     anonymous: (): string[] => [...anonymous.keys()],
     async save(): Promise<void> {
-      for (const run of named.values()) await saveRun(places.runs, run)
+      for (const run of named.values()) await (await namedRuns()).saveRun(places.runs, await run)
     },
   }
 }

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { ToolError } from '../core/errors.ts'
 import { parseInput } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -39,6 +38,7 @@ export interface BatchLine {
 
 /** One call per line; a line that is none is an error in its place, and the rest goes on. Empty lines are skipped. */
 export async function* readBatch({ stdin, signal }: Standing): AsyncGenerator<BatchLine | ToolError> {
+  const { createInterface } = await import('node:readline')
   const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })
   // Without an end of its input the process would wait for it.
   signal.addEventListener('abort', () => stdin.destroy(), { once: true })

@@ -7,7 +7,6 @@ import { toVisible } from '../../core/visible.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
-import { terminalApprover } from '../prompt.ts'
 import { readBatch, readCallInput } from '../read-input.ts'
 import { renderResult } from '../render-result.ts'
 
@@ -55,7 +54,7 @@ See also: kogu explain, kogu tools list
       print(failure, context)
       return EXIT_OF_ERROR[failure.error.code]
     }
-    const runtime = await openRuntime(context, approverFor(context))
+    const runtime = await openRuntime(context, await approverFor(context))
     try {
       for (const sentence of await runtime.recover()) context.output.note(sentence)
       const result = await runtime.call({
@@ -75,7 +74,7 @@ See also: kogu explain, kogu tools list
 }
 
 async function runBatch(context: CommandContext): Promise<number> {
-  const runtime = await openRuntime(context, approverFor(context))
+  const runtime = await openRuntime(context, await approverFor(context))
   try {
     const { run } = runOption(context)
     const batch = await runtime.openRun(run)
@@ -103,7 +102,7 @@ async function runBatch(context: CommandContext): Promise<number> {
 }
 
 /** Who answers: --yes-once, a person at this terminal, or nobody. */
-function approverFor(context: CommandContext): Approver {
+async function approverFor(context: CommandContext): Promise<Approver> {
   const { environment, values, stdin, output } = context
   if (environment.insideCall !== undefined) {
     // Otherwise a command that an agent runs could approve what the agent may not do.
@@ -114,6 +113,7 @@ function approverFor(context: CommandContext): Approver {
   if (!interactive || flag(values, 'no-input') || flag(values, 'batch')) {
     return noApprover('there is no terminal to ask on')
   }
+  const { terminalApprover } = await import('../prompt.ts')
   return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })
 }
 

@@ -1,4 +1,6 @@
 /** A number with its noun: "1 line", "2,000 lines". */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+  // Not by toLocaleString: its first use loads the tables of all languages, which takes longer than writing a file.
+  const grouped = String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+  return `${grouped} ${count === 1 ? one : many}`
 }

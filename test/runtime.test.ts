@@ -1,0 +1,27 @@
+import { afterEach, expect, test } from 'vitest'
+import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+
+let opened: TestRuntime | undefined
+afterEach(() => opened?.close())
+
+test('calls of one turn share their run, although none of them has opened it before', async () => {
+  opened = await openTestRuntime('mode = "accept-edits"\n')
+  const { runtime, write } = opened
+  const names = ['a.txt', 'b.txt', 'c.txt']
+  for (const name of names) write(name, 'old\n')
+  await runtime.callAll(names.map(path => ({ tool: 'read_file', input: { path }, run: 'nightly' })))
+  // Replacing a file that the run has not read is asked about, and nobody is there to answer.
+  const written = await runtime.callAll(
+    names.map(path => ({ tool: 'write_file', input: { path, content: 'new\n' }, run: 'nightly' })),
+  )
+  expect(written.map(result => result.error)).toEqual([null, null, null])
+})
+
+test('a run that could not be opened can be opened later', async () => {
+  opened = await openTestRuntime()
+  const { runtime, write } = opened
+  write('.kogu/runs/nightly.json', 'not a run')
+  await expect(runtime.openRun('nightly')).rejects.toThrow()
+  write('.kogu/runs/nightly.json', '{"format":1,"receipts":[],"labels":[],"variables":{}}')
+  expect(await runtime.openRun('nightly')).toMatchObject({ id: 'nightly' })
+})
