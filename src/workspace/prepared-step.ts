@@ -1,5 +1,7 @@
 import type { Stats } from 'node:fs'
 import type { UndoStep } from './undo-plan.ts'
+import type { SavedRecord } from './undo-read.ts'
+import type { ContentSource } from './undo-record.ts'
 
 /** Up to this many files are each replaced at once and synced; of more, the system writes them in its own time. */
 export const MAX_ATOMIC = 64
@@ -12,8 +14,8 @@ export interface PreparedStep extends UndoStep {
   readonly renameFrom?: string
   /** It goes to this path by being renamed. */
   readonly renameTo?: string
-  /** It was small enough to be kept. */
-  readonly kept: boolean
+  /** Absent: there is nothing to keep, or it is too large. */
+  readonly kept?: ContentSource
   /** Written into the file itself. */
   readonly inPlace: boolean
 }
@@ -25,4 +27,13 @@ export function changesOnlyMode({ now, then }: UndoStep): boolean {
 /** A file, folder or link makes place for something of another kind. */
 export function changesKind({ now, then }: UndoStep): boolean {
   return now !== undefined && then !== undefined && now.entry !== then.entry
+}
+
+/** The record and number under which the file that comes was set aside: it gets its name back instead of being written. */
+export function comesFromAside({ now, then }: UndoStep): { record: SavedRecord; number: number } | undefined {
+  if (now !== undefined || then?.content?.from !== 'record') return undefined
+  const { record, change } = then.content
+  return typeof change.content === 'object' && 'setAside' in change.content
+    ? { record, number: change.content.setAside }
+    : undefined
 }

@@ -87,17 +87,18 @@ async function surveyLeaf(
     if (file.stat.size <= INLINE_BYTES) {
       const bytes = await readAll(file.descriptor, file.stat.size)
       const hash = sha256(bytes)
-      const kept = await record?.keepBytes(bytes, hash)
-      return {
-        entry: 'file',
-        state: { mode, size: bytes.length, sha256: hash },
-        identity,
-        ...(kept && { content: 'kept' }),
-      }
+      const state = { mode, size: bytes.length, sha256: hash }
+      const content = await record?.keepGoing(folder.at(name), { ...state, read: () => bytes })
+      return { entry: 'file', state, identity, ...(content === undefined ? {} : { content }) }
     }
     const hashed = await hashFile(file.descriptor, file.stat.size)
-    const kept = record?.keepFile(folder.at(name), { ...hashed, displaced: true })
-    return { entry: 'file', state: { mode, ...hashed }, identity, ...(kept && { content: 'kept' }) }
+    const content = await record?.keepGoing(folder.at(name), hashed)
+    return {
+      entry: 'file',
+      state: { mode, ...hashed },
+      identity,
+      ...(content === undefined ? {} : { content }),
+    }
   } finally {
     closeSync(file.descriptor)
   }

@@ -6,7 +6,13 @@ import { changedMeanwhile, openRegular } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
-import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './prepared-step.ts'
+import {
+  changesKind,
+  changesOnlyMode,
+  comesFromAside,
+  MAX_ATOMIC,
+  type PreparedStep,
+} from './prepared-step.ts'
 import { newTemporary } from './replace-file.ts'
 import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
@@ -105,7 +111,7 @@ async function prepare(
  * whoever reads one at that very moment may see a part of it, and after a kill the next start completes it.
  */
 function isWrittenInPlace(step: UndoStep, stat: Stats | undefined, steps: number): boolean {
-  if (step.then?.entry !== 'file' || changesOnlyMode(step)) return false
+  if (step.then?.entry !== 'file' || changesOnlyMode(step) || comesFromAside(step) !== undefined) return false
   if (stat === undefined) return step.now === undefined && steps > MAX_ATOMIC
   return stat.nlink > 1 || steps > MAX_ATOMIC
 }
@@ -132,29 +138,37 @@ async function keepCurrent(
   { record, steps }: { record: ChangeRecord | undefined; steps: number },
 ): Promise<Pick<PreparedStep, 'stat' | 'kept' | 'inPlace'>> {
   const { path, now } = step
-  if (now?.entry !== 'file') return { kept: false, inPlace: isWrittenInPlace(step, undefined, steps) }
+  if (now?.entry !== 'file') return { inPlace: isWrittenInPlace(step, undefined, steps) }
   const folder = observer.folder(dirname(path))
   const file = openRegular(folder, basename(path))
   if (file === undefined) throw changedMeanwhile(path)
   try {
     const { stat, descriptor } = file
     const inPlace = isWrittenInPlace(step, stat, steps)
-    let kept: boolean | undefined
-    let hash: string
-    if (stat.size <= INLINE_BYTES) {
-      const bytes = await readAll(descriptor, stat.size)
-      hash = sha256(bytes)
-      kept = await record?.keepBytes(bytes, hash)
-    } else {
-      const hashed = await hashFile(descriptor, stat.size)
-      hash = hashed.sha256
-      kept = record?.keepFile(folder.at(basename(path)), { ...hashed, displaced: !inPlace })
-    }
-    if (hash !== now.state.sha256) throw changedMeanwhile(path)
-    return { stat, kept: kept === true, inPlace }
+    const bytes = stat.size <= INLINE_BYTES ? await readAll(descriptor, stat.size) : undefined
+    const found =
+      bytes === undefined
+        ? await hashFile(descriptor, stat.size)
+        : { sha256: sha256(bytes), size: bytes.length, read: () => bytes }
+    if (found.sha256 !== now.state.sha256) throw changedMeanwhile(path)
+    const goes = step.then === undefined || changesKind(step)
+    const kept = goes
+      ? await record?.keepGoing(folder.at(basename(path)), found)
+      : await keepReplaced(record, folder.at(basename(path)), { ...found, bytes, displaced: !inPlace })
+    return { stat, inPlace, ...(kept === undefined ? {} : { kept }) }
   } finally {
     closeSync(file.descriptor)
   }
+}
+
+async function keepReplaced(
+  record: ChangeRecord | undefined,
+  path: string,
+  file: { sha256: string; size: number; bytes: Uint8Array | undefined; displaced: boolean },
+): Promise<'kept' | undefined> {
+  const { sha256: hash, bytes } = file
+  const kept = bytes === undefined ? record?.keepFile(path, file) : await record?.keepBytes(bytes, hash)
+  return kept === true ? 'kept' : undefined
 }
 
 /**
@@ -192,7 +206,7 @@ function recordOf(then: PathState | undefined): string | undefined {
 
 function departure(step: PreparedStep, now: PathState): Change {
   const { path, kept, renameTo, stat } = step
-  const content = renameTo !== undefined ? { movedTo: renameTo } : kept ? 'kept' : undefined
+  const content = renameTo !== undefined ? { movedTo: renameTo } : kept
   return {
     change: 'deleted',
     path,

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import { createObserver, type Observer } from './observer.ts'
+import { type ContentFinder, createContentFinder } from './undo-find.ts'
 import { listRecords, type RecordPlace, readRecord, type SavedRecord } from './undo-read.ts'
 import type { Change, Owner, RecordHeader } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
@@ -112,7 +113,7 @@ export async function planUndo(
   refuseUnknown(selection, calls)
   const observer = createObserver()
   try {
-    const paper = createPaper(observer)
+    const paper = createPaper(observer, createContentFinder(store.places, observer))
     const conflicts: UndoConflict[] = []
     const taken: CallChanges[] = []
     for (const call of calls) {
@@ -150,11 +151,12 @@ interface Paper {
   discard(): void
   /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
   readonly moved: Map<string, PathState>
+  readonly find: ContentFinder
   readonly kept: ReadonlyMap<string, PathState | undefined>
   readonly disk: ReadonlyMap<string, PathState | 'other' | undefined>
 }
 
-function createPaper(observer: Observer): Paper {
+function createPaper(observer: Observer, find: ContentFinder): Paper {
   const disk = new Map<string, PathState | 'other' | undefined>()
   const kept = new Map<string, PathState | undefined>()
   const top = new Map<string, PathState | undefined>()
@@ -167,6 +169,7 @@ function createPaper(observer: Observer): Paper {
     disk,
     kept,
     moved,
+    find,
     look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
     put: (path, state) => top.set(path, state),
     keep() {
@@ -240,8 +243,11 @@ async function restore(
     // Only the mode was changed: the content is where it is.
     return { ...current, state, ...owner }
   }
-  if (typeof change.content !== 'object') {
-    return { entry, state, content: { from: 'record', record, change }, ...owner }
+  if (typeof change.content !== 'object' || !('movedTo' in change.content)) {
+    const found = await paper.find(record, change)
+    return typeof found === 'string'
+      ? found
+      : { entry, state, content: { from: 'record', ...found }, ...owner }
   }
   const path = change.content.movedTo
   const moved = [await paper.look(path), paper.moved.get(path)].find(

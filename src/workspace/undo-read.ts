@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { isSystemError, ToolError } from '../core/errors.ts'
@@ -27,6 +27,14 @@ export interface SavedRecord extends RecordPlace {
   readonly temporaries: readonly { path: string; movedFrom?: string }[]
   /** Where the kept contents are in the file: hash → line. */
   readonly objects: ReadonlyMap<string, { start: number; length: number }>
+  /** The files that were set aside: hash → those that have it. */
+  readonly setAside: ReadonlyMap<string, readonly AsideFile[]>
+}
+
+export interface AsideFile {
+  readonly number: number
+  /** Where it was. */
+  readonly path: string
 }
 
 const HEADER_LINE = Buffer.from('{"header":')
@@ -94,7 +102,32 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
   }
   if (header === undefined) return undefined
   const made = changes.filter((_, index) => done === undefined || done === 'all' || done.has(index))
-  return { path, start: from, header, isDone: done !== undefined, changes: made, temporaries, objects }
+  const setAside = findSetAside(made)
+  return {
+    path,
+    start: from,
+    header,
+    isDone: done !== undefined,
+    changes: made,
+    temporaries,
+    objects,
+    setAside,
+  }
+}
+
+function findSetAside(changes: readonly Change[]): Map<string, AsideFile[]> {
+  const found = new Map<string, AsideFile[]>()
+  for (const { path, before, content } of changes) {
+    if (typeof content !== 'object' || !('setAside' in content) || before?.sha256 === undefined) continue
+    const same = found.get(before.sha256) ?? []
+    same.push({ number: content.setAside, path })
+    found.set(before.sha256, same)
+  }
+  return found
+}
+
+export function asidePath(places: StorePlaces, { header }: SavedRecord, number: number): string {
+  return join(places.files, header.id, String(number))
 }
 
 /** Kept bytes, by their hash and checked against it. */
@@ -131,9 +164,7 @@ export function createKeptReader(places: StorePlaces): KeptReader {
     read(record, hash) {
       const place = record.objects.get(hash)
       const bytes =
-        place === undefined
-          ? (readFile(places, record, hash, true) ?? readFile(places, record, hash, false))
-          : readObject(descriptorOf(record.path), place)
+        place === undefined ? readFile(places, record, hash) : readObject(descriptorOf(record.path), place)
       return verified(bytes, hash)
     },
   }
@@ -163,17 +194,31 @@ function readObject(descriptor: number, place: { start: number; length: number }
     : Buffer.from(line.raw, 'base64')
 }
 
-function readFile(
-  places: StorePlaces,
-  record: SavedRecord,
-  hash: string,
-  packed: boolean,
-): Buffer | undefined {
+/** What was set aside may be back at its place by now, and is the same file there. */
+function readFile(places: StorePlaces, record: SavedRecord, hash: string): Buffer | undefined {
+  const stored = (name: string): string => join(places.files, record.header.id, name)
+  const packed = readIfThere(stored(storedName(hash, true)))
+  if (packed !== undefined) return zstdDecompressSync(packed)
+  const aside = record.setAside.get(hash) ?? []
+  const candidates = [
+    stored(storedName(hash, false)),
+    ...aside.map(({ number }) => asidePath(places, record, number)),
+    ...aside.map(({ path }) => path),
+  ]
+  let damaged: Buffer | undefined
+  for (const path of candidates) {
+    const bytes = readIfThere(path)
+    if (bytes !== undefined && sha256(bytes) === hash) return bytes
+    damaged ??= bytes
+  }
+  return damaged
+}
+
+function readIfThere(path: string): Buffer | undefined {
   try {
-    const bytes = readFileSync(join(places.files, record.header.id, storedName(hash, packed)))
-    return packed ? zstdDecompressSync(bytes) : bytes
+    return lstatSync(path).isFile() ? readFileSync(path) : undefined
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    if (isSystemError(error) && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return undefined
     throw error
   }
 }

@@ -21,8 +21,11 @@ export interface CallReference {
   readonly tool: string
 }
 
-/** Where the bytes of `before` are: kept with the record; or, for an entry that was moved, where it is now. */
-export type ContentSource = 'kept' | { movedTo: string }
+/**
+ * Where the bytes of `before` are: kept with the record; for a file that was set aside, the file itself, under this
+ * number in the folder of the record; for an entry that was moved, where it is now.
+ */
+export type ContentSource = 'kept' | { setAside: number } | { movedTo: string }
 
 export interface Owner {
   readonly uid: number
@@ -69,7 +72,7 @@ export type RecordLine =
 export interface StorePlaces {
   readonly pending: string
   readonly calls: string
-  /** Kept files too large for the record; one folder per record. */
+  /** Kept files too large for the record, and those that were set aside; one folder per record. */
   readonly files: string
 }
 
@@ -88,6 +91,9 @@ export interface RecordOptions {
 export const INLINE_BYTES = 64 * 1024
 /** Below this, compressing costs more time than it saves space. */
 const WORTH_COMPRESSING = 16 * 1024
+/** A record copies so many of the files that go. What is copied, nobody can change; many are set aside, which is faster. */
+const COPIED_FILES = 64
+const BLOCK = 4096
 const WRITE_CHUNK = 4 * 1024 * 1024
 
 const compress = promisify(zstdCompress)
@@ -98,6 +104,8 @@ export class ChangeRecord {
   readonly #options: RecordOptions
   readonly #filesPath: string
   readonly #kept = new Set<string>()
+  #copied = 0
+  #setAside = 0
   #lines: string[] = []
   #buffered = 0
   #bytes = 0
@@ -148,6 +156,26 @@ export class ChangeRecord {
     this.#countKept(file.size)
     this.#kept.add(file.sha256)
     return true
+  }
+
+  /**
+   * Keeps a file whose name is about to go; undefined: too large. One of the first small ones is copied. Any other is set
+   * aside: it gets a second name in the store, and undo gives it its old one back. Nothing is copied then, and no inode
+   * is freed: ext4 takes seconds to make ten thousand files when as many were deleted within the last minute.
+   */
+  async keepGoing(
+    path: string,
+    file: { sha256: string; size: number; read?: () => Uint8Array },
+  ): Promise<ContentSource | undefined> {
+    const { sha256, size, read } = file
+    const isCopied = read !== undefined && this.#copied < COPIED_FILES
+    if (!isCopied && this.#giveSecondName(path, size)) return { setAside: this.#setAside++ }
+    this.#copied += 1
+    const kept =
+      read === undefined
+        ? this.keepFile(path, { sha256, size, displaced: false })
+        : await this.keepBytes(read(), sha256)
+    return kept ? 'kept' : undefined
   }
 
   add(change: Change): void {
@@ -203,6 +231,17 @@ export class ChangeRecord {
 
   #fits(size: number): boolean {
     return size <= this.#options.largeFileBytes && this.#bytes + size <= this.#options.budgetBytes
+  }
+
+  #giveSecondName(path: string, size: number): boolean {
+    const bytes = Math.ceil(size / BLOCK) * BLOCK
+    if (!this.#fits(bytes)) return false
+    // A file with other names stays in use: as one more name of it, what is kept would change with it.
+    if (fs.lstatSync(path).nlink !== 1) return false
+    if (this.#setAside === 0) fs.mkdirSync(this.#filesPath, { recursive: true, mode: 0o700 })
+    if (!tryLink(path, join(this.#filesPath, String(this.#setAside)))) return false
+    this.#countKept(bytes)
+    return true
   }
 
   #filePath(hash: string, compressed: boolean): string {

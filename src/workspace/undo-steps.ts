@@ -9,13 +9,20 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { changedMeanwhile, setMode } from './entry.ts'
+import { isSystemError } from '../core/errors.ts'
+import { changedMeanwhile, PERMISSION_BITS, setMode } from './entry.ts'
 import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
-import { changesKind, changesOnlyMode, MAX_ATOMIC, type PreparedStep } from './prepared-step.ts'
+import {
+  changesKind,
+  changesOnlyMode,
+  comesFromAside,
+  MAX_ATOMIC,
+  type PreparedStep,
+} from './prepared-step.ts'
 import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
 import type { PathState } from './undo-plan.ts'
-import { createKeptReader, readRecord, type SavedRecord } from './undo-read.ts'
+import { asidePath, createKeptReader, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -125,6 +132,7 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
     if (then.state.mode !== now.state.mode) setMode(folder, name, then.state.mode)
     return
   }
+  if (giveNameBack(work, step)) return
   if (then.entry === 'link') symlinkSync(then.target ?? '', folder.at(temporary))
   else {
     await prepareReplacement({
@@ -147,6 +155,24 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
     unlinkSync(folder.at(temporary))
     throw error
   }
+}
+
+/** False: its content has to be written. */
+function giveNameBack({ store, observer }: Work, step: PreparedStep): boolean {
+  const aside = comesFromAside(step)
+  if (aside === undefined || step.then === undefined) return false
+  const folder = observer.folder(dirname(step.path))
+  const name = basename(step.path)
+  try {
+    renameNew(asidePath(store.places, aside.record, aside.number), folder, name)
+  } catch (error) {
+    // The store is on another file system by now; or two paths have the same content, and the other one came first.
+    if (isSystemError(error) && (error.code === 'EXDEV' || error.code === 'ENOENT')) return false
+    throw error
+  }
+  const { mode } = step.then.state
+  if ((lstatSync(folder.at(name)).mode & PERMISSION_BITS) !== mode) setMode(folder, name, mode)
+  return true
 }
 
 /** Between keeping it and replacing it, somebody else may have changed a file. */

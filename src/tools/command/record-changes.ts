@@ -5,7 +5,13 @@ import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
-import { type Change, type ChangeRecord, toEffect } from '../../workspace/undo-record.ts'
+import {
+  type Change,
+  type ChangeRecord,
+  type ContentSource,
+  INLINE_BYTES,
+  toEffect,
+} from '../../workspace/undo-record.ts'
 import { gitRefusal } from './git-files.ts'
 
 const IN_MEMORY = 1024 * 1024
@@ -65,15 +71,16 @@ async function toChange(
 ): Promise<Change> {
   const lower = join(workspace, path)
   const old = before === undefined ? undefined : stateOf(lower, before)
-  const kept = before?.entry === 'file' && old !== undefined ? await keep(lower, old, record) : undefined
-  const lost = before?.entry === 'file' && record !== undefined && kept !== true
+  const content =
+    before?.entry === 'file' && old !== undefined ? await keep(change, lower, old, record) : undefined
+  const lost = before?.entry === 'file' && record !== undefined && content === undefined
   return {
     change,
     path: lower,
     entry,
     ...(old === undefined ? {} : { before: old, ...ownerOf(lower) }),
     ...(after === undefined ? {} : { after: stateOf(join(upper, path), after) }),
-    ...(kept === true ? { content: 'kept' } : {}),
+    ...(content === undefined ? {} : { content }),
     ...(lost ? { undoable: false } : {}),
     ...targetsOf(before, after),
   }
@@ -97,10 +104,21 @@ function ownerOf(path: string): Pick<Change, 'owner'> {
   return uid === process.getuid?.() && gid === process.getgid?.() ? {} : { owner: { uid, gid } }
 }
 
-async function keep(path: string, state: EntryState, record: ChangeRecord | undefined): Promise<boolean> {
-  if (record === undefined || state.sha256 === undefined) return false
-  if (state.size <= IN_MEMORY) return await record.keepBytes(readFileSync(path), state.sha256)
-  return record.keepFile(path, { sha256: state.sha256, size: state.size, displaced: true })
+async function keep(
+  change: OverlayChange['change'],
+  path: string,
+  { sha256, size }: EntryState,
+  record: ChangeRecord | undefined,
+): Promise<ContentSource | undefined> {
+  if (record === undefined || sha256 === undefined) return undefined
+  const file = { sha256, size }
+  const read = (): Uint8Array => readFileSync(path)
+  if (change === 'deleted') return record.keepGoing(path, size <= INLINE_BYTES ? { ...file, read } : file)
+  const kept =
+    size <= IN_MEMORY
+      ? await record.keepBytes(read(), sha256)
+      : record.keepFile(path, { ...file, displaced: true })
+  return kept ? 'kept' : undefined
 }
 
 function stateOf(path: string, { entry, mode, size }: OverlayEntry): EntryState {
