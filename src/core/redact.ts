@@ -98,18 +98,26 @@ function copy(value: unknown, strip: Strip, secret: string | undefined, above: S
 function copyEntries(value: object, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
   if (Array.isArray(value)) return value.map(item => copy(item, strip, secret, above))
   if (value instanceof Date) return new Date(value)
-  const entries: [string, unknown][] = []
-  const taken = new Set<string>()
-  for (const [key, item] of Object.entries(value)) {
-    const { name: clean, promises } = strip.key(key)
-    let name = clean
-    // Two secret keys may look the same once redacted; neither may overwrite the other.
-    while (taken.has(name)) name += '+'
-    taken.add(name)
-    entries.push([name, copy(item, strip, promises, above)])
+  const entries = Object.entries(value)
+  let isRenamed = false
+  for (const entry of entries) {
+    const { name, promises } = strip.key(entry[0])
+    isRenamed ||= name !== entry[0]
+    entry[0] = name
+    entry[1] = copy(entry[1], strip, promises, above)
   }
+  if (isRenamed) makeUnique(entries)
   // Defines each key, so that `__proto__` stays data.
   return Object.fromEntries(entries)
+}
+
+/** Two secret keys may look the same once redacted; neither may overwrite the other. */
+function makeUnique(entries: [string, unknown][]): void {
+  const taken = new Set<string>()
+  for (const entry of entries) {
+    while (taken.has(entry[0])) entry[0] += '+'
+    taken.add(entry[0])
+  }
 }
 
 function promised(key: string): string | undefined {

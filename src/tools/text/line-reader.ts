@@ -96,14 +96,19 @@ export interface Start {
   readonly carriageReturns: boolean
 }
 
+/** Adds up the line ends; returns the last byte. */
 function countEnds(
   bytes: Uint8Array,
   before: number,
   ends: { lf: number; crlf: number; cr: number },
 ): number {
+  // Nearly all files have line feeds only, and the system finds those faster than a loop over all bytes.
+  if (before !== 13 && !bytes.includes(13)) {
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) ends.lf += 1
+    return bytes.at(-1) ?? before
+  }
   let previous = before
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i] ?? 0
+  for (const byte of bytes) {
     if (byte === 10) {
       if (previous === 13) {
         ends.crlf += 1
