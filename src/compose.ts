@@ -64,7 +64,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
-  return { registry, parts: createParts(options, registry, shared, commands) }
+  return { registry, parts: await createParts(options, registry, shared, commands) }
 }
 
 /** What a call in the restricted profile may start, and nothing else. */
@@ -150,12 +150,12 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 }
 
 /** Everything a call works with. */
-function createParts(
+async function createParts(
   { loaded, environment, approver }: RuntimeOptions,
   registry: Registry,
   { places, redactor, processes, undo }: Shared,
   commands: CommandParts,
-): Parts {
+): Promise<Parts> {
   const { config, workspace } = loaded
   const audit = openAuditLog({
     directory: places.audit,
@@ -165,7 +165,7 @@ function createParts(
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
   })
   const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
-  const rules = compileRules(loaded, registry, realPathOf(environment.home))
+  const rules = await compileRules(loaded, registry, realPathOf(environment.home))
   const grants = openGrantsFile(places.grants)
   const disabled = disabledTools(loaded, registry)
   const permissions = createEngine({
@@ -247,12 +247,12 @@ function createHooks(
 }
 
 /** Rules of all files, with their examples checked: a rule that does not do what its author says stops everything. */
-function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Rule[] {
+async function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Promise<Rule[]> {
   const { permissions } = loaded.config
   const context = { home, workspace: loaded.workspace.root }
   const canonical = (name: string): string => registry.candidates(name)[0]?.tool.name ?? name.toLowerCase()
   const rules = permissions.rules.map((rule, index) => compileRule(rule, index, context, canonical))
-  const problem = checkRules(rules, context)[0]
+  const problem = (await checkRules(rules, context))[0]
   if (problem !== undefined) {
     const { file, line } = problem.rule.definition.origin
     throw new ConfigError(`Rule '${problem.rule.id}': ${problem.message}`, {

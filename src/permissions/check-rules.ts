@@ -3,7 +3,7 @@ import { absolutePath } from '../core/real-path.ts'
 import { createRun } from '../core/run.ts'
 import { closest } from '../core/suggest.ts'
 import type { AnyTool } from '../core/tool.ts'
-import { analyzeCommand } from './commands/analyze.ts'
+import type { analyzeCommand } from './commands/analyze.ts'
 import { EFFECT_NAMES } from './effects.ts'
 import { fileItem, type Item } from './items.ts'
 import { analyzeUrl } from './network.ts'
@@ -16,14 +16,19 @@ export interface RuleProblem {
 }
 
 /** Checks what a rule says of itself: its examples (`match`, `not_match`) and the names of effects. */
-export function checkRules(rules: readonly Rule[], context: PathContext): RuleProblem[] {
-  return rules.flatMap(rule => checkRule(rule, context).map(message => ({ rule, message })))
+export async function checkRules(rules: readonly Rule[], context: PathContext): Promise<RuleProblem[]> {
+  const hasExamples = rules.some(({ definition }) => (definition.match ?? definition.not_match) !== undefined)
+  // Large, and of use only for examples of command lines.
+  const analyze = hasExamples ? (await import('./commands/analyze.ts')).analyzeCommand : undefined
+  return rules.flatMap(rule => checkRule(rule, context, analyze).map(message => ({ rule, message })))
 }
 
-function checkRule(rule: Rule, context: PathContext): string[] {
+type Analyze = typeof analyzeCommand
+
+function checkRule(rule: Rule, context: PathContext, analyze?: Analyze): string[] {
   const { match = [], not_match = [], effects = [] } = rule.definition
   const matches = (example: string): boolean =>
-    itemsOf(rule, example, context).some(item => rule.matches(item, exampleRequest(rule, context)))
+    itemsOf(rule, example, context, analyze).some(item => rule.matches(item, exampleRequest(rule, context)))
   return [
     ...mixedConditions(rule),
     ...effects.flatMap(effect => {
@@ -48,7 +53,7 @@ function mixedConditions({ definition }: Rule): string[] {
 }
 
 /** What an example stands for: a command line, a path or an address, as the rule itself does. */
-function itemsOf(rule: Rule, example: string, context: PathContext): Item[] {
+function itemsOf(rule: Rule, example: string, context: PathContext, analyze?: Analyze): Item[] {
   const { path, host, method } = rule.definition
   if (path !== undefined) {
     const absolute = absolutePath(example.replace(/^~(?=\/)/, context.home), context.workspace)
@@ -61,7 +66,8 @@ function itemsOf(rule: Rule, example: string, context: PathContext): Item[] {
     const full = url.includes('://') ? url : `https://${url}/`
     return [{ kind: 'network', url: full, method: verb, facts: analyzeUrl(full), derived: false }]
   }
-  const analysis = analyzeCommand(example, { cwd: context.workspace, ...context })
+  if (analyze === undefined) throw new Error('An example is checked before the analyser is loaded.')
+  const analysis = analyze(example, { cwd: context.workspace, ...context })
   return [{ kind: 'execute', command: example, cwd: context.workspace, analysis, derived: false }]
 }
 

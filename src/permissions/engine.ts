@@ -14,7 +14,7 @@ import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
 import { type CommandNetwork, type NetworkSetting, networkOf } from './command-network.ts'
-import { analyzeCommand } from './commands/analyze.ts'
+import type { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
 import type { Fallback } from './defaults.ts'
@@ -48,18 +48,23 @@ export interface EngineOptions {
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
+  /**
+   * Absent: loaded with the first command line, whose judgement is a promise then. It is the larger half of the program,
+   * and most starts judge no command.
+   */
+  readonly analyzeCommand?: typeof analyzeCommand
 }
 
 export function createEngine(options: EngineOptions): PermissionEngine {
   const session: Grant[] = []
-  const analyze = cachedAnalysis(options)
+  const lines = commandLines(options)
 
   const judge = (request: JudgeRequest): Judgement => {
     const scope = scopeOf(options, request.agent)
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
     const mode = request.mode ?? options.mode
     const context = contextFor(options, mode, scope, grants)
-    const items = expandItems(request, scope, analyze, options.canHide, unreadable(request, context))
+    const items = expandItems(request, scope, lines.analyze, options.canHide, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
@@ -80,7 +85,10 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   }
 
   return {
-    judge,
+    judge(request) {
+      if (lines.isLoaded() || request.access.every(({ kind }) => kind !== 'execute')) return judge(request)
+      return lines.load().then(() => judge(request))
+    },
     async settle(request, judgement, answer) {
       const decision = answerToDecision(judgement, answer)
       const grants = toGrants(request, judgement, answer, options)
@@ -303,15 +311,23 @@ function unreadable(request: JudgeRequest, context: DecideContext): (realPath: s
 const CACHED_LINES = 500
 
 /** Agents repeat command lines; a line means the same as long as it runs in the same folder. */
-function cachedAnalysis(options: EngineOptions): (line: string, cwd: string) => CommandAnalysis {
+function commandLines({ home, workspace, analyzeCommand: given }: EngineOptions) {
   const cache = new Map<string, CommandAnalysis>()
-  return (line, cwd) => {
-    const key = `${cwd}\0${line}`
-    const known = cache.get(key)
-    if (known !== undefined) return known
-    const analysis = analyzeCommand(line, { cwd, home: options.home, workspace: options.workspace })
-    if (cache.size >= CACHED_LINES) cache.clear()
-    cache.set(key, analysis)
-    return analysis
+  let analyzer = given
+  return {
+    isLoaded: () => analyzer !== undefined,
+    async load() {
+      analyzer = (await import('./commands/analyze.ts')).analyzeCommand
+    },
+    analyze(line: string, cwd: string): CommandAnalysis {
+      const key = `${cwd}\0${line}`
+      const known = cache.get(key)
+      if (known !== undefined) return known
+      if (analyzer === undefined) throw new Error('A command line is judged before the analyser is loaded.')
+      const analysis = analyzer(line, { cwd, home, workspace })
+      if (cache.size >= CACHED_LINES) cache.clear()
+      cache.set(key, analysis)
+      return analysis
+    },
   }
 }

@@ -6,6 +6,7 @@ import type { Access } from '../core/access.ts'
 import type { JudgeRequest, Mode, PermissionEngine } from '../core/decision.ts'
 import { createRun } from '../core/run.ts'
 import { defineTool } from '../core/tool.ts'
+import { analyzeCommand } from './commands/analyze.ts'
 import { createEngine, type EngineOptions } from './engine.ts'
 import type { Grant, GrantStore } from './grants.ts'
 import { compileRule, type RuleDefinition } from './rules.ts'
@@ -41,6 +42,7 @@ export function createTestEngine(
     network: false,
     rememberMs: 3_600_000,
     now: Date.now,
+    analyzeCommand,
     ...options,
   })
   const run = createRun('run_1')
