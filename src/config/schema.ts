@@ -204,6 +204,16 @@ function hostPattern() {
   return z.string().regex(/^(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?)(?::\d+)?$/, HOSTS_WANTED)
 }
 
+/** Links and protected names are looked for when a command starts. */
+function folderInside() {
+  return z
+    .string()
+    .refine(
+      path => path.split('/').every(name => !['', '.', '..', '~'].includes(name)) && !/[\\\0]/.test(path),
+      'Write a folder inside the workspace, such as "dist" or "node_modules/.vite".',
+    )
+}
+
 function sandboxSchema() {
   return table({
     required: z.boolean().default(false).describe('Refuse commands where no sandbox can be had'),
@@ -218,6 +228,10 @@ function sandboxSchema() {
     cpu: duration().prefault('15m').describe('Processor time of one command'),
     file_size: size().prefault('4GiB').describe('Of one file that a command writes'),
     writable_caches: z.array(z.string()).default(['~/.npm', '~/.cache']).describe('For approved commands'),
+    background_write: z
+      .array(folderInside())
+      .default([])
+      .describe('Folders of the workspace that background commands may change, without record and undo'),
     env: z
       .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Write names of variables.'))
       .default([

@@ -34,6 +34,7 @@ const STRICTER: Readonly<Record<string, (current: unknown, proposed: unknown) =>
   'sandbox.cpu': smaller,
   'sandbox.file_size': smaller,
   'sandbox.writable_caches': common,
+  'sandbox.background_write': common,
   'sandbox.env': common,
   'audit.sync': firstOf(['always', 'batch']),
   'server.allowed_hosts': common,

@@ -38,6 +38,8 @@ export interface BackgroundMeta {
   startedAt: number
   lifetimeMs: number
   ports: readonly number[]
+  /** Where it was started. */
+  cwd: string
   /** Absent while it runs. */
   ended?: {
     at: number

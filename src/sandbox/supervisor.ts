@@ -112,7 +112,8 @@ async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void
   clearTimeout(idle.timer)
   const { id, title, lifetimeMs } = command
   const place = join(folder, id)
-  const meta: BackgroundMeta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports }
+  const { cwd } = command.profile
+  const meta: BackgroundMeta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports, cwd }
   mkdirSync(place, { mode: 0o700 })
   try {
     writeMeta(place, meta)

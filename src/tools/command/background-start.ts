@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
 import { toAddress } from './background-ports.ts'
+import { foldersToWrite } from './background-write.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
@@ -21,8 +22,9 @@ export interface BackgroundRequest {
 }
 
 /**
- * Starts a command that goes on when Kogu exits. It cannot change the workspace: nobody would be there to check, record
- * and bring over what it wrote, and a wall around each protected path does not stop those that do not exist yet.
+ * Starts a command that goes on when Kogu exits. It cannot change the workspace but for folders that the configuration
+ * opens: nobody would be there to check, record and bring over what it wrote, and a wall around each protected path does
+ * not stop those that do not exist yet.
  */
 export async function startBackground(
   parts: CommandParts,
@@ -39,6 +41,7 @@ export async function startBackground(
   if (request.stdin !== undefined) {
     throw new ToolError('invalid_input', 'A background command gets its input with command_input.')
   }
+  const folders = permit.command.plan === null ? foldersToWrite(parts, permit) : []
   const id = randomUUID().slice(0, 8)
   const temporary = join(parts.places.temporary, `background-${id}`)
   mkdirSync(temporary, { recursive: true, mode: 0o700 })
@@ -50,7 +53,7 @@ export async function startBackground(
     lifetimeMs: LIFETIME_MS,
     ports: request.ports,
     profile: {
-      writable: permit.command.plan === null ? parts.caches : [],
+      writable: permit.command.plan === null ? [...parts.caches, ...folders] : [],
       readable: [workspace],
       hidden: [...(await findHidden(permit, workspace)), ...parts.places.own],
       // A workspace may lie in a folder that is configured as a cache.
@@ -64,7 +67,7 @@ export async function startBackground(
     },
   })
   return {
-    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.${reachedAt(request.ports)}\n[${READ_ONLY} It has no network.]`,
+    text: `Started in the background as ${id}. Read its output with command_output, end it with command_stop.${reachedAt(request.ports)}\n[${writes(folders, workspace)} It has no network.]`,
     data: {
       id,
       command: request.command,
@@ -72,6 +75,7 @@ export async function startBackground(
       lifetime_ms: LIFETIME_MS,
       ports: request.ports,
       urls: request.ports.map(toAddress),
+      unrecorded_folders: folders,
     },
     label: { origin: 'command', trusted: true },
   }
@@ -80,6 +84,12 @@ export async function startBackground(
 function reachedAt(ports: readonly number[]): string {
   if (ports.length === 0) return ''
   return `\nWhile it runs and listens, it is reached at ${ports.map(toAddress).join(', ')}, on this machine and by later commands that were approved.`
+}
+
+function writes(folders: readonly string[], workspace: string): string {
+  if (folders.length === 0) return READ_ONLY
+  const names = folders.map(folder => relative(workspace, folder)).join(', ')
+  return `It may write ${names}: what it changes there is not recorded and cannot be undone. The rest of the workspace is read-only for it. Its /tmp is writable.`
 }
 
 const READ_ONLY =

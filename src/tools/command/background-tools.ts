@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { ToolError } from '../../core/errors.ts'
+import type { Permit } from '../../core/permit.ts'
 import { type AnyTool, defineTool, type ToolOutput } from '../../core/tool.ts'
 import type { BackgroundState } from '../../sandbox/background.ts'
 import { type FoundLines, readOutputLines, searchOutput } from '../../sandbox/output-reader.ts'
 import { toAddress } from './background-ports.ts'
+import { explainReadOnly } from './background-write.ts'
 import type { CommandParts } from './parts.ts'
 
 const id = z.string().describe('Handle of a background command, or the call id of one whose output was cut')
@@ -43,7 +45,7 @@ function outputTool(parts: CommandParts): AnyTool {
         .describe('Follow: wait so long for more output, or for the end of the command'),
     }),
     access: () => [],
-    async run({ id: handle, from, count, search, context, wait_ms }, { signal }) {
+    async run({ id: handle, from, count, search, context, wait_ms }, { signal, permit }) {
       const state = isCall(handle) ? undefined : await follow(parts, handle, wait_ms, signal)
       const files = outputFiles(parts, handle)
       const matches = search === undefined ? undefined : await matcher(search)
@@ -54,7 +56,7 @@ function outputTool(parts: CommandParts): AnyTool {
             : searchOutput(path, { matches, context, limit: count }),
         ),
       )
-      return renderOutput(parts, found, state)
+      return renderOutput(parts, found, state, permit)
     },
   })
 }
@@ -171,10 +173,14 @@ function renderOutput(
   parts: CommandParts,
   found: readonly FoundLines[],
   state: BackgroundState | undefined,
+  { isProtected }: Permit,
 ): ToolOutput {
   const lines = found.flatMap(part => part.lines)
+  const said = lines.map(line => parts.redact(line.text))
+  const denial = state === undefined ? null : explainReadOnly(said, parts, state.cwd, isProtected)
   const text = lines.map(line => `${line.number}\t${parts.redact(line.text)}`).join('\n')
-  const status = state === undefined ? '' : `\n[${describe(state)}]`
+  const wall = denial === null ? '' : `\n[sandbox: ${denial.message}]`
+  const status = state === undefined ? '' : `${wall}\n[${describe(state)}]`
   return {
     text: `${text === '' ? '[no output]' : text}${status}`,
     data: {
@@ -183,7 +189,12 @@ function renderOutput(
       total_matches: found.reduce((sum, part) => sum + part.totalMatches, 0),
       ...(state === undefined
         ? {}
-        : { running: state.running, waiting_for_input: state.waitingForInput, ended: state.ended ?? null }),
+        : {
+            running: state.running,
+            waiting_for_input: state.waitingForInput,
+            ended: state.ended ?? null,
+            denial,
+          }),
     },
     label: LABEL,
   }

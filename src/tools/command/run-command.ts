@@ -88,7 +88,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
       refusePortsInForeground(request)
       const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
-      return [{ kind: 'execute', command, cwd }, ...circumstances(request)]
+      return [{ kind: 'execute', command, cwd }, ...circumstances(request, parts)]
     },
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
@@ -107,15 +107,23 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
 }
 
 /** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
-function circumstances({ command, env, background, stdin, ports }: z.output<typeof input>): Access[] {
+function circumstances(
+  { command, env, background, stdin, ports }: z.output<typeof input>,
+  { backgroundWrite = [] }: CommandParts,
+): Access[] {
   const variables = Object.keys(env)
   const found: Access[] = []
   if (variables.length > 0) {
     found.push({ kind: 'custom', name: 'environment', details: `Sets ${variables.join(', ')}.` })
   }
   if (background) {
-    const open = ports.length === 0 ? '' : ` and can be reached at ${ports.map(toAddress).join(', ')}`
-    found.push({ kind: 'custom', name: 'background', details: `It goes on alone${open}: ${command}` })
+    const open = ports.length === 0 ? '' : `, can be reached at ${ports.map(toAddress).join(', ')}`
+    const written = backgroundWrite.length === 0 ? '' : `, may write ${backgroundWrite.join(', ')} unrecorded`
+    found.push({
+      kind: 'custom',
+      name: 'background',
+      details: `It goes on alone${open}${written}: ${command}`,
+    })
   }
   if (stdin !== undefined) {
     found.push({ kind: 'custom', name: 'stdin', details: `It reads ${describeInput(stdin)}.` })
