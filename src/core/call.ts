@@ -14,7 +14,7 @@ import type { Processes } from './processes.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
 import { settle } from './settle.ts'
-import type { Label, Risk, ToolContext, ToolOutput } from './tool.ts'
+import type { Label, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
 // started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
@@ -62,6 +62,7 @@ export interface CallRuntime {
   readonly hooks: Hooks
   readonly audit: AuditLog
   readonly processes: Processes
+  readonly undoLimits: UndoLimits
   isEnabled(tool: string): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
@@ -170,6 +171,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     cwd: call.cwd,
     workspace: runtime.workspace,
     receipts: call.run.receipts,
+    undoLimits: runtime.undoLimits,
     ...(call.run.cwd === undefined ? {} : { runCwd: call.run.cwd }),
   })
   const request: JudgeRequest = {

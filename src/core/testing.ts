@@ -64,6 +64,7 @@ export async function createTestRuntime(options: {
       ...options.audit,
     },
     processes: { run: () => Promise.reject(new Error('no processes in this test')) },
+    undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
     isEnabled: name => name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     redactText: text => text.replaceAll('hunter2', '‹secret›'),

@@ -32,12 +32,21 @@ export interface ToolOutput {
 }
 
 /** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
+/** How much of what a call destroys can be kept. */
+export interface UndoLimits {
+  /** Of one file. */
+  readonly fileBytes: number
+  readonly totalBytes: number
+}
+
 export interface AccessContext {
   readonly cwd: string
   readonly workspace: string
   readonly receipts: Receipts
   /** Where the last command of the run ended, when that is not where it began. */
   readonly runCwd?: string
+  /** Absent: what is the default. */
+  readonly undoLimits?: UndoLimits
 }
 
 export interface ToolContext {

@@ -49,6 +49,25 @@ test('losing a file that is too large to be kept for undo is an access of its ow
   expect(lossesOf(deleteFile, { path: 'folder/sub/../', recursive: true })).toEqual(inFolder)
 })
 
+test('the limits are those of the configuration', () => {
+  const undoLimits = { fileBytes: 5, totalBytes: 8 }
+  const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts, undoLimits }
+  writeFileSync(bench.at('six'), '123456')
+  mkdirSync(bench.at('nine'))
+  for (const name of ['a', 'b', 'c']) writeFileSync(bench.at(`nine/${name}`), '123')
+  const wanted = {
+    path: 'six',
+    content: '',
+    mode: 'overwrite',
+    create_dirs: true,
+    allow_shrink: true,
+  } as const
+  expect(writeFile.access(wanted, place)).toContainEqual(expect.objectContaining({ name: 'not_undoable' }))
+  expect(removingAccess('six', place)).toHaveLength(1)
+  expect(removingAccess('nine', place)).toHaveLength(1)
+  expect(removingAccess('small.bin', place)).toEqual([])
+})
+
 test('what is kept, or not touched at all, is not asked about', () => {
   expect(lossesOf(deleteFile, { path: 'small.bin' })).toEqual([])
   // Of a link only the link goes.

@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { type Access, NOT_UNDOABLE } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import { absolutePath } from '../core/real-path.ts'
-import type { AccessContext } from '../core/tool.ts'
+import type { AccessContext, UndoLimits } from '../core/tool.ts'
 import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/undo-store.ts'
 
 /** Entries of a folder that are looked at before a question; with more, it is not known what would be lost. */
 const MOST_ENTRIES = 20_000
 
 /** For a call that replaces the content of a file of this size. */
-export function replacingAccess(absolute: string, size: number): Access[] {
-  return size <= DEFAULT_LARGE_FILE_BYTES ? [] : [lost(tooLarge(absolute, size))]
+export function replacingAccess(absolute: string, size: number, context: AccessContext): Access[] {
+  const { fileBytes } = limitsOf(context)
+  return size <= fileBytes ? [] : [lost(tooLarge(absolute, size, fileBytes))]
 }
 
 /** For a call that takes an entry away, with all that is in it: of a link only the link goes. */
-export function removingAccess(path: string, { cwd }: AccessContext, mostEntries = MOST_ENTRIES): Access[] {
-  const absolute = absolutePath(path, cwd)
+export function removingAccess(path: string, context: AccessContext, mostEntries = MOST_ENTRIES): Access[] {
+  const absolute = absolutePath(path, context.cwd)
   const stat = lookAt(absolute, lstatSync)
-  if (stat?.isFile() === true && stat.size > DEFAULT_LARGE_FILE_BYTES) {
-    return [lost(tooLarge(absolute, stat.size))]
-  }
-  const problem = stat?.isDirectory() === true ? problemBelow(absolute, mostEntries) : undefined
+  if (stat?.isFile() === true) return replacingAccess(absolute, stat.size, context)
+  const problem =
+    stat?.isDirectory() === true ? problemBelow(absolute, limitsOf(context), mostEntries) : undefined
   return problem === undefined ? [] : [lost(problem)]
 }
 
@@ -31,7 +31,7 @@ export function undoNote(effects: readonly Effect[]): string {
 }
 
 /** What stands against undoing the removal of a folder, as a sentence. */
-function problemBelow(folder: string, mostEntries: number): string | undefined {
+function problemBelow(folder: string, limits: UndoLimits, mostEntries: number): string | undefined {
   let entries = 0
   let bytes = 0
   const open = [folder]
@@ -45,16 +45,20 @@ function problemBelow(folder: string, mostEntries: number): string | undefined {
       const stat = lookAt(path, lstatSync)
       if (stat?.isDirectory() === true) open.push(path)
       if (stat?.isFile() !== true) continue
-      if (stat.size > DEFAULT_LARGE_FILE_BYTES) return tooLarge(path, stat.size)
+      if (stat.size > limits.fileBytes) return tooLarge(path, stat.size, limits.fileBytes)
       bytes += stat.size
     }
   }
-  if (bytes <= DEFAULT_BUDGET_BYTES) return undefined
-  return `${folder} holds ${inMegabytes(bytes)}; undo keeps at most ${inMegabytes(DEFAULT_BUDGET_BYTES)}, so this may not be undone as a whole.`
+  if (bytes <= limits.totalBytes) return undefined
+  return `${folder} holds ${inMegabytes(bytes)}; undo keeps at most ${inMegabytes(limits.totalBytes)}, so this may not be undone as a whole.`
 }
 
-function tooLarge(path: string, size: number): string {
-  return `${path} has ${inMegabytes(size)}; files above ${inMegabytes(DEFAULT_LARGE_FILE_BYTES)} are not kept, so this cannot be undone.`
+function limitsOf({ undoLimits }: AccessContext): UndoLimits {
+  return undoLimits ?? { fileBytes: DEFAULT_LARGE_FILE_BYTES, totalBytes: DEFAULT_BUDGET_BYTES }
+}
+
+function tooLarge(path: string, size: number, most: number): string {
+  return `${path} has ${inMegabytes(size)}; files above ${inMegabytes(most)} are not kept, so this cannot be undone.`
 }
 
 function inMegabytes(bytes: number): string {

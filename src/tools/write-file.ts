@@ -67,7 +67,7 @@ export const writeFile = defineTool({
     return [
       { kind: 'file_write', path: absolute },
       ...(present?.access ?? []),
-      ...(replaces ? replacingAccess(absolute, present.size) : []),
+      ...(replaces ? replacingAccess(absolute, present.size, context) : []),
       ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
   },

@@ -23,6 +23,9 @@ import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
 
 const BEING_WRITTEN_MS = 200
 
+/** What is replaced is held in memory: to be compared, and kept for undo. */
+const MOST_BYTES = 512 * 1024 ** 2
+
 interface Target {
   /** The deepest folder that exists. */
   readonly folder: PinnedDirectory
@@ -130,11 +133,22 @@ async function readOnce(scope: CallScope, { folder, name, real }: Target): Promi
         },
       )
     }
+    if (file.stat.size > MOST_BYTES) throw tooLarge(real)
     const bytes = await readAll(file.descriptor, file.stat.size)
     return { stat: file.stat, names, bytes, sha256: sha256(bytes) }
   } finally {
     closeSync(file.descriptor)
   }
+}
+
+function tooLarge(real: string): ToolError {
+  return new ToolError(
+    'failed',
+    `The file is larger than 512 MB, too large to be changed as a whole: ${real}`,
+    {
+      hint: 'Change it with a command, or delete it and write it anew.',
+    },
+  )
 }
 
 export function createFolders(scope: CallScope, record: ChangeRecord, folders: NewFolders): PinnedDirectory {

@@ -18,6 +18,7 @@ import { recoverWorkspace } from '../../src/workspace/recovery.ts'
 import { createTestWorkspace, snapshot } from '../../src/workspace/testing.ts'
 import { applyUndo } from '../../src/workspace/undo-apply.ts'
 import { listCalls, planUndo } from '../../src/workspace/undo-plan.ts'
+import { listRecords } from '../../src/workspace/undo-read.ts'
 
 let base: string
 let writer: string
@@ -51,7 +52,7 @@ async function recover(root: string): Promise<void> {
   const report = await recoverWorkspace(workspace.undo, join(root, '.kogu', 'locks'))
   await workspace.close()
   expect(report.problems).toEqual([])
-  const recorded = readdirSync(workspace.undo.places.calls).map(name => name.split('.')[0])
+  const recorded = listRecords(workspace.undo.places).map(({ header }) => header.id)
   expect(readdirSync(workspace.undo.places.files).filter(id => !recorded.includes(id))).toEqual([])
   expect(allNames(root).filter(name => name.includes('kogu-tmp'))).toEqual([])
   expect(
