@@ -21,11 +21,11 @@ import type { GrantStore } from './permissions/grants.ts'
 import { compileOrdered } from './permissions/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules.ts'
 import { createBackground } from './sandbox/background.ts'
+import { findUsableSystem } from './sandbox/detect-usable.ts'
 import { afterHook, beforeHook } from './sandbox/hook-command.ts'
 import { overlayProblem } from './sandbox/overlay.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes.ts'
-import { createSandbox } from './sandbox/sandbox.ts'
-import { findSandboxSystem } from './sandbox/system.ts'
+import { createSandbox, type Sandbox } from './sandbox/sandbox.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
@@ -64,7 +64,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
-  return { registry, parts: await createParts(options, registry, shared, commands) }
+  return { registry, parts: await createParts(options, registry, shared) }
 }
 
 /** What a call in the restricted profile may start, and nothing else. */
@@ -75,6 +75,8 @@ interface Shared {
   readonly redactor: Redactor
   readonly processes: SandboxProcesses
   readonly undo: { readonly value: UndoStore; isMade(): boolean }
+  /** A sentence: why there is none. */
+  readonly sandbox: { readonly value: Sandbox | string; isMade(): boolean }
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */
@@ -92,7 +94,12 @@ async function createShared({ loaded, environment }: RuntimeOptions): Promise<Sh
     values: environment.secrets,
     patterns: await compilePatterns(config.redaction.patterns),
   })
-  return { places, redactor, processes: createProcesses(), undo }
+  const processes = createProcesses()
+  const sandbox = lazy(() => {
+    const system = findUsableSystem()
+    return typeof system === 'string' ? system : createSandbox({ processes, system })
+  })
+  return { places, redactor, processes, undo, sandbox }
 }
 
 async function compilePatterns(patterns: readonly string[]): Promise<LinearPattern[]> {
@@ -104,16 +111,20 @@ async function compilePatterns(patterns: readonly string[]): Promise<LinearPatte
 function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Shared): CommandParts {
   const { config, workspace } = loaded
   const { places, processes } = shared
-  const system = findSandboxSystem()
-  const sandbox = typeof system === 'string' ? null : createSandbox({ processes, system })
   const allowed = new Set(config.sandbox.env)
   const variables = Object.entries(environment.variables).filter(([name]) => allowed.has(name))
   return {
     workspace: workspace.root,
     home: environment.home,
     processes,
-    sandbox,
-    noSandboxReason: typeof system === 'string' ? system : '',
+    get sandbox() {
+      const { value } = shared.sandbox
+      return typeof value === 'string' ? null : value
+    },
+    get noSandboxReason() {
+      const { value } = shared.sandbox
+      return typeof value === 'string' ? value : ''
+    },
     sandboxRequired: config.sandbox.required,
     overlayProblem: () =>
       places.inWorkspace ? overlayProblem(workspace.root) : 'the workspace cannot be written.',
@@ -153,8 +164,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 async function createParts(
   { loaded, environment, approver }: RuntimeOptions,
   registry: Registry,
-  { places, redactor, processes, undo }: Shared,
-  commands: CommandParts,
+  { places, redactor, processes, undo, sandbox }: Shared,
 ): Promise<Parts> {
   const { config, workspace } = loaded
   const audit = openAuditLog({
@@ -175,7 +185,8 @@ async function createParts(
     fallback: config.permissions.default,
     rules,
     grants,
-    canHide: commands.sandbox !== null,
+    noSandbox: () =>
+      typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
     network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
     now: Date.now,
@@ -198,6 +209,7 @@ async function createParts(
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       processes,
+      undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: name => !disabled.has(name),
       openFiles: (call, permit, tool) =>
         createScopedFs({
@@ -214,7 +226,7 @@ async function createParts(
     async close() {
       if (locks.isMade()) locks.value.close()
       if (undo.isMade()) await undo.value.close()
-      commands.sandbox?.close()
+      if (sandbox.isMade() && typeof sandbox.value !== 'string') sandbox.value.close()
       await processes.close()
       await audit.close()
     },

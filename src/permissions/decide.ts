@@ -1,7 +1,7 @@
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './defaults.ts'
 import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
-import type { Item } from './items.ts'
+import { type Item, NO_SANDBOX } from './items.ts'
 import type { Rule } from './rules.ts'
 
 export interface DecideContext {
@@ -60,6 +60,8 @@ function judgeItem(
   context: DecideContext,
 ): Verdict {
   const fallback = defaultVerdict(item, request, context.mode, context.fallback)
+  // Rules and grants were given for commands behind walls: without them, only a yes for this very call counts.
+  if (item.kind === 'custom' && item.name === NO_SANDBOX) return { ...fallback, always: true }
   // The mode read-only is a ceiling: an allow rule does not raise it.
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
   const rules = item.kind === 'tool' ? toolRules : own
@@ -128,15 +130,13 @@ function toDecision(
   }
 }
 
-/** The strictest verdict decides; among equals, the one that says most: a grant or rule of the user before a default. */
+/** The strictest verdict decides; among equals, the one that says most. */
 function pickVerdict(items: readonly Item[], verdicts: readonly Verdict[]): Verdict {
   let best: Verdict | undefined
   let bestWeight = -1
   verdicts.forEach((verdict, index) => {
     const item = items[index]
-    const telling =
-      verdict.ref.source !== 'built-in' ? 3 : verdict.by === 'mode' ? 2 : item?.kind === 'tool' ? 0 : 1
-    const weight = STRICTNESS[verdict.outcome] * 10 + telling - (item?.derived ? 1 : 0)
+    const weight = STRICTNESS[verdict.outcome] * 10 + howTelling(verdict, item) - (item?.derived ? 1 : 0)
     if (weight > bestWeight) {
       best = verdict
       bestWeight = weight
@@ -144,4 +144,12 @@ function pickVerdict(items: readonly Item[], verdicts: readonly Verdict[]): Verd
   })
   if (best === undefined) throw new Error('A call without items cannot be judged.')
   return best
+}
+
+/** An ask that nothing lifts before other asks, then a grant or rule of the user before a default. */
+function howTelling({ always, ref, by }: Verdict, item: Item | undefined): number {
+  if (always === true) return 4
+  if (ref.source !== 'built-in') return 3
+  if (by === 'mode') return 2
+  return item?.kind === 'tool' ? 0 : 1
 }

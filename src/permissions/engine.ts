@@ -28,7 +28,7 @@ import {
   offerGrants,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { expandItems, fileItem, type Item, toAccess } from './items.ts'
+import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
 import type { Rule } from './rules.ts'
 
 export interface EngineOptions {
@@ -41,8 +41,8 @@ export interface EngineOptions {
   readonly rules: readonly Rule[]
   /** Permanent grants; session grants live as long as the engine. */
   readonly grants: GrantStore
-  /** Files can be hidden from commands. Without that, a line that reads a whole folder has to be asked about. */
-  readonly canHide: boolean
+  /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
+  readonly noSandbox: () => NoSandbox | null
   /** Hosts that approved commands may contact beside those that they name. */
   readonly network: NetworkSetting
   /** How long a permanent grant holds, in milliseconds. */
@@ -64,12 +64,12 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
     const mode = request.mode ?? options.mode
     const context = contextFor(options, mode, scope, grants)
-    const items = expandItems(request, scope, lines.analyze, options.canHide, unreadable(request, context))
+    const items = expandItems(request, scope, lines.analyze, options.noSandbox, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
     const network = wayOut(items, request, context, options.network)
-    const decision = withNotes(decided, network)
+    const decision = withNotes(decided, notesOf(items, network, options))
     const asked =
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
@@ -142,10 +142,26 @@ function wayOut(
 }
 
 /** What is refused lets nothing happen. */
-function withNotes(decision: Decision, network: CommandNetwork | undefined): Decision {
-  if (decision.outcome === 'deny' || network === undefined) return decision
-  return { ...decision, notes: [network.note] }
+function withNotes(decision: Decision, notes: readonly string[]): Decision {
+  return decision.outcome === 'deny' || notes.length === 0 ? decision : { ...decision, notes }
 }
+
+function notesOf(
+  items: readonly Item[],
+  network: CommandNetwork | undefined,
+  { noSandbox }: EngineOptions,
+): string[] {
+  const command = items.find(item => item.kind === 'execute')
+  const missing = command === undefined ? null : noSandbox()
+  if (missing === null) return network === undefined ? [] : [network.note]
+  const open = items.some(item => item.kind === 'custom' && item.name === NO_SANDBOX)
+    ? ` ${WITHOUT_WALLS}`
+    : ''
+  return [`It runs without a sandbox: ${missing.reason}${open}`]
+}
+
+const WITHOUT_WALLS =
+  'It can read, change and contact whatever you can, and what it changes cannot be undone.'
 
 function scopeOf(options: EngineOptions, agent: Agent | undefined): ScopeContext {
   const folders = agent?.writeDirs?.map(folder => realPathOf(absolutePath(folder, options.workspace)))

@@ -1,5 +1,5 @@
 import { isInside } from '../core/real-path.ts'
-import type { FileItem, Item } from './items.ts'
+import { type FileItem, type Item, SANDBOX_REQUIRED } from './items.ts'
 import { type PathContext, protectedReason } from './paths.ts'
 
 /** A limit that neither a rule nor a grant nor a person can lift. */
@@ -32,8 +32,13 @@ function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
     case 'network':
       if (item.facts?.refusal === undefined) return undefined
       return { id: 'private-address', reason: `Not contacting ${item.url}: ${item.facts.refusal}.` }
-    case 'file_read':
     case 'custom':
+      if (item.name !== SANDBOX_REQUIRED) return undefined
+      return {
+        id: SANDBOX_REQUIRED,
+        reason: `No sandbox, so no command runs ([sandbox] required = true): ${item.details}`,
+      }
+    case 'file_read':
     case 'tool':
       return undefined
   }

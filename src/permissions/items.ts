@@ -37,7 +37,7 @@ export function expandItems(
   request: JudgeRequest,
   context: PathContext,
   analyze: AnalyzeCommand,
-  canHide: boolean,
+  noSandbox: () => NoSandbox | null,
   isDenied: (path: string) => boolean = () => false,
 ): Item[] {
   const items: Item[] = [{ kind: 'tool', derived: false }]
@@ -52,7 +52,7 @@ export function expandItems(
     for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
     for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
-    if (!canHide && analysis.trees.some(tree => tree.content && tree.history !== true)) items.push(UNWALLED)
+    items.push(...unwalledItems(analysis, cwd, noSandbox()))
     if (analysis.plan !== null) items.push(...historyItems(analysis, context, isDenied))
   }
   return items
@@ -63,6 +63,28 @@ const UNSURE: Item = {
   name: 'unchecked-files',
   details: 'The folder that the line changes to is not what it seems, so its files cannot be checked.',
   derived: false,
+}
+
+/** This machine has no sandbox. */
+export interface NoSandbox {
+  /** A sentence. */
+  readonly reason: string
+  /** The setting `sandbox.required`: without one, no command runs. */
+  readonly required: boolean
+}
+
+/** Names of what is found when a command would run without walls. */
+export const NO_SANDBOX = 'no-sandbox'
+export const SANDBOX_REQUIRED = 'sandbox-required'
+
+function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSandbox | null): Item[] {
+  if (noSandbox === null) return []
+  const { reason, required } = noSandbox
+  if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
+  const readsOnly = analysis.plan !== null && resolvePlan(analysis.plan, cwd) !== null
+  if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
+  const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true)
+  return readsTree ? [UNWALLED] : []
 }
 
 const UNWALLED: Item = {

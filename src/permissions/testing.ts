@@ -38,7 +38,7 @@ export function createTestEngine(
       compileRule({ ...rule, origin: { file: 'test.toml', line: index + 1 } }, index, context, name => name),
     ),
     grants: memoryGrants(grants),
-    canHide: true,
+    noSandbox: () => null,
     network: false,
     rememberMs: 3_600_000,
     now: Date.now,

@@ -1,9 +1,9 @@
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
 import { createCgroup } from './cgroup.ts'
+import { explainFailure, findUsableSystem } from './detect-usable.ts'
 import type { SandboxProcesses } from './processes.ts'
 import { createSandbox } from './sandbox.ts'
 import { seccompFilter } from './seccomp.ts'
-import { findSandboxSystem } from './system.ts'
 
 export interface SandboxReport {
   /** Commands can be run behind walls. */
@@ -20,7 +20,7 @@ export interface Wall {
 
 /** Tries which walls this machine has, for `kogu doctor`. */
 export async function detectSandbox(processes: SandboxProcesses): Promise<SandboxReport> {
-  const system = findSandboxSystem()
+  const system = findUsableSystem()
   if (typeof system === 'string') {
     return { available: false, walls: [{ name: 'files and network', ok: false, detail: system }] }
   }
@@ -39,7 +39,10 @@ export async function detectSandbox(processes: SandboxProcesses): Promise<Sandbo
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { available: false, walls: [{ name: 'files and network', ok: false, detail: explain(reason) }] }
+    return {
+      available: false,
+      walls: [{ name: 'files and network', ok: false, detail: explainFailure(reason) }],
+    }
   } finally {
     sandbox.close()
   }
@@ -70,11 +73,4 @@ function processCount({ privileged }: { privileged: boolean }): Wall {
   if (cgroup !== undefined) return { name, ok: true, detail: 'A control group and a watchdog.' }
   if (!privileged) return { name, ok: true, detail: 'A resource limit and a watchdog.' }
   return { name, ok: false, detail: 'Only a watchdog: as root, and no control group can be made here.' }
-}
-
-function explain(reason: string): string {
-  if (/user namespace|uid map|Operation not permitted|No permissions to create/i.test(reason)) {
-    return `${reason}. This system does not let ordinary users make user namespaces; see kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, or the settings of the container.`
-  }
-  return reason
 }

@@ -132,16 +132,30 @@ async function checkAudit(context: CommandContext): Promise<Finding[]> {
 const PARTS = [{ program: 'git', use: 'git tools', package: 'git' }]
 
 /** Tries the walls for real: that bubblewrap is installed does not mean that it may be used here. */
-async function checkSandbox(): Promise<Finding[]> {
+async function checkSandbox(context: CommandContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(loadOptions(context))
   const processes = createProcesses({ spawner: 'direct' })
   try {
-    const { walls } = await detectSandbox(processes)
-    return walls.map(({ name, ok, detail }) => ({
+    const { walls, available } = await detectSandbox(processes)
+    const findings: Finding[] = walls.map(({ name, ok, detail }) => ({
       status: ok ? 'ok' : 'warn',
       summary: `${name}: ${detail}`,
     }))
+    return available ? findings : [...findings, noSandbox(loaded?.config.sandbox.required === true)]
   } finally {
     await processes.close()
+  }
+}
+
+/** What follows for commands, so that nobody has to find out by a refusal. */
+function noSandbox(required: boolean): Finding {
+  const summary = required
+    ? 'no sandbox, so no command runs ([sandbox] required = true)'
+    : 'no sandbox: a command that does more than read is asked about each time, whatever rules and grants say, and cannot be undone'
+  return {
+    status: required ? 'fail' : 'warn',
+    summary,
+    remedy: "install the package 'bubblewrap', and let it make user namespaces",
   }
 }
 
