@@ -39,4 +39,23 @@ describe.skipIf(why !== '')(`the limits of a layer${why}`, () => {
     expect(advised.data.stdout).toContain('R  src/a.txt -> lib/a.txt')
     expect(readdirSync(join(box.workspace, 'lib'))).toEqual(['a.txt'])
   })
+
+  test('a name that is not UTF-8 is shown so that it can be pasted, with what to do', () => {
+    box.write('docs/a.txt', '1')
+    const made = run("echo x > $'docs/caf\\xe9\\'s.txt'; rm docs/a.txt").error
+    expect(made).toMatchObject({
+      message: `The command made an entry whose name is not UTF-8, so none of its changes were kept: $'docs/caf\\xe9\\'s.txt'`,
+      hint: `Give it another name in the same line, for example: mv $'docs/caf\\xe9\\'s.txt' NAME`,
+    })
+    expect(readdirSync(join(box.workspace, 'docs'))).toEqual(['a.txt'])
+    const renamed = run("echo x > $'docs/caf\\xe9\\'s.txt'; mv $'docs/caf\\xe9\\'s.txt' docs/cafe.txt")
+    expect(renamed).toMatchObject({ ok: true, effects: [{ change: 'created' }] })
+
+    execFileSync('bash', ['-c', "echo x > $'docs/old\\xe9'"], { cwd: box.workspace })
+    expect(run('rm -r docs').error).toMatchObject({
+      message: expect.stringContaining('changed or deleted'),
+      hint: `Give it another name outside of Kogu first, for example: mv $'docs/old\\xe9' NAME`,
+    })
+    expect(run('echo more > docs/new').ok).toBe(true)
+  })
 })

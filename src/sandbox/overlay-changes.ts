@@ -78,10 +78,10 @@ interface Walk {
 
 /** `merged`: the folder also exists beneath, and what is not mentioned here stays. */
 function readFolder(walk: Walk, folder: string, merged: boolean): void {
-  const names = namesIn(walk.upper, folder)
+  const names = namesIn(walk, 'upper', folder)
   if (merged && walk.opaque.has(folder)) {
     const kept = new Set(names)
-    for (const name of namesIn(walk.workspace, folder)) {
+    for (const name of namesIn(walk, 'workspace', folder)) {
       if (!kept.has(name)) addDeleted(walk, join(folder, name))
     }
   }
@@ -130,25 +130,43 @@ function addDeleted(walk: Walk, path: string, within = false): void {
   }
   walk.changes.push({ change: 'deleted', path, entry: before.entry, before })
   if (before.entry !== 'directory') return
-  for (const name of namesIn(walk.workspace, path)) addDeleted(walk, join(path, name), true)
+  for (const name of namesIn(walk, 'workspace', path)) addDeleted(walk, join(path, name), true)
 }
 
 /**
  * Node replaces bytes that are no UTF-8 by a sign, after which the name names nothing, or another entry. Such an entry
  * could be neither brought over nor kept for undo, so none of the command's changes are.
  */
-function namesIn(root: string, folder: string): string[] {
-  return readdirSync(join(root, folder), { encoding: 'buffer' })
+function namesIn(walk: Walk, side: 'workspace' | 'upper', folder: string): string[] {
+  return readdirSync(join(walk[side], folder), { encoding: 'buffer' })
     .map(bytes => {
       const name = bytes.toString()
       if (Buffer.from(name).equals(bytes)) return name
-      throw new ToolError(
-        'failed',
-        `The command made or deleted an entry whose name is not UTF-8, so none of its changes were kept: ${join(folder, name)}`,
-        { hint: 'Give it another name outside of Kogu, or run the command there.' },
-      )
+      throw unnameable(walk.workspace, Buffer.from(folder === '' ? '' : `${folder}/`), bytes)
     })
     .sort()
+}
+
+function unnameable(workspace: string, folder: Buffer, name: Buffer): ToolError {
+  const path = Buffer.concat([folder, name])
+  const word = toBashWord(path)
+  const isNew = statOf(Buffer.concat([Buffer.from(`${workspace}/`), path])) === undefined
+  const [verb, when] = isNew ? ['made', 'in the same line'] : ['changed or deleted', 'outside of Kogu first']
+  return new ToolError(
+    'failed',
+    `The command ${verb} an entry whose name is not UTF-8, so none of its changes were kept: ${word}`,
+    { hint: `Give it another name ${when}, for example: mv ${word} NAME` },
+  )
+}
+
+/** As bash takes it, byte for byte: it can be shown anywhere and pasted into a line. */
+function toBashWord(path: Buffer): string {
+  const shown = [...path].map(byte => {
+    const sign = String.fromCharCode(byte)
+    if (sign === "'" || sign === '\\') return `\\${sign}`
+    return byte >= 0x20 && byte < 0x7f ? sign : `\\x${byte.toString(16).padStart(2, '0')}`
+  })
+  return `$'${shown.join('')}'`
 }
 
 /**
@@ -188,6 +206,6 @@ function toEntry(root: string, path: string, stat: Stats): OverlayEntry | null {
   return { entry: 'link', mode, size: stat.size, target: readlinkSync(join(root, path)), ...times }
 }
 
-function statOf(path: string): Stats | undefined {
+function statOf(path: string | Buffer): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
