@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   truncateSync,
 } from 'node:fs'
@@ -19,6 +20,7 @@ import { isTemporary, overwriteBytes } from './replace-file.ts'
 import { hasHappened } from './settle-record.ts'
 import { putBack, removeTree } from './tree.ts'
 import {
+  asidePath,
   headersIn,
   listRecords,
   type RecordPlace,
@@ -45,6 +47,7 @@ export interface RecoveryReport {
 /** Cleans up after processes that were killed. For the start of a process; harmless next to running ones. */
 export async function recoverWorkspace(store: UndoStore, locksDirectory: string): Promise<RecoveryReport> {
   const report: RecoveryReport = { completed: 0, dropped: 0, problems: [] }
+  const restored = new Set<string>()
   cleanLocks(locksDirectory)
   cleanLocks(store.places.pending)
   const names = readdirSync(store.places.pending)
@@ -55,13 +58,14 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
     if (lock === undefined) continue
     try {
       for (const name of names.filter(each => each.endsWith(`${owner}.jsonl`))) {
-        await recoverFile(store, join(store.places.pending, name), report)
+        await recoverFile(store, join(store.places.pending, name), { report, restored })
       }
     } finally {
       lock.release()
     }
   }
   removeOrphanedFiles(store)
+  removeSecondNames(store, restored)
   return report
 }
 
@@ -82,12 +86,37 @@ function removeOrphanedFiles({ places }: UndoStore): void {
   }
 }
 
+/** A file that was set aside has two names for a moment when undo gives it its old one back. */
+function removeSecondNames({ places }: UndoStore, restored: ReadonlySet<string>): void {
+  if (restored.size === 0) return
+  for (const id of readdirSync(places.files)) {
+    // A living process may be setting the same file aside again: its name in the store will be the only one.
+    const lock = tryLock(ownerPath(places, id.slice(-12)))
+    if (lock === undefined) continue
+    for (const name of readdirSync(join(places.files, id)).filter(each => /^\d+$/.test(each))) {
+      const path = join(places.files, id, name)
+      if (restored.has(identityOf(lstatSync(path)))) rmSync(path)
+    }
+    lock.release()
+  }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`
+}
+
+interface Findings {
+  readonly report: RecoveryReport
+  /** Files with several names that an interrupted undo has put back. */
+  readonly restored: Set<string>
+}
+
 /** Only the last record of a file can be unfinished. */
-async function recoverFile(store: UndoStore, path: string, report: RecoveryReport): Promise<void> {
+async function recoverFile(store: UndoStore, path: string, findings: Findings): Promise<void> {
   const { places } = store
   const records = headersIn(path)
   const last = records.at(-1)
-  if (last !== undefined && !last.isDone) await recoverRecord(store, last, report)
+  if (last !== undefined && !last.isDone) await recoverRecord(store, last, findings)
   if (sizeOf(path) === 0) {
     rmSync(path)
     return
@@ -97,9 +126,10 @@ async function recoverFile(store: UndoStore, path: string, report: RecoveryRepor
   renameSync(path, join(places.calls, recordName(basename(path, '.jsonl'), bytes)))
 }
 
-async function recoverRecord(store: UndoStore, place: RecordPlace, report: RecoveryReport): Promise<void> {
+async function recoverRecord(store: UndoStore, place: RecordPlace, findings: Findings): Promise<void> {
+  const { report } = findings
   const record = readRecord(place)
-  const done = record === undefined ? [] : await reconcile(store, record, report.problems)
+  const done = record === undefined ? [] : await reconcile(store, record, findings)
   if (record === undefined || done.length === 0) {
     truncateSync(place.path, place.start)
     if (record !== undefined)
@@ -113,7 +143,11 @@ async function recoverRecord(store: UndoStore, place: RecordPlace, report: Recov
 }
 
 /** The changes that happened, by their order. */
-async function reconcile(store: UndoStore, record: SavedRecord, problems: string[]): Promise<number[]> {
+async function reconcile(
+  store: UndoStore,
+  record: SavedRecord,
+  { report: { problems }, restored }: Findings,
+): Promise<number[]> {
   const observer = createObserver()
   try {
     for (const change of record.changes) {
@@ -122,12 +156,25 @@ async function reconcile(store: UndoStore, record: SavedRecord, problems: string
     for (const each of record.temporaries) attempt(problems, () => removeTemporary(observer, each))
     const done: number[] = []
     for (const [index, change] of record.changes.entries()) {
-      if (hasHappened(change, await observer.observe(change.path))) done.push(index)
+      if (!hasHappened(change, await observer.observe(change.path))) {
+        forgetAside(store, record, change)
+        continue
+      }
+      done.push(index)
+      if (record.header.undoes === undefined || change.change !== 'created') continue
+      const stat = lstatSync(change.path, { throwIfNoEntry: false })
+      if (stat?.isFile() && stat.nlink > 1) restored.add(identityOf(stat))
     }
     return done
   } finally {
     observer.close()
   }
+}
+
+/** The file still has its name, and shall have no other. */
+function forgetAside({ places }: UndoStore, record: SavedRecord, { content }: Change): void {
+  if (typeof content === 'object' && 'setAside' in content)
+    rmSync(asidePath(places, record, content.setAside), { force: true })
 }
 
 /** One file that cannot be cleaned up must not keep the others, or the program, from starting. */

@@ -9,6 +9,7 @@ export async function settleRecord(record: ChangeRecord): Promise<void> {
   try {
     for (const change of record.changes) {
       if (hasHappened(change, await observer.observe(change.path))) done.push(change)
+      else record.forget(change)
     }
   } finally {
     observer.close()

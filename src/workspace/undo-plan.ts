@@ -162,8 +162,12 @@ function createPaper(observer: Observer, find: ContentFinder): Paper {
   const top = new Map<string, PathState | undefined>()
   const moved = new Map<string, PathState>()
   const now = async (path: string): Promise<PathState | 'other' | undefined> => {
-    if (!disk.has(path)) disk.set(path, onDisk(path, await observer.observe(path)))
-    return disk.get(path)
+    if (disk.has(path)) return disk.get(path)
+    const folder = dirname(path)
+    const isNowhere = disk.has(folder) && disk.get(folder) === undefined
+    const found = isNowhere ? undefined : onDisk(path, await observer.observe(path))
+    disk.set(path, found)
+    return found
   }
   return {
     disk,

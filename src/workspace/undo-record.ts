@@ -178,6 +178,12 @@ export class ChangeRecord {
     return kept ? 'kept' : undefined
   }
 
+  /** For a change that did not happen: the file still has its name, and shall have no other. */
+  forget({ content }: Change): void {
+    if (typeof content === 'object' && 'setAside' in content)
+      fs.rmSync(join(this.#filesPath, String(content.setAside)), { force: true })
+  }
+
   add(change: Change): void {
     this.changes.push(change)
     this.#append({ change })

@@ -13,6 +13,7 @@ import { isSystemError } from '../core/errors.ts'
 import { changedMeanwhile, PERMISSION_BITS, setMode } from './entry.ts'
 import type { Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
 import {
   changesKind,
   changesOnlyMode,
@@ -132,7 +133,7 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
     if (then.state.mode !== now.state.mode) setMode(folder, name, then.state.mode)
     return
   }
-  if (giveNameBack(work, step)) return
+  if (giveNameBack(work.store, folder, step)) return
   if (then.entry === 'link') symlinkSync(then.target ?? '', folder.at(temporary))
   else {
     await prepareReplacement({
@@ -158,10 +159,9 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
 }
 
 /** False: its content has to be written. */
-function giveNameBack({ store, observer }: Work, step: PreparedStep): boolean {
+function giveNameBack(store: UndoStore, folder: PinnedDirectory, step: PreparedStep): boolean {
   const aside = comesFromAside(step)
   if (aside === undefined || step.then === undefined) return false
-  const folder = observer.folder(dirname(step.path))
   const name = basename(step.path)
   try {
     renameNew(asidePath(store.places, aside.record, aside.number), folder, name)

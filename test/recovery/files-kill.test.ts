@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -58,14 +59,19 @@ async function recover(root: string): Promise<void> {
   expect(
     allNames(join(root, '.kogu')).filter(name => /pending\/.*(jsonl|owner)$|locks\/[0-9a-f]{32}$/.test(name)),
   ).toEqual([])
+  const severalNames = Object.keys(snapshot(root)).filter(name => {
+    const stat = lstatSync(join(root, name))
+    return stat.isFile() && stat.nlink > 1
+  })
+  expect(severalNames.filter(name => !['linked.txt', 'second name'].includes(name))).toEqual([])
 }
 
-async function undoAll(root: string, calls: readonly string[]): Promise<void> {
+async function undoAll(root: string, calls: readonly string[], id = 'test'): Promise<void> {
   const workspace = createTestWorkspace({ root })
   const plan = await planUndo(workspace.undo, { calls })
   expect(plan.conflicts).toEqual([])
   await applyUndo(workspace.undo, plan, {
-    call: { id: 'test', run: 'u', tool: 'undo' },
+    call: { id, run: 'u', tool: 'undo' },
     mayChange: () => true,
   })
   await workspace.close()
@@ -114,12 +120,21 @@ async function prepare(name: string): Promise<string> {
   const workspace = createTestWorkspace({ root })
   await workspace.write('b.txt', 'prepared', 'prepared')
   await workspace.write('c.txt', 'prepared', 'prepared')
+  // Large enough to be set aside; two of them alike.
+  for (const folder of ['gone', 'back']) {
+    mkdirSync(join(root, folder))
+    for (const file of ['1', '2']) writeFileSync(join(root, folder, file), Buffer.alloc(70_000, folder))
+  }
+  await workspace.remove('gone', 'removed')
+  await workspace.remove('back', 'removed too')
   await workspace.close()
+  await undoAll(root, ['removed too'], 'restored')
   return root
 }
 
 describe('a process killed right before any change it makes', () => {
-  const work = ['create', 'edit', 'remove', 'move', 'overwrite', 'hard link', 'undo']
+  const undos = ['undo', 'undo of a removal', 'undo of an undo']
+  const work = ['create', 'edit', 'remove', 'move', 'overwrite', 'hard link', ...undos]
   test.concurrent.each(work)(
     '%s: is done or not done, and undoable',
     { timeout: 180_000 },
@@ -139,13 +154,16 @@ describe('a process killed right before any change it makes', () => {
         const now = snapshot(root)
         // New folders come first, and undo changes several files; each path is old or new.
         for (const [path, state] of Object.entries(now)) expect([before[path], after[path]]).toContain(state)
-        if (!['create', 'move', 'undo'].includes(operation)) expect([before, after]).toContainEqual(now)
+        if (!['create', 'move', ...undos].includes(operation)) expect([before, after]).toContainEqual(now)
         const workspace = createTestWorkspace({ root })
         const recorded = listCalls(workspace.undo).some(each => each.call === 'call')
         await workspace.close()
         expect(recorded).toBe(JSON.stringify(now) !== JSON.stringify(before))
         if (recorded) await undoAll(root, ['call'])
         expect(snapshot(root)).toEqual(before)
+        if (operation !== 'undo of a removal') continue
+        await undoAll(root, ['removed'], 'removed again')
+        expect(snapshot(root)).toEqual(after)
       }
     },
   )

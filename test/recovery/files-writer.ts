@@ -25,13 +25,9 @@ const operations: Record<string, (workspace: TestWorkspace) => Promise<unknown>>
         { id: 'call' },
       )
       .files.update('linked.txt', () => Buffer.from('a new content that is longer than the old one')),
-  async undo(workspace) {
-    const plan = await planUndo(workspace.undo, { calls: ['prepared'] })
-    return applyUndo(workspace.undo, plan, {
-      call: { id: 'call', run: 'u', tool: 'undo' },
-      mayChange: () => true,
-    })
-  },
+  undo: workspace => undo(workspace, 'prepared'),
+  'undo of a removal': workspace => undo(workspace, 'removed'),
+  'undo of an undo': workspace => undo(workspace, 'restored'),
   /** Content that says of itself whether it is whole: 200 lines of one word, of different lengths. */
   async endless(workspace) {
     process.stdout.write('ready\n')
@@ -40,6 +36,14 @@ const operations: Record<string, (workspace: TestWorkspace) => Promise<unknown>>
       await workspace.write(`d${n % 3}/file-${n % 5}.txt`, `${word}\n`.repeat(200), `${process.pid}-${n}`)
     }
   },
+}
+
+async function undo(workspace: TestWorkspace, call: string): Promise<unknown> {
+  const plan = await planUndo(workspace.undo, { calls: [call] })
+  return applyUndo(workspace.undo, plan, {
+    call: { id: 'call', run: 'u', tool: 'undo' },
+    mayChange: () => true,
+  })
 }
 
 function killBefore(nth: number): void {

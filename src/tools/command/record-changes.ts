@@ -1,10 +1,11 @@
 import { createHash, hash } from 'node:crypto'
 import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
+import { createObserver, type Observer } from '../../workspace/observer.ts'
 import {
   type Change,
   type ChangeRecord,
@@ -26,7 +27,14 @@ export function recordChanges(
   return {
     refusal: change => refusalOf(change, permit, layer),
     async keep(changes) {
-      for (const change of inOrder(changes.changes)) record.add(await toChange(change, changes, record))
+      const observer = createObserver()
+      try {
+        for (const change of inOrder(changes.changes)) {
+          record.add(await toChange(change, changes, { observer, record }))
+        }
+      } finally {
+        observer.close()
+      }
       record.seal()
     },
     async committed() {
@@ -45,7 +53,12 @@ function inOrder(changes: readonly OverlayChange[]): OverlayChange[] {
 /** As the effect record of a preview, without keeping anything. */
 export async function describeChanges(changes: OverlayChanges): Promise<Effect[]> {
   const found: Effect[] = []
-  for (const change of changes.changes) found.push(toEffect(await toChange(change, changes, undefined)))
+  const observer = createObserver()
+  try {
+    for (const change of changes.changes) found.push(toEffect(await toChange(change, changes, { observer })))
+  } finally {
+    observer.close()
+  }
   return found
 }
 
@@ -65,21 +78,24 @@ export function refusalOf(
 }
 
 async function toChange(
-  { change, path, entry, before, after }: OverlayChange,
+  { change, path: relative, entry, before, after }: OverlayChange,
   { workspace, upper }: OverlayChanges,
-  record: ChangeRecord | undefined,
+  { observer, record }: { observer: Observer; record?: ChangeRecord },
 ): Promise<Change> {
-  const lower = join(workspace, path)
-  const old = before === undefined ? undefined : stateOf(lower, before)
+  const path = join(workspace, relative)
+  // A command in the background could swap a folder for a link, and have a file from outside kept, and put back, as one
+  // from here.
+  const held = before === undefined ? '' : observer.folder(dirname(path)).at(basename(path))
+  const old = before === undefined ? undefined : stateOf(held, before)
   const content =
-    before?.entry === 'file' && old !== undefined ? await keep(change, lower, old, record) : undefined
+    before?.entry === 'file' && old !== undefined ? await keep(change, held, old, record) : undefined
   const lost = before?.entry === 'file' && record !== undefined && content === undefined
   return {
     change,
-    path: lower,
+    path,
     entry,
-    ...(old === undefined ? {} : { before: old, ...ownerOf(lower) }),
-    ...(after === undefined ? {} : { after: stateOf(join(upper, path), after) }),
+    ...(old === undefined ? {} : { before: old, ...ownerOf(held) }),
+    ...(after === undefined ? {} : { after: stateOf(join(upper, relative), after) }),
     ...(content === undefined ? {} : { content }),
     ...(lost ? { undoable: false } : {}),
     ...targetsOf(before, after),
