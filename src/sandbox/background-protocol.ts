@@ -1,7 +1,7 @@
 import type { SandboxProfile } from '../core/sandbox.ts'
 
 // What Kogu and the supervisor of background commands say to each other: one JSON object a line over a Unix socket that
-// only the user can reach, one answer for each question. Output does not go this way: it lies in files.
+// only the user can reach, and no command of his (supervisor-place.ts); one answer for each question. Output does not go this way: it lies in files.
 
 export interface BackgroundCommand {
   /** Chosen by whoever starts it; letters, digits and hyphens. */
@@ -16,9 +16,6 @@ export interface BackgroundCommand {
   /** 127.0.0.1 of the host leads to these ports of its sandbox while it runs. */
   ports: readonly number[]
 }
-
-/** In the folder of a command: a socket for each of its ports. */
-export const PORTS_FOLDER = 'ports'
 
 export type ToSupervisor =
   | { type: 'start'; command: BackgroundCommand }

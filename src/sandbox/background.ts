@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolError } from '../core/errors.ts'
 import { logFiles } from './background-log.ts'
-import {
-  type BackgroundCommand,
-  type BackgroundMeta,
-  type FromSupervisor,
-  PORTS_FOLDER,
-  type ToSupervisor,
+import type {
+  BackgroundCommand,
+  BackgroundMeta,
+  FromSupervisor,
+  ToSupervisor,
 } from './background-protocol.ts'
 import type { PortFolder } from './network.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
+import { findSupervisorPlace, portsPlace, supervisorSocket } from './supervisor-place.ts'
 
 /** Commands that go on when Kogu exits. */
 export interface Background {
@@ -61,7 +61,10 @@ export function createBackground(folder: string): Background {
     list,
     async openPorts() {
       const open = (await list()).filter(({ running, ports }) => running && ports.length > 0)
-      return open.map(({ id, ports }) => ({ folder: join(folder, id, PORTS_FOLDER), ports }))
+      const place = findSupervisorPlace(folder)
+      return place === undefined
+        ? []
+        : open.map(({ id, ports }) => ({ folder: portsPlace(place, id), ports }))
     },
     async start(command) {
       checkId(command.id)
@@ -132,10 +135,9 @@ async function startSupervisor(folder: string): Promise<void> {
 
 function question(folder: string, message: ToSupervisor): Promise<FromSupervisor> {
   return new Promise((resolve, reject) => {
-    if (!existsSync(join(folder, 'supervisor.socket'))) return reject(new Error('no socket'))
-    // Through the open folder: the name of a socket may have 107 bytes only.
-    const place = openSync(folder, 'r')
-    const socket = connect(`/proc/self/fd/${place}/supervisor.socket`)
+    const place = findSupervisorPlace(folder)
+    if (place === undefined) return reject(new Error('no supervisor'))
+    const socket = connect(supervisorSocket(place))
     let text = ''
     socket.setEncoding('utf8')
     socket.setTimeout(START_MS, () => socket.destroy(new Error('no answer')))
@@ -148,9 +150,6 @@ function question(folder: string, message: ToSupervisor): Promise<FromSupervisor
       socket.end()
     })
     socket.on('error', reject)
-    socket.on('close', () => {
-      closeSync(place)
-      reject(new Error('no answer'))
-    })
+    socket.on('close', () => reject(new Error('no answer')))
   })
 }

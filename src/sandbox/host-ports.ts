@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 
 /** Ports of this machine's loopback that lead into a sandbox. */
@@ -18,21 +19,18 @@ const MOST_CONNECTIONS = 1000
 export async function openHostPorts(folder: string, ports: readonly number[]): Promise<HostPorts> {
   if (ports.length === 0) return { close: () => undefined }
   mkdirSync(folder, { mode: 0o700 })
-  // Through the open folder: the name of a socket may have 107 bytes, and workspaces lie deep.
-  const place = openSync(folder, 'r')
   const clients = new Set<Socket>()
   const servers: Server[] = []
   const close = (): void => {
     for (const server of servers) server.close()
     for (const client of clients) client.destroy()
-    closeSync(place)
   }
   try {
     for (const port of ports) {
       const serve = (client: Socket): void => {
         clients.add(client)
         client.on('close', () => clients.delete(client))
-        join(client, connect({ path: `/proc/self/fd/${place}/${port}`, allowHalfOpen: true }))
+        pair(client, connect({ path: join(folder, String(port)), allowHalfOpen: true }))
       }
       servers.push(await listen(port, serve))
     }
@@ -57,7 +55,7 @@ function listen(port: number, serve: (client: Socket) => void): Promise<Server> 
 }
 
 /** As in network-relay.ts, which can import nothing. */
-function join(client: Socket, sandbox: Socket): void {
+function pair(client: Socket, sandbox: Socket): void {
   client.pipe(sandbox)
   sandbox.pipe(client)
   const end = (): void => {

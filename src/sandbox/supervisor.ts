@@ -15,17 +15,23 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { tryLock } from '../core/lock-file.ts'
 import { createBackgroundLog } from './background-log.ts'
-import {
-  type BackgroundCommand,
-  type BackgroundMeta,
-  type FromSupervisor,
-  PORTS_FOLDER,
-  type ToSupervisor,
+import type {
+  BackgroundCommand,
+  BackgroundMeta,
+  FromSupervisor,
+  ToSupervisor,
 } from './background-protocol.ts'
 import { createCgroup } from './cgroup.ts'
 import { type HostPorts, openHostPorts } from './host-ports.ts'
 import { createProcesses } from './processes.ts'
 import { createSandbox, type Sandbox, type SandboxResult } from './sandbox.ts'
+import {
+  announceSupervisor,
+  createSupervisorPlace,
+  inputPlace,
+  portsPlace,
+  supervisorSocket,
+} from './supervisor-place.ts'
 import { findSandboxSystem } from './system.ts'
 import { isWaitingForInput } from './waiting.ts'
 
@@ -41,6 +47,7 @@ const LOG_LIMIT = 20 * 1024 * 1024
 const LINE_LIMIT = 16 * 1024 * 1024
 
 const [, , folder = ''] = process.argv
+const sockets = createSupervisorPlace()
 const running = new Map<string, Running>()
 const idle: { timer: NodeJS.Timeout | undefined } = { timer: undefined }
 
@@ -49,16 +56,16 @@ main()
 function main(): void {
   const system = findSandboxSystem()
   // Another one is faster, or there is no sandbox: whoever started us finds that nobody answers.
-  if (tryLock(join(folder, 'supervisor.lock')) === undefined || typeof system === 'string') process.exit(1)
+  if (tryLock(join(folder, 'supervisor.lock')) === undefined || typeof system === 'string') {
+    rmSync(sockets, { recursive: true, force: true })
+    process.exit(1)
+  }
   const cgroup = createCgroup()
   for (const path of cgroup?.procs ?? []) writeFileSync(path, String(process.pid))
   const sandbox = createSandbox({ processes: createProcesses({ spawner: 'direct' }), system })
-  const place = openSync(folder, 'r')
-  rmSync(join(folder, 'supervisor.socket'), { force: true })
-  process.umask(0o177)
-  // Through the open folder: the name of a socket may have 107 bytes, and workspaces lie deep.
-  createServer(socket => serve(socket, sandbox)).listen(`/proc/self/fd/${place}/supervisor.socket`, () => {
-    process.umask(0o077)
+  process.umask(0o077)
+  createServer(socket => serve(socket, sandbox)).listen(supervisorSocket(sockets), () => {
+    announceSupervisor(folder, sockets)
   })
   exitWhenIdle(sandbox)
 }
@@ -117,7 +124,7 @@ async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void
   mkdirSync(place, { mode: 0o700 })
   try {
     writeMeta(place, meta)
-    const ports = await openHostPorts(join(place, PORTS_FOLDER), command.ports)
+    const ports = await openHostPorts(portsPlace(sockets, id), command.ports)
     void own(command, meta, { place, ports, sandbox })
   } catch (error) {
     rmSync(place, { recursive: true, force: true })
@@ -151,7 +158,7 @@ async function own(command: BackgroundCommand, meta: BackgroundMeta, resources: 
 
 async function run(command: BackgroundCommand, { place, sandbox }: Resources): Promise<Omit<Ended, 'at'>> {
   const log = createBackgroundLog(place, LOG_LIMIT)
-  const stdinPath = join(place, 'stdin')
+  const stdinPath = inputPlace(sockets, command.id)
   execFileSync('mkfifo', ['-m', '600', stdinPath], { env: { PATH: '/usr/bin:/bin' } })
   // Both ways, so that neither side waits for the other; what is written before anybody reads stays in the pipe.
   const stdin = openSync(stdinPath, constants.O_RDWR | constants.O_NONBLOCK)
@@ -164,7 +171,7 @@ async function run(command: BackgroundCommand, { place, sandbox }: Resources): P
       stdinPath,
       timeoutMs: command.lifetimeMs,
       signal: entry.stop.signal,
-      ports: { opened: { folder: join(place, PORTS_FOLDER), ports: command.ports } },
+      ports: { opened: { folder: portsPlace(sockets, command.id), ports: command.ports } },
       onStarted: pid => {
         entry.pid = pid
       },
@@ -213,6 +220,7 @@ function exitWhenIdle(sandbox: Sandbox): void {
   if (running.size > 0) return
   idle.timer = setTimeout(() => {
     sandbox.close()
+    rmSync(sockets, { recursive: true, force: true })
     process.exit(0)
   }, IDLE_MS)
 }

@@ -14,6 +14,7 @@ const EXPECTED: BridgeReport = {
   sameWorkspaceByNode: 'hello',
   duringPreview: '---',
   otherWorkspace: '---',
+  sockets: [],
   listed: true,
   afterStop: { host: '-', sameWorkspace: '---' },
   afterKill: { host: '-', sameWorkspace: '---' },

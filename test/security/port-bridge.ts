@@ -3,6 +3,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Approver } from '../../src/core/approval.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../src/core/sandbox.ts'
+import { createProcesses } from '../../src/sandbox/processes.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 
 /** Who gets an answer from a server in the background, when; '-' is none. */
@@ -13,6 +17,8 @@ export interface BridgeReport {
   duringPreview: string
   otherWorkspace: string
   listed: boolean
+  /** Sockets and pipes that are there for a command which sees the whole workspace of the server. */
+  sockets: string[]
   afterStop: { host: string; sameWorkspace: string }
   afterKill: { host: string; sameWorkspace: string }
 }
@@ -30,6 +36,7 @@ export async function tryBridge(): Promise<BridgeReport> {
       sameWorkspaceByNode: await run(own, `${process.execPath} reach.js`),
       duringPreview: await run(own, 'sh reach.sh', { preview: true }),
       otherWorkspace: await run(other, 'sh reach.sh'),
+      sockets: await visibleSockets(own),
       listed: (await call(own, 'command_list', {})).includes(`http://127.0.0.1:${port}`),
     }
     await call(own, 'command_stop', { id: first })
@@ -59,6 +66,35 @@ function writeScripts(write: TestRuntime['write'], port: number): void {
     addresses.map(url => `curl -sS --max-time 5 ${url} 2>/dev/null || printf -- -\n`).join(''),
   )
   write('reach.js', `fetch('${addresses[1]}').then(r => r.text()).catch(() => '-').then(console.log)`)
+}
+
+/** Commands see all other workspaces, read-only, which keeps nobody from connecting to a socket in them. */
+async function visibleSockets({ home, workspace }: TestRuntime): Promise<string[]> {
+  const system = findSandboxSystem()
+  if (typeof system === 'string') throw new Error(system)
+  const processes = createProcesses({ spawner: 'direct' })
+  const sandbox = createSandbox({ processes, system })
+  const output: string[] = []
+  const place = readFileSync(join(workspace, '.kogu/background/supervisor.place'), 'utf8')
+  const script = `find ${home} /run ${place} -type s -o -type p 2>/dev/null`
+  await sandbox.run(
+    {
+      ...{ writable: [], readable: [home], hidden: [], protected: [], network: 'none', unixSockets: true },
+      ...{ env: {}, cwd: '/', limits: DEFAULT_SANDBOX_LIMITS },
+    },
+    {
+      file: '/bin/sh',
+      args: ['-c', script],
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+      onStdout: chunk => void output.push(Buffer.from(chunk).toString()),
+    },
+  )
+  sandbox.close()
+  return output
+    .join('')
+    .split('\n')
+    .filter(line => line !== '')
 }
 
 async function startServer(on: TestRuntime, port: number): Promise<string> {
