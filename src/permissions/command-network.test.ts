@@ -79,6 +79,18 @@ test.each(['make', 'touch x', 'python3 x.py', 'ls', 'node build.js'])('%s has no
   expect(judgement.decision.notes).toBeUndefined()
 })
 
+test('a command in the background has no network, and the question does not promise one', async () => {
+  const { engine, request } = createTestEngine()
+  const { decision, permit } = await engine.judge(
+    request('run_command', [
+      { kind: 'execute', command: 'curl https://a.example.com' },
+      { kind: 'custom', name: 'background', details: 'goes on when the call is over' },
+    ]),
+  )
+  expect(decision.notes).toBeUndefined()
+  expect(permit.command?.network).toBeUndefined()
+})
+
 test('another port of a named host is another service; http may lead to https', async () => {
   const judgement = await judge('curl http://a.example.com')
   expect(contact(judgement, 'a.example.com', 443)).toBeNull()

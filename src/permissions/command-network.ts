@@ -33,8 +33,10 @@ export function networkOf(
   { analysis, cwd }: Item & { kind: 'execute' },
   context: NetworkContext,
 ): CommandNetwork | undefined {
-  if (analysis.plan !== null || !mayContact(analysis)) return undefined
-  const { setting } = context
+  const { setting, items } = context
+  // A command in the background has no way out: nobody would be there to look at where it leads.
+  const inBackground = items.some(item => item.kind === 'custom' && item.name === 'background')
+  if (analysis.plan !== null || inBackground || !mayContact(analysis)) return undefined
   const line = hostsOfLine(analysis, cwd)
   const listed = typeof setting === 'boolean' ? [] : setting
   const patterns = [...listed, ...allowedByRules(context)]
