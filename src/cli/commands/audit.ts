@@ -16,6 +16,7 @@ import {
   unknownVerb,
 } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { isWholeCallId, matchId } from '../match-id.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { type Output, table } from '../output.ts'
 import { readTime } from '../read-time.ts'
@@ -26,7 +27,7 @@ Read and check the record of every call: what was asked, what was decided and by
 
   kogu audit list                           the last 20 finished calls
   kogu audit list --tool write_file --outcome deny --since 7d
-  kogu audit show call_4f9c…                both events of one call, in full
+  kogu audit show call_4f9c                 both events of one call, in full, by its id or the start of it
   kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
   kogu audit export --output audit.jsonl    all events, oldest first, as they stand in the log
 
@@ -49,7 +50,7 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
       case 'list':
         return list(context, places)
       case 'show':
-        if (id === undefined) throw new UsageError('Which call?', 'For example: kogu audit show call_4f9c…')
+        if (id === undefined) throw new UsageError('Which call?', 'For example: kogu audit show call_4f9c')
         return show(context, places, id)
       case 'verify':
         return verify(context, places)
@@ -65,7 +66,7 @@ async function list(context: CommandContext, places: Places): Promise<number> {
   const { output, values } = context
   const limit = countOption(values, 'limit') ?? 20
   const rows: StoredEvent[] = []
-  for await (const stored of readEvents({ ...readFilters(context, places), newestFirst: true })) {
+  for await (const stored of readEvents({ ...(await readFilters(context, places)), newestFirst: true })) {
     if (isListed(stored)) rows.push(stored)
     if (rows.length >= limit) break
   }
@@ -128,8 +129,9 @@ function decidedBy({ decision }: CallFinished): string {
   return `${by} ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
 }
 
-async function show(context: CommandContext, places: Places, id: string): Promise<number> {
+async function show(context: CommandContext, places: Places, given: string): Promise<number> {
   const { output } = context
+  const id = isWholeCallId(given) ? given : matchId(given, 'call', await recordedIds(places, 'call'))
   const events: StoredEvent[] = []
   for await (const stored of readEvents({ directory: places.audit, call: id })) events.push(stored)
   if (events.length === 0) {
@@ -171,7 +173,7 @@ async function exportEvents(context: CommandContext, places: Places): Promise<nu
   const path = textOption(context.values, 'output')
   // 'wx': an export never overwrites a file.
   const target = path === undefined ? process.stdout : createWriteStream(path, { flags: 'wx', mode: 0o600 })
-  for await (const { text } of readEvents(readFilters(context, places))) {
+  for await (const { text } of readEvents(await readFilters(context, places))) {
     if (!target.write(`${text}\n`)) await once(target, 'drain')
   }
   if (target !== process.stdout) {
@@ -183,15 +185,25 @@ async function exportEvents(context: CommandContext, places: Places): Promise<nu
 
 const OUTCOMES: readonly Outcome[] = ['allow', 'ask', 'deny']
 
-function readFilters({ values }: CommandContext, places: Places): ReadOptions {
+async function readFilters({ values }: CommandContext, places: Places): Promise<ReadOptions> {
   const outcome = textOption(values, 'outcome')
   if (outcome !== undefined && !OUTCOMES.some(known => known === outcome)) {
     throw new UsageError(`--outcome takes ${OUTCOMES.join(', ')}, not '${outcome}'.`)
   }
   const filters: Record<string, unknown> = { directory: places.audit }
-  for (const name of ['tool', 'run', 'text', 'outcome']) filters[name] = textOption(values, name)
+  for (const name of ['tool', 'text', 'outcome']) filters[name] = textOption(values, name)
+  const run = textOption(values, 'run')
+  filters.run = run === undefined ? undefined : matchId(run, 'run', await recordedIds(places, 'run'))
   for (const name of ['since', 'until']) filters[name] = readTime(textOption(values, name), name)
   const given = Object.entries(filters).filter(([, value]) => value !== undefined)
   // Built from the names above, which are those of ReadOptions.
   return Object.fromEntries(given) as unknown as ReadOptions
+}
+
+async function recordedIds(places: Places, kind: 'call' | 'run'): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for await (const { event } of readEvents({ directory: places.audit })) {
+    if (event.type !== 'note') ids.add(event[kind])
+  }
+  return ids
 }

@@ -1,9 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { UndoPlan, UndoSelection } from '../../workspace/undo-plan.ts'
+import type { CallChanges, UndoConflict, UndoPlan, UndoSelection } from '../../workspace/undo-plan.ts'
+import { blockerOf, undoStateOf, wholeCallIds } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { matchId } from '../match-id.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { renderStep } from '../render-changes.ts'
 
@@ -12,14 +14,15 @@ export const undo: Command = {
 Take back what calls changed: exactly the bytes, modes and links from before. Nothing that somebody changed since is touched.
 
   kogu undo                       the last call that changed something
-  kogu undo call_4f9c…            one call
+  kogu undo call_4f9c             one call, by its id or the start of it
   kogu undo --last 3 --dry-run    what would come back, without doing it
   kogu undo --run nightly --yes   everything a run changed
 
 Options
   --dry-run           only show the plan
   --yes               do it without asking
-  --skip-conflicts    take back the paths that nobody changed since, and leave the others
+  --skip-conflicts    take back the paths that nobody changed since, and leave the others; the call is partly undone
+                      then, and naming it again takes back the rest
 
 An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 conflicts, 7 needs --yes
 `,
@@ -37,7 +40,7 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
     const runtime = await openRuntime(context)
     try {
       for (const sentence of await runtime.recover()) context.output.note(sentence)
-      const plan = await runtime.planUndo(readSelection(context), {
+      const plan = await runtime.planUndo(await readSelection(context, runtime), {
         leaveOut: flag(context.values, 'skip-conflicts') ? 'paths' : 'calls',
       })
       return await carryOut(context, runtime, plan)
@@ -47,19 +50,36 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
   },
 }
 
-function readSelection({ positionals, values }: CommandContext): UndoSelection {
+async function readSelection(
+  { positionals, values }: CommandContext,
+  runtime: Runtime,
+): Promise<UndoSelection> {
   const run = textOption(values, 'run')
   const last = countOption(values, 'last')
   const given = [positionals.length > 0, run !== undefined, last !== undefined].filter(Boolean).length
   if (given > 1) throw new UsageError('Name calls, or --run, or --last: only one of them.')
-  if (positionals.length > 0) return { calls: positionals }
-  return run === undefined ? { last: last ?? 1 } : { run }
+  if (positionals.length > 0) return { calls: await wholeCallIds(positionals, runtime) }
+  return run === undefined ? { last: last ?? 1 } : callsOfRun(run, await runtime.listChanges())
+}
+
+/** Also those of which an undo left something. */
+function callsOfRun(given: string, all: readonly CallChanges[]): UndoSelection {
+  const run = matchId(
+    given,
+    'run',
+    all.map(each => each.run),
+  )
+  const left = all.filter(
+    each => each.run === run && each.undoes.length === 0 && undoStateOf(each, all) !== 'undone',
+  )
+  return { calls: left.map(each => each.call) }
 }
 
 async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPlan): Promise<number> {
   const { output, values } = context
-  const report = describe(plan)
-  if (!output.json) output.data(render(plan, context, runtime))
+  const conflicts = await explainConflicts(plan, runtime)
+  const report = describe(plan, conflicts)
+  if (!output.json) output.data(render(plan, conflicts, context, runtime))
   const nothing = plan.steps.length === 0
   const blocked = plan.conflicts.length > 0 && !flag(values, 'skip-conflicts')
   if (nothing || blocked || flag(values, 'dry-run')) {
@@ -84,7 +104,24 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
   return EXIT.ok
 }
 
-function describe({ calls, steps, conflicts, staying }: UndoPlan) {
+interface ExplainedConflict extends UndoConflict {
+  /** The later call that is in the way; null: somebody else, or something that undoing cannot settle. */
+  readonly changed_by: { readonly call: string; readonly tool: string } | null
+}
+
+async function explainConflicts({ conflicts }: UndoPlan, runtime: Runtime): Promise<ExplainedConflict[]> {
+  if (conflicts.length === 0) return []
+  const all = await runtime.listChanges()
+  return conflicts.map(conflict => {
+    const blocker = blockerOf(conflict, all)
+    return {
+      ...conflict,
+      changed_by: blocker === undefined ? null : { call: blocker.call, tool: blocker.tool },
+    }
+  })
+}
+
+function describe({ calls, steps, staying }: UndoPlan, conflicts: readonly ExplainedConflict[]) {
   return {
     calls: calls.map(({ call, tool, run }) => ({ call, tool, run })),
     steps: steps.map(({ path, now, then }) => ({
@@ -97,17 +134,34 @@ function describe({ calls, steps, conflicts, staying }: UndoPlan) {
   }
 }
 
-function render(plan: UndoPlan, { output }: CommandContext, runtime: Runtime): string {
-  const { calls, steps, conflicts, staying } = plan
+function render(
+  plan: UndoPlan,
+  conflicts: readonly ExplainedConflict[],
+  { output }: CommandContext,
+  runtime: Runtime,
+): string {
+  const { calls, steps, staying } = plan
+  const stuck = new Set(conflicts.map(({ call }) => call))
   if (calls.length === 0 && conflicts.length === 0) return 'Nothing to undo.'
   return [
-    ...calls.map(({ call, tool }) => `${output.style('bold', 'undo')} ${tool} ${call}`),
+    ...calls.map(
+      ({ call, tool }) =>
+        `${output.style('bold', 'undo')} ${tool} ${call}${stuck.has(call) ? ' in part' : ''}`,
+    ),
     ...steps.map(step => renderStep(step, runtime, output)),
     ...staying.map(path => `  stays   ${toVisible(path)}: it holds something else now`),
     ...conflicts.map(
-      ({ path, reason }) => `  ${output.style('red', 'conflict')} ${toVisible(path)}: ${reason}`,
+      conflict =>
+        `  ${output.style('red', 'conflict')} ${toVisible(conflict.path)}: ${causeOf(conflict, stuck)}`,
     ),
   ].join('\n')
+}
+
+function causeOf({ reason, changed_by }: ExplainedConflict, stuck: ReadonlySet<string>): string {
+  if (changed_by === null) return reason
+  const { tool, call } = changed_by
+  const way = stuck.has(call) ? 'which cannot be undone either' : `undo that one first: kogu undo ${call}`
+  return `changed by ${tool} ${call}, ${way}`
 }
 
 async function confirm({ stdin }: CommandContext): Promise<boolean> {

@@ -1,0 +1,137 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+
+let box: Sandboxed
+beforeEach(() => {
+  box = createSandboxed()
+})
+afterEach(() => box.remove())
+
+function call(tool: string, input: Record<string, unknown>, run = 'work'): string {
+  const args = ['call', tool, JSON.stringify(input), '--mode', 'accept-edits', '--run', run]
+  const result = box.json(args)
+  expect(result.error).toBeNull()
+  return result.call
+}
+
+function read(path: string): string {
+  return readFileSync(join(box.workspace, path), 'utf8')
+}
+
+describe('kogu undo', () => {
+  test('a conflict names the later call that is in the way', () => {
+    const first = call('write_file', { path: 'a.txt', content: 'one\n' })
+    const second = call('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
+    const { code, stdout } = box.run(['undo', first, '--yes'])
+    expect(code).toBe(1)
+    expect(stdout).toContain(`changed by edit_file ${second}, undo that one first: kogu undo ${second}`)
+    expect(box.json(['undo', first, '--yes']).conflicts).toMatchObject([
+      { call: first, changed_by: { call: second, tool: 'edit_file' } },
+    ])
+    expect(box.run(['undo', second, '--yes']).code).toBe(0)
+    expect(box.run(['undo', first, '--yes']).code).toBe(0)
+  })
+
+  test('a conflict that no call has caused names none', () => {
+    const only = call('write_file', { path: 'a.txt', content: 'one\n' })
+    box.write('a.txt', 'by hand\n')
+    expect(box.run(['undo', only, '--yes']).stdout).toContain('its content was changed since')
+    expect(box.json(['undo', only, '--yes']).conflicts).toMatchObject([{ changed_by: null }])
+  })
+
+  test('of two calls that both cannot be undone, neither is the way out of the other', () => {
+    call('write_file', { path: 'a.txt', content: 'one\n' })
+    const second = call('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
+    box.write('a.txt', 'by hand\n')
+    const { stdout } = box.run(['undo', '--run', 'work', '--yes'])
+    expect(stdout).toContain(`changed by edit_file ${second}, which cannot be undone either`)
+  })
+
+  test('with --skip-conflicts a call is partly undone, and can be undone again for the rest', () => {
+    box.write('src/a.txt', 'a\n')
+    box.write('src/b.txt', 'b\n')
+    const command = { command: 'echo more >> src/a.txt; echo more >> src/b.txt' }
+    const args = ['call', 'run_command', JSON.stringify(command), '--yes-once', '--run', 'work']
+    const { call: id, error } = box.json(args)
+    expect(error).toBeNull()
+    box.write('src/b.txt', 'by hand\n')
+    const skipped = box.run(['undo', id, '--yes', '--skip-conflicts'])
+    expect(skipped).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`undo run_command ${id} in part`),
+    })
+    expect([read('src/a.txt'), read('src/b.txt')]).toEqual(['a\n', 'by hand\n'])
+    expect(box.run(['changes', id]).stdout).toContain('(partly undone)')
+    expect(box.json(['changes', id])).toMatchObject([{ undone: false, partly_undone: true }])
+
+    box.write('src/b.txt', 'b\nmore\n')
+    expect(box.run(['undo', '--run', 'work', '--yes']).code).toBe(0)
+    expect([read('src/a.txt'), read('src/b.txt')]).toEqual(['a\n', 'b\n'])
+    expect(box.json(['changes', id])).toMatchObject([{ undone: true, partly_undone: false }])
+  })
+
+  test('calls and runs are found by the start of their ids', () => {
+    const id = call('write_file', { path: 'a.txt', content: 'one\n' }, 'nightly-1')
+    expect(box.json(['changes', id.slice(0, 12)])).toMatchObject([{ call: id }])
+    expect(box.json(['changes', '--run', 'night'])).toMatchObject([{ call: id }])
+    expect(box.json(['audit', 'show', id.slice(0, 12)])).toMatchObject([{ call: id }, { call: id }])
+    expect(box.json(['audit', 'list', '--run', 'night'])).toMatchObject([{ call: id }])
+    expect(box.json(['undo', id.slice(0, 12), '--dry-run']).calls).toMatchObject([{ call: id }])
+    expect(box.json(['undo', '--run', 'night', '--dry-run']).calls).toMatchObject([{ call: id }])
+    expect(box.run(['undo', 'call_none', '--yes']).stderr).toContain('No changes are recorded')
+  })
+
+  test('the start of several ids is refused with all of them', () => {
+    const ids = ['a.txt', 'b.txt'].map(path => call('write_file', { path, content: 'x\n' }))
+    const { code, stderr } = box.run(['undo', 'call_', '--yes'])
+    expect(code).toBe(2)
+    for (const id of ids) expect(stderr).toContain(id)
+    expect(read('a.txt')).toBe('x\n')
+  })
+})
+
+describe('kogu changes', () => {
+  test('says why there is no diff', () => {
+    const paths = {
+      binary: 'a.bin',
+      legacy: 'b.txt',
+      wide: 'c.txt',
+      large: 'd.txt',
+      later: 'e.txt',
+      mode: 'f.sh',
+    }
+    const { binary, legacy, wide, large, later, mode } = paths
+    for (const path of Object.values(paths)) box.write(path, 'old\n')
+    const files: [string, Buffer | string][] = [
+      [binary, Buffer.from([1, 0, 2])],
+      [legacy, Buffer.from('caf\xe9\n', 'latin1')],
+      [wide, Buffer.from('\uFEFFwide\n', 'utf16le')],
+      [large, 'x'.repeat(300_000)],
+      [later, 'new\n'],
+    ]
+    for (const [name, content] of files) writeFileSync(join(box.workspace, `new-${name}`), content)
+    const copy = files.map(([name]) => `cat new-${name} > ${name}`).join('; ')
+    const args = [
+      'call',
+      'run_command',
+      JSON.stringify({ command: `${copy}; chmod 700 ${mode}` }),
+      '--yes-once',
+    ]
+    chmodSync(join(box.workspace, mode), 0o600)
+    expect(box.json(args).error).toBeNull()
+    box.write(later, 'by hand\n')
+    const { stdout } = box.run(['changes'])
+    for (const [path, why] of [
+      [binary, 'no diff: binary'],
+      [legacy, 'no diff: not UTF-8'],
+      [wide, 'no diff: UTF-16, not UTF-8'],
+      [large, 'no diff: too large'],
+      [later, 'no diff: the file was changed later'],
+      [mode, 'mode 600 → 700'],
+    ]) {
+      expect(stdout).toContain(`changed ${path}  (${why})`)
+    }
+  })
+})
