@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -275,9 +276,9 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
   return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
 }
 
-/** Makes `.kogu` with its `.gitignore` before the first thing is written into it. */
+/** Makes `.kogu`, and its `.gitignore` where a clone brought none, before the first thing is written into it. */
 function prepareState(places: Places, workspace: string, folder: string): string {
-  if (places.inWorkspace && !existsSync(places.state)) createStateFolder(workspace)
+  if (places.inWorkspace && !existsSync(join(places.state, '.gitignore'))) createStateFolder(workspace)
   return folder
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -51,6 +52,13 @@ describe('kogu call', () => {
     ['a wrong type', ['call', 'read_file', '{"path":1}'], 2, 'invalid_input', 'path'],
     ['a missing parameter', ['call', 'read_file', '{}'], 2, 'invalid_input', "'path'"],
     ['no input at all', ['call', 'read_file'], 2, 'invalid_input', "'path'"],
+    [
+      'a key that is given twice',
+      ['call', 'read_file', '{"path":"a","path":"b"}'],
+      2,
+      'invalid_input',
+      '"path"',
+    ],
     [
       'a __proto__ key',
       ['call', 'read_file', '{"path":"a","__proto__":{"x":1}}'],
@@ -150,6 +158,31 @@ describe('kogu call', () => {
     const env = { KOGU_CALL: 'call_1' }
     expect(box.run(['call', 'write_file', '{"path":"a","content":""}', '--yes-once'], { env }).code).toBe(7)
   })
+})
+
+test('an option with a value is taken once', () => {
+  const { code, stderr } = box.run(['tools', 'list', '--color', 'never', '--color', 'always'])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--color is given twice') })
+  expect(box.run(['--color=never', 'tools', 'list', '--color=never']).code).toBe(2)
+  // Saying yes twice is still yes, and -c is meant to be repeated.
+  expect(box.run(['tools', 'list', '-q', '-q', '-c', 'mode=auto', '-c', 'undo.budget=2GB']).code).toBe(0)
+})
+
+test('what Kogu keeps in a repository is not seen by git', () => {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: box.workspace, env: box.env, encoding: 'utf8' })
+  const untracked = (): string[] => git('status', '--porcelain', '-uall').trim().split('\n')
+  git('init', '--quiet')
+  box.run(['call', 'write_file', '{"path":"a.txt","content":"x"}', '--yes-once', '--run', 'r'])
+  box.run(['call', 'run_command', '{"command":"echo b > b.txt"}', '--yes-once', '--run', 'r'])
+  expect(untracked()).toEqual(['?? a.txt', '?? b.txt'])
+  box.run(['init'])
+  const shared = ['?? .kogu/config.toml', '?? .kogu/schema.json']
+  expect(untracked()).toEqual([...shared, '?? a.txt', '?? b.txt'])
+  // As in a clone, which has what is committed and nothing else.
+  rmSync(join(box.workspace, '.kogu/.gitignore'))
+  box.run(['call', 'read_file', '{"path":"a.txt"}'])
+  expect(untracked()).toEqual([...shared, '?? a.txt', '?? b.txt'])
 })
 
 describe('kogu call --batch', () => {

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import { toVisible } from '../core/visible.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -66,15 +66,32 @@ export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) {
     row.slice(0, -1).forEach((cell, index) => {
-      widths[index] = Math.max(widths[index] ?? 0, cell.length)
+      widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell))
     })
   }
   return rows
     .map(row =>
       row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .map((cell, index) => cell + ' '.repeat(Math.max(0, (widths[index] ?? 0) - displayWidth(cell))))
         .join('  ')
         .trimEnd(),
     )
     .join('\n')
 }
+
+/** How many columns of a terminal a text takes: colours none, marks on a letter none, Chinese and emoji two. */
+export function displayWidth(text: string): number {
+  const shown = stripVTControlCharacters(text)
+  // Nearly all cells; the rest needs tables of all scripts, which take milliseconds to load.
+  if (/^[ -~]*$/.test(shown)) return shown.length
+  let width = 0
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(shown)) {
+    if (/^[\p{Cc}\p{Default_Ignorable_Code_Point}\p{M}]*$/u.test(segment)) continue
+    width += WIDE.test(segment) || /^\p{Emoji_Presentation}|\uFE0F/u.test(segment) ? 2 : 1
+  }
+  return width
+}
+
+// The blocks that Unicode's EastAsianWidth.txt calls wide or fullwidth.
+const WIDE =
+  /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{16FE0}-\u{18DFF}\u{1AFF0}-\u{1B2FF}\u{1F200}-\u{1F265}\u{20000}-\u{3FFFD}]/u

@@ -66,7 +66,15 @@ async function runCommand(name: string, rest: readonly string[]): Promise<number
 function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
   const known = { ...GLOBAL_OPTIONS, ...options }
   try {
-    return parseArgs({ args: [...args], options: known, allowPositionals: true, strict: true })
+    const parsed = parseArgs({
+      args: [...args],
+      options: known,
+      allowPositionals: true,
+      strict: true,
+      tokens: true,
+    })
+    refuseRepeated(parsed.tokens, known)
+    return parsed
   } catch (error) {
     if (!isSystemError(error) || !error.code?.startsWith('ERR_PARSE_ARGS')) throw error
     const unknown = /Unknown option '(--?[^']+)'/.exec(error.message)?.[1]
@@ -79,6 +87,19 @@ function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
       `Unknown option '${unknown}'.`,
       near === undefined ? undefined : `Did you mean '${near}'?`,
     )
+  }
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number]
+
+/** Of two values, parseArgs silently takes the last; a person may have read the first. */
+function refuseRepeated(tokens: readonly Token[], options: ParseArgsOptionsConfig): void {
+  const given = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option' || token.value === undefined || options[token.name]?.multiple === true)
+      continue
+    if (given.has(token.name)) throw new UsageError(`--${token.name} is given twice.`)
+    given.add(token.name)
   }
 }
 

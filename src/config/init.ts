@@ -47,15 +47,11 @@ function writeNew(root: string, path: string, text: string): Initialized {
   }
 }
 
-const GITIGNORE = `# Written by Kogu. What a machine or a person keeps for itself is not committed.
-local.toml
-audit/
-undo/
-output/
-runs/
-state/
-*.lock
-*.tmp
+// Also this file itself, so that a call in a clean repository leaves it clean; Kogu writes it wherever it is missing.
+const GITIGNORE = `# Written by Kogu. Only what the project shares is committed.
+*
+!config.toml
+!schema.json
 `
 
 const CONFIG = `#:schema ./schema.json

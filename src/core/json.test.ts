@@ -12,6 +12,11 @@ describe('the text of an input', () => {
     ['{"a":"\\ud800"}', 'lone surrogate'],
     ['{"__proto__":{"x":1}}', '__proto__'],
     ['{"a":{"b":[{"__proto__":1}]}}', '__proto__'],
+    ['{"a":1,"a":2}', 'The key "a" is given twice'],
+    ['{"a":1, "\\u0061" : 2}', 'The key "a" is given twice'],
+    ['{"x":[{"a":{"b":1},"c":"}","a":null}]}', 'The key "a" is given twice'],
+    ['{"\\\\":1,"\\"":"\\\\","\\\\":3}', 'is given twice'],
+    ['{"__proto__":1,"__proto__":2}', 'is given twice'],
   ])('%s is refused: %s', (text, message) => {
     expect(() => parseInput(text)).toThrow(message)
   })
@@ -24,6 +29,11 @@ describe('the text of an input', () => {
 
   test('a message never repeats the text, which may hold a secret', () => {
     expect(() => parseInput('{"key": sk-verysecret}')).toThrow(/^(?!.*verysecret)/)
+  })
+
+  test('the same key in different objects, and the same text in a key and a value, are no repetition', () => {
+    const text = '{"a":{"a":"a","b":["a","a",{"a":1}]},"b":"a","c":{"a":1},"\\"a":1,"a\\\\":{}}'
+    expect(parseInput(text)).toEqual(JSON.parse(text))
   })
 
   test('everything else that is JSON is parsed as JSON.parse does', () => {

@@ -19,8 +19,56 @@ export function parseInput(text: string): unknown {
       cause,
     })
   }
+  const repeated = findRepeatedKey(text)
+  if (repeated !== undefined) {
+    throw new ToolError(
+      'invalid_input',
+      `The key ${JSON.stringify(repeated.slice(0, 100))} is given twice.`,
+      {
+        hint: 'Give it once: of two values, a person may have read the one that does not count.',
+      },
+    )
+  }
   checkValue(value)
   return value
+}
+
+/** In valid JSON. `JSON.parse` silently takes the last value, other readers take the first. */
+function findRepeatedKey(text: string): string | undefined {
+  const keysOfOpen: (Set<string> | 'array')[] = []
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '{') keysOfOpen.push(new Set())
+    else if (character === '[') keysOfOpen.push('array')
+    else if (character === '}' || character === ']') keysOfOpen.pop()
+    else if (character === '"') {
+      const end = endOfString(text, at)
+      const keys = keysOfOpen.at(-1)
+      if (keys instanceof Set && isBeforeColon(text, end)) {
+        // Parsed, because "\u0061" is another spelling of "a".
+        const key = String(JSON.parse(text.slice(at, end)))
+        if (keys.has(key)) return key
+        keys.add(key)
+      }
+      at = end - 1
+    }
+  }
+  return undefined
+}
+
+/** The place after the quote that closes it: one with an even number of backslashes before it. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return quote + 1
+  }
+}
+
+function isBeforeColon(text: string, from: number): boolean {
+  let at = from
+  while (' \t\r\n'.includes(text[at] ?? ':')) at += 1
+  return text[at] === ':'
 }
 
 /**
