@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // The program. Everything is imported when it is needed: `kogu --version` loads this file and little else.
-import { enableCompileCache } from 'node:module'
+import { readEnvironment } from '../config/environment.ts'
+import { keepCompiledCode } from './compiled-code.ts'
 
-enableCompileCache()
+const environment = readEnvironment()
+keepCompiledCode(environment)
 const { run } = await import('./run.ts')
-process.exitCode = await run(process.argv.slice(2))
+process.exitCode = await run(process.argv.slice(2), environment)

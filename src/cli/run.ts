@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { readEnvironment, type TerminalHints } from '../config/environment.ts'
+import type { Environment, TerminalHints } from '../config/environment.ts'
 import { isSystemError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import { toVisible } from '../core/visible.ts'
@@ -10,7 +10,7 @@ import { createOutput, type Output } from './output.ts'
 import { VERSION } from './version.ts'
 
 /** Runs one command line and returns its exit code. */
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[], environment: Environment): Promise<number> {
   exitWhenNothingCanBeWritten()
   const [name, ...rest] = commandFirst(args)
   if (name === '--version' || name === '-V' || name === 'version') {
@@ -18,9 +18,9 @@ export async function run(args: readonly string[]): Promise<number> {
     return EXIT.ok
   }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    return showHelp(name === 'help' ? rest[0] : undefined, name === undefined)
+    return showHelp(name === 'help' ? rest[0] : undefined, name === undefined, environment.terminal)
   }
-  return runCommand(name, rest)
+  return runCommand(name, rest, environment)
 }
 
 /** `kogu --json call …` means `kogu call … --json`. */
@@ -33,8 +33,7 @@ function commandFirst(args: readonly string[]): readonly string[] {
   return index > 0 && known ? [args[index] ?? '', ...args.slice(index + 1), ...options] : args
 }
 
-async function runCommand(name: string, rest: readonly string[]): Promise<number> {
-  const environment = readEnvironment()
+async function runCommand(name: string, rest: readonly string[], environment: Environment): Promise<number> {
   let output = outputFor({ json: rest.includes('--json') }, environment.terminal)
   try {
     const listed = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
@@ -115,10 +114,14 @@ function unknownCommand(name: string): UsageError {
   )
 }
 
-async function showHelp(topic: string | undefined, noArguments: boolean): Promise<number> {
+async function showHelp(
+  topic: string | undefined,
+  noArguments: boolean,
+  terminal: TerminalHints,
+): Promise<number> {
   const listed = topic !== undefined && Object.hasOwn(COMMANDS, topic) ? COMMANDS[topic] : undefined
   if (topic !== undefined && listed === undefined)
-    return report(unknownCommand(topic), outputFor({}, readEnvironment().terminal))
+    return report(unknownCommand(topic), outputFor({}, terminal))
   if (listed !== undefined) {
     process.stdout.write(`${(await listed.load()).help.trim()}\n`)
     return EXIT.ok

@@ -1,0 +1,41 @@
+import { chownSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSandboxed, type Ran, type Sandboxed } from './support/kogu.ts'
+
+let box: Sandboxed
+beforeEach(() => {
+  box = createSandboxed()
+})
+afterEach(() => box.remove())
+
+/** Without the folder for compiled code that the other tests share. */
+function start(): Ran {
+  const temporary = join(box.home, 'tmp')
+  mkdirSync(temporary, { recursive: true })
+  return box.run(['--version'], { env: { NODE_COMPILE_CACHE: '', TMPDIR: temporary } })
+}
+
+test('compiled code is kept in the private state folder, and not where others can put theirs', () => {
+  expect(start().code).toBe(0)
+  const state = join(box.home, 'state/kogu')
+  expect(readdirSync(join(state, 'compiled')).length).toBeGreaterThan(0)
+  expect(statSync(state).mode & 0o777).toBe(0o700)
+  expect(statSync(join(state, 'compiled')).mode & 0o777).toBe(0o700)
+  expect(readdirSync(join(box.home, 'tmp'))).toEqual([])
+})
+
+test.runIf(process.getuid?.() === 0)('compiled code in a folder of somebody else is not run', () => {
+  const folder = join(box.home, 'state/kogu/compiled')
+  mkdirSync(folder, { recursive: true })
+  chownSync(folder, 65534, 65534)
+  expect(start().code).toBe(0)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('a home that cannot be written costs only time', () => {
+  box.write('file', '')
+  const env = { NODE_COMPILE_CACHE: '', XDG_STATE_HOME: join(box.workspace, 'file') }
+  expect(box.run(['--version'], { env })).toMatchObject({ code: 0, stderr: '' })
+  expect(existsSync(join(box.home, 'state'))).toBe(false)
+})
