@@ -55,7 +55,7 @@ export async function startBackground(
     profile: {
       writable: permit.command.plan === null ? [...parts.caches, ...folders] : [],
       readable: [workspace],
-      hidden: [...(await findHidden(permit, workspace)), ...parts.places.own],
+      hidden: [...(await findHidden(permit, workspace)), ...ownState(parts)],
       // A workspace may lie in a folder that is configured as a cache.
       protected: [workspace],
       network: 'none',
@@ -79,6 +79,15 @@ export async function startBackground(
     },
     label: { origin: 'command', trusted: true },
   }
+}
+
+/**
+ * All of Kogu's state, made before the command starts: a folder that appeared later would have no wall, and the command
+ * is there for hours. Watchers would also follow every layer's link back to the workspace, without end.
+ */
+function ownState({ workspace, places }: CommandParts): string[] {
+  for (const folder of places.own) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return [join(workspace, '.kogu'), places.temporary, ...places.own]
 }
 
 function reachedAt(ports: readonly number[]): string {

@@ -87,6 +87,7 @@ describe('folders that background commands may write', () => {
 
 test.each([
   ["Error: EROFS: read-only file system, open '/w/dist/a'", '/w/dist/a', true],
+  ["Error: ENOENT: no such file or directory, mkdir '/w/.vite/deps'", '/w/.vite/deps', true],
   ['mkdir: cannot create directory ‘dist’: Read-only file system', '/w/app/dist', true],
   ["touch: cannot touch '/etc/x': Read-only file system", '/etc/x', false],
   ["EROFS: read-only file system, open '/w/.git/config'", '/w/.git/config', false],
@@ -126,6 +127,32 @@ describe.skipIf(why !== '')(`a background command${why}`, () => {
       expect(readFileSync(bench.at('dist/out'), 'utf8')).toBe('built\n')
       expect(existsSync(bench.at('plain'))).toBe(false)
       expect(existsSync(bench.at('.git/hooks/a'))).toBe(false)
+    } finally {
+      await endAll(parts.background(), bench.root)
+    }
+  })
+
+  test("never sees Kogu's state, also what comes later", async () => {
+    const { bench } = state
+    const parts = toParts(bench.root, [])
+    const command = 'read go; ls -A .kogu; cat .kogu/undo/kept; echo done'
+    try {
+      const { data } = await bench.call(
+        runCommandTool(parts, []),
+        { command, background: true },
+        { permit: approved() },
+      )
+      mkdirSync(bench.at('.kogu/undo'), { recursive: true })
+      writeFileSync(bench.at('.kogu/undo/kept'), 'SECRET')
+      await parts.background().input(data.id, Buffer.from('go\n'), false)
+      const said = () =>
+        parts
+          .background()
+          .outputFiles(data.id)
+          .map(path => readFileSync(path, 'utf8'))
+          .join('')
+      await expect.poll(said, { timeout: 9000 }).toContain('done')
+      expect(said()).not.toMatch(/SECRET|background\n|undo\n/)
     } finally {
       await endAll(parts.background(), bench.root)
     }

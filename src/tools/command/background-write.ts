@@ -82,6 +82,9 @@ function refuse(folder: string, why: string): never {
   })
 }
 
+/** Node's words when it makes a folder with its parents on a read-only file system; Vite's cache, for example. */
+const NODE_MKDIR = /ENOENT: no such file or directory, mkdir/
+
 /** Which place of the workspace a background command could not write, by its own words, and the setting that opens it. */
 export function explainReadOnly(
   lines: readonly string[],
@@ -89,7 +92,10 @@ export function explainReadOnly(
   cwd: string,
   isProtected: Permit['isProtected'],
 ): SandboxDenial | null {
-  const stderr = lines.filter(line => /EROFS|Read-only file system/i.test(line)).join('\n')
+  const stderr = lines
+    .map(line => line.replace(NODE_MKDIR, 'EROFS: read-only file system, mkdir'))
+    .filter(line => /EROFS|Read-only file system/i.test(line))
+    .join('\n')
   const walls = { writable: [], readable: [], hidden: [], protected: [], env: {}, limits, cwd }
   const profile = { ...walls, network: 'none', unixSockets: false } as const
   const found = explainDenial({ exitCode: 1, signal: null, limit: null, stderr }, profile)
