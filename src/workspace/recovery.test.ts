@@ -115,6 +115,18 @@ test('temporary files go, a folder that was being removed comes back, other name
   expect(readFileSync(at('sub/folder/kept'), 'utf8')).toBe('kept')
 })
 
+test('a folder that was opened for the moment is closed again, unless somebody gave it another mode', async () => {
+  for (const name of ['opened', 'theirs']) mkdirSync(at(name), { mode: 0o755 })
+  await leaveBehind(record => {
+    record.opened(at('opened'), 0o555)
+    record.opened(at('theirs'), 0o500)
+    record.opened(at('gone/with its folder'), 0o555)
+  })
+  expect((await recover()).problems).toEqual([])
+  const modes = ['opened', 'theirs'].map(name => statSync(at(name)).mode & 0o777)
+  expect(modes).toEqual([0o555, 0o755])
+})
+
 test('records of a living process are left alone', async () => {
   const living = createTestWorkspace({ root: workspace.root })
   const record = living.undo.begin({ id: 'living', run: 'run', tool: 'test' })

@@ -19,6 +19,7 @@ import type { PinnedDirectory } from './pinned-directory.ts'
 import { isTemporary, overwriteBytes } from './replace-file.ts'
 import { hasHappened } from './settle-record.ts'
 import { putBack, removeTree } from './tree.ts'
+import { closeAgain } from './undo-closed.ts'
 import {
   asidePath,
   headersIn,
@@ -154,6 +155,7 @@ async function reconcile(
       if (change.inPlace !== undefined) attempt(problems, () => completeTorn(store, record, change, observer))
     }
     for (const each of record.temporaries) attempt(problems, () => removeTemporary(observer, each))
+    attempt(problems, () => closeAgain(observer, record.opened))
     const done: number[] = []
     for (const [index, change] of record.changes.entries()) {
       if (!hasHappened(change, await observer.observe(change.path))) {

@@ -16,6 +16,7 @@ import {
 import { newTemporary } from './replace-file.ts'
 import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
+import { closeAgain, findClosed, openClosed } from './undo-closed.ts'
 import { type PathState, planUndo, type UndoPlan, type UndoStep } from './undo-plan.ts'
 import { type CallReference, type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
 import { runSteps } from './undo-steps.ts'
@@ -53,9 +54,16 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
       record.temporary(join(folder, temporary))
     }
     for (const change of toChanges(steps, record.header.id)) record.add(change)
+    const closed = findClosed(observer, steps)
+    for (const { path, mode } of closed) record.opened(path, mode)
     record.seal()
     started = true
-    await runSteps({ store, record, observer, steps, temporary })
+    try {
+      openClosed(observer, closed)
+      await runSteps({ store, record, observer, steps, temporary })
+    } finally {
+      closeAgain(observer, closed)
+    }
     await verify(plan.steps)
     record.commit()
     return { effects: record.changes.map(toEffect), verified: plan.steps.length }

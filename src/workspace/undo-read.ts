@@ -25,6 +25,7 @@ export interface SavedRecord extends RecordPlace {
   /** In the order in which they were made. */
   readonly changes: readonly Change[]
   readonly temporaries: readonly { path: string; movedFrom?: string }[]
+  readonly opened: readonly { path: string; mode: number }[]
   /** Where the kept contents are in the file: hash → line. */
   readonly objects: ReadonlyMap<string, { start: number; length: number }>
   /** The files that were set aside: hash → those that have it. */
@@ -80,6 +81,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
   let done: 'all' | Set<number> | undefined
   const changes: Change[] = []
   const temporaries: { path: string; movedFrom?: string }[] = []
+  const opened: { path: string; mode: number }[] = []
   const objects = new Map<string, { start: number; length: number }>()
   for (const { bytes, start } of linesOf(path, from)) {
     if (beginsWith(bytes, OBJECT_LINE)) {
@@ -98,7 +100,8 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
         path: line.temporary,
         ...(line.movedFrom === undefined ? {} : { movedFrom: line.movedFrom }),
       })
-    } else if ('done' in line) done = line.done === 'all' ? 'all' : new Set(line.done)
+    } else if ('opened' in line) opened.push({ path: line.opened, mode: line.mode })
+    else if ('done' in line) done = line.done === 'all' ? 'all' : new Set(line.done)
   }
   if (header === undefined) return undefined
   const made = changes.filter((_, index) => done === undefined || done === 'all' || done.has(index))
@@ -110,6 +113,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
     isDone: done !== undefined,
     changes: made,
     temporaries,
+    opened,
     objects,
     setAside,
   }

@@ -65,6 +65,8 @@ export type RecordLine =
   | { object: string; zstd: string }
   /** `movedFrom`: not made by us but moved there; it goes back. */
   | { temporary: string; movedFrom?: string }
+  /** A folder that is made writable for the moment, and the mode it gets back. */
+  | { opened: string; mode: number }
   | { change: Change }
   /** The record is complete: all changes happened, or only these of them, by their order. */
   | { done: 'all' | readonly number[] }
@@ -192,6 +194,11 @@ export class ChangeRecord {
   /** Names a temporary file or folder before it is created, so that the next start can remove it after a kill. */
   temporary(path: string, movedFrom?: string): void {
     this.#append(movedFrom === undefined ? { temporary: path } : { temporary: path, movedFrom })
+  }
+
+  /** Names a folder before it is made writable, so that the next start can close it again after a kill. */
+  opened(path: string, mode: number): void {
+    this.#append({ opened: path, mode })
   }
 
   /** Writes everything so far. Must come before the first change becomes visible. */
