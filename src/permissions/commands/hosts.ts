@@ -25,15 +25,27 @@ export function hostsOf(program: string, words: string[]): string[] {
     const host = firstHost(program, words)
     if (host !== null) found.add(`${/^(?:ssh|mosh|sftp)$/.test(program) ? 'ssh' : 'tcp'}://${host}`)
   }
-  if (/^(?:curl|wget|http|https|xh)$/.test(program) && found.size === 0) {
-    const bare = operands.find(word =>
-      /^(?:localhost|[\w-]+(?:\.[\w-]+)+|\d+(?:\.\d+){3}|\[[0-9a-f:]+\])(?::\d+)?(?:\/\S*)?$/i.test(word),
-    )
-    if (bare !== undefined) found.add(`http://${bare}`)
+  if (/^(?:curl|wget|http|https|xh)$/.test(program)) {
+    for (const bare of bareHosts(program, words)) found.add(`http://${bare}`)
   }
   for (const host of optionHosts(program, words)) found.add(host)
   return [...found]
 }
+
+/** `curl -o page.html example.com`: what follows an option that takes a value is a file or text, however it looks. */
+function bareHosts(program: string, words: string[]): string[] {
+  const takesValue = program === 'wget' ? WGET_VALUE : CURL_VALUE
+  return words.filter(
+    (word, i) =>
+      /^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:]+\])(?::\d+)?(?:\/\S*)?$/i.test(word) &&
+      !takesValue.test(words[i - 1] ?? ''),
+  )
+}
+
+const CURL_VALUE =
+  /^(?:-[a-zA-Z#]*[AbcCdDeEFhHKmoPQrtTuUwxXyYz]|--(?:output|output-dir|config|data\S*|json|header|user|user-agent|cookie|cookie-jar|referer|form\S*|upload-file|request|cacert|capath|cert\S*|key|max-time|connect-timeout|retry\S*|write-out|dump-header|range|netrc-file|etag-\S+|trace\S*|stderr|aws-sigv4|oauth2-bearer|interface|variable))$/
+const WGET_VALUE =
+  /^(?:-[a-zA-Z]*[OoaiBtTwQPUAReIXl]|--(?:output-document|output-file|append-output|input-file|directory-prefix|user-agent|post-file|post-data|body-file|body-data|header|load-cookies|save-cookies|ca-certificate|certificate|private-key|user|password|accept|reject|tries|timeout|wait|execute|config|referer|method))$/
 
 /** Machines that stand in options: proxies, jump hosts, other addresses for a name, registries. */
 function optionHosts(program: string, words: string[]): string[] {
