@@ -18,9 +18,16 @@ import { settleRecord } from './settle-record.ts'
 import { ownerOf } from './tree.ts'
 import { closeAgain, findClosed, openClosed } from './undo-closed.ts'
 import { type PathState, planUndo, type UndoPlan, type UndoStep } from './undo-plan.ts'
-import { type CallReference, type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
+import {
+  asideBytes,
+  type CallReference,
+  type Change,
+  type ChangeRecord,
+  INLINE_BYTES,
+  toEffect,
+} from './undo-record.ts'
 import { runSteps } from './undo-steps.ts'
-import type { UndoStore } from './undo-store.ts'
+import { countLess, type UndoStore } from './undo-store.ts'
 
 export interface UndoOptions {
   /** The undo is a call of its own, recorded like any other: it can be taken back too. */
@@ -66,6 +73,7 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
     }
     await verify(plan.steps)
     record.commit()
+    countGivenBack(store, steps)
     return { effects: record.changes.map(toEffect), verified: plan.steps.length }
   } catch (error) {
     await settleRecord(record)
@@ -74,6 +82,15 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
   } finally {
     observer.close()
   }
+}
+
+function countGivenBack({ places }: UndoStore, steps: readonly PreparedStep[]): void {
+  const given = new Map<string, number>()
+  for (const step of steps) {
+    const path = comesFromAside(step)?.record.path
+    if (path !== undefined) given.set(path, (given.get(path) ?? 0) + asideBytes(step.then?.state.size ?? 0))
+  }
+  for (const [path, bytes] of given) countLess(places, path, bytes)
 }
 
 function refuse(plan: UndoPlan, { despiteConflicts, mayChange }: UndoOptions): void {

@@ -187,6 +187,32 @@ test('what was set aside counts, and goes with its record', async () => {
   await small.close()
 })
 
+test('what came back does not count any more', async () => {
+  const small = createTestWorkspace({ budgetBytes: 1_000_000 })
+  const write = async (): Promise<void> => {
+    for (const n of [1, 2, 3]) writeFileSync(join(small.root, `d/${n}`), Buffer.alloc(100_000, `${n}`))
+  }
+  await small.write('edited', 'x', 'edit')
+  mkdirSync(join(small.root, 'd'))
+  await write()
+  for (let n = 0; n < 5; n += 1) {
+    await small.remove('d', `remove ${n}`)
+    await undoIn(small.undo, `remove ${n}`, `undo ${n}`)
+  }
+  expect(listCalls(small.undo).at(-1)?.call).toBe('edit')
+  expect(readFileSync(join(small.root, 'd/3'), 'utf8')).toBe('3'.repeat(100_000))
+  await small.close()
+})
+
+test('of a folder that takes more than half of the budget, the rest is copied', async () => {
+  const small = createTestWorkspace({ budgetBytes: 1_000_000 })
+  mkdirSync(join(small.root, 'd'))
+  for (let n = 0; n < 20; n += 1) writeFileSync(join(small.root, `d/${n}`), Buffer.alloc(70_000, `${n} `))
+  await small.remove('d', 'remove')
+  expect(setAside(small.undo)).toHaveLength(6)
+  await small.close()
+})
+
 test('a file above the limit is not kept, and says so; the others of its folder are', async () => {
   const strict = createTestWorkspace({ largeFileBytes: 90_000 })
   mkdirSync(join(strict.root, 'd'))

@@ -95,6 +95,8 @@ export const INLINE_BYTES = 64 * 1024
 const WORTH_COMPRESSING = 16 * 1024
 /** A record copies so many of the files that go. What is copied, nobody can change; many are set aside, which is faster. */
 const COPIED_FILES = 64
+/** What is set aside is not compressed: half of the budget, and the rest of a huge folder is copied as well as it fits. */
+const ASIDE_PART = 1 / 2
 const BLOCK = 4096
 const WRITE_CHUNK = 4 * 1024 * 1024
 
@@ -247,8 +249,8 @@ export class ChangeRecord {
   }
 
   #giveSecondName(path: string, size: number): boolean {
-    const bytes = Math.ceil(size / BLOCK) * BLOCK
-    if (!this.#fits(bytes)) return false
+    const bytes = asideBytes(size)
+    if (!this.#fits(bytes) || this.#bytes + bytes > this.#options.budgetBytes * ASIDE_PART) return false
     // A file with other names stays in use: as one more name of it, what is kept would change with it.
     if (fs.lstatSync(path).nlink !== 1) return false
     if (this.#setAside === 0) fs.mkdirSync(this.#filesPath, { recursive: true, mode: 0o700 })
@@ -289,6 +291,11 @@ export function toEffect({ content: _, target: __, inPlace: ___, owner: ____, ..
 /** Of a full file of records. The size is in the name so that keeping to the budget needs no more than a listing. */
 export function recordName(id: string, bytes: number): string {
   return `${id}.${bytes}.jsonl`
+}
+
+/** What a file that was set aside takes of the disk. */
+export function asideBytes(size: number): number {
+  return Math.ceil(size / BLOCK) * BLOCK
 }
 
 export function storedName(hash: string, compressed: boolean): string {

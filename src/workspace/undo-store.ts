@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
 import { RecordFile } from './record-file.ts'
@@ -219,6 +219,18 @@ function removeRecords(places: StorePlaces, name: string): void {
   // The records first: one without its files would promise what it cannot keep.
   rmSync(path, { force: true })
   for (const { header } of headers) rmSync(join(places.files, header.id), { recursive: true, force: true })
+}
+
+/** After files that were set aside have left the store: so that others need not go to make room for them. */
+export function countLess(places: StorePlaces, path: string, bytes: number): void {
+  const name = basename(path)
+  // A file that is not full yet is not counted yet.
+  if (dirname(path) !== places.calls) return
+  try {
+    renameSync(path, join(places.calls, recordName(idInName(name), Math.max(0, sizeInName(name) - bytes))))
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
 }
 
 export function idInName(name: string): string {
