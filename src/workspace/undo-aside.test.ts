@@ -227,6 +227,20 @@ test('a file above the limit is not kept, and says so; the others of its folder 
   await strict.close()
 })
 
+test('an undo that fails half-way is taken back, and leaves no second names', async () => {
+  for (let n = 0; n < MANY; n += 1) await workspace.write(`a/${n}`, `new ${n}`, 'make')
+  await workspace.write('b/last', 'new', 'make')
+  const plan = await planUndo(workspace.undo, { calls: ['make'] })
+  // So that this folder, the first to go, cannot.
+  writeFileSync(at('b/by hand'), 'x')
+  const before = snapshot(workspace.root)
+  const call = { id: 'undo', run: 'run', tool: 'undo' }
+  await expect(applyUndo(workspace.undo, plan, { call, mayChange: () => true })).rejects.toThrow('ENOTEMPTY')
+  expect(snapshot(workspace.root)).toEqual(before)
+  expect(setAside()).toEqual([])
+  expect(readdirSync(at('a')).filter(name => lstatSync(at(`a/${name}`)).nlink > 1)).toEqual([])
+})
+
 test('a call that was refused in the middle leaves no second names', async () => {
   plantMany()
   const { files } = workspace.call([{ kind: 'file_delete', path: 'd' }], {
