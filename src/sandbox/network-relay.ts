@@ -41,6 +41,8 @@ function reach(to: string): Socket {
     port: Number(to),
     allowHalfOpen: true,
     autoSelectFamily: true,
+    // A refusal comes at once; on a busy machine, the default of 250 ms would give up a server that is there.
+    autoSelectFamilyAttemptTimeout: 10_000,
     // Not by name: the files that say what `localhost` is could say anything.
     lookup: (_name, _options, found) =>
       found(null, [
