@@ -1,11 +1,11 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment, TerminalHints } from '../config/environment.ts'
-import { isSystemError } from '../core/errors.ts'
+import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import { toVisible } from '../core/visible.ts'
 import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT, EXIT_OF_ERROR } from './exit-codes.ts'
 import { createOutput, type Output } from './output.ts'
 import { VERSION } from './version.ts'
 
@@ -164,11 +164,7 @@ async function classify(error: unknown): Promise<Failure> {
   if (error instanceof UsageError) {
     return { code: 'usage', message: error.message, hint: error.hint, exit: EXIT.usage }
   }
-  const [{ ConfigError }, { toToolError }, { EXIT_OF_ERROR }] = await Promise.all([
-    import('../config/config-error.ts'),
-    import('../core/errors.ts'),
-    import('./exit-codes.ts'),
-  ])
+  const { ConfigError } = await import('../config/config-error.ts')
   if (error instanceof ConfigError) {
     const { describeConfigError } = await import('./config-words.ts')
     return { code: 'config', message: describeConfigError(error), hint: undefined, exit: EXIT.config }

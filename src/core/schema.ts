@@ -17,16 +17,22 @@ export interface Schema<T = unknown> {
 }
 
 /** Unknown keys are errors: a misspelt parameter that is silently dropped makes a tool do something else than asked. */
-export function fromZod<T extends z.ZodRawShape>(shape: z.ZodObject<T>): Schema<z.output<z.ZodObject<T>>> {
-  const strict = shape.strict()
+export function fromZod<T extends z.ZodRawShape>(
+  define: () => z.ZodObject<T>,
+): Schema<z.output<z.ZodObject<T>>> {
+  let defined: z.ZodObject<T, z.core.$strict> | undefined
+  const strict = () => {
+    defined ??= define().strict()
+    return defined
+  }
   let json: JsonSchema | undefined
   return {
     get json() {
-      json ??= toJsonSchema(strict)
+      json ??= toJsonSchema(strict())
       return json
     },
     parse(value) {
-      const result = strict.safeParse(value, { reportInput: true })
+      const result = strict().safeParse(value, { reportInput: true })
       if (result.success) return { ok: true, value: result.data as z.output<z.ZodObject<T>> }
       return { ok: false, issues: result.error.issues.flatMap(toIssues) }
     },

@@ -108,7 +108,8 @@ type Definition<Shape extends z.ZodRawShape> = {
   category: Category
   risk: Risk
   unrecorded?: readonly string[]
-  input: z.ZodObject<Shape>
+  /** A function: made when the tool is first called or described. Schemas take their time to build. */
+  input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[]
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
   preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
@@ -119,10 +120,11 @@ type Definition<Shape extends z.ZodRawShape> = {
 export function defineTool<Shape extends z.ZodRawShape>(
   definition: Definition<Shape>,
 ): Tool<z.output<z.ZodObject<Shape>>> {
+  const { input } = definition
   return {
     ...definition,
     aliases: definition.aliases ?? [],
     parameterAliases: definition.parameterAliases ?? {},
-    input: fromZod(definition.input),
+    input: fromZod(typeof input === 'function' ? input : () => input),
   }
 }

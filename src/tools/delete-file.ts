@@ -8,13 +8,14 @@ import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { counted } from './text/counted.ts'
 
-const input = z.object({
-  path: z.string().min(1).describe('File, link or folder to delete. Of a link only the link itself goes.'),
-  recursive: z
-    .boolean()
-    .default(false)
-    .describe('Also delete a folder that is not empty, with all that is in it.'),
-})
+const input = () =>
+  z.object({
+    path: z.string().min(1).describe('File, link or folder to delete. Of a link only the link itself goes.'),
+    recursive: z
+      .boolean()
+      .default(false)
+      .describe('Also delete a folder that is not empty, with all that is in it.'),
+  })
 
 export const deleteFile = defineTool({
   name: 'delete_file',

@@ -19,7 +19,7 @@ import { findPlaceholders } from './text/placeholders.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
 
-const replacement = {
+const replacement = () => ({
   old_string: z
     .string()
     .describe('Text to replace, copied from the file without line numbers. Must be unique in it.'),
@@ -30,39 +30,41 @@ const replacement = {
     .min(1)
     .optional()
     .describe('Replace every occurrence, but only when there are exactly this many.'),
-}
-
-const fields = z.object({
-  path: filePath().describe('File to change: absolute, or relative to the working folder.'),
-  ...replacement,
-  old_string: replacement.old_string.optional(),
-  new_string: replacement.new_string.optional(),
-  edits: z
-    .array(z.strictObject(replacement))
-    .min(1)
-    .max(500)
-    .optional()
-    .describe(
-      'Several replacements instead of one: all matched against the file as it is now, all or nothing.',
-    ),
-  dry_run: z.boolean().default(false).describe('Only show the diff.'),
 })
 
-type Input = z.output<typeof fields>
+const fields = () =>
+  z.object({
+    path: filePath().describe('File to change: absolute, or relative to the working folder.'),
+    ...replacement(),
+    old_string: replacement().old_string.optional(),
+    new_string: replacement().new_string.optional(),
+    edits: z
+      .array(z.strictObject(replacement()))
+      .min(1)
+      .max(500)
+      .optional()
+      .describe(
+        'Several replacements instead of one: all matched against the file as it is now, all or nothing.',
+      ),
+    dry_run: z.boolean().default(false).describe('Only show the diff.'),
+  })
+
+type Input = z.output<ReturnType<typeof fields>>
 
 /** Checked with the rest of the input, so that nobody is asked about a call that cannot work. */
-const input = fields.superRefine(({ old_string, new_string, edits }, { addIssue }) => {
-  const single = old_string !== undefined || new_string !== undefined
-  const problem =
-    single && edits !== undefined
-      ? "'edits' cannot be given together with 'old_string' or 'new_string'"
-      : !single && edits === undefined
-        ? "Missing required parameters 'old_string' and 'new_string', or 'edits',"
-        : edits === undefined && (old_string === undefined || new_string === undefined)
-          ? `Missing required parameter '${old_string === undefined ? 'old_string' : 'new_string'}'`
-          : undefined
-  if (problem !== undefined) addIssue({ code: 'custom', message: problem })
-})
+const input = () =>
+  fields().superRefine(({ old_string, new_string, edits }, { addIssue }) => {
+    const single = old_string !== undefined || new_string !== undefined
+    const problem =
+      single && edits !== undefined
+        ? "'edits' cannot be given together with 'old_string' or 'new_string'"
+        : !single && edits === undefined
+          ? "Missing required parameters 'old_string' and 'new_string', or 'edits',"
+          : edits === undefined && (old_string === undefined || new_string === undefined)
+            ? `Missing required parameter '${old_string === undefined ? 'old_string' : 'new_string'}'`
+            : undefined
+    if (problem !== undefined) addIssue({ code: 'custom', message: problem })
+  })
 
 export const editFile = defineTool({
   name: 'edit_file',

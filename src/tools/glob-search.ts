@@ -13,29 +13,34 @@ import { counted } from './text/counted.ts'
 const TIME_LIMIT_MS = 30_000
 const MOST_RESULTS = 100_000
 
-const input = z.object({
-  pattern: z
-    .string()
-    .min(1)
-    .max(4096)
-    .describe(
-      'Glob over the path below base_dir: "**/*.ts", "src/**/*.{js,jsx}", "**/@(a|b)*.md". "*.ts" matches only in base_dir itself.',
-    ),
-  base_dir: z.string().min(1).default('.').describe('Folder to search in; the working folder when left out.'),
-  max_results: z.int().min(1).default(1000).describe('Most paths to return, up to 100,000.'),
-  offset: z.int().min(0).default(0).describe('Paths to skip: next_offset of the call before.'),
-  sort: z
-    .enum(['modified', 'path', 'none'])
-    .default('modified')
-    .describe('modified: newest first. none: fastest, in no particular order.'),
-  include_ignored: z
-    .boolean()
-    .default(false)
-    .describe('Also files that .gitignore leaves out, and .git itself.'),
-  include_hidden: z.boolean().default(true).describe('Also names that begin with a dot.'),
-})
+const input = () =>
+  z.object({
+    pattern: z
+      .string()
+      .min(1)
+      .max(4096)
+      .describe(
+        'Glob over the path below base_dir: "**/*.ts", "src/**/*.{js,jsx}", "**/@(a|b)*.md". "*.ts" matches only in base_dir itself.',
+      ),
+    base_dir: z
+      .string()
+      .min(1)
+      .default('.')
+      .describe('Folder to search in; the working folder when left out.'),
+    max_results: z.int().min(1).default(1000).describe('Most paths to return, up to 100,000.'),
+    offset: z.int().min(0).default(0).describe('Paths to skip: next_offset of the call before.'),
+    sort: z
+      .enum(['modified', 'path', 'none'])
+      .default('modified')
+      .describe('modified: newest first. none: fastest, in no particular order.'),
+    include_ignored: z
+      .boolean()
+      .default(false)
+      .describe('Also files that .gitignore leaves out, and .git itself.'),
+    include_hidden: z.boolean().default(true).describe('Also names that begin with a dot.'),
+  })
 
-type Input = z.output<typeof input>
+type Input = z.output<ReturnType<typeof input>>
 
 export const globSearch = defineTool({
   name: 'glob_search',

@@ -17,58 +17,62 @@ const TIME_LIMIT_MS = 30_000
 const PER_FILE = 100
 const MOST_RESULTS = 10_000
 
-const lineCount = z.int().min(0).max(1000).optional()
-const input = z.object({
-  pattern: z.string().min(1).max(16_384).describe('Regular expression (Rust syntax, no look-around).'),
-  path: z
-    .string()
-    .min(1)
-    .default('.')
-    .describe('File or folder to search; the working folder when left out.'),
-  glob: z
-    .string()
-    .min(1)
-    .max(4096)
-    .optional()
-    .describe(
-      'Only files whose name ("*.ts", "*.{js,jsx}") or path below the folder ("src/**/*.ts") matches; "!*.min.js" leaves out.',
-    ),
-  type: z
-    .string()
-    .regex(/^[A-Za-z0-9_+.-]+$/)
-    .optional()
-    .describe('Only files of a type (ts, py, rust, …) or with this extension.'),
-  output_mode: z
-    .enum(['files_with_matches', 'content', 'count'])
-    .default('files_with_matches')
-    .describe(
-      'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
-    ),
-  case_insensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
-  fixed_strings: z.boolean().default(false).describe('The pattern is plain text, not a regular expression.'),
-  multiline: z
-    .boolean()
-    .default(false)
-    .describe('The pattern may match across lines, and . matches line ends.'),
-  before: lineCount.describe('Lines to show before each match (content).'),
-  after: lineCount.describe('Lines to show after each match (content).'),
-  context: lineCount.describe('Lines to show before and after each match (content).'),
-  head_limit: z
-    .int()
-    .min(0)
-    .default(250)
-    .describe('Most files or matching lines to return; 0 for as many as possible.'),
-  offset: z.int().min(0).default(0).describe('Results to skip: next_offset of the call before.'),
-  max_per_file: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('Most matching lines of one file (content); 100 unless path is a file.'),
-  no_ignore: z.boolean().default(false).describe('Also files that .gitignore leaves out.'),
-  line_numbers: z.boolean().default(true).describe('Show line numbers (content).'),
-})
+const lineCount = () => z.int().min(0).max(1000).optional()
+const input = () =>
+  z.object({
+    pattern: z.string().min(1).max(16_384).describe('Regular expression (Rust syntax, no look-around).'),
+    path: z
+      .string()
+      .min(1)
+      .default('.')
+      .describe('File or folder to search; the working folder when left out.'),
+    glob: z
+      .string()
+      .min(1)
+      .max(4096)
+      .optional()
+      .describe(
+        'Only files whose name ("*.ts", "*.{js,jsx}") or path below the folder ("src/**/*.ts") matches; "!*.min.js" leaves out.',
+      ),
+    type: z
+      .string()
+      .regex(/^[A-Za-z0-9_+.-]+$/)
+      .optional()
+      .describe('Only files of a type (ts, py, rust, …) or with this extension.'),
+    output_mode: z
+      .enum(['files_with_matches', 'content', 'count'])
+      .default('files_with_matches')
+      .describe(
+        'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
+      ),
+    case_insensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
+    fixed_strings: z
+      .boolean()
+      .default(false)
+      .describe('The pattern is plain text, not a regular expression.'),
+    multiline: z
+      .boolean()
+      .default(false)
+      .describe('The pattern may match across lines, and . matches line ends.'),
+    before: lineCount().describe('Lines to show before each match (content).'),
+    after: lineCount().describe('Lines to show after each match (content).'),
+    context: lineCount().describe('Lines to show before and after each match (content).'),
+    head_limit: z
+      .int()
+      .min(0)
+      .default(250)
+      .describe('Most files or matching lines to return; 0 for as many as possible.'),
+    offset: z.int().min(0).default(0).describe('Results to skip: next_offset of the call before.'),
+    max_per_file: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Most matching lines of one file (content); 100 unless path is a file.'),
+    no_ignore: z.boolean().default(false).describe('Also files that .gitignore leaves out.'),
+    line_numbers: z.boolean().default(true).describe('Show line numbers (content).'),
+  })
 
-type GrepInput = z.output<typeof input>
+type GrepInput = z.output<ReturnType<typeof input>>
 
 export const grepSearch = defineTool({
   name: 'grep_search',

@@ -8,11 +8,12 @@ import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { counted } from './text/counted.ts'
 
-const input = z.object({
-  path: z.string().min(1).default('.').describe('Folder to list; the working folder when left out.'),
-  limit: z.int().min(1).default(1000).describe('Most entries to return.'),
-  offset: z.int().min(0).default(0).describe('Entries to skip: next_offset of the call before.'),
-})
+const input = () =>
+  z.object({
+    path: z.string().min(1).default('.').describe('Folder to list; the working folder when left out.'),
+    limit: z.int().min(1).default(1000).describe('Most entries to return.'),
+    offset: z.int().min(0).default(0).describe('Entries to skip: next_offset of the call before.'),
+  })
 
 export const listDirectory = defineTool({
   name: 'list_directory',

@@ -7,11 +7,12 @@ import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
-const input = z.object({
-  from: z.string().min(1).describe('File or folder to move.'),
-  to: z.string().min(1).describe('Its new path, with its name; not the folder to put it in.'),
-  overwrite: z.boolean().default(false).describe('Replace what is at the new path.'),
-})
+const input = () =>
+  z.object({
+    from: z.string().min(1).describe('File or folder to move.'),
+    to: z.string().min(1).describe('Its new path, with its name; not the folder to put it in.'),
+    overwrite: z.boolean().default(false).describe('Replace what is at the new path.'),
+  })
 
 export const moveFile = defineTool({
   name: 'move_file',

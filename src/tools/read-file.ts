@@ -28,22 +28,23 @@ const LIMITS = { lines: 2000, bytes: 50 * 1024, lineCharacters: 2000 }
 /** Above this, the whole file is not read: no number of lines, no hash, no receipt. */
 const SCANNED = 64 * 1024 * 1024
 
-const input = z.object({
-  path: z.string().min(1).describe('File to read: absolute, or relative to the working folder.'),
-  offset: z
-    .int()
-    .default(0)
-    .describe(
-      'First line to show, counted from 0. Negative: counted from the end; -20 shows the last 20 lines.',
-    ),
-  limit: z.int().min(1).default(LIMITS.lines).describe('Most lines to show, up to 2000.'),
-  hex: z
-    .boolean()
-    .default(false)
-    .describe('Show bytes instead of text; offset and limit then count rows of 16 bytes.'),
-})
+const input = () =>
+  z.object({
+    path: z.string().min(1).describe('File to read: absolute, or relative to the working folder.'),
+    offset: z
+      .int()
+      .default(0)
+      .describe(
+        'First line to show, counted from 0. Negative: counted from the end; -20 shows the last 20 lines.',
+      ),
+    limit: z.int().min(1).default(LIMITS.lines).describe('Most lines to show, up to 2000.'),
+    hex: z
+      .boolean()
+      .default(false)
+      .describe('Show bytes instead of text; offset and limit then count rows of 16 bytes.'),
+  })
 
-type Input = z.output<typeof input>
+type Input = z.output<ReturnType<typeof input>>
 
 export const readFile = defineTool({
   name: 'read_file',

@@ -16,30 +16,31 @@ import { counted } from './text/counted.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
-const input = z.object({
-  path: filePath().describe('File to write: absolute, or relative to the working folder.'),
-  content: z.string().describe('The whole new content, or with mode append, what to add.'),
-  mode: z
-    .enum(['create', 'overwrite', 'append'])
-    .default('overwrite')
-    .describe(
-      'create: fails when the file exists. overwrite: creates or replaces it. append: adds at its end.',
-    ),
-  create_dirs: z.boolean().default(true).describe('Create missing parent folders.'),
-  expected_hash: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be a sha-256 in lower-case hex')
-    .optional()
-    .describe('sha-256 that the file must have now; otherwise nothing is written.'),
-  allow_shrink: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Confirms that most of an existing file is meant to go, or that "…" lines are meant literally.',
-    ),
-})
+const input = () =>
+  z.object({
+    path: filePath().describe('File to write: absolute, or relative to the working folder.'),
+    content: z.string().describe('The whole new content, or with mode append, what to add.'),
+    mode: z
+      .enum(['create', 'overwrite', 'append'])
+      .default('overwrite')
+      .describe(
+        'create: fails when the file exists. overwrite: creates or replaces it. append: adds at its end.',
+      ),
+    create_dirs: z.boolean().default(true).describe('Create missing parent folders.'),
+    expected_hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be a sha-256 in lower-case hex')
+      .optional()
+      .describe('sha-256 that the file must have now; otherwise nothing is written.'),
+    allow_shrink: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Confirms that most of an existing file is meant to go, or that "…" lines are meant literally.',
+      ),
+  })
 
-type Input = z.output<typeof input>
+type Input = z.output<ReturnType<typeof input>>
 
 export const writeFile = defineTool({
   name: 'write_file',
