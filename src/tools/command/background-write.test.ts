@@ -172,16 +172,15 @@ describe.skipIf(why !== '')(`a background command${why}`, () => {
 
 test('the person who is asked is told what is written and opened', () => {
   const parts = toParts(state.bench.root, ['dist'])
-  const { input, access } = runCommandTool(parts, [])
+  const { input, access, preview } = runCommandTool(parts, [])
   const parsed = input.parse({ command: 'npm run dev', background: true, ports: [3000, 3001] })
   if (!parsed.ok) throw new Error('it parses')
   const { root, workspace } = state.bench
-  expect(access(parsed.value, { cwd: root, workspace: root, receipts: workspace.receipts })).toContainEqual({
-    kind: 'custom',
-    name: 'background',
-    details:
-      'It goes on alone, can be reached at http://127.0.0.1:3000, http://127.0.0.1:3001, may write dist unrecorded: npm run dev',
-  })
+  const context = { cwd: root, workspace: root, receipts: workspace.receipts }
+  const details =
+    'It goes on alone, can be reached at http://127.0.0.1:3000, http://127.0.0.1:3001, may write dist unrecorded: npm run dev'
+  expect(access(parsed.value, context)).toContainEqual({ kind: 'custom', name: 'background', details })
+  expect(preview?.(parsed.value, context)).toBe(details)
 })
 
 test.each([

@@ -90,6 +90,11 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
       return [{ kind: 'execute', command, cwd }, ...circumstances(request, parts)]
     },
+    // The line alone would not tell the person that it goes on, what it reads and who can reach it.
+    preview: request =>
+      circumstances(request, parts)
+        .map(({ details }) => details)
+        .join('\n') || undefined,
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
       const done = await runForeground(parts, toForeground(request, true), context)
@@ -106,13 +111,15 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
   })
 }
 
+type CustomAccess = Access & { kind: 'custom' }
+
 /** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
 function circumstances(
   { command, env, background, stdin, ports }: z.output<typeof input>,
   { backgroundWrite = [] }: CommandParts,
-): Access[] {
+): CustomAccess[] {
   const variables = Object.keys(env)
-  const found: Access[] = []
+  const found: CustomAccess[] = []
   if (variables.length > 0) {
     found.push({ kind: 'custom', name: 'environment', details: `Sets ${variables.join(', ')}.` })
   }
