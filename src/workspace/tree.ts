@@ -83,16 +83,17 @@ async function surveyLeaf(
   if (file === undefined) throw changedMeanwhile(join(folder.real, name))
   try {
     const mode = file.stat.mode & PERMISSION_BITS
+    const { nlink } = file.stat
     const identity = identityOf(file.stat)
     if (file.stat.size <= INLINE_BYTES) {
       const bytes = await readAll(file.descriptor, file.stat.size)
       const hash = sha256(bytes)
       const state = { mode, size: bytes.length, sha256: hash }
-      const content = await record?.keepGoing(folder.at(name), { ...state, read: () => bytes })
+      const content = await record?.keepGoing(folder.at(name), { ...state, nlink, read: () => bytes })
       return { entry: 'file', state, identity, ...(content === undefined ? {} : { content }) }
     }
     const hashed = await hashFile(file.descriptor, file.stat.size)
-    const content = await record?.keepGoing(folder.at(name), hashed)
+    const content = await record?.keepGoing(folder.at(name), { ...hashed, nlink })
     return {
       entry: 'file',
       state: { mode, ...hashed },

@@ -178,7 +178,7 @@ async function keepCurrent(
     if (found.sha256 !== now.state.sha256) throw changedMeanwhile(path)
     const goes = step.then === undefined || changesKind(step)
     const kept = goes
-      ? await record?.keepGoing(folder.at(basename(path)), found)
+      ? await record?.keepGoing(folder.at(basename(path)), { ...found, nlink: stat.nlink })
       : await keepReplaced(record, folder.at(basename(path)), { ...found, bytes, displaced: !inPlace })
     return { stat, inPlace, ...(kept === undefined ? {} : { kept }) }
   } finally {

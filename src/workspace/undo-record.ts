@@ -169,10 +169,11 @@ export class ChangeRecord {
    */
   async keepGoing(
     path: string,
-    file: { sha256: string; size: number; read?: () => Uint8Array },
+    file: { sha256: string; size: number; nlink: number; read?: () => Uint8Array },
   ): Promise<ContentSource | undefined> {
     const { sha256, size, read } = file
-    const isCopied = read !== undefined && this.#copied < COPIED_FILES
+    // A file with other names stays in use: as one more name of it, what is kept would change with it.
+    const isCopied = file.nlink > 1 || (read !== undefined && this.#copied < COPIED_FILES)
     if (!isCopied && this.#giveSecondName(path, size)) return { setAside: this.#setAside++ }
     this.#copied += 1
     const kept =
@@ -251,8 +252,6 @@ export class ChangeRecord {
   #giveSecondName(path: string, size: number): boolean {
     const bytes = asideBytes(size)
     if (!this.#fits(bytes) || this.#bytes + bytes > this.#options.budgetBytes * ASIDE_PART) return false
-    // A file with other names stays in use: as one more name of it, what is kept would change with it.
-    if (fs.lstatSync(path).nlink !== 1) return false
     if (this.#setAside === 0) fs.mkdirSync(this.#filesPath, { recursive: true, mode: 0o700 })
     if (!tryLink(path, join(this.#filesPath, String(this.#setAside)))) return false
     this.#countKept(bytes)

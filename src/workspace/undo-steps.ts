@@ -105,7 +105,13 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
     return reader.read(record, state.sha256)
   }
   try {
-    for (const step of steps) if (step.then?.entry !== 'directory') await putContent(work, step, contents)
+    let folder: PinnedDirectory | undefined
+    for (const step of steps) {
+      if (step.then?.entry === 'directory') continue
+      // Once for all that lie in it: were it moved away meanwhile, the last look at every path would tell.
+      if (folder?.real !== dirname(step.path)) folder = work.observer.folder(dirname(step.path))
+      await putContent(work, { ...step, folder }, contents)
+    }
   } finally {
     reader.close()
   }
@@ -115,11 +121,13 @@ function readBack({ place }: Work['record']): SavedRecord | undefined {
   return place === undefined ? undefined : readRecord(place)
 }
 
-async function putContent(work: Work, step: PreparedStep, contents: Contents): Promise<void> {
-  const { observer, temporary, steps } = work
-  const { path, now, then, stat, renameFrom } = step
+async function putContent(
+  { store, temporary, steps }: Work,
+  step: PreparedStep & { folder: PinnedDirectory },
+  contents: Contents,
+): Promise<void> {
+  const { path, folder, now, then, stat, renameFrom } = step
   if (then === undefined || renameFrom !== undefined) return
-  const folder = observer.folder(dirname(path))
   const name = basename(path)
   // What makes place for another kind has been taken away already.
   if (stat !== undefined && !changesKind(step) && !isSameFile(folder.at(name), stat))
@@ -133,7 +141,7 @@ async function putContent(work: Work, step: PreparedStep, contents: Contents): P
     if (then.state.mode !== now.state.mode) setMode(folder, name, then.state.mode)
     return
   }
-  if (giveNameBack(work.store, folder, step)) return
+  if (giveNameBack(store, folder, step)) return
   if (then.entry === 'link') symlinkSync(then.target ?? '', folder.at(temporary))
   else {
     await prepareReplacement({

@@ -1,11 +1,12 @@
 import { createHash, hash } from 'node:crypto'
-import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { createObserver, type Observer } from '../../workspace/observer.ts'
+import { ownerOf } from '../../workspace/tree.ts'
 import {
   type Change,
   type ChangeRecord,
@@ -85,21 +86,50 @@ async function toChange(
   const path = join(workspace, relative)
   // A command in the background could swap a folder for a link, and have a file from outside kept, and put back, as one
   // from here.
-  const held = before === undefined ? '' : observer.folder(dirname(path)).at(basename(path))
-  const old = before === undefined ? undefined : stateOf(held, before)
-  const content =
-    before?.entry === 'file' && old !== undefined ? await keep(change, held, old, record) : undefined
-  const lost = before?.entry === 'file' && record !== undefined && content === undefined
+  const held = (): string => observer.folder(dirname(path)).at(basename(path))
   return {
     change,
     path,
     entry,
-    ...(old === undefined ? {} : { before: old, ...ownerOf(held) }),
+    ...(before === undefined ? {} : await describeOld(held(), before, change, record)),
     ...(after === undefined ? {} : { after: stateOf(join(upper, relative), after) }),
-    ...(content === undefined ? {} : { content }),
-    ...(lost ? { undoable: false } : {}),
     ...targetsOf(before, after),
   }
+}
+
+/** What was there, and where its content is to be had again. */
+async function describeOld(
+  path: string,
+  entry: OverlayEntry,
+  change: OverlayChange['change'],
+  record: ChangeRecord | undefined,
+): Promise<Pick<Change, 'before' | 'owner' | 'content' | 'undoable'>> {
+  const before = stateOf(path, entry)
+  const stat = lstatSync(path)
+  const old = { before, ...ownerOf(stat) }
+  if (record === undefined || before.sha256 === undefined || entry.entry !== 'file') return old
+  const file = { size: before.size, sha256: before.sha256, nlink: stat.nlink }
+  const content = change === 'deleted' ? await keepGoing(record, path, file) : await keep(record, path, file)
+  return content === undefined ? { ...old, undoable: false } : { ...old, content }
+}
+
+interface OldFile {
+  readonly size: number
+  readonly sha256: string
+  readonly nlink: number
+}
+
+function keepGoing(record: ChangeRecord, path: string, file: OldFile): Promise<ContentSource | undefined> {
+  const read = (): Uint8Array => readFileSync(path)
+  return record.keepGoing(path, file.size <= INLINE_BYTES ? { ...file, read } : file)
+}
+
+async function keep(record: ChangeRecord, path: string, file: OldFile): Promise<'kept' | undefined> {
+  const kept =
+    file.size <= IN_MEMORY
+      ? await record.keepBytes(readFileSync(path), file.sha256)
+      : record.keepFile(path, { ...file, displaced: true })
+  return kept ? 'kept' : undefined
 }
 
 function targetsOf(
@@ -115,39 +145,17 @@ function targetsOf(
   }
 }
 
-function ownerOf(path: string): Pick<Change, 'owner'> {
-  const { uid, gid } = lstatSync(path)
-  return uid === process.getuid?.() && gid === process.getgid?.() ? {} : { owner: { uid, gid } }
-}
-
-async function keep(
-  change: OverlayChange['change'],
-  path: string,
-  { sha256, size }: EntryState,
-  record: ChangeRecord | undefined,
-): Promise<ContentSource | undefined> {
-  if (record === undefined || sha256 === undefined) return undefined
-  const file = { sha256, size }
-  const read = (): Uint8Array => readFileSync(path)
-  if (change === 'deleted') return record.keepGoing(path, size <= INLINE_BYTES ? { ...file, read } : file)
-  const kept =
-    size <= IN_MEMORY
-      ? await record.keepBytes(read(), sha256)
-      : record.keepFile(path, { ...file, displaced: true })
-  return kept ? 'kept' : undefined
-}
-
 function stateOf(path: string, { entry, mode, size }: OverlayEntry): EntryState {
   if (entry === 'directory') return { mode, size: 0 }
   if (entry === 'link') {
     const target = readlinkSync(path)
     return { mode: 0o777, size: target.length, sha256: hash('sha256', target) }
   }
-  return { mode, size, sha256: hashFile(path) }
+  return { mode, size, sha256: hashFile(path, size) }
 }
 
-function hashFile(path: string): string {
-  if (statSync(path).size <= IN_MEMORY) return hash('sha256', readFileSync(path))
+function hashFile(path: string, size: number): string {
+  if (size <= IN_MEMORY) return hash('sha256', readFileSync(path))
   const digest = createHash('sha256')
   const chunk = Buffer.allocUnsafe(IN_MEMORY)
   const descriptor = openSync(path, 'r')
