@@ -8,7 +8,7 @@ import type { DecideContext } from './decide.ts'
 import { defaultVerdict } from './defaults.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
-import { protectedReason } from './paths.ts'
+import { protectedReason } from './protected-paths.ts'
 import type { Rule } from './rules.ts'
 
 /** What a call may do, from what was judged; `network` is the way out of its command. */

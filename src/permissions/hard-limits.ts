@@ -1,6 +1,7 @@
 import { isInside } from '../core/real-path.ts'
 import { type FileItem, type Item, SANDBOX_REQUIRED } from './items.ts'
-import { type PathContext, protectedReason } from './paths.ts'
+import type { PathContext } from './paths.ts'
+import { protectedReason } from './protected-paths.ts'
 
 /** A limit that neither a rule nor a grant nor a person can lift. */
 export interface HardStop {

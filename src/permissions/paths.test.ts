@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyzePath, foldPath, isSystemPath, protectedReason } from './paths.ts'
+import { analyzePath, foldPath, isSystemPath } from './paths.ts'
 
 const context = { home: '/home/kim', workspace: '/home/kim/shop' }
 
@@ -40,50 +40,11 @@ describe('sensitivity', () => {
   })
 })
 
-describe('protected paths', () => {
-  test.each([
-    '/home/kim/shop/.git/hooks/pre-commit',
-    '/home/kim/shop/.git/config',
-    '/home/kim/shop/.git',
-    '/home/kim/shop/.GIT/config',
-    '/home/kim/shop/.git./config',
-    '/home/kim/shop/.gi\u200Ct/config',
-    '/home/kim/shop/vendor/lib/.git/hooks/x',
-    '/home/kim/shop/.kogu/config.toml',
-    '/home/kim/shop/kogu.toml',
-    '/home/kim/shop/.bashrc',
-    '/home/kim/shop/sub/.zshrc',
-    '/home/kim/shop/.vscode/tasks.json',
-    '/home/kim/shop/.mcp.json',
-    '/home/kim/shop/.claude/settings.json',
-    '/etc/hosts',
-    '/usr/bin/ls',
-  ])('%j', path => {
-    expect(protectedReason(path, context)).toBeDefined()
-  })
-
-  test.each([
-    '/home/kim/shop/src/a.ts',
-    '/home/kim/shop/.gitignore',
-    '/home/kim/shop/.github/x',
-    '/home/kim/shop/git/config',
-    '/home/kim/shop/.prettierrc',
-  ])('%j is not', path => {
-    expect(protectedReason(path, context)).toBeUndefined()
-  })
-
-  test('a workspace may itself lie below a folder of such a name', () => {
-    const inside = { home: '/home/kim', workspace: '/home/kim/.claude/worktrees/a' }
-    expect(protectedReason('/home/kim/.claude/worktrees/a/src/x.ts', inside)).toBeUndefined()
-    expect(protectedReason('/home/kim/.claude/worktrees/a/.git/config', inside)).toBeDefined()
-  })
-
-  test('source folders that images keep below /usr are not the system', () => {
-    expect(isSystemPath('/usr/src/app/index.ts')).toBe(false)
-    expect(isSystemPath('/usr/src')).toBe(true)
-    expect(isSystemPath('/usr/lib/x')).toBe(true)
-    expect(isSystemPath('/home/usr/x')).toBe(false)
-  })
+test('source folders that images keep below /usr are not the system', () => {
+  expect(isSystemPath('/usr/src/app/index.ts')).toBe(false)
+  expect(isSystemPath('/usr/src')).toBe(true)
+  expect(isSystemPath('/usr/lib/x')).toBe(true)
+  expect(isSystemPath('/home/usr/x')).toBe(false)
 })
 
 test('folding leaves ordinary paths alone but for their case', () => {

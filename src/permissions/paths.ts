@@ -82,12 +82,6 @@ const WORTH_A_LOOK =
 // Example files carry no secrets, and agents read them all day.
 const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
 
-// Inside the write scope, and yet no file tool changes them: they run code, or they are Kogu's own.
-const PROTECTED_FOLDER =
-  /^\.(git|kogu|vscode|idea|zed|fleet|claude|codex|gemini|cursor|opencode|windsurf|continue)$/
-const PROTECTED_FILE =
-  /^(kogu\.toml|\.mcp\.json|opencode\.jsonc?|\.(bash|zsh|ksh|csh|tcsh)rc|\.bash_(profile|login|logout|aliases)|\.profile|\.z(shenv|profile|login|logout)|\.login|\.inputrc|\.envrc|\.x(profile|initrc|sessionrc)|\.(vim|ex|nvim)rc|\.emacs|\.(gdb|lldb)init)$/
-
 const SYSTEM =
   /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|proc|sys|dev|run|system|library|var\/(lib|log|run|spool|cache))(\/|$)/i
 // Where images and distributions put source code and per-user state.
@@ -137,18 +131,6 @@ const HOME_SECRETS = [
   '.git-credentials',
   '.pgpass',
 ]
-
-/** Why no file tool may change this path, whatever rules and people say; undefined when it may. */
-export function protectedReason(realPath: string, context: PathContext): string | undefined {
-  if (isSystemPath(realPath)) return 'it belongs to the system'
-  // A workspace may itself lie below a folder of such a name; only what is inside it counts.
-  const inside = isInside(realPath, context.workspace)
-  const parts = foldPath(inside ? realPath.slice(context.workspace.length) : realPath).split('/')
-  const name = parts.at(-1) ?? ''
-  if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
-  const folder = parts.find(part => PROTECTED_FOLDER.test(part))
-  return folder === undefined ? undefined : `'${folder}' can run code or holds Kogu's own state`
-}
 
 export function isSystemPath(realPath: string): boolean {
   if (sep === '\\') return WINDOWS_SYSTEM.test(realPath)

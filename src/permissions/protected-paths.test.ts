@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { protectedReason } from './protected-paths.ts'
+
+const context = { home: '/home/kim', workspace: '/home/kim/shop' }
+
+describe('protected paths', () => {
+  test.each([
+    '/home/kim/shop/.git/hooks/pre-commit',
+    '/home/kim/shop/.git/config',
+    '/home/kim/shop/.git',
+    '/home/kim/shop/.GIT/config',
+    '/home/kim/shop/.git./config',
+    '/home/kim/shop/.gi\u200Ct/config',
+    '/home/kim/shop/vendor/lib/.git/hooks/x',
+    '/home/kim/shop/.kogu/config.toml',
+    '/home/kim/shop/kogu.toml',
+    '/home/kim/shop/.bashrc',
+    '/home/kim/shop/sub/.zshrc',
+    '/home/kim/shop/.vscode/tasks.json',
+    '/home/kim/shop/.mcp.json',
+    '/home/kim/shop/.claude/settings.json',
+    '/etc/hosts',
+    '/usr/bin/ls',
+  ])('%j', path => {
+    expect(protectedReason(path, context)).toBeDefined()
+  })
+
+  test.each([
+    '/home/kim/shop/src/a.ts',
+    '/home/kim/shop/.gitignore',
+    '/home/kim/shop/.github/x',
+    '/home/kim/shop/git/config',
+    '/home/kim/shop/.prettierrc',
+  ])('%j is not', path => {
+    expect(protectedReason(path, context)).toBeUndefined()
+  })
+
+  test('a workspace may itself lie below a folder of such a name', () => {
+    const inside = { home: '/home/kim', workspace: '/home/kim/.claude/worktrees/a' }
+    expect(protectedReason('/home/kim/.claude/worktrees/a/src/x.ts', inside)).toBeUndefined()
+    expect(protectedReason('/home/kim/.claude/worktrees/a/.git/config', inside)).toBeDefined()
+  })
+})
