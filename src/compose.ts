@@ -150,6 +150,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
     caches: config.sandbox.writable_caches
       .map(folder => folder.replace(/^~(?=\/)/, environment.home))
       .filter(existsSync),
+    backgroundWrite: config.sandbox.background_write,
     limits: {
       ...DEFAULT_SANDBOX_LIMITS,
       memoryBytes: config.sandbox.memory,

@@ -86,6 +86,13 @@ describe('hard limits', () => {
     expect(outcome(createTestEngine(allowAll), tool, access)).toBe(expected)
   })
 
+  test('a command that names its own loopback is asked about; without walls that is the host, and a hard limit', () => {
+    const line = run('curl http://localhost:3000/')
+    expect(outcome(createTestEngine(), 'run_command', line)).toBe('ask')
+    const open = createTestEngine(allowAll, { noSandbox: () => ({ reason: 'none', required: false }) })
+    expect(outcome(open, 'run_command', line)).toBe('hard private-address')
+  })
+
   test('a link is judged by where it leads, a dangling one too', () => {
     const engine = createTestEngine(allowAll)
     symlinkSync('/etc', join(engine.root, 'config'))

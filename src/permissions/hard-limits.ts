@@ -1,5 +1,5 @@
 import { isInside } from '../core/real-path.ts'
-import { type FileItem, type Item, SANDBOX_REQUIRED } from './items.ts'
+import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
 import type { PathContext } from './paths.ts'
 import { protectedReason } from './protected-paths.ts'
 
@@ -16,11 +16,18 @@ export interface ScopeContext extends PathContext {
 
 /** The first hard limit that an item of the call runs into. */
 export function findHardStop(items: readonly Item[], context: ScopeContext): HardStop | undefined {
+  // A command behind walls has a loopback of its own, where at most its neighbours' opened ports are.
+  const isOpen = items.some(item => item.kind === 'custom' && item.name === NO_SANDBOX)
   for (const item of items) {
+    if (!isOpen && isOwnLoopback(item)) continue
     const stop = hardStopOf(item, context)
     if (stop !== undefined) return stop
   }
   return undefined
+}
+
+function isOwnLoopback(item: Item): boolean {
+  return item.kind === 'network' && item.derived && item.facts?.addressClass === 'loopback'
 }
 
 function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {

@@ -12,7 +12,7 @@ import type { CommandParts } from './parts.ts'
 
 /** The setting as real folders, each made when it is missing. Whatever stands against one of them stops the command. */
 export function foldersToWrite(
-  { workspace, backgroundWrite = [] }: Pick<CommandParts, 'workspace' | 'backgroundWrite'>,
+  { workspace, backgroundWrite }: Pick<CommandParts, 'workspace' | 'backgroundWrite'>,
   permit: Permit,
 ): string[] {
   const folders = [...new Set(backgroundWrite.map(folder => join(workspace, folder)))]

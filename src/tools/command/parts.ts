@@ -27,7 +27,7 @@ export interface CommandParts {
   /** Folders outside the workspace that approved commands may write: package caches. */
   readonly caches: readonly string[]
   /** Folders of the workspace, relative to it, that background commands change without a record. Absent: none. */
-  readonly backgroundWrite?: readonly string[]
+  readonly backgroundWrite: readonly string[]
   readonly limits: SandboxLimits
   readonly redact: (text: string) => string
 }

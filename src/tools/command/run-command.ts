@@ -116,7 +116,7 @@ type CustomAccess = Access & { kind: 'custom' }
 /** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
 function circumstances(
   { command, env, background, stdin, ports }: z.output<typeof input>,
-  { backgroundWrite = [] }: CommandParts,
+  { backgroundWrite }: CommandParts,
 ): CustomAccess[] {
   const variables = Object.keys(env)
   const found: CustomAccess[] = []
