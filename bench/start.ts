@@ -26,14 +26,14 @@ export async function measureStart(): Promise<Row[]> {
       if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`)
     }
     const samples = await interleave(ROUNDS, {
-      version: { run: () => start(PROGRAM, '--version') },
+      help: { run: () => start(PROGRAM, '--help') },
       call: { run: () => start(PROGRAM, 'call', 'read_file', '{"path":"a.txt"}') },
       explain: { run: () => start(PROGRAM, 'explain', 'run_command', '{"command":"git log | head"}') },
       node: { run: () => start('-e', '0') },
     })
     const peer = { name: 'node -e 0', samples: samples.node }
     return [
-      toRow({ name: 'kogu --version', kogu: samples.version, peer }),
+      toRow({ name: 'kogu --help', kogu: samples.help, peer, target: { ms: 60 } }),
       toRow({ name: 'kogu call read_file', kogu: samples.call, peer }),
       toRow({ name: 'kogu explain run_command', kogu: samples.explain, peer }),
     ]

@@ -60,6 +60,8 @@ await build({
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: { groups: FILES },
+    // They are in the sources, and every start would read them.
+    comments: { jsdoc: false },
   },
 })
 chmodSync(join(fresh, 'kogu.js'), 0o755)
