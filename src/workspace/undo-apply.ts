@@ -6,6 +6,7 @@ import { changedMeanwhile, openRegular } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
 import {
   changesKind,
   changesOnlyMode,
@@ -26,7 +27,7 @@ import {
   INLINE_BYTES,
   toEffect,
 } from './undo-record.ts'
-import { runSteps } from './undo-steps.ts'
+import { createFolderOf, runSteps } from './undo-steps.ts'
 import { countLess, type UndoStore } from './undo-store.ts'
 
 export interface UndoOptions {
@@ -113,6 +114,7 @@ async function prepare(
 ): Promise<PreparedStep[]> {
   const renames = findRenames(steps)
   const origins = new Map([...renames].map(([from, to]) => [to, from]))
+  const folderOf = createFolderOf(observer)
   const prepared: PreparedStep[] = []
   for (const step of steps) {
     const renameTo = renames.get(step.path)
@@ -120,7 +122,7 @@ async function prepare(
     const staysAsItIs = renameTo !== undefined || changesOnlyMode(step)
     prepared.push({
       ...step,
-      ...(await keepCurrent(observer, step, {
+      ...(await keepCurrent(folderOf, step, {
         record: staysAsItIs ? undefined : record,
         steps: steps.length,
       })),
@@ -158,13 +160,13 @@ function findRenames(steps: readonly UndoStep[]): Map<string, string> {
 }
 
 async function keepCurrent(
-  observer: Observer,
+  folderOf: (path: string) => PinnedDirectory,
   step: UndoStep,
   { record, steps }: { record: ChangeRecord | undefined; steps: number },
 ): Promise<Pick<PreparedStep, 'stat' | 'kept' | 'inPlace'>> {
   const { path, now } = step
   if (now?.entry !== 'file') return { inPlace: isWrittenInPlace(step, undefined, steps) }
-  const folder = observer.folder(dirname(path))
+  const folder = folderOf(path)
   const file = openRegular(folder, basename(path))
   if (file === undefined) throw changedMeanwhile(path)
   try {
@@ -257,9 +259,11 @@ function arrival(path: string, then: PathState): Change {
 /** The proof: what is on the disk now is what was promised, read from the disk. */
 async function verify(steps: readonly UndoStep[]): Promise<void> {
   const observer = createObserver()
+  const missing = new Set<string>()
   try {
     for (const { path, then } of steps) {
-      const now = await observer.observe(path)
+      const now = missing.has(dirname(path)) ? undefined : await observer.observe(path)
+      if (now === undefined) missing.add(path)
       const same =
         now === undefined || then === undefined
           ? now === then

@@ -62,6 +62,18 @@ export async function runSteps(work: Work): Promise<void> {
   if (steps.length <= MAX_ATOMIC) syncFolders(observer, steps)
 }
 
+/**
+ * The folder a path lies in. That it is in its place is made sure once for all that follow each other in it: were it
+ * moved away meanwhile, the last look at every path would tell. Nothing else may use the observer in between.
+ */
+export function createFolderOf(observer: Observer): (path: string) => PinnedDirectory {
+  let last: PinnedDirectory | undefined
+  return path => {
+    if (last?.real !== dirname(path)) last = observer.folder(dirname(path))
+    return last
+  }
+}
+
 function at(observer: Observer, path: string): string {
   return observer.folder(dirname(path)).at(basename(path))
 }
@@ -74,9 +86,10 @@ function finishFolder(observer: Observer, path: string, { state, owner }: PathSt
 
 /** The deepest first. */
 function takeAway(observer: Observer, steps: readonly PreparedStep[]): void {
+  const folderOf = createFolderOf(observer)
   for (const { path, now, stat, renameTo } of steps.toReversed()) {
     if (renameTo !== undefined) continue
-    const entry = at(observer, path)
+    const entry = folderOf(path).at(basename(path))
     if (now?.entry === 'directory') {
       rmdirSync(entry)
       continue
@@ -105,12 +118,10 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
     return reader.read(record, state.sha256)
   }
   try {
-    let folder: PinnedDirectory | undefined
+    const folderOf = createFolderOf(work.observer)
     for (const step of steps) {
       if (step.then?.entry === 'directory') continue
-      // Once for all that lie in it: were it moved away meanwhile, the last look at every path would tell.
-      if (folder?.real !== dirname(step.path)) folder = work.observer.folder(dirname(step.path))
-      await putContent(work, { ...step, folder }, contents)
+      await putContent(work, { ...step, folder: folderOf(step.path) }, contents)
     }
   } finally {
     reader.close()
