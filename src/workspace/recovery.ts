@@ -66,7 +66,7 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
     }
   }
   removeOrphanedFiles(store)
-  removeSecondNames(store, restored)
+  attempt(report.problems, () => removeSecondNames(store, restored))
   return report
 }
 
@@ -94,11 +94,14 @@ function removeSecondNames({ places }: UndoStore, restored: ReadonlySet<string>)
     // A living process may be setting the same file aside again: its name in the store will be the only one.
     const lock = tryLock(ownerPath(places, id.slice(-12)))
     if (lock === undefined) continue
-    for (const name of readdirSync(join(places.files, id)).filter(each => /^\d+$/.test(each))) {
-      const path = join(places.files, id, name)
-      if (restored.has(identityOf(lstatSync(path)))) rmSync(path)
+    try {
+      for (const name of readdirSync(join(places.files, id)).filter(each => /^\d+$/.test(each))) {
+        const path = join(places.files, id, name)
+        if (restored.has(identityOf(lstatSync(path)))) rmSync(path)
+      }
+    } finally {
+      lock.release()
     }
-    lock.release()
   }
 }
 

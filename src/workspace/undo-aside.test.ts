@@ -107,6 +107,26 @@ test('many deleted files come back as the very same files, and the undo can be u
   expect(setAside()).toEqual([])
 })
 
+test('a file that was moved and then deleted comes back, to each of its places', async () => {
+  const text = 'x'.repeat(70_000)
+  writeFileSync(at('first'), text)
+  await workspace.move('first', 'second', { id: 'move' })
+  await workspace.remove('second', 'remove')
+  const plan = await planUndo(workspace.undo, { calls: ['move', 'remove'] })
+  await applyUndo(workspace.undo, plan, {
+    call: { id: 'undo', run: 'run', tool: 'undo' },
+    mayChange: () => true,
+  })
+  expect(readFileSync(at('first'), 'utf8')).toBe(text)
+  await undo('undo', 'redo')
+  expect(readdirSync(workspace.root)).toEqual(['.kogu'])
+  // Set aside by the redo, for the other place.
+  await undo('remove', 'undo again')
+  expect(readFileSync(at('second'), 'utf8')).toBe(text)
+  await undo('redo', 'redone')
+  expect(readFileSync(at('first'), 'utf8')).toBe(text)
+})
+
 test('nothing is given back where somebody put something else', async () => {
   plantMany()
   await workspace.remove('d', 'remove')

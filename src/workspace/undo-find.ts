@@ -29,11 +29,14 @@ export function createContentFinder(places: StorePlaces, observer: Observer): Co
     const own = { record, change }
     if (typeof change.content !== 'object' || !('setAside' in change.content)) return own
     if (await isThere(own)) return own
-    later ??= indexByPath(places)
-    for (const each of later.get(change.path) ?? []) {
-      const isLater = each.record.header.id > record.header.id
-      const isSame = each.change.before?.sha256 === change.before?.sha256
-      if (isLater && isSame && (await isThere(each))) return each
+    later ??= indexByHash(places)
+    const alike = (later.get(change.before?.sha256 ?? '') ?? []).filter(
+      each => each.record.header.id > record.header.id,
+    )
+    for (const each of alike) if (each.change.path === change.path && (await isThere(each))) return each
+    for (const each of alike) {
+      // What was set aside for another path stays there: this one gets a copy.
+      if (await isThere(each)) return { record: each.record, change: { ...each.change, content: 'kept' } }
     }
     const path = asidePath(places, record, change.content.setAside)
     return (await hashAt(observer, path)) === undefined
@@ -53,14 +56,14 @@ async function hashAt(observer: Observer, path: string): Promise<string | undefi
   }
 }
 
-function indexByPath(places: StorePlaces): Map<string, ContentPlace[]> {
+function indexByHash(places: StorePlaces): Map<string, ContentPlace[]> {
   const found = new Map<string, ContentPlace[]>()
   for (const record of listRecords(places).flatMap(place => readRecord(place) ?? [])) {
     for (const change of record.changes) {
-      if (change.content === undefined) continue
-      const same = found.get(change.path) ?? []
+      if (change.before?.sha256 === undefined) continue
+      const same = found.get(change.before.sha256) ?? []
       same.push({ record, change })
-      found.set(change.path, same)
+      found.set(change.before.sha256, same)
     }
   }
   return found

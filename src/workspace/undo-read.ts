@@ -36,6 +36,7 @@ export interface AsideFile {
   readonly number: number
   /** Where it was. */
   readonly path: string
+  readonly size: number
 }
 
 const HEADER_LINE = Buffer.from('{"header":')
@@ -124,7 +125,7 @@ function findSetAside(changes: readonly Change[]): Map<string, AsideFile[]> {
   for (const { path, before, content } of changes) {
     if (typeof content !== 'object' || !('setAside' in content) || before?.sha256 === undefined) continue
     const same = found.get(before.sha256) ?? []
-    same.push({ number: content.setAside, path })
+    same.push({ number: content.setAside, path, size: before.size })
     found.set(before.sha256, same)
   }
   return found
@@ -203,24 +204,22 @@ function readFile(places: StorePlaces, record: SavedRecord, hash: string): Buffe
   const stored = (name: string): string => join(places.files, record.header.id, name)
   const packed = readIfThere(stored(storedName(hash, true)))
   if (packed !== undefined) return zstdDecompressSync(packed)
-  const aside = record.setAside.get(hash) ?? []
-  const candidates = [
-    stored(storedName(hash, false)),
-    ...aside.map(({ number }) => asidePath(places, record, number)),
-    ...aside.map(({ path }) => path),
-  ]
-  let damaged: Buffer | undefined
-  for (const path of candidates) {
-    const bytes = readIfThere(path)
-    if (bytes !== undefined && sha256(bytes) === hash) return bytes
-    damaged ??= bytes
+  const kept = readIfThere(stored(storedName(hash, false)))
+  if (kept !== undefined) return kept
+  for (const { number, path, size } of record.setAside.get(hash) ?? []) {
+    for (const place of [asidePath(places, record, number), path]) {
+      const bytes = readIfThere(place, size)
+      if (bytes !== undefined && sha256(bytes) === hash) return bytes
+    }
   }
-  return damaged
+  return undefined
 }
 
-function readIfThere(path: string): Buffer | undefined {
+/** With a size, only a file that has it: another one may be too large to be read. */
+function readIfThere(path: string, size?: number): Buffer | undefined {
   try {
-    return lstatSync(path).isFile() ? readFileSync(path) : undefined
+    const stat = lstatSync(path)
+    return stat.isFile() && (size ?? stat.size) === stat.size ? readFileSync(path) : undefined
   } catch (error) {
     if (isSystemError(error) && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return undefined
     throw error

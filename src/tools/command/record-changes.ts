@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto'
-import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
@@ -17,6 +17,8 @@ import {
 import { gitRefusal } from './git-files.ts'
 
 const IN_MEMORY = 1024 * 1024
+/** Nor a link that took the place of the file is followed, nor a pipe waited for. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** Keeps in the undo store what a command is about to replace, and records the rest as its effects. */
 export function recordChanges(
@@ -120,14 +122,14 @@ interface OldFile {
 }
 
 function keepGoing(record: ChangeRecord, path: string, file: OldFile): Promise<ContentSource | undefined> {
-  const read = (): Uint8Array => readFileSync(path)
+  const read = (): Uint8Array => readFileSync(path, { flag: READ_ONLY })
   return record.keepGoing(path, file.size <= INLINE_BYTES ? { ...file, read } : file)
 }
 
 async function keep(record: ChangeRecord, path: string, file: OldFile): Promise<'kept' | undefined> {
   const kept =
     file.size <= IN_MEMORY
-      ? await record.keepBytes(readFileSync(path), file.sha256)
+      ? await record.keepBytes(readFileSync(path, { flag: READ_ONLY }), file.sha256)
       : record.keepFile(path, { ...file, displaced: true })
   return kept ? 'kept' : undefined
 }
@@ -155,10 +157,10 @@ function stateOf(path: string, { entry, mode, size }: OverlayEntry): EntryState 
 }
 
 function hashFile(path: string, size: number): string {
-  if (size <= IN_MEMORY) return hash('sha256', readFileSync(path))
+  if (size <= IN_MEMORY) return hash('sha256', readFileSync(path, { flag: READ_ONLY }))
   const digest = createHash('sha256')
   const chunk = Buffer.allocUnsafe(IN_MEMORY)
-  const descriptor = openSync(path, 'r')
+  const descriptor = openSync(path, READ_ONLY)
   try {
     for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
       digest.update(chunk.subarray(0, read))
