@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => box.remove())
 
 function call(tool: string, input: Record<string, unknown>, run = 'work'): string {
-  const args = ['call', tool, JSON.stringify(input), '--mode', 'accept-edits', '--run', run]
+  const args = ['call', tool, JSON.stringify(input), '--yes-once', '--run', run]
   const result = box.json(args)
   expect(result.error).toBeNull()
   return result.call
@@ -32,6 +32,19 @@ describe('kogu undo', () => {
     ])
     expect(box.run(['undo', second, '--yes']).code).toBe(0)
     expect(box.run(['undo', first, '--yes']).code).toBe(0)
+  })
+
+  test('a conflict names the call that changed the file at its new place, or removed the folder around it', () => {
+    call('write_file', { path: 'd/a.txt', content: 'one\n' })
+    const moving = call('move_file', { source: 'd/a.txt', destination: 'd/b.txt' })
+    const editing = call('edit_file', { path: 'd/b.txt', old_string: 'one', new_string: 'two' })
+    expect(box.json(['undo', moving, '--dry-run']).conflicts).toContainEqual(
+      expect.objectContaining({ changed_by: { call: editing, tool: 'edit_file' } }),
+    )
+    const removing = call('delete_file', { path: 'd', recursive: true })
+    expect(box.json(['undo', editing, '--dry-run']).conflicts).toMatchObject([
+      { changed_by: { call: removing, tool: 'delete_file' } },
+    ])
   })
 
   test('a conflict that no call has caused names none', () => {
@@ -70,6 +83,15 @@ describe('kogu undo', () => {
     expect(box.run(['undo', '--run', 'work', '--yes']).code).toBe(0)
     expect([read('src/a.txt'), read('src/b.txt')]).toEqual(['a\n', 'b\n'])
     expect(box.json(['changes', id])).toMatchObject([{ undone: true, partly_undone: false }])
+  })
+
+  test('with --skip-conflicts and nothing but conflicts, nothing is said to be undone', () => {
+    const only = call('write_file', { path: 'a.txt', content: 'one\n' })
+    box.write('a.txt', 'by hand\n')
+    const { code, stdout, stderr } = box.run(['undo', only, '--yes', '--skip-conflicts'])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Nothing was changed') })
+    expect(stdout).not.toContain('undo write_file')
+    expect(box.json(['changes', only])).toMatchObject([{ undone: false, partly_undone: false }])
   })
 
   test('calls and runs are found by the start of their ids', () => {

@@ -1,18 +1,79 @@
+import { dirname } from 'node:path'
 import type { Runtime } from '../runtime.ts'
 import type { CallChanges, UndoConflict } from '../workspace/undo-plan.ts'
 import type { Change } from '../workspace/undo-record.ts'
 import { isWholeCallId, matchId } from './match-id.ts'
 
-// What the recorded calls say about each other. They come as the runtime lists them, the newest first.
-
 export type UndoState = 'in force' | 'partly undone' | 'undone'
 
-/** Partly: an undo took it back but left out paths that somebody had changed since. */
-export function undoStateOf(call: CallChanges, all: readonly CallChanges[]): UndoState {
-  if (!call.undone) return 'in force'
-  const undos = all.filter(each => !each.undone && each.undoes.includes(call.call))
-  const restored = new Set(undos.flatMap(changesOf).map(change => change.path))
-  return changedPaths(call).every(path => restored.has(path)) ? 'undone' : 'partly undone'
+/** What the recorded calls say about each other. */
+export interface ChangeHistory {
+  /** Partly: an undo took it back but left out paths that somebody had changed since. */
+  stateOf(call: CallChanges): UndoState
+  /** The last recorded call that changed what a conflict is about; undefined: it was changed by somebody else. */
+  blockerOf(conflict: UndoConflict): CallChanges | undefined
+}
+
+/** `all`: as the runtime lists them, the newest first. */
+export function toChangeHistory(all: readonly CallChanges[]): ChangeHistory {
+  const ages = new Map(all.map(({ call }, age) => [call, age]))
+  const undosOf = Map.groupBy(
+    all.filter(each => !each.undone).flatMap(undo => undo.undoes.map(call => ({ undo, call }))),
+    ({ call }) => call,
+  )
+  const stateOf = (call: CallChanges): UndoState => {
+    if (!call.undone) return 'in force'
+    const undos = undosOf.get(call.call) ?? []
+    const restored = new Set(undos.flatMap(({ undo }) => changesOf(undo)).map(change => change.path))
+    return changedPaths(call).every(path => restored.has(path)) ? 'undone' : 'partly undone'
+  }
+  let index: Map<string, Touch[]> | undefined
+  const touches = (): Map<string, Touch[]> => {
+    index ??= Map.groupBy(
+      all.filter(each => stateOf(each) !== 'undone').flatMap(toTouches),
+      ({ change }) => change.path,
+    )
+    return index
+  }
+  return {
+    stateOf,
+    blockerOf({ call, path }) {
+      const age = ages.get(call) ?? 0
+      const isLater = (id: string): boolean => (ages.get(id) ?? age) < age
+      const moved = (touches().get(path) ?? [])
+        .filter(({ by }) => by.call === call)
+        .flatMap(({ change }) => movedTo(change))
+      const later = [path, ...moved]
+        .flatMap(each => touchesOf(each, touches()))
+        .map(({ by }) => by)
+        .filter(by => isLater(by.call))
+        // Taking back what came after the call only leads back to how the call left it.
+        .filter(by => by.undoes.length === 0 || !by.undoes.every(isLater))
+      return later.toSorted((a, b) => (ages.get(a.call) ?? 0) - (ages.get(b.call) ?? 0))[0]
+    },
+  }
+}
+
+interface Touch {
+  readonly by: CallChanges
+  readonly change: Change
+}
+
+function toTouches(by: CallChanges): Touch[] {
+  return changesOf(by).map(change => ({ by, change }))
+}
+
+/** Of the path itself, and of the folders around it when they went. */
+function touchesOf(path: string, index: ReadonlyMap<string, readonly Touch[]>): readonly Touch[] {
+  const found = [...(index.get(path) ?? [])]
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    found.push(...(index.get(folder) ?? []).filter(({ change }) => change.after === undefined))
+  }
+  return found
+}
+
+function movedTo({ content }: Change): string[] {
+  return typeof content === 'object' && 'movedTo' in content ? [content.movedTo] : []
 }
 
 /** Paths that the call left different from how it found them: what it made and took away again is none. */
@@ -29,33 +90,6 @@ function changedPaths(call: CallChanges): string[] {
 /** The oldest first. */
 function changesOf({ records }: CallChanges): Change[] {
   return records.toReversed().flatMap(record => record.changes)
-}
-
-/** The last recorded call that changed what a conflict is about; undefined: it was changed by somebody else. */
-export function blockerOf(
-  { call, path }: UndoConflict,
-  all: readonly CallChanges[],
-): CallChanges | undefined {
-  const index = all.findIndex(each => each.call === call)
-  const later = all.slice(0, Math.max(index, 0))
-  const own = all[index] === undefined ? [] : changesOf(all[index])
-  const paths = [path, ...own.flatMap(change => (change.path === path ? movedTo(change) : []))]
-  return later.find(
-    each =>
-      undoStateOf(each, all) !== 'undone' &&
-      // Taking back what came after the call only leads back to how the call left it.
-      !(each.undoes.length > 0 && each.undoes.every(id => later.some(other => other.call === id))) &&
-      changesOf(each).some(change => paths.some(wanted => concerns(change, wanted))),
-  )
-}
-
-function movedTo({ content }: Change): string[] {
-  return typeof content === 'object' && 'movedTo' in content ? [content.movedTo] : []
-}
-
-/** Also when the folder around it went. */
-function concerns({ path, after }: Change, wanted: string): boolean {
-  return path === wanted || (after === undefined && wanted.startsWith(`${path}/`))
 }
 
 /** The calls whose ids begin as given. */

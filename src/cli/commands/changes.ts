@@ -2,7 +2,7 @@ import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { CallChanges, UndoSelection } from '../../workspace/undo-plan.ts'
-import { type UndoState, undoStateOf, wholeCallIds } from '../change-history.ts'
+import { toChangeHistory, type UndoState, wholeCallIds } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, textOption } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
@@ -28,8 +28,7 @@ Options
     try {
       for (const sentence of await runtime.recover()) context.output.note(sentence)
       const calls = await runtime.listChanges(await readSelection(context, runtime))
-      const all = calls.some(call => call.undone) ? await runtime.listChanges() : []
-      const stateOf = (call: CallChanges): UndoState => undoStateOf(call, all)
+      const { stateOf } = toChangeHistory(calls.some(each => each.undone) ? await runtime.listChanges() : [])
       const [wanted] = context.positionals
       if (wanted !== undefined && calls.length === 0) {
         throw new ToolError('not_found', `No change by the call '${wanted}' is kept.`, {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { CallChanges, UndoConflict, UndoPlan, UndoSelection } from '../../workspace/undo-plan.ts'
-import { blockerOf, undoStateOf, wholeCallIds } from '../change-history.ts'
+import { toChangeHistory, wholeCallIds } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
@@ -69,8 +69,9 @@ function callsOfRun(given: string, all: readonly CallChanges[]): UndoSelection {
     'run',
     all.map(each => each.run),
   )
+  const history = toChangeHistory(all)
   const left = all.filter(
-    each => each.run === run && each.undoes.length === 0 && undoStateOf(each, all) !== 'undone',
+    each => each.run === run && each.undoes.length === 0 && history.stateOf(each) !== 'undone',
   )
   return { calls: left.map(each => each.call) }
 }
@@ -81,9 +82,11 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
   const report = describe(plan, conflicts)
   if (!output.json) output.data(render(plan, conflicts, context, runtime))
   const nothing = plan.steps.length === 0
-  const blocked = plan.conflicts.length > 0 && !flag(values, 'skip-conflicts')
+  const skips = flag(values, 'skip-conflicts')
+  const blocked = plan.conflicts.length > 0 && (nothing || !skips)
   if (nothing || blocked || flag(values, 'dry-run')) {
-    const message = 'Nothing was changed: other changes came after. --skip-conflicts takes back the rest.'
+    const rest = skips ? 'Nothing else is left.' : '--skip-conflicts takes back the rest.'
+    const message = `Nothing was changed: other changes came after. ${rest}`
     if (blocked) output.problem(message)
     const error = blocked ? { code: 'conflict', message, hint: null } : null
     if (output.json) output.object({ ok: !blocked, done: false, error, ...report })
@@ -94,7 +97,7 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
     if (output.json) output.object({ ok: false, done: false, ...report })
     return EXIT.needsPerson
   }
-  const result = await runtime.applyUndo(plan, { despiteConflicts: flag(values, 'skip-conflicts') })
+  const result = await runtime.applyUndo(plan, { despiteConflicts: skips })
   if (output.json)
     output.object({ ok: true, done: true, call: result.call, verified: result.verified, ...report })
   else
@@ -111,9 +114,9 @@ interface ExplainedConflict extends UndoConflict {
 
 async function explainConflicts({ conflicts }: UndoPlan, runtime: Runtime): Promise<ExplainedConflict[]> {
   if (conflicts.length === 0) return []
-  const all = await runtime.listChanges()
+  const history = toChangeHistory(await runtime.listChanges())
   return conflicts.map(conflict => {
-    const blocker = blockerOf(conflict, all)
+    const blocker = history.blockerOf(conflict)
     return {
       ...conflict,
       changed_by: blocker === undefined ? null : { call: blocker.call, tool: blocker.tool },
@@ -142,9 +145,10 @@ function render(
 ): string {
   const { calls, steps, staying } = plan
   const stuck = new Set(conflicts.map(({ call }) => call))
+  const taken = steps.length === 0 ? calls.filter(({ call }) => !stuck.has(call)) : calls
   if (calls.length === 0 && conflicts.length === 0) return 'Nothing to undo.'
   return [
-    ...calls.map(
+    ...taken.map(
       ({ call, tool }) =>
         `${output.style('bold', 'undo')} ${tool} ${call}${stuck.has(call) ? ' in part' : ''}`,
     ),
