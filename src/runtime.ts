@@ -167,8 +167,11 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/overlay-commit.ts')
-    for (const { outcome, folder } of await recoverOverlays(places.overlays))
+    for (const { outcome, folder, displaced } of await recoverOverlays(places.overlays)) {
       sentences.push(describeRecovered(outcome, folder))
+      for (const { path, keptAs } of displaced)
+        sentences.push(`${path} had been changed since; what was there is in ${keptAs} now.`)
+    }
   }
   if (existsSync(places.undo)) {
     const { completed, problems } = await recoverWorkspace(undo.value, places.locks)
@@ -186,7 +189,7 @@ function describeRecovered(outcome: RecoveredOverlay['outcome'], folder: string)
     case 'discarded':
       return 'A command was interrupted before its changes were brought over: none of them are in the workspace.'
     case 'unfinished':
-      return `A command's changes are in the workspace only in part; the rest is in ${folder}. Undo the call, or bring them over by hand.`
+      return `What a command left in ${folder} could not be settled: its changes may be in the workspace in part. Undo the call, or bring them over by hand, then delete that folder.`
   }
 }
 

@@ -8,7 +8,7 @@ import type { SandboxProcesses } from './processes.ts'
 export async function findOpaqueFolders(
   processes: SandboxProcesses,
   upper: string,
-  folders: readonly string[],
+  { folders, isPrivileged }: { folders: readonly string[]; isPrivileged: boolean },
 ): Promise<Set<string>> {
   if (folders.length === 0) return new Set()
   const chunks: Uint8Array[] = []
@@ -28,14 +28,14 @@ export async function findOpaqueFolders(
       hint: 'Kogu needs GNU tar at /bin/tar for this.',
     })
   }
-  return readArchive(Buffer.concat(chunks))
+  return readArchive(Buffer.concat(chunks), isPrivileged)
 }
 
 const ATTRIBUTES = ['--xattrs', '--xattrs-include=*.overlay.opaque']
 const BLOCK = 512
 
 /** Names of the entries whose extended header says opaque. */
-function readArchive(archive: Buffer): Set<string> {
+function readArchive(archive: Buffer, isPrivileged: boolean): Set<string> {
   const found = new Set<string>()
   let header = new Map<string, string>()
   for (let at = 0; at + BLOCK <= archive.length && archive[at] !== 0; ) {
@@ -48,7 +48,7 @@ function readArchive(archive: Buffer): Set<string> {
       const prefix = text(archive, at + 345, 155)
       const short = text(archive, at, 100)
       const name = header.get('path') ?? (prefix === '' ? short : `${prefix}/${short}`)
-      if (isOpaque(header)) found.add(name.replace(/^\.\//, '').replace(/\/$/, ''))
+      if (isOpaque(header, isPrivileged)) found.add(name.replace(/^\.\//, '').replace(/\/$/, ''))
       header = new Map()
     }
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK
@@ -56,8 +56,13 @@ function readArchive(archive: Buffer): Set<string> {
   return found
 }
 
-function isOpaque(header: ReadonlyMap<string, string>): boolean {
-  return ['trusted', 'user'].some(space => header.get(`SCHILY.xattr.${space}.overlay.opaque`) === 'y')
+/**
+ * Of the two places for the mark, the kernel uses the one that the command cannot write on this kind of layer; a mark in
+ * the other one is forged, and would delete what a wall kept the command from deleting.
+ */
+function isOpaque(header: ReadonlyMap<string, string>, isPrivileged: boolean): boolean {
+  const space = isPrivileged ? 'trusted' : 'user'
+  return header.get(`SCHILY.xattr.${space}.overlay.opaque`) === 'y'
 }
 
 /** Records of the form `length key=value\n`, where the length counts the whole record in bytes. */

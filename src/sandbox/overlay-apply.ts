@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -10,13 +11,14 @@ import {
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { makeReadable } from './overlay.ts'
-import type { OverlayChanges } from './overlay-changes.ts'
+import type { OverlayChanges, OverlayEntry } from './overlay-changes.ts'
 import type { ClosedFolder } from './overlay-obstacles.ts'
 
 /** What is left to do. Every step may be repeated. Paths are relative to the workspace. */
@@ -28,9 +30,17 @@ export interface Journal {
   remove: string[]
   folders: { path: string; mode: number }[]
   /** Files and links that are moved from the upper directory to the same place in the workspace. */
-  move: { path: string; mode: number }[]
+  move: { path: string; mode: number; before?: Seen }[]
   /** Only the time is new. */
   touch: { path: string; modifiedMs: number }[]
+}
+
+/** What tells that a file or link is still the one that the command saw. */
+export type Seen = Pick<OverlayEntry, 'ino' | 'size' | 'modifiedMs'>
+
+export function isAsSeen(stat: Stats | undefined, seen: Seen | undefined): boolean {
+  if (stat === undefined || seen === undefined) return stat === seen
+  return stat.ino === seen.ino && stat.size === seen.size && stat.mtimeMs === seen.modifiedMs
 }
 
 export function toJournal(
@@ -44,23 +54,37 @@ export function toJournal(
     if (!deletedFolders.has(dirname(path))) remove.push(path)
     if (entry === 'directory') deletedFolders.add(path)
   }
-  const present = changes.flatMap(({ path, entry, after }) =>
-    after === undefined ? [] : [{ path, entry, mode: after.mode }],
+  const present = changes.flatMap(({ path, entry, before, after }) =>
+    after === undefined ? [] : [{ path, entry, mode: after.mode, before }],
   )
   return {
     workspace,
     open,
     remove,
     folders: present.filter(({ entry }) => entry === 'directory').map(({ path, mode }) => ({ path, mode })),
-    move: present.filter(({ entry }) => entry !== 'directory').map(({ path, mode }) => ({ path, mode })),
+    move: present.filter(({ entry }) => entry !== 'directory').map(toMove),
     touch: [...touched],
   }
 }
 
+function toMove(step: { path: string; mode: number; before: Seen | undefined }): Journal['move'][number] {
+  const { path, mode, before } = step
+  if (before === undefined) return { path, mode }
+  const { ino, size, modifiedMs } = before
+  return { path, mode, before: { ino, size, modifiedMs } }
+}
+
 const STEPS_AT_A_TIME = 200
 
+/** Somebody wrote there while changes were brought over: what they wrote is at `keptAs` now. */
+export interface Displaced {
+  readonly path: string
+  readonly keptAs: string
+}
+
 /** Does what the journal says, from wherever an earlier attempt was stopped. */
-export async function applyJournal(folder: string, journal: Journal): Promise<void> {
+export async function applyJournal(folder: string, journal: Journal): Promise<Displaced[]> {
+  const displaced: Displaced[] = []
   using places = openPlaces(journal.workspace)
   const upper = join(folder, 'upper')
   // The journal has the modes: here they would only be in the way of moving entries out.
@@ -73,12 +97,28 @@ export async function applyJournal(folder: string, journal: Journal): Promise<vo
     writeFileSync(removed, '')
   }
   await each(journal.folders, ({ path }) => makeFolder(places.at(path)))
-  await each(journal.move, ({ path, mode }) => moveIn(join(upper, path), places.at(path), mode))
+  await each(journal.move, step => {
+    const from = join(upper, step.path)
+    // Moved already, before a kill.
+    if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return
+    displaced.push(...makeWay(places, step))
+    moveIn(from, places.at(step.path), step.mode)
+  })
   await each(journal.touch, ({ path, modifiedMs }) => setTime(places.at(path), modifiedMs))
   // Last, and children first: a folder may be one that nobody may write to.
   const modes = new Map([...journal.open, ...journal.folders].map(({ path, mode }) => [path, mode]))
   const deepestFirst = [...modes].sort(([a], [b]) => (a < b ? 1 : -1))
   await each(deepestFirst, ([path, mode]) => setFolderMode(places, path, mode))
+  return displaced
+}
+
+/** Nobody's work is ever replaced unseen: what is not as the command found it gets another name first. */
+function makeWay(places: Places, { path, before }: Journal['move'][number]): Displaced[] {
+  const stat = lstatSync(places.at(path), { throwIfNoEntry: false })
+  if (stat === undefined || isAsSeen(stat, before)) return []
+  const keptAs = `${path}.kogu-kept-${randomUUID().slice(0, 8)}`
+  renameSync(places.at(path), places.at(keptAs))
+  return [{ path, keptAs }]
 }
 
 /** What is no folder any more, because it was deleted or replaced, has no need of it. */
@@ -114,9 +154,7 @@ function makeFolder(path: string): void {
 }
 
 function moveIn(from: string, to: string, mode: number): void {
-  const stat = lstatSync(from, { throwIfNoEntry: false })
-  // Moved already, before a kill.
-  if (stat === undefined) return
+  const stat = lstatSync(from)
   // A program that runs with its owner's rights is for a person to make, not for a command.
   if (stat.isFile() && (stat.mode & 0o7777) !== mode) chmodSync(from, mode)
   try {

@@ -1,4 +1,13 @@
-import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, type Stats } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 
@@ -13,6 +22,7 @@ export interface OverlayChange {
 
 export interface OverlayEntry {
   readonly entry: 'file' | 'directory' | 'link'
+  readonly ino: number
   /** Permission bits. Set-user-id and set-group-id bits of new entries are left out: see `dropped`. */
   readonly mode: number
   readonly size: number
@@ -37,16 +47,23 @@ export interface OverlayChanges {
   readonly startedMs: number
 }
 
+interface Folders {
+  /** Those that replace the one beneath them. */
+  readonly opaque: ReadonlySet<string>
+  /** Those that their owner could not read, with the mode that the command gave them. */
+  readonly closed: ReadonlyMap<string, number>
+}
+
 /**
  * Reads what a command did from the upper directory: new and changed entries are there, deleted ones are marked by a
- * character device 0/0, and a folder in `opaque` replaces the one beneath it. Costs as much as was changed.
+ * character device 0/0. Costs as much as was changed.
  */
 export function readOverlay(
   workspace: string,
   upper: string,
-  opaque: ReadonlySet<string>,
+  folders: Folders,
 ): Pick<OverlayChanges, 'changes' | 'touched' | 'dropped'> {
-  const walk: Walk = { workspace, upper, opaque, changes: [], touched: [], dropped: [] }
+  const walk: Walk = { workspace, upper, ...folders, changes: [], touched: [], dropped: [] }
   readFolder(walk, '', true)
   return { changes: walk.changes, touched: walk.touched, dropped: walk.dropped }
 }
@@ -67,10 +84,9 @@ export function foldersOnBothSides(workspace: string, upper: string): string[] {
   return found
 }
 
-interface Walk {
+interface Walk extends Folders {
   workspace: string
   upper: string
-  opaque: ReadonlySet<string>
   changes: OverlayChange[]
   touched: { path: string; modifiedMs: number }[]
   dropped: { path: string; why: string }[]
@@ -94,7 +110,7 @@ function readEntry(walk: Walk, path: string, merged: boolean): void {
     if (merged) addDeleted(walk, path)
     return
   }
-  const after = toEntry(walk.upper, path, stat)
+  const after = entryAbove(walk, path, stat)
   if (after === null) {
     walk.dropped.push({ path, why: 'Sockets, pipes and devices are not kept.' })
     return
@@ -116,6 +132,14 @@ function readEntry(walk: Walk, path: string, merged: boolean): void {
     walk.touched.push({ path, modifiedMs: after.modifiedMs })
   }
   if (after.entry === 'directory') readFolder(walk, path, before?.entry === 'directory')
+}
+
+/** With the mode that the command gave it; from now on it can be read. */
+function entryAbove({ upper, closed }: Walk, path: string, stat: Stats): OverlayEntry | null {
+  const entry = toEntry(upper, path, stat)
+  if (entry?.entry === 'file' && (entry.mode & 0o400) === 0) chmodSync(join(upper, path), entry.mode | 0o400)
+  const mode = closed.get(path)
+  return entry === null || mode === undefined ? entry : { ...entry, mode: mode & 0o1777 }
 }
 
 /** An entry and everything beneath it. `within`: the folder it is in goes as a whole. */
@@ -198,12 +222,12 @@ function sameContent(one: string, other: string): boolean {
 const COMPARE_BYTES = 256 * 1024
 
 function toEntry(root: string, path: string, stat: Stats): OverlayEntry | null {
-  const times = { modifiedMs: stat.mtimeMs, changedMs: stat.ctimeMs }
-  const mode = stat.mode & 0o1777
-  if (stat.isDirectory()) return { entry: 'directory', mode, size: 0, ...times }
-  if (stat.isFile()) return { entry: 'file', mode, size: stat.size, ...times }
+  const { ino, size } = stat
+  const seen = { ino, mode: stat.mode & 0o1777, modifiedMs: stat.mtimeMs, changedMs: stat.ctimeMs }
+  if (stat.isDirectory()) return { entry: 'directory', size: 0, ...seen }
+  if (stat.isFile()) return { entry: 'file', size, ...seen }
   if (!stat.isSymbolicLink()) return null
-  return { entry: 'link', mode, size: stat.size, target: readlinkSync(join(root, path)), ...times }
+  return { entry: 'link', size, target: readlinkSync(join(root, path)), ...seen }
 }
 
 function statOf(path: string | Buffer): Stats | undefined {

@@ -2,18 +2,21 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ToolError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
 import { removeOverlay } from './overlay.ts'
-import { applyJournal, type Journal, toJournal } from './overlay-apply.ts'
+import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
 import { findObstacles } from './overlay-obstacles.ts'
 
@@ -35,16 +38,19 @@ export interface OverlayTarget {
  * a kill before it is written leaves the workspace as it was, a kill or failure after it is made good by
  * `recoverOverlays`. When this throws, `isDecided` tells which it was.
  */
-export async function commitOverlay(changes: OverlayChanges, target: OverlayTarget): Promise<void> {
+export async function commitOverlay(changes: OverlayChanges, target: OverlayTarget): Promise<Displaced[]> {
   refuse(changes, target)
   refuseConflicts(changes)
   const closed = findObstacles(changes)
   await target.keep(changes)
+  // Again: to read and keep large files takes seconds, in which people go on working.
+  refuseLateConflicts(changes)
   const folder = dirname(changes.upper)
   const journal = toJournal(changes, closed)
   writeJournal(folder, journal)
+  let displaced: Displaced[]
   try {
-    await applyJournal(folder, journal)
+    displaced = await applyJournal(folder, journal)
     await target.committed(changes)
   } catch (error) {
     // So that whoever starts next may finish it, although we live on.
@@ -55,6 +61,7 @@ export async function commitOverlay(changes: OverlayChanges, target: OverlayTarg
     })
   }
   removeOverlay(folder)
+  return displaced
 }
 
 /**
@@ -77,6 +84,8 @@ export interface RecoveredOverlay {
    */
   outcome: 'finished' | 'discarded' | 'unfinished'
   workspace: string | null
+  /** Relative to the workspace. */
+  displaced: readonly Displaced[]
 }
 
 /**
@@ -90,24 +99,25 @@ export async function recoverOverlays(directory: string): Promise<RecoveredOverl
     if (existsSync(join(folder, GIVEN_UP))) continue
     const lock = tryLock(join(folder, 'lock'))
     if (lock === undefined) continue
-    const journal = readJournal(folder)
-    const outcome = journal === undefined ? 'discarded' : await finish(folder, journal)
-    recovered.push({ folder, outcome, workspace: journal?.workspace ?? null })
-    if (outcome !== 'unfinished') removeOverlay(folder)
+    recovered.push({ folder, ...(await settle(folder)) })
   }
   return recovered
 }
 
 const GIVEN_UP = 'journal.unfinished'
 
-async function finish(folder: string, journal: Journal): Promise<'finished' | 'unfinished'> {
+/** One that can never be settled must not keep Kogu from starting. */
+async function settle(folder: string): Promise<Omit<RecoveredOverlay, 'folder'>> {
+  const unfinished = { outcome: 'unfinished', workspace: null, displaced: [] } as const
   try {
-    await applyJournal(folder, journal)
-    return 'finished'
+    const journal = readJournal(folder)
+    const displaced = journal === undefined ? [] : await applyJournal(folder, journal)
+    removeOverlay(folder)
+    const outcome = journal === undefined ? 'discarded' : 'finished'
+    return { outcome, workspace: journal?.workspace ?? null, displaced }
   } catch {
-    // One that can never be finished must not keep Kogu from starting.
-    renameSync(join(folder, 'journal'), join(folder, GIVEN_UP))
-    return 'unfinished'
+    writeFileSync(join(folder, GIVEN_UP), '')
+    return unfinished
   }
 }
 
@@ -128,14 +138,35 @@ function refuseConflicts({ changes, startedMs }: OverlayChanges): void {
   const changed = changes.filter(({ before }) => before !== undefined && before.changedMs > startedMs)
   // The time of a folder changes with every entry in it, also with those that somebody else made and we do not touch.
   const conflicts = changed.filter(({ entry, change }) => entry !== 'directory' || change === 'deleted')
-  if (conflicts.length === 0) return
+  if (conflicts.length > 0) throw changedMeanwhile(conflicts)
+}
+
+/** By size and time of the content: keeping a file may have given it a second name, which is a change as well. */
+function refuseLateConflicts({ workspace, changes }: OverlayChanges): void {
+  const gone = new Set(changes.flatMap(({ change, path }) => (change === 'deleted' ? [path] : [])))
+  const conflicts = changes.filter(({ change, path, entry, before }) => {
+    if (entry === 'directory' || (change === 'created' && gone.has(path))) return false
+    return !isAsSeen(lookAt(join(workspace, path)), before)
+  })
+  if (conflicts.length > 0) throw changedMeanwhile(conflicts)
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    // Below something that is no folder.
+    if (isSystemError(error) && error.code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+function changedMeanwhile(conflicts: readonly OverlayChange[]): ToolError {
   const names = few(conflicts.map(change => change.path))
-  throw new ToolError(
+  return new ToolError(
     'conflict',
     `Changed by somebody else while the command ran, so nothing was kept: ${names}`,
-    {
-      hint: 'Look at the current content and run the command again.',
-    },
+    { hint: 'Look at the current content and run the command again.' },
   )
 }
 

@@ -10,6 +10,7 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -237,6 +238,77 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
       discard()
     },
   )
+
+  test.each([
+    ['changed', 'echo new > src/a', 'src/a'],
+    ['made', 'echo new > z', 'z'],
+    ['deleted', 'rm -rf src', 'src/deep/b'],
+  ])(
+    'nor is one that a person writes while the old content is kept, when it is %s',
+    async (_name, script, path) => {
+      const { changes, discard } = await run(script)
+      const slow: OverlayTarget = {
+        ...accept,
+        keep: async () => writeFileSync(join(state.workspace, path), 'by hand'),
+      }
+      await expect(commitOverlay(changes, slow)).rejects.toMatchObject({ code: 'conflict' })
+      expect(tree()).toEqual({ ...SOURCES(), ...DOCS(), [path]: 'by hand' })
+      discard()
+    },
+  )
+
+  test('what a person writes after the decision keeps its content under another name', async () => {
+    const { changes } = await run('echo new > src/a; echo new > z')
+    const killed: OverlayTarget = { ...accept, committed: () => Promise.reject(new Error('killed')) }
+    await expect(commitOverlay(changes, killed)).rejects.toThrow()
+    // As if it had been killed before either file was moved.
+    const upper = join(state.workspace, '.kogu/overlay/one/upper')
+    for (const path of ['src/a', 'z']) {
+      renameSync(join(state.workspace, path), join(upper, path))
+      writeFileSync(join(state.workspace, path), `${path} by hand`)
+    }
+    const [settled] = await recoverOverlays(join(state.workspace, '.kogu/overlay'))
+    expect(settled).toMatchObject({ outcome: 'finished', displaced: [{ path: 'src/a' }, { path: 'z' }] })
+    const found = tree()
+    for (const { path, keptAs } of settled?.displaced ?? []) {
+      expect([found[path], found[keptAs]]).toEqual(['new\n', `${path} by hand`])
+    }
+  })
+
+  test('folders nested so deeply that no path leads to the innermost are refused, and nothing is left of them', async () => {
+    const nest = 'for i in $(seq 600); do mkdir dddddddddd && cd -P dddddddddd || exit 1; done'
+    await expect(run(nest)).rejects.toThrow('nested too deeply')
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  })
+
+  test('a forged mark does not delete what the command did not', async () => {
+    const forge = `python3 -c 'import os; os.setxattr("docs", "user.overlay.opaque", b"y")' || true`
+    const { changes } = await run(`${forge}; echo n > docs/n`)
+    await commitOverlay(changes, accept)
+    expect(tree()).toEqual({ ...SOURCES(), ...DOCS(), 'docs/n': 'n\n' })
+  })
+
+  test('files and folders that their owner may not read are brought over with their modes', async () => {
+    const { changes } = await run('mkdir d; echo x > d/x; echo y > y; chmod 000 d/x y d src/deep')
+    await commitOverlay(changes, accept)
+    const modeOf = (path: string): number => lstatSync(join(state.workspace, path)).mode & 0o777
+    expect([modeOf('d'), modeOf('y'), modeOf('src/deep')]).toEqual([0, 0, 0])
+    for (const path of ['d', 'src/deep']) chmodSync(join(state.workspace, path), 0o700)
+    expect(modeOf('d/x')).toBe(0)
+    for (const path of ['d/x', 'y']) chmodSync(join(state.workspace, path), 0o600)
+    expect(tree()).toEqual({ ...SOURCES(), ...DOCS(), 'd/x': 'x\n', y: 'y\n' })
+  })
+
+  test('a layer that cannot be settled does not keep the others, or Kogu, from starting', async () => {
+    const overlays = join(state.workspace, '.kogu/overlay')
+    mkdirSync(join(overlays, 'broken'), { recursive: true })
+    writeFileSync(join(overlays, 'broken/journal'), 'no journal')
+    mkdirSync(join(overlays, 'left/upper'), { recursive: true })
+    expect(await recoverOverlays(overlays)).toMatchObject([
+      { outcome: 'unfinished', folder: join(overlays, 'broken') },
+      { outcome: 'discarded', folder: join(overlays, 'left') },
+    ])
+  })
 
   test('nothing is changed when what is replaced cannot be kept', async () => {
     const { changes, discard } = await run('rm -rf src')

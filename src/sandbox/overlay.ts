@@ -10,11 +10,13 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { findOpaqueFolders } from './opaque-folders.ts'
 import { foldersOnBothSides, type OverlayChanges, readOverlay } from './overlay-changes.ts'
 import type { SandboxProcesses } from './processes.ts'
+import { emptyFolder } from './remove-tree.ts'
 import type { Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts'
 
 export interface OverlayRequest {
@@ -49,9 +51,14 @@ export async function runOnOverlay(
     const startedMs = statSync(join(folder, 'upper')).ctimeMs
     const result = await sandbox.run(request.profile, request.command, { workspace, folder })
     const upper = join(folder, 'upper')
-    const opaque = await findOpaqueFolders(processes, upper, foldersOnBothSides(workspace, upper))
-    const changes: OverlayChanges = { workspace, upper, startedMs, ...readOverlay(workspace, upper, opaque) }
-    return { result, changes, discard }
+    const closed = new Map<string, number>()
+    makeReadable(upper, (path, mode) => closed.set(path, mode))
+    const opaque = await findOpaqueFolders(processes, upper, {
+      folders: foldersOnBothSides(workspace, upper),
+      isPrivileged: sandbox.isPrivileged,
+    })
+    const found = readOverlay(workspace, upper, { opaque, closed })
+    return { result, changes: { workspace, upper, startedMs, ...found }, discard }
   } catch (error) {
     discard()
     throw error
@@ -89,16 +96,41 @@ function createOverlay(workspace: string, folder: string): void {
 export function removeOverlay(folder: string): void {
   // First, so that a kill in between does not make the next start do it all again.
   rmSync(join(folder, 'journal'), { force: true })
-  // The kernel leaves folders that nobody may read, and a command can.
-  for (const name of ['work', 'upper']) makeReadable(join(folder, name))
+  for (const name of ['work', 'upper']) {
+    if (existsSync(join(folder, name))) emptyFolder(join(folder, name))
+  }
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Gives its owner every right over a folder and those in it. Names as bytes: not all of them are text. */
-export function makeReadable(folder: string | Buffer): void {
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return
-  if ((lstatSync(folder).mode & 0o700) !== 0o700) chmodSync(folder, 0o700)
-  for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
-    if (entry.isDirectory()) makeReadable(Buffer.concat([Buffer.from(folder), Buffer.from('/'), entry.name]))
+/** Below what a system call takes, with room for a name. */
+const LONGEST_PATH = 3800
+
+/**
+ * Gives its owner every right over a folder and those in it, which a command may have taken away. Calls `onOpened` for
+ * each that lacked some. Names as bytes: not all of them are text.
+ */
+export function makeReadable(
+  root: string,
+  onOpened: (path: string, mode: number) => void = () => undefined,
+): void {
+  const visit = (folder: Buffer): void => {
+    if (folder.length > LONGEST_PATH) throw nestedTooDeeply()
+    const { mode } = lstatSync(folder)
+    if ((mode & 0o700) !== 0o700) {
+      chmodSync(folder, 0o700)
+      onOpened(folder.subarray(root.length + 1).toString(), mode)
+    }
+    for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+      if (entry.isDirectory()) visit(Buffer.concat([folder, Buffer.from('/'), entry.name]))
+    }
   }
+  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() === true) visit(Buffer.from(root))
+}
+
+function nestedTooDeeply(): ToolError {
+  return new ToolError(
+    'failed',
+    'The command made folders that are nested too deeply to be brought over, so none of its changes were kept.',
+    { hint: `Paths may have ${LONGEST_PATH} bytes in all.` },
+  )
 }

@@ -2,8 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { fileCapabilities, type Overlay, toBubblewrapArguments } from './bubblewrap.ts'
+import { fileCapabilities, toBubblewrapArguments } from './bubblewrap.ts'
+import type { GroupLimits } from './cgroup.ts'
 import { withLimits } from './limits.ts'
+import type { Overlay } from './mounts.ts'
 import {
   type Passage,
   passagesOf,
@@ -18,24 +20,22 @@ import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
 import { seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
-import { watchTree } from './watchdog.ts'
 
 /** Runs programs behind the walls of a profile. */
 export interface Sandbox {
+  /** Whether the walls are made with root's own rights instead of a user namespace. */
+  readonly isPrivileged: boolean
   /** With `overlay`, the workspace that the program sees and changes is that layer. */
   run(profile: SandboxProfile, command: SandboxCommand, overlay?: Overlay): Promise<SandboxResult>
   close(): void
 }
 
-export interface SandboxCommand extends Omit<RunRequest, 'cwd' | 'env' | 'descriptors'> {
+export interface SandboxCommand extends Omit<RunRequest, 'cwd' | 'env' | 'descriptors' | 'limits'> {
   /** Ports that lead across the wall of its network. */
   ports?: SandboxPorts
 }
 
-export interface SandboxResult extends RunResult {
-  /** The limit that ended it, where that can be told. */
-  limit: 'memory' | 'processes' | null
-}
+export type SandboxResult = RunResult
 
 export interface SandboxOptions {
   processes: SandboxProcesses
@@ -45,6 +45,7 @@ export interface SandboxOptions {
 export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
   const state: State = { folder: undefined, number: 0, newProc: true }
   return {
+    isPrivileged: system.privileged,
     async run(profile, command, overlay) {
       const job = { profile, command, overlay }
       const first = await attempt(processes, system, state, job)
@@ -91,11 +92,9 @@ async function attempt(
   state: State,
   job: Job,
 ): Promise<Attempt> {
-  const { profile, command } = job
+  const { command } = job
   const prepared = prepare(system, state, job)
-  const { file, args, descriptors } = prepared
-  const watch = { end: () => {}, limit: null as SandboxResult['limit'] }
-  const tooMuch = new AbortController()
+  const { file, args, descriptors, limits } = prepared
   const errors: Uint8Array[] = []
   try {
     const result = await processes.run({
@@ -105,26 +104,17 @@ async function attempt(
       cwd: '/',
       env: {},
       descriptors,
-      signal: AbortSignal.any([command.signal, tooMuch.signal]),
-      onStarted(pid) {
-        watch.end = watchTree(pid, profile.limits, limit => {
-          watch.limit = limit
-          tooMuch.abort()
-        })
-        command.onStarted?.(pid)
-      },
+      limits,
       onStderr(chunk) {
         if (errors.length < 20) errors.push(chunk)
         return command.onStderr?.(chunk)
       },
     })
-    const stopped = result.stopped && (command.signal.aborted || watch.limit === null)
     return {
-      result: { ...result, stopped, limit: watch.limit },
+      result,
       problem: setUpProblem(result, prepared.statusFile, Buffer.concat(errors)),
     }
   } finally {
-    watch.end()
     for (const path of prepared.ownFiles) rmSync(path, { force: true })
   }
 }
@@ -133,6 +123,7 @@ interface Prepared {
   file: string
   args: string[]
   descriptors: string[]
+  limits: GroupLimits
   statusFile: string
   /** To be removed when it is over. */
   ownFiles: string[]
@@ -166,9 +157,16 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
     file,
     args,
     descriptors: [argumentsFile, statusFile, ...filters, ...(relayed?.descriptors ?? [])],
+    limits: withOwnShare(profile.limits, relayed !== undefined),
     statusFile,
     ownFiles: [argumentsFile, statusFile, ...(relayed?.ownFiles ?? [])],
   }
+}
+
+/** What bubblewrap and the relay take is not the command's to answer for. */
+function withOwnShare({ memoryBytes, processes }: GroupLimits, isRelayed: boolean): GroupLimits {
+  const own = isRelayed ? { bytes: 128 * 1024 ** 2, processes: 24 } : { bytes: 4 * 1024 ** 2, processes: 2 }
+  return { memoryBytes: memoryBytes + own.bytes, processes: processes + own.processes }
 }
 
 /** In a file, because arguments can be read by everyone on the machine and the environment may hold secrets. */

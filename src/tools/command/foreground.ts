@@ -9,11 +9,13 @@ import type { ToolContext } from '../../core/tool.ts'
 import { explainDenial, fromRefusedHost } from '../../sandbox/denial.ts'
 import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
+import type { Displaced } from '../../sandbox/overlay-apply.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
 import { commitOverlay, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
 import { portsInReach } from './background-ports.ts'
+import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
@@ -172,7 +174,13 @@ async function runRecorded(
       notes: [...dropped, `${why}: ${wouldHave(effects)}`],
     }
   }
-  return { result, effects: await commit(parts, context, changes, discard), notes: dropped }
+  const { effects, displaced } = await commit(parts, context, changes, discard)
+  return { result, effects, notes: [...dropped, ...displaced.map(describeDisplaced)] }
+}
+
+/** As a sentence. */
+function describeDisplaced({ path, keptAs }: Displaced): string {
+  return `Somebody else wrote ${path} at the same moment; what they wrote is in ${keptAs}.`
 }
 
 async function commit(
@@ -180,17 +188,18 @@ async function commit(
   context: ToolContext,
   changes: OverlayChanges,
   discard: () => void,
-): Promise<readonly Effect[]> {
+): Promise<{ effects: readonly Effect[]; displaced: readonly Displaced[] }> {
   if (changes.changes.length === 0) {
     // Times alone are no effect that is recorded, but `make` goes by them.
     if (changes.touched.length > 0) await commitOverlay(changes, NOTHING_TO_RECORD)
     else discard()
-    return []
+    return { effects: [], displaced: [] }
   }
   const record = parts.undo().begin({ id: context.callId, run: context.runId, tool: 'run_command' })
   const effects: Effect[] = []
   try {
-    await commitOverlay(changes, recordChanges(record, context.permit, changes, effects))
+    const displaced = await commitOverlay(changes, recordChanges(record, context.permit, changes, effects))
+    return { effects, displaced }
   } catch (error) {
     // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
     if (!isDecided(changes)) {
@@ -199,7 +208,6 @@ async function commit(
     }
     throw error
   }
-  return effects
 }
 
 const NOTHING_TO_RECORD: OverlayTarget = {
@@ -243,10 +251,9 @@ async function profileFor(
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
   const readsOnly = command.plan !== null
-  // Caches lie outside the layer: what a preview wrote there would stay.
-  const caches = preview ? [] : parts.caches
   return {
-    writable: readsOnly ? [] : [...context.permit.writeScope, ...caches],
+    writable: readsOnly ? [] : context.permit.writeScope,
+    replaced: readsOnly ? [] : cachesFor(parts, { preview }),
     readable: [parts.workspace],
     hidden: [...(await findHidden(context.permit, parts.workspace)), ...parts.places.own],
     protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
