@@ -1,5 +1,5 @@
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
-import { createCgroup } from './cgroup.ts'
+import { createCgroup, keepsLimit, removeCgroup } from './cgroup.ts'
 import { explainFailure, findUsableSystem } from './detect-usable.ts'
 import type { SandboxProcesses } from './processes.ts'
 import { createSandbox } from './sandbox.ts'
@@ -69,8 +69,8 @@ function systemCalls(): Wall {
 function processCount({ privileged }: { privileged: boolean }): Wall {
   const name = 'number of processes'
   const cgroup = createCgroup()
-  cgroup?.remove()
-  if (cgroup !== undefined) return { name, ok: true, detail: 'A control group and a watchdog.' }
+  if (cgroup !== undefined) removeCgroup(cgroup)
+  if (keepsLimit(cgroup, 'processes')) return { name, ok: true, detail: 'A control group and a watchdog.' }
   if (!privileged) return { name, ok: true, detail: 'A resource limit and a watchdog.' }
   return { name, ok: false, detail: 'Only a watchdog: as root, and no control group can be made here.' }
 }

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ToolError } from '../core/errors.ts'
-import { createCgroup } from './cgroup.ts'
+import { createCgroup, exceededIn, type GroupLimit, keepsLimit, removeCgroup } from './cgroup.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
@@ -22,6 +22,7 @@ class HelperGone extends Error {
 
 interface Child {
   pid: number | undefined
+  group: string | undefined
   started: PromiseWithResolvers<number>
   ended: PromiseWithResolvers<Ending>
 }
@@ -41,6 +42,7 @@ export function createHelperSpawner(): Spawner {
         throw error
       }),
     prepare: () => void alive(),
+    keeps: limit => alive().keeps(limit),
     close: async () => state.helper?.close(),
   }
 }
@@ -66,7 +68,12 @@ class Helper {
     // No environment: NODE_OPTIONS of whoever started Kogu must not load code into the process that starts the rest.
     this.#process = spawn(
       process.execPath,
-      [...OWN_PROGRAM_FLAGS, findOwnProgram('spawn-helper'), this.#folder, ...(this.#cgroup?.procs ?? [])],
+      [
+        ...OWN_PROGRAM_FLAGS,
+        findOwnProgram('spawn-helper'),
+        this.#folder,
+        ...(this.#cgroup === undefined ? [] : [JSON.stringify(this.#cgroup)]),
+      ],
       {
         stdio: ['pipe', 'pipe', 'ignore'],
         cwd: '/',
@@ -91,7 +98,12 @@ class Helper {
   async spawn(request: SpawnRequest): Promise<Started> {
     const [stdoutName, stderrName] = await this.#takePipes()
     const id = this.#nextId++
-    const child: Child = { pid: undefined, started: Promise.withResolvers(), ended: Promise.withResolvers() }
+    const child: Child = {
+      pid: undefined,
+      group: undefined,
+      started: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+    }
     // Nobody listens to `ended` when the start fails.
     child.ended.promise.catch(() => {})
     this.#children.set(id, child)
@@ -102,7 +114,7 @@ class Helper {
       const [stdout, stderr] = outputs
       if (stdout === undefined || stderr === undefined) throw new Error('unreachable')
       const stdin = this.#input(id, request)
-      const { file, args, cwd, env, descriptors = [] } = request
+      const { file, args, cwd, env, descriptors = [], limits } = request
       this.#send({
         id,
         file,
@@ -113,6 +125,7 @@ class Helper {
         stderr: stderrName,
         ...stdin,
         descriptors,
+        ...(limits === undefined ? {} : { limits }),
       })
       const pid = await child.started.promise
       // Read only now: a named pipe that nobody has opened for writing yet looks like one that has ended.
@@ -120,6 +133,7 @@ class Helper {
         pid,
         stdout: new Socket({ fd: outputs.shift() ?? -1, readable: true, writable: false }),
         stderr: new Socket({ fd: outputs.shift() ?? -1, readable: true, writable: false }),
+        exceeded: () => this.#exceeded(child.group),
         ended: child.ended.promise,
         kill: signal => this.#kill(id, signal),
       }
@@ -128,6 +142,10 @@ class Helper {
       this.#forget(id)
       throw error
     }
+  }
+
+  keeps(limit: GroupLimit): boolean {
+    return keepsLimit(this.#cgroup, limit)
   }
 
   async close(): Promise<void> {
@@ -184,7 +202,10 @@ class Helper {
         break
       case 'started': {
         const child = this.#children.get(message.id)
-        if (child !== undefined) child.pid = message.pid
+        if (child !== undefined) {
+          child.pid = message.pid
+          child.group = message.group
+        }
         child?.started.resolve(message.pid)
         break
       }
@@ -193,13 +214,21 @@ class Helper {
         this.#forget(message.id)
         break
       case 'ended':
-        this.#children.get(message.id)?.ended.resolve({ exitCode: message.exitCode, signal: message.signal })
+        this.#children.get(message.id)?.ended.resolve({
+          exitCode: message.exitCode,
+          signal: message.signal,
+          limit: message.limit,
+        })
         this.#forget(message.id)
         break
       case 'unable':
         this.#reason = message.message
     }
     this.#keepAlive()
+  }
+
+  #exceeded(group: string | undefined): GroupLimit | null {
+    return group === undefined || this.#cgroup === undefined ? null : exceededIn(this.#cgroup, group)
   }
 
   #kill(id: number, signal: 'SIGTERM' | 'SIGKILL'): void {
@@ -235,7 +264,7 @@ class Helper {
     this.#children.clear()
     for (const turn of this.#waiting.splice(0)) turn.resolve()
     rmSync(this.#folder, { recursive: true, force: true })
-    this.#cgroup?.remove()
+    if (this.#cgroup !== undefined) removeCgroup(this.#cgroup)
     this.#exited.resolve()
   }
 

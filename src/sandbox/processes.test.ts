@@ -42,6 +42,7 @@ describe.each([
       timedOut: false,
       idledOut: false,
       stopped: false,
+      limit: null,
       stdout: 'out\n',
       stderr: 'err\n',
     })

@@ -1,14 +1,18 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Processes, ProcessRequest, ProcessResult } from '../core/processes.ts'
+import type { GroupLimit, GroupLimits } from './cgroup.ts'
 import { createDirectSpawner } from './direct-spawner.ts'
 import { createHelperSpawner, HelperUnable } from './helper-spawner.ts'
 import type { Spawner, Started } from './spawner.ts'
+import { watchTree } from './watchdog.ts'
 
 export interface SandboxProcesses extends Processes {
   run(request: RunRequest): Promise<RunResult>
   /** Starts the spawn helper without waiting, so that the first program need not wait for it. */
   prepare(): void
+  /** Whether the kernel keeps this limit; otherwise a watchdog does, which sees less and comes later. */
+  keeps(limit: GroupLimit): boolean
   /** Kills what still runs and ends the spawn helper. */
   close(): Promise<void>
 }
@@ -20,12 +24,16 @@ export interface RunRequest extends ProcessRequest {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
+  /** For the program and all it starts: whoever exceeds one is killed. Needs the working folder `/` and no environment. */
+  limits?: GroupLimits
   onStarted?: (pid: number) => void
 }
 
 export interface RunResult extends ProcessResult {
   /** It was stopped because it had written nothing for `idleTimeoutMs`. */
   idledOut: boolean
+  /** The limit that ended it, or that it ran into before it ended. */
+  limit: GroupLimit | null
 }
 
 export interface ProcessesOptions {
@@ -51,9 +59,11 @@ export function createProcesses(options: ProcessesOptions = {}): SandboxProcesse
       const startedAt = Date.now()
       if (request.signal.aborted) return { ...NOT_STARTED, stopped: true }
       const program = await spawnOrFallBack(state, request)
-      return await supervise(program, request, { startedAt, killGraceMs })
+      const keeps = state.spawner.keeps
+      return await supervise(program, request, { startedAt, killGraceMs, keeps })
     },
     prepare: () => state.spawner.prepare(),
+    keeps: limit => state.spawner.keeps(limit),
     close: () => state.spawner.close(),
   }
 }
@@ -64,6 +74,7 @@ const NOT_STARTED: RunResult = {
   timedOut: false,
   idledOut: false,
   stopped: false,
+  limit: null,
 }
 
 async function spawnOrFallBack(state: { spawner: Spawner }, request: RunRequest): Promise<Started> {
@@ -87,7 +98,7 @@ function isCrowded(error: unknown): boolean {
   return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'EAGAIN'
 }
 
-type StopReason = 'timedOut' | 'idledOut' | 'stopped'
+type StopReason = 'timedOut' | 'idledOut' | 'stopped' | GroupLimit
 
 async function supervise(program: Started, request: RunRequest, limits: Limits): Promise<RunResult> {
   const watch = watchLimits(program, request, limits)
@@ -117,6 +128,7 @@ async function supervise(program: Started, request: RunRequest, limits: Limits):
       timedOut: reason === 'timedOut',
       idledOut: reason === 'idledOut',
       stopped: reason === 'stopped',
+      limit: reason === 'memory' || reason === 'processes' ? reason : ending.limit,
     }
   } finally {
     watch.end()
@@ -128,10 +140,11 @@ async function supervise(program: Started, request: RunRequest, limits: Limits):
 interface Limits {
   startedAt: number
   killGraceMs: number
+  keeps: (limit: GroupLimit) => boolean
 }
 
 /** Stops the program when its time is over, when it falls silent, or when the caller says so. */
-function watchLimits(program: Started, request: RunRequest, { startedAt, killGraceMs }: Limits) {
+function watchLimits(program: Started, request: RunRequest, { startedAt, killGraceMs, keeps }: Limits) {
   const state: { reason: StopReason | undefined; lastOutput: number } = {
     reason: undefined,
     lastOutput: Date.now(),
@@ -142,7 +155,9 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
   const stop = (reason: StopReason): void => {
     if (state.reason !== undefined) return
     state.reason = reason
-    program.kill('SIGTERM')
+    // What grows beyond its limits gets no time to go on; with bubblewrap, the kernel ends all behind its walls.
+    const isGrowing = reason === 'memory' || reason === 'processes'
+    program.kill(isGrowing ? 'SIGKILL' : 'SIGTERM')
     void after(killGraceMs).then(() => program.kill('SIGKILL'))
     // Whoever has seen enough gets no more, and a program that only writes notices it at once.
     if (reason === 'stopped') for (const stream of [program.stdout, program.stderr]) stream.destroy()
@@ -156,6 +171,8 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
   if (request.signal.aborted) abort()
   void after(request.timeoutMs - (Date.now() - startedAt)).then(() => stop('timedOut'))
   if (request.idleTimeoutMs !== undefined) void watchSilence(request.idleTimeoutMs)
+  const endWatch =
+    request.limits === undefined ? () => {} : watchTree(program, request.limits, { stop, keeps })
   return {
     stop,
     after,
@@ -164,6 +181,7 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
       state.lastOutput = Date.now()
     },
     end: () => {
+      endWatch()
       for (const timer of timers) clearTimeout(timer)
       request.signal.removeEventListener('abort', abort)
     },

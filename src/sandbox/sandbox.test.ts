@@ -174,18 +174,6 @@ describe.skipIf(why !== '')(`the sandbox${why}`, () => {
   describe('ends what grows too much', () => {
     const small = { ...DEFAULT_SANDBOX_LIMITS, processes: 64, memoryBytes: 256 * 1024 ** 2 }
 
-    test('a fork bomb', async () => {
-      const started = Date.now()
-      const result = await bash(
-        'bomb() { bomb | bomb & }; bomb; sleep 20',
-        { limits: small },
-        { timeoutMs: 3_000 },
-      )
-      expect(result.limit === 'processes' || result.timedOut).toBe(true)
-      expect(Date.now() - started).toBeLessThan(6_000)
-      expect((await bash('echo alive')).output).toBe('alive\n')
-    })
-
     test('a process that takes all memory', async () => {
       const result = await bash('python3 -c "x = bytearray(10**9)"', { limits: small })
       expect(result.exitCode).toBe(1)

@@ -5,14 +5,33 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type Cgroup,
+  exceededIn,
+  type GroupLimit,
+  type GroupLimits,
+  limitGroup,
+  removeCgroup,
+  removeGroupSoon,
+} from './cgroup.ts'
 import { inheritedDescriptors } from './inherited.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
+import { createStandIns, type StandIns, toScript } from './stand-in.ts'
 
 const PIPES_AT_A_TIME = 64
 
-const [, , folder = '', ...cgroupProcs] = process.argv
+const [, , folder = '', cgroupJson] = process.argv
+// Written by Kogu with the type of cgroup.ts.
+const cgroup = cgroupJson === undefined ? undefined : (JSON.parse(cgroupJson) as Cgroup)
+const groups: Groups | undefined =
+  cgroup === undefined ? undefined : { cgroup, standIns: createStandIns(cgroup) }
 const running = new Map<number, ChildProcess>()
 const pipes = { made: 0, free: 0 }
+
+interface Groups {
+  cgroup: Cgroup
+  standIns: StandIns
+}
 
 main()
 
@@ -23,7 +42,6 @@ function main(): void {
   process.stdout.on('error', end)
   for (const descriptor of inheritedDescriptors()) closeSync(descriptor)
   try {
-    for (const path of cgroupProcs) writeFileSync(path, String(process.pid))
     makePipes()
   } catch (error) {
     send({ type: 'unable', message: messageOf(error) })
@@ -40,7 +58,9 @@ function readLines(): void {
     for (const line of lines.slice(0, -1)) {
       parts.push(line)
       // Kogu is the only one that writes here, with the types of spawn-protocol.ts.
-      start(JSON.parse(parts.splice(0).join('')) as ToHelper)
+      const message = JSON.parse(parts.splice(0).join('')) as ToHelper
+      if (message.limits === undefined || groups === undefined) start(message)
+      else startInGroup(message, message.limits, groups)
     }
     parts.push(lines.at(-1) ?? '')
   })
@@ -68,30 +88,81 @@ function start(message: ToHelper): void {
       stdio: [stdin, stdout, stderr, ...descriptors],
       detached: true,
     })
-    watch(id, child)
+    watch(id, child, NO_GROUP)
   } catch (error) {
     send({ type: 'failed', id, ...codeAndMessage(error) })
   } finally {
     for (const descriptor of opened) closeSync(descriptor)
-    for (const name of [message.stdout, message.stderr, message.stdin]) {
-      if (name !== undefined) rmSync(join(folder, name), { force: true })
-    }
-    pipes.free -= 2
-    if (pipes.free < PIPES_AT_A_TIME / 2) makePipes()
+    removeOwn([message.stdout, message.stderr, message.stdin])
+    renewPipes()
   }
 }
 
-function watch(id: number, child: ChildProcess): void {
-  child.on('error', error => send({ type: 'failed', id, ...codeAndMessage(error) }))
+/** As `start`, by one who waits in a control group. It opens files by their names, so they stay until it has ended. */
+function startInGroup(message: ToHelper, limits: GroupLimits, { cgroup, standIns }: Groups): void {
+  const { id, stdout, stderr, stdin } = message
+  const names = [stdout, stderr, stdin, `script-${id}`]
+  const opened: number[] = []
+  const release = (): void => {
+    for (const descriptor of opened.splice(0)) closeSync(descriptor)
+    removeOwn(names)
+  }
+  try {
+    // Held open here too: Kogu takes a pipe that nobody has opened for writing for one that has ended.
+    for (const name of [stdout, stderr]) opened.push(openPipe(name, openSync))
+    const paths = { stdout: join(folder, stdout), stderr: join(folder, stderr) }
+    const input = stdin === undefined ? message.stdinPath : join(folder, stdin)
+    const script = join(folder, `script-${id}`)
+    writeFileSync(script, toScript({ ...message, ...paths, stdin: input }), { mode: 0o600 })
+    const { child, group, become } = standIns.take()
+    const leave = (): GroupLimit | null => {
+      release()
+      const limit = exceededIn(cgroup, group)
+      removeGroupSoon(cgroup, group)
+      return limit
+    }
+    watch(id, child, { group, leave })
+    limitGroup(cgroup, group, limits)
+    become(script)
+  } catch (error) {
+    release()
+    send({ type: 'failed', id, ...codeAndMessage(error) })
+  } finally {
+    renewPipes()
+  }
+}
+
+function removeOwn(names: readonly (string | undefined)[]): void {
+  for (const name of names) if (name !== undefined) rmSync(join(folder, name), { force: true })
+}
+
+function renewPipes(): void {
+  pipes.free -= 2
+  if (pipes.free < PIPES_AT_A_TIME / 2) makePipes()
+}
+
+interface Grouped {
+  group?: string
+  /** Says which limit it ran into. */
+  leave(): GroupLimit | null
+}
+
+const NO_GROUP: Grouped = { leave: () => null }
+
+function watch(id: number, child: ChildProcess, { group, leave }: Grouped): void {
+  child.on('error', error => {
+    leave()
+    send({ type: 'failed', id, ...codeAndMessage(error) })
+  })
   if (child.pid === undefined) return
   const { pid } = child
   running.set(id, child)
-  send({ type: 'started', id, pid })
+  send({ type: 'started', id, pid, ...(group === undefined ? {} : { group }) })
   child.on('exit', (exitCode, signal) => {
     running.delete(id)
     // The program is over; what it left in its group is over too.
     killGroup(pid, 'SIGKILL')
-    send({ type: 'ended', id, exitCode, signal })
+    send({ type: 'ended', id, exitCode, signal, limit: leave() })
   })
 }
 
@@ -127,7 +198,15 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 function end(): void {
   for (const child of running.values()) killGroup(child.pid, 'SIGKILL')
   rmSync(folder, { recursive: true, force: true })
+  if (groups !== undefined) endGroups(groups)
   process.exit(0)
+}
+
+/** What was killed needs a moment to be gone. Longer than this only under load: the next Kogu sees to it. */
+function endGroups({ cgroup, standIns }: Groups): void {
+  standIns.end()
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let attempt = 0; attempt < 20 && !removeCgroup(cgroup); attempt += 1) Atomics.wait(pause, 0, 0, 5)
 }
 
 function send(message: FromHelper): void {

@@ -1,3 +1,5 @@
+import type { GroupLimit, GroupLimits } from './cgroup.ts'
+
 /**
  * What Kogu and its spawn helper say to each other: one JSON object a line, on the helper's standard input and output.
  * Output of programs never goes this way: Kogu opens the reading end of two named pipes, the helper hands the writing
@@ -18,13 +20,16 @@ export interface ToHelper {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors: readonly string[]
+  /** Runs it in a control group of its own, where the helper was given one. */
+  limits?: GroupLimits
 }
 
 export type FromHelper =
   /** Pipes that are ready for use. The first such line says that the helper is ready. */
   | { type: 'pipes'; names: readonly string[] }
-  | { type: 'started'; id: number; pid: number }
+  /** `group`: the name of its control group. */
+  | { type: 'started'; id: number; pid: number; group?: string }
   | { type: 'failed'; id: number; code: string; message: string }
-  | { type: 'ended'; id: number; exitCode: number | null; signal: string | null }
+  | { type: 'ended'; id: number; exitCode: number | null; signal: string | null; limit: GroupLimit | null }
   /** The helper cannot work on this machine and exits. */
   | { type: 'unable'; message: string }

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream'
+import type { GroupLimit, GroupLimits } from './cgroup.ts'
 
 /** Starts programs; who waits, limits and kills is `processes.ts`. */
 export interface Spawner {
   spawn(request: SpawnRequest): Promise<Started>
   /** Gets ready for the first program, without waiting. */
   prepare(): void
+  /** Whether the kernel keeps this limit for programs that are started with `limits`. */
+  keeps(limit: GroupLimit): boolean
   /** Kills whatever still runs. */
   close(): Promise<void>
 }
@@ -19,6 +22,8 @@ export interface SpawnRequest {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
+  /** For the program and all it starts; kept as far as the kernel lets us. */
+  limits?: GroupLimits
 }
 
 export interface Started {
@@ -26,6 +31,8 @@ export interface Started {
   pid: number
   stdout: Readable
   stderr: Readable
+  /** The limit that it has run into so far, of those that the kernel keeps. */
+  exceeded(): GroupLimit | null
   /** Rejects when it can no longer be known how the program ended; it is dead then. */
   ended: Promise<Ending>
   /** To the whole process group; does nothing after the end. */
@@ -35,4 +42,6 @@ export interface Started {
 export interface Ending {
   exitCode: number | null
   signal: string | null
+  /** As `exceeded`, at the end. */
+  limit: GroupLimit | null
 }

@@ -21,7 +21,6 @@ import type {
   FromSupervisor,
   ToSupervisor,
 } from './background-protocol.ts'
-import { createCgroup } from './cgroup.ts'
 import { type HostPorts, openHostPorts } from './host-ports.ts'
 import { createProcesses } from './processes.ts'
 import { createSandbox, type Sandbox, type SandboxResult } from './sandbox.ts'
@@ -48,6 +47,7 @@ const LINE_LIMIT = 16 * 1024 * 1024
 
 const [, , folder = ''] = process.argv
 const sockets = createSupervisorPlace()
+const processes = createProcesses({ spawner: 'direct' })
 const running = new Map<string, Running>()
 const idle: { timer: NodeJS.Timeout | undefined } = { timer: undefined }
 
@@ -60,9 +60,7 @@ function main(): void {
     rmSync(sockets, { recursive: true, force: true })
     process.exit(1)
   }
-  const cgroup = createCgroup()
-  for (const path of cgroup?.procs ?? []) writeFileSync(path, String(process.pid))
-  const sandbox = createSandbox({ processes: createProcesses({ spawner: 'direct' }), system })
+  const sandbox = createSandbox({ processes, system })
   process.umask(0o077)
   createServer(socket => serve(socket, sandbox)).listen(supervisorSocket(sockets), () => {
     announceSupervisor(folder, sockets)
@@ -221,6 +219,6 @@ function exitWhenIdle(sandbox: Sandbox): void {
   idle.timer = setTimeout(() => {
     sandbox.close()
     rmSync(sockets, { recursive: true, force: true })
-    process.exit(0)
+    void processes.close().finally(() => process.exit(0))
   }, IDLE_MS)
 }

@@ -1,26 +1,27 @@
 import { readFileSync } from 'node:fs'
+import type { GroupLimit, GroupLimits } from './cgroup.ts'
+import type { Started } from './spawner.ts'
 
-export interface TreeLimits {
-  memoryBytes: number
-  processes: number
-}
-
-const EVERY_MS = 200
+const EVERY_MS = 100
 const PAGE_BYTES = 4096
 
 /**
- * Looks after a process and all its descendants for limits that the kernel does not keep for the whole: memory of all
- * together, and the number of processes where there is no control group. Returns the function that ends it.
+ * Looks after a program and all it started: whether it ran into a limit that the kernel keeps, and whether it exceeds
+ * one that the kernel does not keep here. Returns the function that ends it.
  */
 export function watchTree(
-  root: number,
-  limits: TreeLimits,
-  exceeded: (limit: 'memory' | 'processes') => void,
-) {
+  program: Pick<Started, 'pid' | 'exceeded'>,
+  limits: GroupLimits,
+  { stop, keeps }: { stop: (limit: GroupLimit) => void; keeps: (limit: GroupLimit) => boolean },
+): () => void {
+  const unkept = { processes: !keeps('processes'), memory: !keeps('memory') }
   const timer = setInterval(() => {
-    const pids = descendantsOf(root, limits.processes)
-    if (pids.length > limits.processes) exceeded('processes')
-    else if (memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) exceeded('memory')
+    const reached = program.exceeded()
+    if (reached !== null) return stop(reached)
+    if (!unkept.processes && !unkept.memory) return
+    const pids = descendantsOf(program.pid, limits.processes)
+    if (unkept.processes && pids.length > limits.processes) stop('processes')
+    else if (unkept.memory && memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) stop('memory')
   }, EVERY_MS)
   return () => clearInterval(timer)
 }
