@@ -13,9 +13,16 @@ export interface Redactor {
   text(text: string): string
   /**
    * A deep copy of plain data with every string and key redacted; a string under a key like `api_key` goes altogether.
-   * Cycles and nesting beyond 100 levels are cut.
+   * Cycles and nesting beyond 100 levels are cut. `shorten` says what stands for a string that is longer than that.
    */
-  value<T>(value: T): T
+  value<T>(value: T, shorten?: Shorten): T
+}
+
+/** To look for secrets in a long text costs more than all the rest of a call, for a text that is not kept. */
+export interface Shorten {
+  readonly longest: number
+  /** Has to redact what it keeps of the text. */
+  replace(text: string): unknown
 }
 
 export interface RedactorOptions {
@@ -43,13 +50,23 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
   const strip: Strip = { text, key: rememberKeys(text) }
-  // Every string of the value may be changed, never its shape; that is what the type says.
-  return { text, value: value => copy(value, strip, undefined, new Set()) as typeof value }
+  return {
+    text,
+    value: (value, shorten) =>
+      // Every string of the value may be changed, never its shape; that is what the type says.
+      copy(
+        value,
+        shorten === undefined ? strip : { ...strip, shorten },
+        undefined,
+        new Set(),
+      ) as typeof value,
+  }
 }
 
 interface Strip {
   readonly text: (text: string) => string
   readonly key: (key: string) => Key
+  readonly shorten?: Shorten
 }
 
 interface Key {
@@ -84,7 +101,10 @@ function spellings(values: readonly string[]): string[] {
 function copy(value: unknown, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
   if (typeof value === 'string') {
     if (secret !== undefined && !isPlaceholder(value)) return mark(secret)
-    return strip.text(value)
+    const { shorten } = strip
+    return shorten !== undefined && value.length > shorten.longest
+      ? shorten.replace(value)
+      : strip.text(value)
   }
   if (typeof value !== 'object' || value === null) return value
   if (above.has(value)) return '‹circular›'

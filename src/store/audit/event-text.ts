@@ -6,25 +6,18 @@ import { sha256 } from './line.ts'
 const LONGEST_STRING = 8 * 1024
 const KEPT = 200
 
+/** Long enough that no secret which begins in what is kept is cut before it is found. */
+const SEARCHED = 4096
+
 /**
- * The event as JSON, secrets removed first. A string of more than 8 KB becomes
- * `{"…": "its first 200 characters", "bytes": size, "sha256": "hash"}`, size and hash of the redacted text as UTF-8.
+ * The event as JSON without its secrets. A string of more than 8 KB becomes
+ * `{"…": "its first 200 characters", "bytes": size, "sha256": "hash"}`, size and hash of the text as UTF-8.
  */
 export function toEventText(event: AuditEvent, redact: Redactor): string {
-  const redacted = redact.value(event)
-  const text = JSON.stringify(redacted)
-  return text.length > LONGEST_STRING ? JSON.stringify(shorten(redacted)) : text
-}
-
-/** The redactor has bounded the depth. */
-function shorten(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > LONGEST_STRING ? shortened(value) : value
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value
-  if (Array.isArray(value)) return value.map(shorten)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shorten(item)]))
-}
-
-function shortened(text: string): Record<string, unknown> {
-  const bytes = Buffer.from(text)
-  return { '…': text.slice(0, KEPT).toWellFormed(), bytes: bytes.length, sha256: sha256(bytes) }
+  const replace = (text: string): Record<string, unknown> => {
+    const bytes = Buffer.from(text)
+    const beginning = redact.text(text.slice(0, SEARCHED)).slice(0, KEPT)
+    return { '…': beginning.toWellFormed(), bytes: bytes.length, sha256: sha256(bytes) }
+  }
+  return JSON.stringify(redact.value(event, { longest: LONGEST_STRING, replace }))
 }

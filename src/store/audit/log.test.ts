@@ -113,9 +113,11 @@ describe('recording', () => {
   test('a long string is kept as its beginning, size and hash, after its secrets are gone', () => {
     const text = `password=hunter2 ${'ü'.repeat(10_000)}`
     const redacted = text.replace('hunter2', '‹secret:password›')
-    openLog().record(note('one', { long: [text], short: 'x'.repeat(8_000) }))
+    openLog().record(note('one', { long: [text], token: text, short: 'x'.repeat(8_000) }))
+    expect(lines().join()).not.toContain('hunter2')
     expect(JSON.parse(lines()[1] ?? '').details).toEqual({
-      long: [{ '…': redacted.slice(0, 200), bytes: Buffer.byteLength(redacted), sha256: sha256(redacted) }],
+      token: '‹secret:token›',
+      long: [{ '…': redacted.slice(0, 200), bytes: Buffer.byteLength(text), sha256: sha256(text) }],
       short: 'x'.repeat(8_000),
     })
   })
