@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -12,7 +12,7 @@ import type { Hooks } from './core/hooks.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
 import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
-import { realPathOf } from './core/real-path.ts'
+import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
@@ -135,6 +135,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
       overlays: places.overlays,
       output: places.output,
       temporary: places.temporary,
+      caches: places.caches,
       own: [
         places.audit,
         places.undo,
@@ -143,13 +144,18 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
         places.overlays,
         places.background,
         places.output,
+        places.caches,
+        // Of all workspaces: what others did, and what the person allowed.
+        ...(isInside(workspace.root, realPathOf(environment.directories.state))
+          ? []
+          : [environment.directories.state]),
       ],
     },
     variables: Object.fromEntries(variables),
     path: environment.path,
     caches: config.sandbox.writable_caches
       .map(folder => folder.replace(/^~(?=\/)/, environment.home))
-      .filter(existsSync),
+      .filter(folder => isAbsolute(folder) && normalize(folder) !== '/'),
     backgroundWrite: config.sandbox.background_write,
     limits: {
       ...DEFAULT_SANDBOX_LIMITS,

@@ -7,6 +7,8 @@ import type { Access } from './access.ts'
 export interface SandboxProfile {
   /** Folders and files that the program may change. */
   readonly writable: readonly string[]
+  /** Folders of Kogu's own that the program finds in the place of others and may change: its caches. */
+  readonly replaced?: readonly ReplacedFolder[]
   /** Folders that stay readable although they lie in a place that is private to the sandbox, such as /tmp or /run. */
   readonly readable: readonly string[]
   /** Not there for the program: reading is refused. Wins over all other lists, for everything beneath it. */
@@ -23,6 +25,13 @@ export interface SandboxProfile {
   readonly privateTmp?: string
   readonly cwd: string
   readonly limits: SandboxLimits
+}
+
+export interface ReplacedFolder {
+  /** Where the program finds it. */
+  readonly path: string
+  /** What it finds there; absent: an empty folder in memory that ends with it. */
+  readonly source?: string
 }
 
 export interface SandboxLimits {

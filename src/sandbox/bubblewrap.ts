@@ -1,8 +1,7 @@
-import { lstatSync, realpathSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { ToolError } from '../core/errors.ts'
+import { lstatSync } from 'node:fs'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { type Passage, relayPrograms, toEnvironmentArguments } from './network.ts'
+import { type Mount, type Overlay, toMounts } from './mounts.ts'
+import { type Passage, toEnvironmentArguments } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {
@@ -18,12 +17,6 @@ export interface BubblewrapOptions {
   overlay: Overlay | undefined
   /** Kept by the relay; with none, there is no relay and no second bubblewrap. */
   passages: readonly Passage[]
-}
-
-/** A layer over the workspace, mounted at `merged` in `folder`. */
-export interface Overlay {
-  workspace: string
-  folder: string
 }
 
 /**
@@ -88,91 +81,6 @@ export function fileCapabilities(profile: SandboxProfile): string[] {
   return names.flatMap(name => ['--cap-add', name])
 }
 
-/** Later ones win at the same path. */
-const KINDS = ['private', 'temporary', 'pinned', 'readable', 'writable', 'protected', 'hidden'] as const
-
-interface Mount {
-  kind: (typeof KINDS)[number]
-  path: string
-  /** What is shown there, when it is not the path itself. */
-  source?: string
-}
-
-function toMounts(profile: SandboxProfile, options: BubblewrapOptions): Mount[] {
-  // The layer's own folder too: what is mounted there shows the workspace without any of these walls.
-  const hidden = existing([
-    ...profile.hidden,
-    ...(options.overlay === undefined ? [] : [options.overlay.folder]),
-  ])
-  const writable = existing(profile.writable)
-  if (writable.includes('/')) {
-    throw new ToolError('forbidden', 'The whole file system cannot be made writable for a command.')
-  }
-  // Outside writable folders everything is read-only already.
-  const kept = existing(profile.protected).filter(path => writable.some(root => isBeneath(path, root)))
-  const temporary: Mount = { kind: 'temporary', path: '/tmp' }
-  const all: Mount[] = [
-    { kind: 'private', path: '/run' },
-    ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
-    ...toRelayMounts(options.passages),
-    profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
-    ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
-    ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
-    ...kept.map((path): Mount => ({ kind: 'protected', path })),
-    // What is changed on a layer is checked again when it is brought over.
-    ...(options.overlay === undefined ? pins(kept, writable) : []),
-    ...hidden.map((path): Mount => ({ kind: 'hidden', path })),
-  ]
-  const byPath = new Map<string, Mount>()
-  for (const mount of all) {
-    const other = byPath.get(mount.path)
-    if (other === undefined || KINDS.indexOf(other.kind) < KINDS.indexOf(mount.kind))
-      byPath.set(mount.path, mount)
-  }
-  return [...byPath.values()]
-    .filter(mount => !hidden.some(path => isBeneath(mount.path, path)))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-}
-
-/** What the relay sees, and its own programs: they too may lie in a place that is private to the sandbox. */
-function toRelayMounts(passages: readonly Passage[]): Mount[] {
-  if (passages.length === 0) return []
-  return [
-    ...passages.map(
-      ({ mount: { path, source, writable } }): Mount => ({
-        kind: writable ? 'writable' : 'readable',
-        path,
-        source,
-      }),
-    ),
-    ...existing(relayPrograms()).map((path): Mount => ({ kind: 'readable', path })),
-  ]
-}
-
-function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {
-  if (overlay === undefined) return {}
-  if (path !== overlay.workspace && !isBeneath(path, overlay.workspace)) return {}
-  return { source: join(overlay.folder, 'merged', relative(overlay.workspace, path)) }
-}
-
-/**
- * A protected file cannot be replaced, but the folder it lies in could be renamed and made anew; a folder that is
- * itself a mount cannot.
- */
-function pins(kept: readonly string[], writable: readonly string[]): Mount[] {
-  const folders = new Set<string>()
-  for (const path of kept) {
-    for (
-      let folder = dirname(path);
-      writable.some(root => isBeneath(folder, root));
-      folder = dirname(folder)
-    ) {
-      folders.add(folder)
-    }
-  }
-  return [...folders].map(path => ({ kind: 'pinned', path }))
-}
-
 function toArguments(mount: Mount, blankFile: string): string[] {
   const { path, kind, source = path } = mount
   switch (kind) {
@@ -181,6 +89,7 @@ function toArguments(mount: Mount, blankFile: string): string[] {
     case 'temporary':
       if (mount.source !== undefined) return ['--bind', source, path]
       return ['--perms', '1777', '--size', TEMPORARY_BYTES, '--tmpfs', path]
+    case 'replaced':
     case 'pinned':
     case 'writable':
       return ['--bind', source, path]
@@ -191,19 +100,4 @@ function toArguments(mount: Mount, blankFile: string): string[] {
       if (!lstatSync(path).isDirectory()) return ['--ro-bind', blankFile, path]
       return ['--perms', '0000', '--tmpfs', path, '--remount-ro', path]
   }
-}
-
-/** Real paths: a mount on a link would land on its target, or nowhere. What does not exist needs no wall. */
-function existing(paths: readonly string[]): string[] {
-  return paths.flatMap(path => {
-    try {
-      return [realpathSync(path)]
-    } catch {
-      return []
-    }
-  })
-}
-
-function isBeneath(path: string, folder: string): boolean {
-  return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }

@@ -1,4 +1,4 @@
-import type { Overlay } from './bubblewrap.ts'
+import type { Overlay } from './mounts.ts'
 import type { SandboxSystem } from './system.ts'
 
 /** Mounts the layer and becomes the command. The mount is seen by this command alone and ends with it. */

@@ -18,6 +18,8 @@ export interface Places {
   /** A private /tmp for the commands of each run. */
   readonly temporary: string
   readonly background: string
+  /** What commands find in the place of the person's caches; outside the workspace, because it can become large. */
+  readonly caches: string
   /** Of the person, for all workspaces. */
   readonly grants: string
   readonly inWorkspace: boolean
@@ -39,6 +41,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     overlays: join(state, 'overlays'),
     temporary: join(state, 'tmp'),
     background: join(state, 'background'),
+    caches: join(own, 'caches'),
     grants: join(stateDirectory, 'grants.json'),
     inWorkspace,
   }

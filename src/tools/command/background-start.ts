@@ -5,6 +5,7 @@ import { ToolError } from '../../core/errors.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
 import { toAddress } from './background-ports.ts'
 import { foldersToWrite } from './background-write.ts'
+import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
@@ -53,11 +54,11 @@ export async function startBackground(
     lifetimeMs: LIFETIME_MS,
     ports: request.ports,
     profile: {
-      writable: permit.command.plan === null ? [...parts.caches, ...folders] : [],
+      writable: folders,
+      replaced: permit.command.plan === null ? cachesFor(parts, { preview: false }) : [],
       readable: [workspace],
       hidden: [...(await findHidden(permit, workspace)), ...ownState(parts)],
-      // A workspace may lie in a folder that is configured as a cache.
-      protected: [workspace],
+      protected: [],
       network: 'none',
       unixSockets: permit.command.plan === null,
       env: environmentFor(parts, permit.command, call),

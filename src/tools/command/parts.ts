@@ -24,7 +24,7 @@ export interface CommandParts {
   readonly variables: Readonly<Record<string, string>>
   /** Folders in which programs are looked up. */
   readonly path: readonly string[]
-  /** Folders outside the workspace that approved commands may write: package caches. */
+  /** Where approved commands find folders that they may write: package caches. Absolute; need not exist. */
   readonly caches: readonly string[]
   /** Folders of the workspace, relative to it, that background commands change without a record. Absent: none. */
   readonly backgroundWrite: readonly string[]
@@ -39,6 +39,8 @@ export interface CommandPlaces {
   readonly output: string
   /** One private /tmp for each run. */
   readonly temporary: string
+  /** What commands find in the place of the person's caches. */
+  readonly caches: string
   /** Kogu's own folders, which commands never see: the undo store holds what files were before. */
   readonly own: readonly string[]
 }

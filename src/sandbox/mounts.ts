@@ -1,0 +1,169 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { isInside, realPathOf } from '../core/real-path.ts'
+import type { ReplacedFolder, SandboxProfile } from '../core/sandbox.ts'
+import { type Passage, relayPrograms } from './network.ts'
+
+/** What the program sees at one path in the place of the host's root, which is read-only. */
+export interface Mount {
+  readonly kind: (typeof KINDS)[number]
+  readonly path: string
+  /** What is shown there, when it is not the path itself. */
+  readonly source?: string
+}
+
+/** Later ones win at the same path. */
+const KINDS = [
+  'private',
+  'temporary',
+  'replaced',
+  'pinned',
+  'readable',
+  'writable',
+  'protected',
+  'hidden',
+] as const
+
+/** Nothing of the host's is seen in these. */
+const OWN_CONTENT: readonly Mount['kind'][] = ['private', 'temporary', 'replaced']
+
+/** A layer over the workspace, mounted at `merged` in `folder`. */
+export interface Overlay {
+  workspace: string
+  folder: string
+}
+
+export interface MountOptions {
+  overlay: Overlay | undefined
+  passages: readonly Passage[]
+}
+
+/** Parents before children. */
+export function toMounts(profile: SandboxProfile, options: MountOptions): Mount[] {
+  // The layer's own folder too: what is mounted there shows the workspace without any of these walls.
+  const hidden = existing([
+    ...profile.hidden,
+    ...(options.overlay === undefined ? [] : [options.overlay.folder]),
+  ])
+  const isBeneathHidden = (path: string): boolean => hidden.some(folder => isBeneath(path, folder))
+  const shown = toShownMounts(profile, options).filter(({ path }) => !isBeneathHidden(path))
+  // What is not to be seen anyway needs no cover, and none of our folders is to hold a place for one.
+  const covers = hidden
+    .filter(
+      path => !isBeneathHidden(path) && !OWN_CONTENT.includes(whatIsAt(path, shown)?.kind ?? 'readable'),
+    )
+    .map((path): Mount => ({ kind: 'hidden', path }))
+  return bySpecificity([...shown, ...covers]).map((mount, _index, all) => withoutLinks(mount, all))
+}
+
+function toShownMounts(profile: SandboxProfile, options: MountOptions): Mount[] {
+  const writable = existing(profile.writable)
+  if (writable.includes('/')) {
+    throw new ToolError('forbidden', 'The whole file system cannot be made writable for a command.')
+  }
+  // Outside writable folders everything is read-only already.
+  const kept = existing(profile.protected).filter(path => writable.some(root => isBeneath(path, root)))
+  const temporary: Mount = { kind: 'temporary', path: '/tmp' }
+  const own: Mount[] = [
+    { kind: 'private', path: '/run' },
+    ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
+    profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
+  ]
+  return bySpecificity([
+    ...own,
+    ...toRelayMounts(options.passages),
+    ...(profile.replaced ?? []).flatMap(folder => toReplaced(folder, own)),
+    ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
+    ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
+    ...kept.map((path): Mount => ({ kind: 'protected', path })),
+    // What is changed on a layer is checked again when it is brought over.
+    ...(options.overlay === undefined ? pins(kept, writable) : []),
+  ])
+}
+
+/** Where it is missing, nothing can be mounted: the host's folders get no new entries. */
+function toReplaced({ path, source }: ReplacedFolder, own: readonly Mount[]): Mount[] {
+  const real = realPathOf(path)
+  const canBeMade = whatIsAt(real, own) !== undefined
+  if (!canBeMade && lstatSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return [source === undefined ? { kind: 'temporary', path: real } : { kind: 'replaced', path: real, source }]
+}
+
+/** One for each path. */
+function bySpecificity(mounts: readonly Mount[]): Mount[] {
+  const byPath = new Map<string, Mount>()
+  for (const mount of mounts) {
+    const other = byPath.get(mount.path)
+    if (other === undefined || KINDS.indexOf(other.kind) < KINDS.indexOf(mount.kind))
+      byPath.set(mount.path, mount)
+  }
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The deepest mount at or above the path; undefined: the host's root. */
+function whatIsAt(path: string, mounts: readonly Mount[]): Mount | undefined {
+  return mounts.findLast(mount => isInside(path, mount.path))
+}
+
+/**
+ * Bubblewrap follows links on the way to where it mounts something. Commands can put links into a replaced folder at any
+ * time, also while another one starts: one that has to hold mounts is therefore made anew, in memory.
+ */
+function withoutLinks(mount: Mount, all: readonly Mount[]): Mount {
+  if (mount.kind !== 'replaced' || !all.some(({ path }) => isBeneath(path, mount.path))) return mount
+  return { kind: 'temporary', path: mount.path }
+}
+
+/** What the relay sees, and its own programs: they too may lie in a place that is private to the sandbox. */
+function toRelayMounts(passages: readonly Passage[]): Mount[] {
+  if (passages.length === 0) return []
+  return [
+    ...passages.map(
+      ({ mount: { path, source, writable } }): Mount => ({
+        kind: writable ? 'writable' : 'readable',
+        path,
+        source,
+      }),
+    ),
+    ...existing(relayPrograms()).map((path): Mount => ({ kind: 'readable', path })),
+  ]
+}
+
+function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {
+  if (overlay === undefined || !isInside(path, overlay.workspace)) return {}
+  return { source: join(overlay.folder, 'merged', relative(overlay.workspace, path)) }
+}
+
+/**
+ * A protected file cannot be replaced, but the folder it lies in could be renamed and made anew; a folder that is
+ * itself a mount cannot.
+ */
+function pins(kept: readonly string[], writable: readonly string[]): Mount[] {
+  const folders = new Set<string>()
+  for (const path of kept) {
+    for (
+      let folder = dirname(path);
+      writable.some(root => isBeneath(folder, root));
+      folder = dirname(folder)
+    ) {
+      folders.add(folder)
+    }
+  }
+  return [...folders].map(path => ({ kind: 'pinned', path }))
+}
+
+/** Real paths: a mount on a link would land on its target, or nowhere. What does not exist needs no wall. */
+function existing(paths: readonly string[]): string[] {
+  return paths.flatMap(path => {
+    try {
+      return [realpathSync(path)]
+    } catch {
+      return []
+    }
+  })
+}
+
+function isBeneath(path: string, folder: string): boolean {
+  return path !== folder && isInside(path, folder)
+}
