@@ -83,7 +83,7 @@ function createTaker(directory: string, waitMs: number) {
     const lockPath = join(directory, sha256(path).slice(0, 32))
     const started = performance.now()
     for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
-      const lock = isStuck(lockPath) ? tryLock(lockPath) : takeIfFree(lockPath)
+      const lock = takeIfFree(lockPath) ?? (isStuck(lockPath) ? tryLock(lockPath) : undefined)
       if (lock !== undefined) return lock
       if (performance.now() - started > waitMs) {
         throw new ToolError('conflict', `Another Kogu process is changing this file: ${path}`, {

@@ -98,9 +98,10 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
     const owner = replacement.owner ?? seen?.stat
     const kept = owner === undefined || giveTo(descriptor, owner)
     // setuid and setgid were granted to the old owner's file; under another owner they would grant something else.
-    if (mode !== undefined) fchmodSync(descriptor, kept ? mode : mode & 0o1777)
+    const wanted = kept || mode === undefined ? mode : mode & 0o1777
+    if (wanted !== undefined) fchmodSync(descriptor, wanted)
     if (sync) await syncFile(descriptor, content.length)
-    return fstatSync(descriptor).mode & PERMISSION_BITS
+    return wanted ?? fstatSync(descriptor).mode & PERMISSION_BITS
   } catch (error) {
     removeIfThere(folder.at(temporary))
     throw error
@@ -222,25 +223,29 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
     const mine = { stat: lstatSync(incoming.path), sha256: incoming.sha256 }
     renameSync(incoming.path, folder.at(name))
     settle()
-    if (!(await isAsSeen(folder, aside, seen))) {
-      await putBackTheirs(to, aside, second, mine)
-      incoming.restore(folder.at(second))
-      throw changedMeanwhile(path)
-    }
+    if (await forgetIfAsSeen(folder.at(aside), seen)) return
+    await putBackTheirs(to, aside, second, mine)
+    incoming.restore(folder.at(second))
+    throw changedMeanwhile(path)
   } catch (error) {
     removeIfThere(folder.at(aside))
     removeIfThere(folder.at(second))
     throw error
   }
-  forget(folder.at(aside))
 }
 
-/** Removes a file that nobody needs any more. To give back its room takes the system longest, and nobody waits for it. */
-function forget(path: string): void {
+/** The last look at the file that was replaced: it goes, unless somebody has written into it. */
+async function forgetIfAsSeen(path: string, seen: Seen): Promise<boolean> {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  unlinkSync(path)
-  // Its last name is gone: it goes with the descriptor. A failure would leave no more than an open descriptor.
-  close(descriptor, () => undefined)
+  try {
+    const { sha256 } = await hashFile(descriptor, seen.stat.size)
+    if (sha256 !== seen.sha256) return false
+    unlinkSync(path)
+    return true
+  } finally {
+    // With its last name gone, the file goes with the descriptor. That takes the system long, and nobody waits for it.
+    close(descriptor, () => undefined)
+  }
 }
 
 /**
