@@ -90,6 +90,37 @@ for (const spawner of ['helper', 'direct'] as const) {
       expect((await python(script, { limits: { ...small, processes: 5 } })).limit).toBe('processes')
     })
 
+    test.each([
+      ['a file in memory without a name', 'f = os.memfd_create("x")\nfor _ in range(700): os.write(f, M)'],
+      ['shared memory', 'f = open("/dev/shm/x", "wb")\nfor _ in range(700): f.write(M)'],
+      [
+        'memory and shared memory together',
+        'f = open("/dev/shm/x", "wb")\nfor _ in range(100): f.write(M)\nx = bytearray(200 * 2**20)',
+      ],
+      [
+        'memory that processes share',
+        'm = mmap.mmap(-1, 700 * 2**20)\nfor i in range(700): m[i * 2**20:(i + 1) * 2**20] = M',
+      ],
+      [
+        'segments of System V',
+        'c = ctypes.CDLL(None)\nc.shmat.restype = ctypes.c_void_p\nfor _ in range(70):\n  i = c.shmget(0, 10 * 2**20, 0o1600)\n  assert i >= 0\n  a = c.shmat(i, None, 0); ctypes.memset(a, 1, 10 * 2**20); c.shmdt(ctypes.c_void_p(a))',
+      ],
+    ])('no more memory than allowed is held as %s', async (_, body) => {
+      const script = `import ctypes, mmap, os, time\nM = b"x" * 2**20\n${body}\ntime.sleep(3)\nprint("held")`
+      const result = await python(script)
+      expect(result.output).not.toContain('held')
+      // Either ended by the limit, or refused what it asked for.
+      expect([result.limit, result.exitCode]).toSatisfy(
+        ([limit, exitCode]) => limit === 'memory' || (limit === null && exitCode === 1),
+      )
+    })
+
+    test('a program may use the shared memory that fits', async () => {
+      const script =
+        'import os\nopen("/dev/shm/x", "wb").write(b"x" * 50 * 2**20)\nprint(os.path.getsize("/dev/shm/x"))'
+      expect(await python(script)).toMatchObject({ limit: null, output: `${50 * 2 ** 20}\n` })
+    })
+
     test('nothing is left of the control groups', async context => {
       const own = ownGroups()
       if (own.length === 0) return context.skip('no control group can be made here')

@@ -17,6 +17,8 @@ export interface BubblewrapOptions {
   overlay: Overlay | undefined
   /** Kept by the relay; with none, there is no relay and no second bubblewrap. */
   passages: readonly Passage[]
+  /** Unix sockets of the host, which the program must not reach. */
+  sockets: readonly string[]
 }
 
 /**
@@ -29,6 +31,8 @@ export function toBubblewrapArguments(
   options: BubblewrapOptions,
 ): string[] {
   const relayed = options.passages.length > 0
+  const mounts = toMounts(profile, options)
+  const sizes = sizesOf(mounts, profile)
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
     '--die-with-parent',
@@ -43,10 +47,10 @@ export function toBubblewrapArguments(
       ? []
       : ['--seccomp', String(options.seccompDescriptor)]),
     ...['--ro-bind', '/', '/'],
-    ...['--dev', '/dev', '--size', SHARED_MEMORY_BYTES, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--dev', '/dev', '--size', sizes.shared, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     // Read-only, because root could change the kernel's settings in /proc/sys: bubblewrap 0.8 leaves it open.
     ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(relayed ? [] : ['--remount-ro', '/proc'])],
-    ...toMounts(profile, options).flatMap(mount => toArguments(mount, options.blankFile)),
+    ...mounts.flatMap(mount => toArguments(mount, options.blankFile, sizes)),
     ...['--remount-ro', '/run'],
     ...['--clearenv', ...(relayed ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
     ...['--chdir', profile.cwd],
@@ -68,8 +72,24 @@ const PRIVILEGED = [
   '--unshare-uts',
   '--unshare-cgroup-try',
 ]
-const SHARED_MEMORY_BYTES = String(256 * 1024 ** 2)
-const TEMPORARY_BYTES = String(1024 ** 3)
+const SHARED_MEMORY_BYTES = 256 * 1024 ** 2
+const TEMPORARY_BYTES = 1024 ** 3
+
+/** In bytes, for each file system in memory that the command can write to. */
+interface Sizes {
+  shared: string
+  temporary: string
+}
+
+/** All together hold no more than the command may have in memory: not every machine counts what is in them. */
+function sizesOf(mounts: readonly Mount[], { limits }: SandboxProfile): Sizes {
+  const inMemory = mounts.filter(({ kind, source }) => kind === 'temporary' && source === undefined)
+  const share = Math.floor(limits.memoryBytes / (inMemory.length + 1))
+  return {
+    shared: String(Math.min(SHARED_MEMORY_BYTES, share)),
+    temporary: String(Math.min(TEMPORARY_BYTES, share)),
+  }
+}
 
 /**
  * Root in a folder that belongs to somebody else (a container with a mounted workspace) must be able to work there.
@@ -81,14 +101,14 @@ export function fileCapabilities(profile: SandboxProfile): string[] {
   return names.flatMap(name => ['--cap-add', name])
 }
 
-function toArguments(mount: Mount, blankFile: string): string[] {
+function toArguments(mount: Mount, blankFile: string, { temporary }: Sizes): string[] {
   const { path, kind, source = path } = mount
   switch (kind) {
     case 'private':
       return ['--tmpfs', path]
     case 'temporary':
       if (mount.source !== undefined) return ['--bind', source, path]
-      return ['--perms', '1777', '--size', TEMPORARY_BYTES, '--tmpfs', path]
+      return ['--perms', '1777', '--size', temporary, '--tmpfs', path]
     case 'replaced':
     case 'pinned':
     case 'writable':

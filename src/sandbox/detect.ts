@@ -1,5 +1,4 @@
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
-import { createCgroup, keepsLimit, removeCgroup } from './cgroup.ts'
 import { explainFailure, findUsableSystem } from './detect-usable.ts'
 import type { SandboxProcesses } from './processes.ts'
 import { createSandbox } from './sandbox.ts'
@@ -12,7 +11,7 @@ export interface SandboxReport {
 }
 
 export interface Wall {
-  name: 'files and network' | 'system calls' | 'number of processes'
+  name: 'files and network' | 'system calls' | 'number of processes' | 'memory'
   ok: boolean
   /** One sentence: how it is kept up, or why it is missing and what to do. */
   detail: string
@@ -35,7 +34,7 @@ export async function detectSandbox(processes: SandboxProcesses): Promise<Sandbo
       : `A trial command ended with ${result.exitCode ?? result.signal}.`
     return {
       available: ok,
-      walls: [{ name: 'files and network', ok, detail }, systemCalls(), processCount(system)],
+      walls: [{ name: 'files and network', ok, detail }, systemCalls(), ...limits(system, processes)],
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -61,16 +60,26 @@ const EMPTY_PROFILE: SandboxProfile = {
 }
 
 function systemCalls(): Wall {
-  const ok = seccompFilter(process.arch, { unixSockets: false }) !== undefined
+  const ok = seccompFilter(process.arch, { unixSockets: false, unmappedMemory: false }) !== undefined
   const detail = ok ? 'A seccomp filter.' : `Kogu has no filter for ${process.arch} processors.`
   return { name: 'system calls', ok, detail }
 }
 
-function processCount({ privileged }: { privileged: boolean }): Wall {
-  const name = 'number of processes'
-  const cgroup = createCgroup()
-  if (cgroup !== undefined) removeCgroup(cgroup)
-  if (keepsLimit(cgroup, 'processes')) return { name, ok: true, detail: 'A control group and a watchdog.' }
-  if (!privileged) return { name, ok: true, detail: 'A resource limit and a watchdog.' }
-  return { name, ok: false, detail: 'Only a watchdog: as root, and no control group can be made here.' }
+function limits({ privileged }: { privileged: boolean }, processes: SandboxProcesses): Wall[] {
+  return [
+    { name: 'number of processes', ...processCount(privileged, processes.keeps('processes')) },
+    {
+      name: 'memory',
+      ok: true,
+      detail: processes.keeps('memory')
+        ? 'A control group for each command.'
+        : 'A watchdog, which looks ten times a second: no control group for memory can be made here.',
+    },
+  ]
+}
+
+function processCount(privileged: boolean, isKept: boolean): Omit<Wall, 'name'> {
+  if (isKept) return { ok: true, detail: 'A control group for each command.' }
+  if (!privileged) return { ok: true, detail: 'A resource limit and a watchdog.' }
+  return { ok: false, detail: 'Only a watchdog: as root, and no control group can be made here.' }
 }

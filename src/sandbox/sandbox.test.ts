@@ -168,6 +168,7 @@ describe.skipIf(why !== '')(`the sandbox${why}`, () => {
       'files and network',
       'system calls',
       'number of processes',
+      'memory',
     ])
   })
 

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { fileCapabilities, toBubblewrapArguments } from './bubblewrap.ts'
 import type { GroupLimits } from './cgroup.ts'
+import { findHostSockets } from './host-sockets.ts'
 import { withLimits } from './limits.ts'
 import type { Overlay } from './mounts.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import { withOverlay } from './overlay-mount.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
-import { seccompFilter } from './seccomp.ts'
+import { type SeccompOptions, seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
 
 /** Runs programs behind the walls of a profile. */
@@ -93,7 +94,7 @@ async function attempt(
   job: Job,
 ): Promise<Attempt> {
   const { command } = job
-  const prepared = prepare(system, state, job)
+  const prepared = prepare(system, state, { ...job, unmappedMemory: processes.keeps('memory') })
   const { file, args, descriptors, limits } = prepared
   const errors: Uint8Array[] = []
   try {
@@ -129,12 +130,16 @@ interface Prepared {
   ownFiles: string[]
 }
 
-function prepare(system: SandboxSystem, state: State, { profile, command, overlay }: Job): Prepared {
+function prepare(
+  system: SandboxSystem,
+  state: State,
+  { profile, command, overlay, unmappedMemory }: Job & Pick<SeccompOptions, 'unmappedMemory'>,
+): Prepared {
   state.folder ??= makeFolder()
   state.number += 1
   const argumentsFile = join(state.folder, `arguments-${state.number}`)
   const statusFile = join(state.folder, `status-${state.number}`)
-  const filter = seccompFile(state.folder, profile.unixSockets)
+  const filter = seccompFile(state.folder, { unixSockets: profile.unixSockets, unmappedMemory })
   const passages = passagesOf(profile, command.ports ?? {})
   const bubblewrap = toBubblewrapArguments(profile, system, {
     blankFile: join(state.folder, 'blank'),
@@ -143,6 +148,7 @@ function prepare(system: SandboxSystem, state: State, { profile, command, overla
     newProc: state.newProc,
     overlay,
     passages,
+    sockets: profile.unixSockets ? findHostSockets() : [],
   })
   writeArguments(argumentsFile, bubblewrap)
   writeFileSync(statusFile, '', { mode: 0o600 })
@@ -181,7 +187,7 @@ function prepareRelay(
   profile: SandboxProfile,
   { filter, passages }: { filter: string | undefined; passages: readonly Passage[] },
 ): Pick<Prepared, 'descriptors' | 'ownFiles'> {
-  const relayFilter = seccompFile(folder, true)
+  const relayFilter = seccompFile(folder, { unixSockets: true, unmappedMemory: false })
   if (filter === undefined || relayFilter === undefined) {
     throw new ToolError(
       'failed',
@@ -206,16 +212,16 @@ function makeFolder(): string {
   const folder = createPrivateFolder('sandbox')
   writeFileSync(join(folder, 'blank'), '', { mode: 0o000 })
   mkdirSync(join(folder, 'filters'))
-  for (const unixSockets of [true, false]) {
-    const filter = seccompFilter(process.arch, { unixSockets })
-    if (filter !== undefined) writeFileSync(join(folder, 'filters', String(unixSockets)), filter)
-  }
   return folder
 }
 
-function seccompFile(folder: string, unixSockets: boolean): string | undefined {
-  const known = seccompFilter(process.arch, { unixSockets }) !== undefined
-  return known ? join(folder, 'filters', String(unixSockets)) : undefined
+function seccompFile(folder: string, options: SeccompOptions): string | undefined {
+  const path = join(folder, 'filters', `${options.unixSockets}-${options.unmappedMemory}`)
+  if (existsSync(path)) return path
+  const filter = seccompFilter(process.arch, options)
+  if (filter === undefined) return undefined
+  writeFileSync(path, filter)
+  return path
 }
 
 /**

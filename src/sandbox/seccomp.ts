@@ -4,10 +4,13 @@
 // Blocked on purpose although programs do use them: io_uring (its operations pass by this filter), new user
 // namespaces (a fresh set of capabilities), sockets of other families (vsock reaches the machine that hosts a virtual
 // machine and is not confined by network namespaces), and Unix sockets unless the profile allows them: a read-only
-// mount does not keep anyone from connecting to a socket in it.
+// mount does not keep anyone from connecting to a socket in it. Where no control group counts memory, also memory that
+// belongs to no process: files in memory without a name (memfd), and large segments of System V (there may be 4096).
 
 export interface SeccompOptions {
   unixSockets: boolean
+  /** Memory that is held by a descriptor or a key alone. Only a control group sees it. */
+  unmappedMemory: boolean
 }
 
 /** The filter for this processor, or undefined where we have no table of its system calls. */
@@ -27,6 +30,7 @@ export function seccompFilter(architecture: string, options: SeccompOptions): Ui
     ...[table.clone, table.unshare].flatMap(number =>
       whenEqual(number, [load(argument(0)), jump(JSET, NEW_NAMESPACES, 0, 1), refuse(EPERM), allow()]),
     ),
+    ...(options.unmappedMemory ? [] : refuseUnmappedMemory(table)),
     ...whenEqual(table.ioctl, [
       load(argument(1)),
       ...FORBIDDEN_IOCTLS.flatMap(request => whenEqual(request, [refuse(EPERM)])),
@@ -41,6 +45,20 @@ export function seccompFilter(architecture: string, options: SeccompOptions): Ui
     allow(),
   ]
   return encode(program)
+}
+
+function refuseUnmappedMemory(table: CallTable): Instruction[] {
+  return [
+    ...table.memoryFiles.flatMap(number => whenEqual(number, [refuse(ENOSYS)])),
+    ...whenEqual(table.shmget, [
+      load(argument(1) + 4),
+      ...unlessEqual(0, [refuse(ENOMEM)]),
+      load(argument(1)),
+      jump(JGE, LARGE_SEGMENT, 0, 1),
+      refuse(ENOMEM),
+      allow(),
+    ]),
+  ]
 }
 
 interface Instruction {
@@ -59,6 +77,7 @@ const ALLOW = 0x7fff0000
 const ERRNO = 0x00050000
 
 const EPERM = 1
+const ENOMEM = 12
 const EACCES = 13
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
@@ -72,6 +91,7 @@ const argument = (index: number): number => 16 + 8 * index
 const NEW_NAMESPACES = 0x7e020000
 /** TIOCSTI and TIOCLINUX: put words into the input of whoever owns the terminal. */
 const FORBIDDEN_IOCTLS = [0x5412, 0x541c]
+const LARGE_SEGMENT = 64 * 1024
 const AF_UNIX = 1
 /** IPv4, IPv6 and netlink (which lists network interfaces). */
 const SOCKET_FAMILIES = [2, 10, 16]
@@ -110,6 +130,8 @@ interface CallTable {
   audit: number
   refused: readonly number[]
   missing: readonly number[]
+  memoryFiles: readonly number[]
+  shmget: number
   clone: number
   unshare: number
   ioctl: number
@@ -139,6 +161,9 @@ const TABLES: Readonly<Record<string, CallTable>> = {
       ...[320, 321, 323],
     ],
     missing: YOUNG.missing,
+    // memfd_create, memfd_secret
+    memoryFiles: [319, 447],
+    shmget: 29,
     clone: 56,
     unshare: 272,
     ioctl: 16,
@@ -156,6 +181,9 @@ const TABLES: Readonly<Record<string, CallTable>> = {
       ...[241, 265, 266, 268, 272, 273, 280, 282, 294],
     ],
     missing: YOUNG.missing,
+    // memfd_create, memfd_secret
+    memoryFiles: [279, 447],
+    shmget: 194,
     clone: 220,
     unshare: 97,
     ioctl: 29,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statfsSync, statSync } from 'node:fs'
 import type { GroupLimit, GroupLimits } from './cgroup.ts'
 import type { Started } from './spawner.ts'
 
@@ -37,15 +37,58 @@ export function descendantsOf(root: number, limit: number): number[] {
   return found
 }
 
-/** An upper bound first, which is cheap; the exact share (memory shared after a fork counts once) only above it. */
+/**
+ * Upper bounds first, which are cheap; the exact share (memory shared after a fork counts once) only above them. With it,
+ * what lies in the sandbox's file systems in memory, which belongs to no process.
+ */
 function memoryOf(pids: readonly number[], limit: number): number {
-  const upperBound = sum(pids, pid => {
-    const [, resident = '0', shared = '0'] = read(`/proc/${pid}/statm`).split(' ')
-    return (Number(resident) - Number(shared)) * PAGE_BYTES
-  })
-  if (upperBound <= limit) return upperBound
-  return sum(pids, pid => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024)
+  const files = bytesInFiles(pids.at(-1))
+  for (const measure of [residentBytes, ownBytes]) {
+    const upperBound = files + sum(pids, measure)
+    if (upperBound <= limit) return upperBound
+  }
+  return files + sum(pids, proportionalBytes)
 }
+
+function residentBytes(pid: number): number {
+  return Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES
+}
+
+/** Without mapped files, which the kernel can take back. Memory that processes share is in no file that it could. */
+function ownBytes(pid: number): number {
+  return kilobytes(read(`/proc/${pid}/status`), ['RssAnon', 'RssShmem'])
+}
+
+function proportionalBytes(pid: number): number {
+  const text = read(`/proc/${pid}/smaps_rollup`)
+  if (text === '') return ownBytes(pid)
+  // Kernels before 5.4 do not tell the kinds apart.
+  return kilobytes(text, text.includes('Pss_Anon') ? ['Pss_Anon', 'Pss_Shmem'] : ['Pss'])
+}
+
+function kilobytes(text: string, names: readonly string[]): number {
+  const values = names.map(name => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0))
+  return values.reduce((total, value) => total + value * 1024, 0)
+}
+
+/** As seen by one process of the command. Mapped ones count twice: better than not at all. */
+function bytesInFiles(pid: number | undefined): number {
+  return IN_MEMORY.reduce((total, folder) => {
+    try {
+      const path = `/proc/${pid}/root${folder}`
+      // Before bubblewrap has put up its walls, these are still the host's.
+      if (statSync(path).dev === statSync(folder).dev) return total
+      const { type, blocks, bfree, bsize } = statfsSync(path)
+      return type === TMPFS ? total + (blocks - bfree) * bsize : total
+    } catch {
+      // It ended while we looked, or the folder is not there. What it can hold is limited by its size.
+      return total
+    }
+  }, 0)
+}
+
+const IN_MEMORY = ['/dev/shm', '/var/tmp']
+const TMPFS = 0x01021994
 
 function sum(pids: readonly number[], measure: (pid: number) => number): number {
   return pids.reduce((total, pid) => total + measure(pid), 0)
