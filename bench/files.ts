@@ -24,8 +24,10 @@ export async function measureFiles(): Promise<Row[]> {
     return [
       await readSmall(sides),
       await editLarge(sides),
-      await overwrite(sides),
-      await create(sides),
+      await overwrite(sides, '4 KB', smallText, 100),
+      await create(sides, '4 KB', smallText(0), 100),
+      await overwrite(sides, '1 MB', largeText, 20),
+      await create(sides, '1 MB', largeText(0), 20),
       ...(await readTail(sides)),
     ]
   } finally {
@@ -86,27 +88,41 @@ async function editLarge({ kogu, server, theirs }: Sides): Promise<Row> {
   ])
 }
 
-async function overwrite({ kogu, server, theirs }: Sides): Promise<Row> {
-  const [ours, others] = [counted(smallText), counted(smallText)]
+async function overwrite(
+  { kogu, server, theirs }: Sides,
+  size: string,
+  text: (number: number) => string,
+  rounds: number,
+): Promise<Row> {
+  const [ours, others] = [counted(text), counted(text)]
+  const name = `same ${size}.ts`
   // An overwrite needs to know what it replaces: the run has written the file itself before.
-  await kogu.call('write_file', { path: 'same.ts', content: smallText(-1) })
-  return compare('write 4 KB over a file', 100, { ratio: 1 }, [
-    { run: () => kogu.call('write_file', { path: 'same.ts', content: ours() }) },
-    { run: () => server.call('write_file', { path: join(theirs, 'same.ts'), content: others() }) },
+  await kogu.call('write_file', { path: name, content: text(-1) })
+  return compare(`write ${size} over a file`, rounds, { ratio: 1 }, [
+    { run: () => kogu.call('write_file', { path: name, content: ours() }) },
+    { run: () => server.call('write_file', { path: join(theirs, name), content: others() }) },
   ])
 }
 
-async function create({ kogu, server, theirs }: Sides): Promise<Row> {
-  const [ours, others] = [counted(number => number), counted(number => number)]
-  const content = smallText(0)
-  return compare('write 4 KB as a new file', 100, { ratio: 1 }, [
-    { run: () => kogu.call('write_file', { path: `new-${ours()}.ts`, content }) },
-    { run: () => server.call('write_file', { path: join(theirs, `new-${others()}.ts`), content }) },
+async function create(
+  { kogu, server, theirs }: Sides,
+  size: string,
+  content: string,
+  rounds: number,
+): Promise<Row> {
+  const name = counted(number => `new ${size} ${number}.ts`)
+  return compare(`write ${size} as a new file`, rounds, { ratio: 1 }, [
+    { run: () => kogu.call('write_file', { path: name(), content }) },
+    { run: () => server.call('write_file', { path: join(theirs, name()), content }) },
   ])
 }
 
 function smallText(number: number): string {
   return LINE.repeat(Math.round(4096 / LINE.length)).replace('alpha', `alpha${number}`)
+}
+
+function largeText(number: number): string {
+  return LINE.repeat(Math.round(1024 ** 2 / LINE.length)).replace('alpha', `alpha${number}`)
 }
 
 /** Something else in each round. */
