@@ -5,6 +5,12 @@ import type { SandboxSystem } from './system.ts'
 const LIMITS_NOT_SET = 125
 
 /**
+ * This limit stops a fork bomb without ending it; the watchdog, which ends it, must see it go beyond what is allowed.
+ * Bubblewrap's own first process counts too.
+ */
+const ABOVE_WATCHDOG = 4
+
+/**
  * Lowers the limits for good and becomes the program. In sh, because it starts in a millisecond and every system with
  * bubblewrap has it; inside the sandbox, because the number of processes is then counted for the sandbox alone and not
  * for all of the user's. Shells other than bash call that number `-p`.
@@ -30,7 +36,7 @@ export function withLimits(
     Math.min(limits.cpuSeconds, hardLimits.cpu),
     blocks,
     Math.min(limits.openFiles, hardLimits.nofile),
-    Math.min(limits.processes, hardLimits.nproc),
+    Math.min(limits.processes + ABOVE_WATCHDOG, hardLimits.nproc),
   ]
   return ['/bin/sh', '-c', SCRIPT, 'kogu', ...values.map(String), ...command]
 }

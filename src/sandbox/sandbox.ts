@@ -49,23 +49,33 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
     isPrivileged: system.privileged,
     async run(profile, command, overlay) {
       const job = { profile, command, overlay }
-      const first = await attempt(processes, system, state, job)
-      if (first.problem === undefined) return first.result
-      if (state.newProc && first.problem.includes('mount proc')) {
-        // Containers that hide parts of /proc forbid a new one. Nothing ran yet, so it may be tried again.
-        state.newProc = false
-        const second = await attempt(processes, system, state, job)
-        if (second.problem === undefined) return second.result
+      for (let number = 1; ; number += 1) {
+        const { result, problem } = await attempt(processes, system, state, job)
+        if (problem === undefined) return result
+        // Nothing ran yet, so it may be tried again.
+        if (number < MOST_ATTEMPTS && isWorthAnother(state, problem)) continue
+        throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${problem}`, {
+          hint: 'Run `kogu doctor` to see which walls this machine has.',
+        })
       }
-      throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${first.problem}`, {
-        hint: 'Run `kogu doctor` to see which walls this machine has.',
-      })
     },
     close() {
       if (state.folder !== undefined) rmSync(state.folder, { recursive: true, force: true })
       state.folder = undefined
     },
   }
+}
+
+const MOST_ATTEMPTS = 4
+
+function isWorthAnother(state: State, problem: string): boolean {
+  if (state.newProc && problem.includes('mount proc')) {
+    // Containers that hide parts of /proc forbid a new one.
+    state.newProc = false
+    return true
+  }
+  // What was to be covered is gone, as sockets of the host may be at any moment.
+  return /Can't (create file|mkdir|find source)/.test(problem)
 }
 
 interface State {
@@ -94,7 +104,8 @@ async function attempt(
   job: Job,
 ): Promise<Attempt> {
   const { command } = job
-  const prepared = prepare(system, state, { ...job, unmappedMemory: processes.keeps('memory') })
+  const kernel = { unmappedMemory: processes.keeps('memory'), countsThreads: processes.keeps('processes') }
+  const prepared = prepare(system, state, { ...job, ...kernel })
   const { file, args, descriptors, limits } = prepared
   const errors: Uint8Array[] = []
   try {
@@ -130,10 +141,15 @@ interface Prepared {
   ownFiles: string[]
 }
 
+/** What follows from the limits that the kernel keeps here. */
+interface Kernel extends Pick<SeccompOptions, 'unmappedMemory'> {
+  countsThreads: boolean
+}
+
 function prepare(
   system: SandboxSystem,
   state: State,
-  { profile, command, overlay, unmappedMemory }: Job & Pick<SeccompOptions, 'unmappedMemory'>,
+  { profile, command, overlay, unmappedMemory, countsThreads }: Job & Kernel,
 ): Prepared {
   state.folder ??= makeFolder()
   state.number += 1
@@ -163,16 +179,22 @@ function prepare(
     file,
     args,
     descriptors: [argumentsFile, statusFile, ...filters, ...(relayed?.descriptors ?? [])],
-    limits: withOwnShare(profile.limits, relayed !== undefined),
+    limits: withOwnShare(profile.limits, { isRelayed: relayed !== undefined, countsThreads }),
     statusFile,
     ownFiles: [argumentsFile, statusFile, ...(relayed?.ownFiles ?? [])],
   }
 }
 
-/** What bubblewrap and the relay take is not the command's to answer for. */
-function withOwnShare({ memoryBytes, processes }: GroupLimits, isRelayed: boolean): GroupLimits {
-  const own = isRelayed ? { bytes: 128 * 1024 ** 2, processes: 24 } : { bytes: 4 * 1024 ** 2, processes: 2 }
-  return { memoryBytes: memoryBytes + own.bytes, processes: processes + own.processes }
+/** What bubblewrap and the relay take is not the command's to answer for. A control group counts the relay's threads. */
+function withOwnShare(limits: GroupLimits, how: { isRelayed: boolean; countsThreads: boolean }): GroupLimits {
+  const own = how.isRelayed
+    ? { bytes: 128 * 1024 ** 2, processes: 5 }
+    : { bytes: 4 * 1024 ** 2, processes: 2 }
+  const threads = how.isRelayed && how.countsThreads ? 20 : 0
+  return {
+    memoryBytes: limits.memoryBytes + own.bytes,
+    processes: limits.processes + own.processes + threads,
+  }
 }
 
 /** In a file, because arguments can be read by everyone on the machine and the environment may hold secrets. */
