@@ -11,8 +11,11 @@ export interface Permit {
   judged(absolutePath: string): string | undefined
   /** Whether a file met on the way (search, listing) may be shown and read. Called for thousands of paths. */
   mayRead(realPath: string): boolean
-  /** Whether this real path is never changed by a file tool (Kogu's own state, git internals, start-up files). */
-  isProtected(realPath: string): boolean
+  /**
+   * Whether this real path is never changed by a file tool (Kogu's own state, git internals, start-up files). What lies
+   * beside it can make it so; `exists` tells of a disk that is not there yet.
+   */
+  isProtected(realPath: string, exists?: (path: string) => boolean): boolean
   /** Set when the call runs a command line. */
   readonly command?: CommandPermit
 }

@@ -34,7 +34,7 @@ export function createPermit(
     writeScope: context.scope.writeScope,
     judged: path => judged.get(path),
     mayRead: path => mayRead(path, rules(), request, context),
-    isProtected: path => protectedReason(path, context.scope) !== undefined,
+    isProtected: (path, exists) => protectedReason(path, context.scope, exists) !== undefined,
     ...(command === undefined
       ? {}
       : {

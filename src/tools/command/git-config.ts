@@ -1,32 +1,46 @@
 /**
- * Settings of a repository that make git run a program, or take its files or its code from elsewhere. A git command may
- * change a repository's configuration, but none of these: the next `git status` of the person would run them.
+ * Settings of a repository that a command may change: those that git's own commands write, and everyday ones that only
+ * say how something is shown, named or joined. Hundreds of others make git, or a tool beside it, run a program or take
+ * files and code from elsewhere (`core.fsmonitor`, `alias.*`, `filter.*`, `gc.recentObjectsHook`, …), and new ones come
+ * with every release: what is not listed is for a person. In lower case, as git compares them.
  */
-const STEERS: readonly RegExp[] = [
-  /^core\.(fsmonitor|hookspath|sshcommand|editor|pager|worktree|attributesfile|askpass|gitproxy|alternaterefscommand)$/,
-  /^(filter|hook|pager|include|includeif|protocol|lfs|guitool|browser|man|tar)\./,
-  /^diff\.(external|.+\.(command|textconv))$/,
-  /^(diff|merge)tool\..+\.(cmd|path)$/,
-  /^merge\..+\.driver$/,
-  /^credential\.(.+\.)?helper$/,
-  /^gpg\..*(program|command)$/,
-  /^sequence\.editor$/,
-  /^interactive\.difffilter$/,
-  /^init\.templatedir$/,
-  /\.(uploadpack|receivepack|packobjectshook)$/,
-  /^url\..+\.(insteadof|pushinsteadof)$/,
-  /^remote\..+\.vcs$/,
-  /^trailer\..+\.(command|cmd)$/,
-  /^sendemail\..*(cmd|smtpserver)$/,
+const HARMLESS: readonly RegExp[] = [
+  /^core\.(bare|filemode|symlinks|ignorecase|precomposeunicode|logallrefupdates|repositoryformatversion)$/,
+  /^core\.(autocrlf|eol|safecrlf|quotepath|abbrev|whitespace|untrackedcache|preloadindex|commitgraph|longpaths)$/,
+  /^core\.(sparsecheckout|sparsecheckoutcone|compression|bigfilethreshold)$/,
+  /^extensions\.(worktreeconfig|objectformat|refstorage|partialclone|relativeworktrees|noop)$/,
+  /^(user|author|committer)\.(name|email)$/,
+  /^user\.(signingkey|useconfigonly)$/,
+  /^(commit|tag)\.gpgsign$/,
+  /^commit\.(verbose|status|cleanup)$/,
+  /^remote\..+\.(fetch|push|tagopt|mirror|prune|prunetags|promisor|partialclonefilter|followremotehead|gh-resolved)$/,
+  /^remote\..+\.(skipdefaultupdate|skipfetchall)$/,
+  /^branch\..+\.(merge|rebase|description|vscode-merge-base|gh-merge-base)$/,
+  /^branch\.(autosetupmerge|autosetuprebase|sort)$/,
+  /^submodule\..+\.(active|branch|ignore|shallow|fetchrecursesubmodules)$/,
+  /^submodule\.(active|recurse|fetchjobs)$/,
+  /^(color|column|advice)\../,
+  /^init\.defaultbranch$/,
+  /^pull\.(rebase|ff)$/,
+  /^push\.(default|autosetupremote|followtags|recursesubmodules|useforceifincludes)$/,
+  /^fetch\.(all|prune|prunetags|parallel|recursesubmodules|writecommitgraph)$/,
+  /^merge\.(ff|conflictstyle|renames|renamelimit|stat|log|autostash|directoryrenames)$/,
+  /^rebase\.(autosquash|autostash|updaterefs|stat|missingcommitscheck|rebasemerges|forkpoint)$/,
+  /^diff\.(algorithm|renames|renamelimit|context|colormoved|colormovedws|mnemonicprefix|noprefix|submodule)$/,
+  /^(log\.(date|decorate|abbrevcommit|follow)|status\.[a-z]+|tag\.sort|rerere\.(enabled|autoupdate))$/,
+  /^(gc\.auto|maintenance\.auto|index\.(sparse|version|threads)|checkout\.(guess|workers)|feature\.manyfiles)$/,
+  /^(http\.(postbuffer|version)|lfs\.repositoryformatversion|blame\.ignorerevsfile)$/,
 ]
-/** Harmless unless the value says that it is a command line. */
-const STEERS_BY_VALUE = /^(alias\..+|submodule\..+\.update)$/
+// Names of remotes and addresses: git takes the one where it expects the other.
+const ADDRESS =
+  /^(remote\..+\.(url|pushurl)|submodule\..+\.url|branch\..+\.(remote|pushremote)|remote\.pushdefault)$/
 
 /**
- * The first setting of `after` that steers git and was not the same before; null when there is none. What cannot be read
- * as git's syntax counts as such. `allowed` is asked about each: some subcommands set one that leads nowhere new.
+ * The first setting of `after` that is for a person to set and was not the same before; null when there is none. What
+ * cannot be read as git's syntax counts as such. `allowed` is asked about each: some subcommands set one that leads
+ * nowhere new. A setting may go: git then does what it does without it.
  */
-export function steeringChange(
+export function settingForPerson(
   before: string,
   after: string,
   allowed: (key: string, value: string) => boolean = () => false,
@@ -35,17 +49,29 @@ export function steeringChange(
   if (now === null) return 'a configuration that cannot be read'
   const old = readGitConfig(before) ?? new Map<string, string[]>()
   for (const [key, values] of now) {
-    const steering = values.filter(value => steers(key, value) && !allowed(key, value))
-    if (steering.length > 0 && JSON.stringify(old.get(key)) !== JSON.stringify(values)) return key
+    if (values.every(value => isHarmless(key, value) || allowed(key, value))) continue
+    if (JSON.stringify(old.get(key)) !== JSON.stringify(values)) return key
   }
   return null
 }
 
-function steers(key: string, value: string): boolean {
-  if (STEERS_BY_VALUE.test(key)) return value.trimStart().startsWith('!')
-  // A local helper of another protocol (`ext::sh -c …`) is a command line too.
-  if (/^remote\..+\.(url|pushurl)$/.test(key)) return /^\w+::/.test(value)
-  return STEERS.some(pattern => pattern.test(key))
+function isHarmless(key: string, value: string): boolean {
+  if (ADDRESS.test(key)) return isPlainAddress(value)
+  // `!command` is a value, too.
+  if (/^submodule\..+\.update$/.test(key)) return /^(checkout|rebase|merge|none)$/.test(value)
+  return HARMLESS.some(pattern => pattern.test(key))
+}
+
+/**
+ * An address that git contacts by itself, or a path: a repository in the workspace has no hooks but a person's. What
+ * names another helper (`ext::sh -c …`, `x://…`) starts it, and a host that begins like an option was one for ssh.
+ */
+function isPlainAddress(value: string): boolean {
+  if (/^[a-z][a-z0-9+.-]*::/i.test(value)) return false
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value)?.[1]
+  if (scheme !== undefined && !/^(https?|ssh|git|git\+ssh|ssh\+git|ftps?|file)$/.test(scheme)) return false
+  const host = value.replace(/^[a-z+]+:\/\//, '').replace(/^[^/]*@/, '')
+  return !value.startsWith('-') && !host.startsWith('-')
 }
 
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]/
@@ -53,6 +79,8 @@ const VARIABLE = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(=)?/
 
 /** All values by key (`section.subsection.name`, in lower case); null when the text is not git's syntax. */
 export function readGitConfig(text: string): Map<string, string[]> | null {
+  // Git ends a value there, and would read another one than we do.
+  if (text.includes('\0')) return null
   const found = new Map<string, string[]>()
   let rest = text.replace(/^\uFEFF/, '')
   let section: string | undefined

@@ -1,8 +1,10 @@
 import { lstatSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { GIT_STEERING, type GitPart, gitParts, hasGitShape, inFolder } from '../../core/git-folder.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { OverlayChange } from '../../sandbox/overlay-changes.ts'
-import { steeringChange } from './git-config.ts'
+import { settingForPerson } from './git-config.ts'
+import type { LayerView } from './layer-view.ts'
 
 /** What of a repository changed, and by which git subcommands of the approved line. */
 export interface GitChange {
@@ -12,6 +14,7 @@ export interface GitChange {
   readonly workspace: string
   /** Where the new content lies. */
   readonly upper: string
+  readonly view: LayerView
 }
 
 // Subcommands that write git's own configuration as part of what they are for.
@@ -19,43 +22,64 @@ const WRITES_CONFIG =
   /^(config|remote|branch|checkout|switch|clone|init|submodule|push|pull|worktree|sparse-checkout)$/
 // Lays out a repository from git's templates.
 const LAYS_OUT = /^(init|clone|submodule)$/
-const LINKS_REPOSITORIES = /^(worktree|submodule)$/
+const LINKS_REPOSITORIES = /^(worktree|submodule|clone)$/
+const MAKES_MODULES = /^(submodule|clone)$/
 const KEEPS_A_TODO = /^(rebase|pull|am|cherry-pick|revert)$/
 
 /**
- * Why a change inside (or of) a `.git` is not git's own doing; null when it is. Whatever can run code or lead git to
+ * Why a change inside (or of) a repository is not git's own doing; null when it is. Whatever can run code or lead git to
  * another folder is refused, also when the line runs git commands: the rest of the line may have written it.
  * Undefined: the path has nothing to do with git.
  */
 export function gitRefusal(git: GitChange): string | null | undefined {
-  const { change, subcommands } = git
-  const inside = /(?:^|\/)\.git(?:\/(.*))?$/.exec(change.path)
-  if (inside === null) return undefined
-  const runs = (pattern: RegExp): boolean => subcommands.some(name => pattern.test(name))
-  if (subcommands.length === 0) return 'it belongs to git, and the line runs no git command that changes it'
-  const own = inside[1]
-  if (change.entry === 'link') return 'a link can lead git to other files'
-  if (own === undefined) {
+  const parts = gitParts(git.change.path, git.view.exists)
+  if (parts.length === 0) return undefined
+  if (git.subcommands.length === 0)
+    return 'it belongs to git, and the line runs no git command that changes it'
+  if (git.change.entry === 'link') return 'a link can lead git to other files'
+  for (const part of parts) {
+    const refusal = grownRefusal(git, part) ?? partRefusal(git, part, parts)
+    if (refusal !== null) return refusal
+  }
+  return null
+}
+
+/** Settings and hooks could be laid down first, as ordinary files, and then a repository around them. */
+function grownRefusal({ view }: GitChange, { folder, named }: GitPart): string | null {
+  if (named || hasGitShape(name => view.existed(inFolder(folder, name)))) return null
+  const left = GIT_STEERING.find(name => view.stays(inFolder(folder, name)))
+  return left === undefined ? null : `it makes a repository around '${left}', which was there before`
+}
+
+function partRefusal(git: GitChange, { folder, own }: GitPart, all: readonly GitPart[]): string | null {
+  const { change } = git
+  const runs = (pattern: RegExp): boolean => git.subcommands.some(name => pattern.test(name))
+  if (own === '') {
     if (change.entry === 'directory') return null
     return runs(LINKS_REPOSITORIES) && isOwnLink(git) ? null : 'it leads git to another repository'
   }
-  const parts = own.split('/')
-  const name = parts.at(-1) ?? ''
-  if (parts.some(part => part.toLowerCase() === 'hooks')) {
+  const names = own.split('/')
+  const name = names.at(-1) ?? ''
+  // A repository of a submodule is judged by itself.
+  if (names[0] === 'modules' && all.some(each => each.folder.startsWith(`${folder}/modules/`))) return null
+  // The names of branches are free; a repository among them is found by its shape.
+  const at = names.indexOf('refs')
+  const before = at === -1 ? names : names.slice(0, at)
+  if (before.some(each => each.toLowerCase() === 'hooks')) {
     const isSample = change.entry === 'directory' ? name === 'hooks' : name.endsWith('.sample')
     return isSample && change.change === 'created' && runs(LAYS_OUT) ? null : 'git runs what is in hooks'
   }
+  if (at !== -1 || change.entry === 'directory') return null
   if (name === 'commondir' || name === 'gitdir') {
     const isWorktree = /^worktrees\/[^/]+\/(commondir|gitdir)$/.test(own) && runs(/^worktree$/)
     const isOwn = name === 'gitdir' || newText(git)?.trim() === '../..' || change.change === 'deleted'
     return isWorktree && isOwn ? null : 'it leads git to another repository'
   }
-  if (/(^|\/)info\/attributes$/.test(own)) return 'it can make git run programs'
-  if (/(^|\/)objects\/info\/(http-)?alternates$/.test(own)) return 'it leads git to other files'
-  if (/(^|\/)(rebase-merge|rebase-apply|sequencer)\//.test(own) && !runs(KEEPS_A_TODO)) {
-    return 'it can make git run programs'
-  }
-  if (/^config(\.worktree)?$/.test(name)) return configRefusal(git, own, runs)
+  if (/(^|\/)info\/attributes$/i.test(own)) return 'it can make git run programs'
+  if (/(^|\/)objects\/info\/(http-)?alternates$/i.test(own)) return 'it leads git to other files'
+  if (/(^|\/)(remotes|branches)\//i.test(own)) return 'it leads git to another repository'
+  if (/(^|\/)(rebase-merge|rebase-apply|sequencer)\//i.test(own)) return todoRefusal(git, name, runs)
+  if (/^config(\.worktree)?$/i.test(name)) return configRefusal(git, folder, runs)
   return null
 }
 
@@ -65,7 +89,39 @@ function isOwnLink(git: GitChange): boolean {
   const target = /^gitdir: ([^\n]+)\n?$/.exec(newText(git) ?? '')?.[1]
   if (target === undefined) return false
   const path = resolve(dirname(join(git.workspace, git.change.path)), target)
-  return isInside(path, git.workspace) && /\/\.git\/(modules|worktrees)\/./.test(path)
+  if (!isInside(path, git.workspace)) return false
+  const place = relative(git.workspace, path)
+  const isMade = gitParts(place, git.view.exists).some(({ own }) => /^(modules|worktrees)\/./.test(own))
+  return isMade && !leadsThroughLink(git, place)
+}
+
+/** A link to a folder outside of the workspace would lead to a repository that nobody looked at. */
+function leadsThroughLink({ workspace, upper }: GitChange, place: string): boolean {
+  const names = place.split('/')
+  return names.some((_, index) => {
+    const path = names.slice(0, index + 1).join('/')
+    return [upper, workspace].some(root =>
+      lstatSync(join(root, path), { throwIfNoEntry: false })?.isSymbolicLink(),
+    )
+  })
+}
+
+// As git reads a list of what is left to do; `exec` hands the rest of the line to a shell.
+const EXEC = /^[ \t]*(exec|x)([ \t\r]|$)/
+
+/** What an interrupted rebase goes on with when the person says `git rebase --continue`. */
+function todoRefusal(git: GitChange, name: string, runs: (pattern: RegExp) => boolean): string | null {
+  if (!runs(KEEPS_A_TODO)) return 'it can make git run programs'
+  const { change, workspace } = git
+  if (change.after === undefined || !/^(git-rebase-todo|todo|done)/.test(name)) return null
+  const text = newText(git) ?? ''
+  if (text === UNREADABLE) return 'it is too large to be checked'
+  const old = change.before === undefined ? '' : read(join(workspace, change.path))
+  const known = new Set(old.split('\n'))
+  const added = text.split('\n').some(line => EXEC.test(line) && !known.has(line))
+  return added
+    ? "it has 'exec' lines, which git would run later; only a person may leave a rebase with them"
+    : null
 }
 
 function newText({ change, upper }: GitChange): string | undefined {
@@ -74,31 +130,32 @@ function newText({ change, upper }: GitChange): string | undefined {
 
 function configRefusal(
   { change, workspace, upper }: GitChange,
-  own: string,
+  repository: string,
   runs: (pattern: RegExp) => boolean,
 ): string | null {
   if (!runs(WRITES_CONFIG)) return 'the line runs no git command that changes settings'
-  if (own.endsWith('config.worktree') && !runs(/^(sparse-checkout|worktree)$/)) {
+  if (/config\.worktree$/i.test(change.path) && !runs(/^(sparse-checkout|worktree)$/)) {
     return 'the line runs no git command that changes settings of a working tree'
   }
-  const isModule = own.startsWith('modules/')
-  if (isModule && !runs(/^submodule$/)) return 'the line runs no git command that changes submodules'
+  const isModule = /(^|\/)\.git\/modules\/./.test(repository)
+  if (isModule && !runs(MAKES_MODULES)) return 'the line runs no git command that changes submodules'
   if (change.change === 'deleted')
     return isModule ? null : 'the settings of a repository are not deleted by the way'
   const folder = dirname(join(workspace, change.path))
-  const key = steeringChange(
+  const key = settingForPerson(
     change.change === 'created' ? '' : read(join(workspace, change.path)),
     read(join(upper, change.path)),
     // A submodule's repository says where its files are.
     (name, value) => isModule && name === 'core.worktree' && isInside(resolve(folder, value), workspace),
   )
-  return key === null ? null : `it sets ${key}, which can make git run programs; only a person may do that`
+  return key === null ? null : `it sets ${key}; a person may do that outside of Kogu, with git config`
 }
 
 const MOST_BYTES = 1024 * 1024
+const UNREADABLE = '\0'
 
 /** What is too large to be a configuration is not one: its text is no valid syntax. */
 function read(path: string): string {
   const { size } = lstatSync(path)
-  return size > MOST_BYTES ? '\0' : readFileSync(path, 'utf8')
+  return size > MOST_BYTES ? UNREADABLE : readFileSync(path, 'utf8')
 }

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
@@ -15,6 +15,7 @@ import {
   toEffect,
 } from '../../workspace/undo-record.ts'
 import { gitRefusal } from './git-files.ts'
+import { type LayerView, viewLayer } from './layer-view.ts'
 
 const IN_MEMORY = 1024 * 1024
 /** Nor a link that took the place of the file is followed, nor a pipe waited for. */
@@ -27,8 +28,9 @@ export function recordChanges(
   layer: OverlayChanges,
   effects: Effect[],
 ): OverlayTarget {
+  const seen = { ...layer, view: viewLayer(layer) }
   return {
-    refusal: change => refusalOf(change, permit, layer),
+    refusal: change => refusalOf(change, permit, seen),
     async keep(changes) {
       const observer = createObserver()
       try {
@@ -69,15 +71,17 @@ export async function describeChanges(changes: OverlayChanges): Promise<Effect[]
 export function refusalOf(
   change: OverlayChange,
   { isProtected, command }: Permit,
-  { workspace, upper }: Pick<OverlayChanges, 'workspace' | 'upper'>,
+  { workspace, upper, view }: Pick<OverlayChanges, 'workspace' | 'upper'> & { view: LayerView },
 ): string | null {
   const path = join(workspace, change.path)
   const kind = change.change === 'deleted' ? 'file_delete' : 'file_write'
   const denied = command?.deniesChange?.(kind, path)
   if (denied !== undefined && denied !== null) return denied
-  if (!isProtected(path)) return null
-  const git = gitRefusal({ change, workspace, upper, subcommands: command?.git.subcommands ?? [] })
-  return git === undefined ? 'it can run code or changes what is allowed' : git
+  const git = gitRefusal({ change, workspace, upper, view, subcommands: command?.git.subcommands ?? [] })
+  // A folder such as `.kogu` stays what its name says, also in the shape of a repository.
+  if (git !== undefined && (git !== null || /(^|\/)\.git(\/|$)/.test(change.path))) return git
+  const exists = (other: string): boolean => git === undefined && view.exists(relative(workspace, other))
+  return isProtected(path, exists) ? 'it can run code or changes what is allowed' : null
 }
 
 async function toChange(

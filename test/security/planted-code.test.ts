@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { createSandboxed, type Sandboxed } from '../support/kogu.ts'
+
+// An approved line looks innocent, and the program that it starts is hostile: it leaves something behind that git or
+// another tool runs later, outside the sandbox, when the person does their everyday work.
+
+const system = findSandboxSystem()
+const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+
+let box: Sandboxed
+/** What hostile code leaves where it ran as the person. */
+let proof: string
+beforeEach(() => {
+  box = createSandboxed()
+  proof = join(box.home, 'proof')
+  box.write('a.txt', 'hello\n')
+})
+afterEach(() => box.remove())
+
+const run = (command: string) => box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once'])
+
+/** The line that a person would approve, with a script in the place of their tests. */
+const runHostile = (script: string, line = 'bash test.sh') => {
+  box.write('test.sh', script)
+  return run(line)
+}
+
+/** What the person does afterwards; some of it fails, and that is not the point. */
+const person = (folder: string, ...line: string[]) => {
+  try {
+    execFileSync(line[0] ?? '', line.slice(1), {
+      cwd: join(box.workspace, folder),
+      env: { PATH: process.env.PATH, HOME: box.home, GIT_CONFIG_NOSYSTEM: '1' },
+      stdio: 'ignore',
+    })
+  } catch {
+    // The hostile program may well have broken the repository.
+  }
+}
+
+const repository = () => {
+  person('.', 'git', 'init', '-q', '-b', 'main')
+  person('.', 'git', 'config', 'user.name', 'kim')
+  person('.', 'git', 'config', 'user.email', 'k@x')
+  person('.', 'git', 'add', '-A')
+  person('.', 'git', 'commit', '-qm', 'one')
+}
+
+const refused = (result: { error?: { code: string; message: string } }, what = '') =>
+  expect(result.error, what).toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('none of its changes were kept'),
+  })
+
+const BARE = (folder: string) => `
+mkdir -p ${folder}/objects ${folder}/refs
+echo 'ref: refs/heads/main' > ${folder}/HEAD
+printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "touch ${proof};false"\\n' > ${folder}/config
+`
+
+describe.skipIf(why !== '')(`a bare repository is one by its shape${why}`, () => {
+  test('the exploit works where nobody checks', () => {
+    box.write('test.sh', BARE('src'))
+    person('.', 'bash', 'test.sh')
+    person('src', 'git', 'status')
+    expect(existsSync(proof)).toBe(true)
+  })
+
+  test.each(['src', 'deep/er', '.'])('no program makes one in %s', folder => {
+    refused(runHostile(BARE(folder)))
+    refused(runHostile(BARE(folder), 'git init -q other; bash test.sh'))
+    if (existsSync(join(box.workspace, folder))) person(folder, 'git', 'status')
+    expect(existsSync(proof)).toBe(false)
+  })
+
+  test('nor piece by piece', () => {
+    mkdirSync(join(box.workspace, 'src/objects'), { recursive: true })
+    expect(runHostile(BARE('src').replace(/^echo.*$/m, '')).ok).toBe(true)
+    refused(runHostile("echo 'ref: refs/heads/main' > src/HEAD"))
+    refused(
+      runHostile("echo 'ref: refs/heads/main' > src/HEAD", 'git init -q o; git -C o branch x; bash test.sh'),
+    )
+    refused(
+      runHostile(
+        'echo ../x > src/commondir; echo ref: refs/heads/x > src/HEAD',
+        'git init -q o; bash test.sh',
+      ),
+    )
+    const tool = (name: string, input: object) =>
+      box.json(['call', name, JSON.stringify(input), '--yes-once'])
+    expect(tool('write_file', { path: 'src/HEAD', content: 'ref: refs/heads/main\n' }).error?.code).toBe(
+      'forbidden',
+    )
+    box.write('head', 'ref: refs/heads/main\n')
+    expect(tool('move_file', { source: 'head', destination: 'src/HEAD' }).error?.code).toBe('forbidden')
+    person('src', 'git', 'status')
+    expect(existsSync(proof)).toBe(false)
+  })
+
+  test('what is there is treated like .git, and can be deleted as a whole', () => {
+    person('.', 'git', 'init', '-q', '--bare', 'store')
+    refused(
+      runHostile(
+        `printf '#!/bin/sh\\ntouch ${proof}\\n' > store/hooks/pre-receive; chmod +x store/hooks/pre-receive`,
+      ),
+    )
+    refused(runHostile('echo x >> store/config', 'git tag x; bash test.sh'))
+    refused(
+      runHostile('mkdir -p .vscode/objects .vscode/refs; touch .vscode/HEAD', 'git tag x; bash test.sh'),
+    )
+    const input = { path: 'store/hooks/pre-receive', content: 'x' }
+    expect(box.json(['call', 'write_file', JSON.stringify(input), '--yes-once']).error?.code).toBe(
+      'forbidden',
+    )
+    expect(run('rm -rf store').ok).toBe(true)
+    expect(existsSync(join(box.workspace, 'store'))).toBe(false)
+  })
+})
+
+describe.skipIf(why !== '')(`a git command in the line opens nothing for the rest of it${why}`, () => {
+  test('settings that lead to a program are not kept, however they are spelled', () => {
+    repository()
+    const evil = `touch ${proof};false`
+    refused(run(`git config alias.st '-c core.fsmonitor="${evil}" status'`))
+    refused(run("git config rebase.instructionFormat '%s%nexec touch x'"))
+    refused(run(`git config gc.recentObjectsHook '${evil}'`))
+    refused(run(`git remote add origin 'ext::sh -c "${evil}"'`))
+    expect(run('git config core.hooksPath .husky').error.message).toContain('core.hookspath; a person may')
+    person('.', 'git', 'st')
+    expect(existsSync(proof)).toBe(false)
+  })
+
+  test('a remote in the workspace gets no hooks', () => {
+    repository()
+    const script = `git init -q --bare evil; printf '#!/bin/sh\ntouch ${proof}\n' > evil/hooks/pre-receive; chmod +x evil/hooks/pre-receive`
+    refused(
+      runHostile(`${script}; git remote add origin ./evil`, 'git remote -v; git init -q new; bash test.sh'),
+    )
+    expect(run('git init -q --bare evil && git remote add origin ./evil').ok).toBe(true)
+    refused(runHostile(script, 'git push -q origin main; bash test.sh'))
+    // A repository could hide where the names of branches are free.
+    refused(
+      runHostile(
+        script.replaceAll('evil', '.git/refs/heads/evil'),
+        'git tag x; git init -q new; bash test.sh',
+      ),
+    )
+    person('.', 'git', 'push', 'origin', 'main')
+    expect(existsSync(proof)).toBe(false)
+  })
+
+  test('a rebase that waits for the person gets no programs to run', () => {
+    repository()
+    const script = `mkdir -p .git/rebase-merge; cd .git/rebase-merge; printf 'x touch ${proof}\n' > git-rebase-todo
+echo refs/heads/main > head-name; git rev-parse HEAD | tee onto > orig-head; : > interactive; : > done; echo 0 > msgnum; echo 1 > end`
+    refused(runHostile(script, 'git rebase -q HEAD; bash test.sh'))
+    refused(runHostile(script, 'git tag x; bash test.sh'))
+    person('.', 'git', 'rebase', '--continue')
+    expect(existsSync(proof)).toBe(false)
+    // The same by hand, to see that git would have done it.
+    box.write('test.sh', script)
+    person('.', 'bash', 'test.sh')
+    person('.', 'git', 'rebase', '--continue')
+    expect(existsSync(proof)).toBe(true)
+  })
+
+  test('daily work goes on', () => {
+    const work = (line: string) => {
+      const { error, data } = run(line)
+      expect([line, error?.message, data]).toMatchObject([line, undefined, { success: true }])
+    }
+    work('git init -q -b main . && git config user.name kim && git config user.email k@x')
+    work('git add a.txt && git commit -qm one && git checkout -q -b fix/hooks && git branch config')
+    work('echo more >> a.txt && git stash -q && git stash pop -q && git commit -qam two')
+    work('echo more >> a.txt && git commit -qam three')
+    // An interactive rebase is only found in scripts: in a line it is refused before it runs.
+    box.write('squash.sh', "GIT_SEQUENCE_EDITOR='sed -i 2s/pick/edit/' git rebase -q -i HEAD~2")
+    work('bash squash.sh && git rebase --continue')
+    work(
+      'git clone -q --bare . store.git && git clone -q store.git copy && git remote add origin ./store.git',
+    )
+    work('git fetch -q && git push -q -u origin main && git branch -q --set-upstream-to=origin/main config')
+    work(
+      'git worktree add -q tree && git worktree remove tree && git -C store.git worktree add -q ../bare-tree',
+    )
+    work(
+      `git -c protocol.file.allow=always submodule --quiet add file://${box.workspace}/copy lib/module && git commit -qm four`,
+    )
+    work('git -c protocol.file.allow=always clone -q --no-local --recurse-submodules . with-modules')
+    work('git sparse-checkout set lib && git sparse-checkout disable && git gc -q')
+  })
+})
