@@ -24,6 +24,7 @@ import { compileRule, type Rule } from './permissions/rules.ts'
 import { createBackground } from './sandbox/background.ts'
 import { findUsableSystem } from './sandbox/detect-usable.ts'
 import { afterHook, beforeHook } from './sandbox/hook-command.ts'
+import { socketFolders } from './sandbox/host-sockets.ts'
 import { overlayProblem } from './sandbox/overlay.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes.ts'
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts'
@@ -157,6 +158,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
       .map(folder => folder.replace(/^~(?=\/)/, environment.home))
       .filter(folder => isAbsolute(folder) && normalize(folder) !== '/'),
     backgroundWrite: config.sandbox.background_write,
+    socketFolders: socketFolders(environment.home, environment.variables.XDG_RUNTIME_DIR, workspace.root),
     limits: {
       ...DEFAULT_SANDBOX_LIMITS,
       memoryBytes: config.sandbox.memory,

@@ -37,6 +37,8 @@ export interface Overlay {
 export interface MountOptions {
   overlay: Overlay | undefined
   passages: readonly Passage[]
+  /** The host's, as real paths. */
+  sockets: readonly string[]
 }
 
 /** Parents before children. */
@@ -49,7 +51,7 @@ export function toMounts(profile: SandboxProfile, options: MountOptions): Mount[
   const isBeneathHidden = (path: string): boolean => hidden.some(folder => isBeneath(path, folder))
   const shown = toShownMounts(profile, options).filter(({ path }) => !isBeneathHidden(path))
   // What is not to be seen anyway needs no cover, and none of our folders is to hold a place for one.
-  const covers = hidden
+  const covers = [...hidden, ...options.sockets.filter(path => !isOnOverlay(path, options.overlay))]
     .filter(
       path => !isBeneathHidden(path) && !OWN_CONTENT.includes(whatIsAt(path, shown)?.kind ?? 'readable'),
     )
@@ -128,6 +130,11 @@ function toRelayMounts(passages: readonly Passage[]): Mount[] {
     ),
     ...existing(relayPrograms()).map((path): Mount => ({ kind: 'readable', path })),
   ]
+}
+
+/** The sockets of what lies below it do not answer on a layer, which has inodes of its own. */
+function isOnOverlay(path: string, overlay: Overlay | undefined): boolean {
+  return overlay !== undefined && isInside(path, overlay.workspace)
 }
 
 function onOverlay(path: string, overlay: Overlay | undefined): { source?: string } {

@@ -57,7 +57,7 @@ export async function startBackground(
       writable: folders,
       replaced: permit.command.plan === null ? cachesFor(parts, { preview: false }) : [],
       readable: [workspace],
-      hidden: [...(await findHidden(permit, workspace)), ...ownState(parts)],
+      hidden: [...(await findHidden(permit)), ...ownState(parts), ...parts.socketFolders],
       protected: [],
       network: 'none',
       unixSockets: permit.command.plan === null,

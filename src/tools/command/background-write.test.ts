@@ -202,9 +202,7 @@ function approved(more: Partial<CommandPermit> = {}): { command: CommandPermit }
     command: {
       cwd: root,
       plan: null,
-      trees: [],
-      hidden: [],
-      deniedRoots: [],
+      hidden: { places: () => [], searched: [], hides: () => false, mayHide: () => false },
       git: { subcommands: [] },
       ...more,
     },
@@ -237,6 +235,7 @@ function toParts(workspace: string, backgroundWrite: string[]): CommandParts {
     path: ['/usr/bin', '/bin'],
     caches: [],
     backgroundWrite,
+    socketFolders: [],
     limits: DEFAULT_SANDBOX_LIMITS,
     redact: text => text,
   }

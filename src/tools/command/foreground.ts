@@ -255,7 +255,7 @@ async function profileFor(
     writable: readsOnly ? [] : context.permit.writeScope,
     replaced: readsOnly ? [] : cachesFor(parts, { preview }),
     readable: [parts.workspace],
-    hidden: [...(await findHidden(context.permit, parts.workspace)), ...parts.places.own],
+    hidden: [...(await findHidden(context.permit)), ...parts.places.own, ...parts.socketFolders],
     protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
     network: given.proxySocket === undefined ? 'none' : { proxySocket: given.proxySocket },
     unixSockets: !readsOnly,

@@ -28,6 +28,8 @@ export interface CommandParts {
   readonly caches: readonly string[]
   /** Folders of the workspace, relative to it, that background commands change without a record. Absent: none. */
   readonly backgroundWrite: readonly string[]
+  /** Where daemons of this machine keep their sockets. */
+  readonly socketFolders: readonly string[]
   readonly limits: SandboxLimits
   readonly redact: (text: string) => string
 }
