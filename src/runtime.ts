@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose.ts'
 import type { Access } from './core/access.ts'
@@ -14,6 +14,7 @@ import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules.ts'
 import type { RecoveredOverlay } from './sandbox/overlay-commit.ts'
+import { removeFilledFolder } from './sandbox/remove-tree.ts'
 import type { Places } from './store/places.ts'
 import { recoverWorkspace } from './workspace/recovery.ts'
 import type { UndoResult } from './workspace/undo-apply.ts'
@@ -155,8 +156,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
     async close() {
       await runs.save()
-      for (const id of runs.anonymous())
-        rmSync(join(parts.places.temporary, id), { recursive: true, force: true })
+      for (const id of runs.anonymous()) endRun(parts.places, id)
       await parts.close()
     },
   }
@@ -227,9 +227,9 @@ function newRunId(): string {
 /** Takes away the private /tmp of a run that nobody can continue. It is no reason for a call to fail. */
 function endRun(places: Places, id: string): void {
   try {
-    rmSync(join(places.temporary, id), { recursive: true, force: true })
+    removeFilledFolder(join(places.temporary, id))
   } catch {
-    // A folder that cannot be looked into: the call has said what there was to say.
+    // Somebody else's files are in it: the call has said what there was to say.
   }
 }
 

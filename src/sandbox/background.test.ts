@@ -115,6 +115,28 @@ describe.skipIf(why !== '')(`background commands${why}`, () => {
     expect(await ended(background, 'short')).toMatchObject({ reason: 'lifetime' })
   })
 
+  test('its limits end it, and its private folder goes with it', async () => {
+    const background = createBackground(state.folder)
+    const privateTmp = join(state.root, 'private')
+    mkdirSync(privateTmp)
+    const bomb = 'mkdir /tmp/a; chmod 0 /tmp/a; for i in {1..200}; do sleep 8 & done; sleep 8'
+    const memory =
+      'python3 -c "f = open(\\"/dev/shm/x\\", \\"wb\\"); [f.write(b\\"x\\" * 2**20) for _ in range(40)]; x = bytearray(105 * 2**20); import time; time.sleep(8)"'
+    const limits = { ...DEFAULT_SANDBOX_LIMITS, processes: 30, memoryBytes: 128 * 1024 ** 2 }
+    for (const [id, script, reason] of [
+      ['bomb', bomb, 'processes'],
+      ['memory', memory, 'memory'],
+    ] as const) {
+      const job = command(id, script)
+      await background.start({
+        ...job,
+        profile: { ...job.profile, limits, ...(id === 'bomb' ? { privateTmp } : {}) },
+      })
+      expect(await ended(background, id)).toMatchObject({ reason })
+    }
+    expect(existsSync(privateTmp)).toBe(false)
+  })
+
   test('it is behind the same walls as any command', async () => {
     const background = createBackground(state.folder)
     await background.start(command('walls', 'touch /etc/kogu-escape; touch here; echo done'))

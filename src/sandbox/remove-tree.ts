@@ -1,4 +1,4 @@
-import { chmodSync, type Dirent, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, type Dirent, existsSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 
 type Entry = Dirent<NonSharedBuffer>
 
@@ -32,6 +32,13 @@ export function emptyFolder(root: string): void {
     empty(next)
     rmdirSync(next)
   }
+}
+
+/** As `emptyFolder`, and the folder itself. */
+export function removeFilledFolder(root: string): void {
+  if (!existsSync(root)) return
+  emptyFolder(root)
+  rmdirSync(root)
 }
 
 function entriesOf(folder: Buffer): Entry[] {

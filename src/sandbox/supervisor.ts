@@ -23,6 +23,7 @@ import type {
 } from './background-protocol.ts'
 import { type HostPorts, openHostPorts } from './host-ports.ts'
 import { createProcesses } from './processes.ts'
+import { removeFilledFolder } from './remove-tree.ts'
 import { createSandbox, type Sandbox, type SandboxResult } from './sandbox.ts'
 import {
   announceSupervisor,
@@ -148,6 +149,7 @@ async function own(command: BackgroundCommand, meta: BackgroundMeta, resources: 
   const ended = await run(command, resources).catch(failedWith)
   // Before it is told that it ended: nobody finds the port taken then.
   ports.close()
+  removeTemporary(command.profile.privateTmp)
   writeMeta(place, { ...meta, ended: { at: Date.now(), ...ended } })
   // Only now: whoever hears that it does not run any more wants to read how it ended.
   running.delete(command.id)
@@ -182,6 +184,15 @@ async function run(command: BackgroundCommand, { place, sandbox }: Resources): P
     entry.stdin = undefined
     log.close()
     rmSync(stdinPath, { force: true })
+  }
+}
+
+/** Nobody else uses it. It is no reason to forget how the command ended. */
+function removeTemporary(path: string | undefined): void {
+  try {
+    if (path !== undefined) removeFilledFolder(path)
+  } catch {
+    // Somebody else's files are in it.
   }
 }
 
