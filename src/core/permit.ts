@@ -16,6 +16,8 @@ export interface Permit {
    * beside it can make it so; `exists` tells of a disk that is not there yet.
    */
   isProtected(realPath: string, exists?: (path: string) => boolean): boolean
+  /** Whether a command must not leave a change of this real path behind, which a file tool asks about. */
+  isGuarded?(realPath: string): boolean
   /** Set when the call runs a command line. */
   readonly command?: CommandPermit
 }

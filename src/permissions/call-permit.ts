@@ -6,6 +6,7 @@ import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import { defaultVerdict } from './defaults.ts'
+import { isGuarded } from './guarded-files.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
 import { protectedReason } from './protected-paths.ts'
@@ -38,6 +39,7 @@ export function createPermit(
     ...(command === undefined
       ? {}
       : {
+          isGuarded: path => isGuarded(path, context.scope, command.analysis),
           command: toCommandPermit(command.analysis, command.cwd, context.scope, {
             ...fileRules(rules(), request, context),
             network,

@@ -1,5 +1,6 @@
 import { sep } from 'node:path'
 import { isInside } from '../core/real-path.ts'
+import { RUN_BY_TOOLS } from './run-by-tools.ts'
 
 // Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
 // would otherwise open the file it points to.
@@ -61,7 +62,8 @@ const BY_PATH: readonly Sensitive[] = [
   [/\/\.config\/gh\/hosts\.yml$/, 9, 'GitHub credentials'],
   [/\/\.kogu\/(audit|undo|runs|tmp|overlays|background|locks)\//, 8, "Kogu's own state"],
   [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
-  [/\/\.(circleci|buildkite|husky)\//, 4, 'continuous integration or hooks'],
+  [/\/\.(circleci|buildkite)\//, 4, 'continuous integration'],
+  [RUN_BY_TOOLS, 4, 'tools run it by themselves'],
   [/^~\/\.config\/(google-chrome|chromium|bravesoftware)\//, 7, 'browser data'],
   [/^~\/\.mozilla\//, 7, 'browser data'],
   [/^~\/\.local\/share\/keyrings\//, 10, 'key ring'],
@@ -93,7 +95,7 @@ const ORDINARY: PathFacts = { sensitivity: 0, why: '' }
 /** How careful to be with a path: the highest level of all that matches. */
 export function analyzePath(realPath: string, context: PathContext): PathFacts {
   const folded = foldPath(realPath)
-  if (!WORTH_A_LOOK.test(folded)) return ORDINARY
+  if (!WORTH_A_LOOK.test(folded) && !RUN_BY_TOOLS.test(folded)) return ORDINARY
   const name = folded.slice(folded.lastIndexOf('/') + 1)
   if (HARMLESS.test(name)) return ORDINARY
   const home = foldPath(context.home)

@@ -3,11 +3,43 @@ import { gitParts } from '../core/git-folder.ts'
 import { isInside } from '../core/real-path.ts'
 import { foldPath, isSystemPath, type PathContext } from './paths.ts'
 
-// Inside the write scope, and yet no file tool changes them: they run code, or they are Kogu's own.
-const PROTECTED_FOLDER =
-  /^\.(git|kogu|vscode|idea|zed|fleet|claude|codex|gemini|cursor|opencode|windsurf|continue)$/
-const PROTECTED_FILE =
-  /^(kogu\.toml|\.mcp\.json|opencode\.jsonc?|\.(bash|zsh|ksh|csh|tcsh)rc|\.bash_(profile|login|logout|aliases)|\.profile|\.z(shenv|profile|login|logout)|\.login|\.inputrc|\.envrc|\.x(profile|initrc|sessionrc)|\.(vim|ex|nvim)rc|\.emacs|\.(gdb|lldb)init)$/
+// Inside the write scope, and yet no file tool changes them. The criterion: a tool runs code, or changes what is allowed,
+// because of them when a person merely opens or enters the folder, or works with git in it. What agents edit every day
+// for good reasons is asked about instead (run-by-tools.ts).
+const VERSION_CONTROL = ['git', 'hg', 'svn', 'bzr', 'jj', 'sl', 'pijul']
+const EDITORS = ['vscode', 'vs', 'idea', 'zed', 'fleet', 'helix', 'vim', 'nvim', 'nova', 'theia']
+const AGENTS = [
+  ...[
+    'claude',
+    'codex',
+    'gemini',
+    'cursor',
+    'opencode',
+    'windsurf',
+    'continue',
+    'roo',
+    'kiro',
+    'amazonq',
+    'qwen',
+  ],
+  ...['factory', 'trae', 'augment', 'cline', 'kilocode', 'crush', 'goose', 'junie', 'openhands'],
+]
+const PROTECTED_FOLDER = new RegExp(`^\\.(kogu|${[...VERSION_CONTROL, ...EDITORS, ...AGENTS].join('|')})$`)
+const EDITOR_FOLDER = new RegExp(`^\\.(${EDITORS.join('|')})$`)
+
+const PROTECTED_FILE = new RegExp(
+  `^(${[
+    // Kogu and other agents.
+    'kogu\\.toml|\\.mcp\\.json|opencode\\.jsonc?|\\.?crush\\.json|\\.claude\\.json|\\.aider\\.conf\\.ya?ml|\\.roomodes',
+    // Shells, and what they start.
+    '\\.(bash|zsh|ksh|csh|tcsh)rc|\\.bash_(profile|login|logout|aliases)|\\.profile|\\.z(shenv|profile|login|logout)',
+    '\\.login|\\.inputrc|\\.envrc|\\.x(profile|initrc|sessionrc)',
+    // Editors.
+    '\\.(g|l)?vimrc|\\.(ex|nvim)rc|\\.nvim\\.lua|\\.emacs|\\.dir-locals(-2)?\\.el',
+    // Interpreters and debuggers, which read them from the folder they are started in.
+    '\\.(gdb|lldb)init|\\.rprofile|\\.(pry|irb|pdb|sqlite|psql|python|octave)rc|\\.pythonrc\\.py|\\.ghci|\\.iex\\.exs|\\.erlang',
+  ].join('|')})$`,
+)
 
 /**
  * Why no file tool may change this path, whatever rules and people say; undefined when it may. Looks at the disk only for
@@ -25,7 +57,9 @@ export function protectedReason(
   const parts = foldPath(`/${own}`).split('/')
   const name = parts.at(-1) ?? ''
   if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
-  const folder = parts.find(part => PROTECTED_FOLDER.test(part))
+  // Packages bring the settings of their authors' editors along, and nobody opens one as a folder.
+  const isPackage = parts.includes('node_modules')
+  const folder = parts.find(part => PROTECTED_FOLDER.test(part) && !(isPackage && EDITOR_FOLDER.test(part)))
   if (folder !== undefined) return `'${folder}' can run code or holds Kogu's own state`
   const [repository] = gitParts(own, path => exists(`${root}/${path}`), foldName)
   return repository === undefined

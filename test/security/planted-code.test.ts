@@ -194,3 +194,29 @@ echo refs/heads/main > head-name; git rev-parse HEAD | tee onto > orig-head; : >
     work('git sparse-checkout set lib && git sparse-checkout disable && git gc -q')
   })
 })
+
+describe.skipIf(why !== '')(`files that tools run by themselves${why}`, () => {
+  test('no program leaves them behind; a file tool asks, and git alone brings them', () => {
+    repository()
+    refused(runHostile('mkdir .husky; echo x > .husky/pre-commit', 'git tag x; bash test.sh'))
+    refused(runHostile('echo x > .pre-commit-config.yaml'))
+    refused(runHostile('mkdir .helix; echo x > .helix/languages.toml'))
+    const input = JSON.stringify({ path: '.husky/pre-commit', content: 'npm test\n' })
+    expect(box.run(['call', 'write_file', input, '--mode', 'accept-edits']).code).toBe(7)
+    expect(box.run(['call', 'write_file', input, '--yes-once']).code).toBe(0)
+    expect(run('git add .husky && git commit -qm hooks && git checkout -q HEAD~1').ok).toBe(true)
+    expect(run('git checkout -q main').ok).toBe(true)
+    expect(existsSync(join(box.workspace, '.husky/pre-commit'))).toBe(true)
+  })
+
+  test('what husky sets up is refused with words that say what to do', () => {
+    repository()
+    const script = 'mkdir -p .husky/_; echo x > .husky/_/h; git config core.hooksPath .husky/_'
+    const { error } = runHostile(script, 'git fetch -q; bash test.sh')
+    refused({ error })
+    expect(error.message).toMatch(/change it with a file tool, which asks, or by git in a line of its own/)
+    expect(run('git config core.hooksPath .husky/_').error.message).toMatch(
+      /it sets core.hookspath; a person may do that outside of Kogu, with git config/,
+    )
+  })
+})

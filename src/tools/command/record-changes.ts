@@ -67,10 +67,13 @@ export async function describeChanges(changes: OverlayChanges): Promise<Effect[]
   return found
 }
 
+const GUARDED =
+  'tools run it by themselves; change it with a file tool, which asks, or by git in a line of its own'
+
 /** Why a command may not have changed this path. */
 export function refusalOf(
   change: OverlayChange,
-  { isProtected, command }: Permit,
+  { isProtected, isGuarded, command }: Permit,
   { workspace, upper, view }: Pick<OverlayChanges, 'workspace' | 'upper'> & { view: LayerView },
 ): string | null {
   const path = join(workspace, change.path)
@@ -81,7 +84,8 @@ export function refusalOf(
   // A folder such as `.kogu` stays what its name says, also in the shape of a repository.
   if (git !== undefined && (git !== null || /(^|\/)\.git(\/|$)/.test(change.path))) return git
   const exists = (other: string): boolean => git === undefined && view.exists(relative(workspace, other))
-  return isProtected(path, exists) ? 'it can run code or changes what is allowed' : null
+  if (isProtected(path, exists)) return 'it can run code or changes what is allowed'
+  return isGuarded?.(path) === true ? GUARDED : null
 }
 
 async function toChange(

@@ -1,0 +1,38 @@
+// A file that makes a tool run code when a person merely opens or enters the folder, or works with git in it, and that
+// agents have good reasons to edit. Writing it asks. What nobody needs an agent for is in protected-paths.ts; code that
+// a person runs on purpose (scripts of a package, build files, tests, settings of linters) is an ordinary file.
+
+const FOLDERS = [
+  'husky',
+  'githooks',
+  'git-hooks',
+  'lefthook',
+  'lefthook-local',
+  'cargo-husky',
+  'devcontainer',
+  'mise',
+  'direnv',
+]
+const FILES = [
+  // Hooks of git.
+  '\\.?lefthook(-local)?\\.(ya?ml|toml|jsonc?)',
+  '\\.pre-commit-config\\.ya?ml',
+  '\\.overcommit\\.yml',
+  'captainhook\\.json',
+  'grumphp\\.ya?ml',
+  '\\.rusty-hook\\.toml',
+  '\\.gitconfig',
+  // Editors.
+  '\\.devcontainer\\.json',
+  '[^/]+\\.(code-workspace|sublime-project)',
+  // On entering a folder.
+  '\\.?mise(\\.[\\w-]+)*\\.toml',
+  '\\.config/mise(/.*|\\.toml)',
+  // Programs that agents start.
+  'mcp\\.json',
+]
+
+/** On a folded path. Nobody opens a package among others as a folder of its own. */
+export const RUN_BY_TOOLS = new RegExp(
+  `^(?!.*/(node_modules|site-packages)/).*/(\\.(${FOLDERS.join('|')})(/.*)?|${FILES.join('|')})$`,
+)
