@@ -18,6 +18,8 @@ export type CommandJoin = 'first' | ';' | '&&' | '||'
 export interface CommandStage {
   readonly argv: readonly CommandArgument[]
   readonly redirects: readonly CommandRedirect[]
+  /** It runs in the root folder: a file of the project could choose what the program's name stands for. */
+  readonly apart?: true
 }
 
 /** A word, or the exit status of the step before between two pieces of text. */
@@ -41,19 +43,24 @@ export interface HostRefusal {
   readonly canBeAllowed: boolean
 }
 
+/** What a command must not see, by real paths. A folder stands for all that is in it. */
+export interface HiddenFiles {
+  /** Fixed places that are there now. */
+  readonly places: () => readonly string[]
+  /** Folders in which every entry has to be looked at. */
+  readonly searched: readonly string[]
+  readonly hides: (path: string) => boolean
+  /** False: `hides` is false for every call of this runtime, so that the answer can be kept. */
+  readonly mayHide: (path: string) => boolean
+}
+
 /** What the engine found out about a command line and lets it do. */
 export interface CommandPermit {
   readonly cwd: string
   /** Set for lines that only read; they run without a shell and cannot write anything. Null: run by bash, as approved. */
   readonly plan: CommandPlan | null
-  /** Folders that a line without a shell reads with all that is in them: what may not be read there has to be hidden. */
-  readonly trees: readonly string[]
-  /** Real paths that no command reads unless it was approved by name. */
-  readonly hidden: readonly string[]
-  /** Rules that forbid reading: what they name in the workspace is hidden from every command. Undefined: there are none. */
-  readonly deniesReading?: (realPath: string) => boolean
-  /** Real paths outside the workspace that rules forbid to read, with all that is below them. They exist. */
-  readonly deniedRoots: readonly string[]
+  /** What must not be there while it runs. */
+  readonly hidden: HiddenFiles
   /** The approval covered contacting other machines, and these only. */
   readonly network?: JudgeHost
   /** Rules that forbid changes hold for what a command did, too: why this real path may not be changed, or null. */

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
-import type { JudgeHost } from '../core/command.ts'
+import type { CommandPermit, JudgeHost } from '../core/command.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
-import { type CommandRules, toCommandPermit } from './command-permit.ts'
+import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import { defaultVerdict } from './defaults.ts'
 import { isGuarded } from './guarded-files.ts'
 import type { ScopeContext } from './hard-limits.ts'
+import { type HidingContext, hiddenFiles } from './hidden-files.ts'
 import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { isOwnState } from './paths.ts'
 import { protectedReason } from './protected-paths.ts'
-import type { Rule } from './rules.ts'
+import { type Rule, speaksOfFiles } from './rules.ts'
 
 /** What a call may do, from what was judged; `network` is the way out of its command. */
 export function createPermit(
@@ -39,12 +41,24 @@ export function createPermit(
     ...(command === undefined
       ? {}
       : {
+          command: permitFor(command),
           isGuarded: path => isGuarded(path, context.scope, command.analysis),
-          command: toCommandPermit(command.analysis, command.cwd, context.scope, {
-            ...fileRules(rules(), request, context),
-            network,
-          }),
         }),
+  }
+
+  function permitFor({ analysis, cwd }: Item & { kind: 'execute' }): CommandPermit {
+    const plan = analysis.plan === null ? null : resolvePlan(analysis.plan, cwd)
+    const { deniesChange, ...denied } = fileRules(rules(), request, context)
+    const hidden = hiddenFiles(analysis, {
+      ...denied,
+      scope: context.scope,
+      plan,
+      named: [...judged.values()],
+      reviewed: items.some(item => item.kind === 'custom' && item.name === 'unchecked-files'),
+      mayRead: path => mayRead(path, rules(), request, context),
+      mayHide: context.mayHide,
+    })
+    return toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network })
   }
 }
 
@@ -53,8 +67,8 @@ function fileRules(
   rules: readonly Rule[],
   request: JudgeRequest,
   context: DecideContext,
-): Omit<CommandRules, 'network'> {
-  const ofFiles = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
+): Pick<CommandRules, 'deniesChange'> & Pick<HidingContext, 'deniesReading' | 'deniedRoots'> {
+  const ofFiles = rules.filter(rule => rule.decision === 'deny' && speaksOfFiles(rule))
   const deniesReading = (path: string): boolean => {
     const item = fileItem('file_read', path, context.scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
@@ -94,6 +108,7 @@ function mayRead(
   request: JudgeRequest,
   context: DecideContext,
 ): boolean {
+  if (isOwnState(path, context.scope)) return false
   const item = fileItem('file_read', path, context.scope, false, path)
   const matching = rules.filter(rule => rule.matches(item, request))
   if (matching.some(rule => rule.decision !== 'allow')) return false

@@ -1,12 +1,20 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CommandArgument, CommandPermit, CommandPlan, CommandStep, JudgeHost } from '../core/command.ts'
-import { isInside, realPathOf } from '../core/real-path.ts'
+import type {
+  CommandArgument,
+  CommandPermit,
+  CommandPlan,
+  CommandStage,
+  CommandStep,
+  HiddenFiles,
+  JudgeHost,
+} from '../core/command.ts'
+import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
+import { runsApart } from './commands/programs/packages.ts'
 import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
 import { expandGlob } from './globs.ts'
-import { homeSecrets, type PathContext } from './paths.ts'
 import { withSafeGit } from './safe-git.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
@@ -16,25 +24,14 @@ const MOST_MATCHES = 10_000
 export function toCommandPermit(
   analysis: CommandAnalysis,
   cwd: string,
-  context: PathContext,
-  rules: CommandRules,
+  plan: CommandPlan | null,
+  { deniesChange, hidden, network }: CommandRules,
 ): CommandPermit {
-  const { deniesReading, deniesChange, deniedRoots, network } = rules
-  const named = [
-    ...analysis.access.flatMap(access => ('path' in access ? [access.path] : [])),
-    ...analysis.globs.map(glob => glob.directory),
-  ]
   return {
     cwd,
-    plan: analysis.plan === null ? null : resolvePlan(analysis.plan, cwd),
-    trees: analysis.trees.filter(tree => tree.content && tree.history !== true).map(tree => tree.path),
-    // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
-    hidden: homeSecrets(context.home).filter(
-      secret => existsSync(secret) && !named.some(path => isInside(path, secret)),
-    ),
-    ...(deniesReading === undefined ? {} : { deniesReading }),
+    plan,
+    hidden,
     ...(deniesChange === undefined ? {} : { deniesChange }),
-    deniedRoots,
     ...(network === undefined ? {} : { network }),
     git: { subcommands: gitSubcommands(analysis) },
   }
@@ -42,11 +39,9 @@ export function toCommandPermit(
 
 /** What rules say about things that only turn up while the command runs. */
 export interface CommandRules {
-  /** Undefined: no rule forbids reading anything. */
-  readonly deniesReading: ((realPath: string) => boolean) | undefined
   /** Undefined: no rule forbids changing anything. */
   readonly deniesChange: CommandPermit['deniesChange']
-  readonly deniedRoots: readonly string[]
+  readonly hidden: HiddenFiles
   /** Undefined: the line has no network. */
   readonly network: JudgeHost | undefined
 }
@@ -88,11 +83,11 @@ function isPlainFolder(path: string): boolean {
   }
 }
 
-function resolveStage({ argv, redirects }: PlanStage, cwd: string) {
+function resolveStage({ argv, redirects }: PlanStage, cwd: string): CommandStage | null {
   const words = argv.map(word => resolveWord(word, cwd))
-  return words.some(word => word === null)
-    ? null
-    : { argv: withSafeGit(words.filter(word => word !== null).flat()), redirects }
+  if (words.some(word => word === null)) return null
+  const known = words.filter(word => word !== null).flat()
+  return { argv: withSafeGit(known), redirects, ...(runsApart(known.map(String)) ? { apart: true } : {}) }
 }
 
 function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {

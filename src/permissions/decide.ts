@@ -12,6 +12,8 @@ export interface DecideContext {
   /** The grant that covers this item, if one does. */
   grantFor(item: Item, request: JudgeRequest): { id: string; text: string; source: string } | undefined
   readonly now: number
+  /** False: no call of this engine hides the file from a command. */
+  readonly mayHide: (realPath: string) => boolean
 }
 
 export interface Judged {

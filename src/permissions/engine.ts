@@ -28,8 +28,9 @@ import {
   offerGrants,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
+import { hidingCandidates } from './hidden-files.ts'
 import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
-import type { Rule } from './rules.ts'
+import { type Rule, speaksOfFiles } from './rules.ts'
 
 export interface EngineOptions {
   /** Real paths. */
@@ -58,12 +59,13 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): PermissionEngine {
   const session: Grant[] = []
   const lines = commandLines(options)
+  const mayHide = hidingCandidates(options.rules, options)
 
   const judge = (request: JudgeRequest): Judgement => {
     const scope = scopeOf(options, request.agent)
     const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
     const mode = request.mode ?? options.mode
-    const context = contextFor(options, mode, scope, grants)
+    const context: DecideContext = { ...contextFor(options, mode, scope, grants), mayHide }
     const items = expandItems(request, scope, lines.analyze, options.noSandbox, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
     const judged = decide(items, request, context)
@@ -113,7 +115,7 @@ function contextFor(
   mode: Mode,
   scope: ScopeContext,
   grants: readonly Grant[],
-): DecideContext {
+): Omit<DecideContext, 'mayHide'> {
   return {
     scope,
     mode,
@@ -315,8 +317,8 @@ function unreadable(request: JudgeRequest, context: DecideContext): (realPath: s
   let ofFiles: readonly Rule[] | undefined
   return path => {
     ofFiles ??= context.rules.filter(
-      ({ decision, definition, applies }) =>
-        decision !== 'allow' && definition.path !== undefined && applies(request, context.mode, context.now),
+      rule =>
+        rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, context.mode, context.now),
     )
     if (ofFiles.length === 0) return false
     const item = fileItem('file_read', path, context.scope, true, path)

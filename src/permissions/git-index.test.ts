@@ -22,13 +22,25 @@ test.each(['2', '3', '4'])('reads the names of tracked files from an index of ve
   git('add', '--intent-to-add', 'intended')
   git('update-index', '--index-version', version)
   const expected = [...names, 'intended'].map(name => join(folder, name)).sort()
-  expect(trackedFiles(join(folder, 'src/deep'))?.sort()).toEqual(expected)
+  expect([...(trackedFiles(join(folder, 'src/deep'))?.files ?? [])].sort()).toEqual(expected)
 })
 
-test('a damaged index and a folder without a repository have no names', () => {
+test('a damaged index is not taken for an empty one', () => {
   expect(trackedFiles(folder)).toBeUndefined()
   git('init', '-q')
-  expect(trackedFiles(folder)).toBeUndefined()
+  expect(trackedFiles(folder)).toEqual({ files: [], roots: [folder] })
   writeFileSync(join(folder, '.git/index'), 'DIRC\0\0\0\x02\0\0\0\x05')
-  expect(trackedFiles(folder)).toBeUndefined()
+  expect(trackedFiles(folder)).toBeNull()
+})
+
+test.each([
+  ['has its entries in another file', ['update-index', '--split-index']],
+  ['has its files somewhere else', ['config', 'core.worktree', '/srv']],
+  ['has hashes of another length', ['config', 'extensions.objectFormat', 'sha256']],
+])('a repository that %s is not one that is understood', (_, args) => {
+  git('init', '-q')
+  writeFileSync(join(folder, 'a'), 'a')
+  git('add', 'a')
+  git(...args)
+  expect(trackedFiles(folder)).toBeNull()
 })

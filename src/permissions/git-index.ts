@@ -1,23 +1,83 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isInside } from '../core/real-path.ts'
 
 const MOST_BYTES = 32 * 1024 * 1024
 /** Looking at more of them would take longer than the command. */
-const MOST_ENTRIES = 100_000
+const MOST_ENTRIES = 300_000
+
+/** What git tracks in a repository and the repositories inside it, by full paths. */
+export interface Tracked {
+  readonly files: readonly string[]
+  /** Working trees: the repository's own first. */
+  readonly roots: readonly string[]
+}
 
 /**
- * Full paths of the files that git tracks in the repository at or above a folder, read from its index without starting
- * git. Undefined when there is no repository, or its index is too large or not one that is understood.
+ * What git tracks in the repository at or above a folder, submodules included, read from the index without starting git.
+ * Undefined: there is no repository. Null: the index is too large or not one that is understood.
  */
-export function trackedFiles(folder: string): string[] | undefined {
+export function trackedFiles(folder: string): Tracked | null | undefined {
   const found = repositoryAbove(folder)
   if (found === undefined) return undefined
-  const index = readBounded(join(found.repository, 'index'))
-  return index === undefined ? undefined : namesOf(index)?.map(name => join(found.root, name))
+  const files: string[] = []
+  const roots: string[] = []
+  const open: Repository[] = [found]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { root, repository } = next
+    roots.push(root)
+    if (!isOrdinary(next)) return null
+    const index = join(repository, 'index')
+    const bytes = readBounded(index)
+    if (bytes === undefined && lstatSync(index, { throwIfNoEntry: false }) === undefined) continue
+    const entries = bytes === undefined ? undefined : entriesOf(bytes)
+    if (entries === undefined || roots.length > MOST_REPOSITORIES) return null
+    for (const { name, mode } of entries) {
+      files.push(join(root, name))
+      const inner = mode === SUBMODULE ? repositoryOf(join(root, name)) : undefined
+      if (inner !== undefined) open.push({ root: join(root, name), repository: inner })
+    }
+  }
+  return { files, roots }
+}
+
+/** Whether git tracks this file, or a file in this folder. */
+export function isTracked(path: string): boolean {
+  return trackedFiles(dirname(path))?.files.some(file => isInside(file, path)) === true
+}
+
+const MOST_REPOSITORIES = 200
+const SUBMODULE = 0o160000
+
+/** Not one whose files lie somewhere else, nor with hashes of another length. */
+function isOrdinary({ root, repository }: Repository): boolean {
+  return settingsOf(repository).every(text => {
+    if (text === null || /objectformat/i.test(text)) return false
+    const elsewhere = [...text.matchAll(/worktree\s*=\s*([^\n]*)/gi)].filter(
+      ([line]) => !/^worktreeconfig/i.test(line),
+    )
+    return elsewhere.every(([, value = '']) => resolve(repository, value.trim()) === root)
+  })
+}
+
+/** Texts of the configuration files of a repository; null for one that cannot be read. What they include is not followed. */
+export function settingsOf(repository: string): (string | null)[] {
+  // A worktree names the repository that it belongs to.
+  const shared = readBounded(join(repository, 'commondir'))?.toString().trim()
+  const folders = shared === undefined ? [repository] : [repository, resolve(repository, shared)]
+  return folders
+    .flatMap(folder => [join(folder, 'config'), join(folder, 'config.worktree')])
+    .filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    .map(path => readBounded(path)?.toString() ?? null)
+}
+
+export interface Repository {
+  readonly root: string
+  readonly repository: string
 }
 
 /** The nearest repository at or above a folder: its working tree and where its own files lie. */
-export function repositoryAbove(folder: string): { root: string; repository: string } | undefined {
+export function repositoryAbove(folder: string): Repository | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const repository = repositoryOf(root)
     if (repository !== undefined) return { root, repository }
@@ -25,7 +85,7 @@ export function repositoryAbove(folder: string): { root: string; repository: str
   }
 }
 
-function repositoryOf(root: string): string | undefined {
+export function repositoryOf(root: string): string | undefined {
   const path = join(root, '.git')
   try {
     if (lstatSync(path).isDirectory()) return path
@@ -58,17 +118,24 @@ export function readBounded(path: string): Buffer | undefined {
 }
 
 const HEADER = 12
-/** Times, owner, size and hash of an entry, and its flags. */
+/** Times, mode, owner, size and hash of an entry, and its flags. */
 const BEFORE_NAME = 62
+const MODE = 24
+const FOLDER = 0o040000
 const EXTENDED = 0x4000
 
-/** The names in an index file of version 2, 3 or 4. */
-function namesOf(bytes: Buffer): string[] | undefined {
+interface Entry {
+  readonly name: string
+  readonly mode: number
+}
+
+/** The entries of an index file of version 2, 3 or 4. */
+function entriesOf(bytes: Buffer): Entry[] | undefined {
   if (bytes.length < HEADER || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined
   const version = bytes.readUInt32BE(4)
   const count = bytes.readUInt32BE(8)
   if (version < 2 || version > 4 || count > MOST_ENTRIES) return undefined
-  const names: string[] = []
+  const entries: Entry[] = []
   let name = ''
   let at = HEADER
   for (let entry = 0; entry < count; entry += 1) {
@@ -85,10 +152,14 @@ function namesOf(bytes: Buffer): string[] | undefined {
     if (end === -1) return undefined
     // One character for each byte, so that version 4 can cut them off by bytes.
     name = kept + bytes.toString('latin1', start, end)
-    names.push(Buffer.from(name, 'latin1').toString('utf8'))
+    const mode = bytes.readUInt32BE(at + MODE)
+    // A sparse index has whole folders in the place of their files.
+    if (mode === FOLDER) return undefined
+    entries.push({ name: Buffer.from(name, 'latin1').toString('utf8'), mode })
     at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7)
   }
-  return names
+  // A split index has most of its entries in another file.
+  return bytes.toString('latin1', at, at + 4) === 'link' ? undefined : entries
 }
 
 /** Seven bits a byte, as in offsets of packs. */

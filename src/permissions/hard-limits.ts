@@ -1,6 +1,6 @@
 import { isInside } from '../core/real-path.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
-import type { PathContext } from './paths.ts'
+import { isOwnState, type PathContext } from './paths.ts'
 import { protectedReason } from './protected-paths.ts'
 
 /** A limit that neither a rule nor a grant nor a person can lift. */
@@ -47,6 +47,11 @@ function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
         reason: `No sandbox, so no command runs ([sandbox] required = true): ${item.details}`,
       }
     case 'file_read':
+      if (!isOwnState(item.real, context) && !isOwnState(item.path, context)) return undefined
+      return {
+        id: 'own-state',
+        reason: `Not allowed to read '${item.path}': it is Kogu's own state. The output of commands is read with command_output.`,
+      }
     case 'tool':
       return undefined
   }

@@ -5,6 +5,7 @@ import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
 import { trackedFiles } from './git-index.ts'
+import { programsOf } from './git-programs.ts'
 import { expandGlob } from './globs.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
 import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths.ts'
@@ -53,7 +54,8 @@ export function expandItems(
     for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
     items.push(...unwalledItems(analysis, cwd, noSandbox()))
-    if (analysis.plan !== null) items.push(...historyItems(analysis, context, isDenied))
+    if (analysis.plan !== null)
+      items.push(...historyItems(analysis, context, isDenied), ...programItems(analysis))
   }
   return items
 }
@@ -76,6 +78,8 @@ export interface NoSandbox {
 /** Names of what is found when a command would run without walls. */
 export const NO_SANDBOX = 'no-sandbox'
 export const SANDBOX_REQUIRED = 'sandbox-required'
+/** Git would start what the settings of a repository name. */
+export const REPOSITORY_PROGRAMS = 'repository-programs'
 
 function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSandbox | null): Item[] {
   if (noSandbox === null) return []
@@ -102,14 +106,28 @@ function historyItems(
 ): Item[] {
   const folders = new Set(trees.filter(tree => tree.history === true).map(tree => tree.path))
   for (const folder of folders) {
-    const found = trackedFiles(folder)?.find(
-      path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
-    )
+    const tracked = trackedFiles(folder)
+    const found =
+      tracked === null
+        ? 'files that cannot be checked'
+        : tracked?.files.find(
+            path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
+          )
     if (found === undefined) continue
     const details = `git could print ${found}, which may not be read unasked.`
     return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
   }
   return []
+}
+
+/** Git starts programs that its repository names; the person who made the line does not see them. */
+function programItems({ repositories }: CommandAnalysis): Item[] {
+  return repositories.flatMap(({ path, converts }) => {
+    const why = programsOf(path, converts)
+    if (why === null) return []
+    const details = `git would start programs that the repository names: ${why}.`
+    return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false } as const]
+  })
 }
 
 const MOST_MATCHES = 10_000

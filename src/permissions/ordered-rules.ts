@@ -41,6 +41,13 @@ export function compileOrdered(list: OrderedRules, context: PathContext, canonic
       return stop.some(position => position === index)
     }),
   )
+  const ofFiles = lines.map((line, index): Rule | undefined => {
+    const { tool = '', matches } = rules[index] ?? {}
+    if (line === undefined || !/^(\*|read_file|write_file|delete_file)$/.test(tool)) return line
+    const about = (path: string): boolean =>
+      pathSpellings(path, path, context).some(text => matches?.test(text) === true)
+    return { ...line, ordered: about }
+  })
   const fallback = toRule(
     { tool: '*', pattern: '*', action: list.defaultAction, origin: list.origin },
     'ordered-default',
@@ -49,7 +56,7 @@ export function compileOrdered(list: OrderedRules, context: PathContext, canonic
     (item, request) =>
       (item.kind === 'tool' || item.kind === 'execute') && stopsAt(item, request).includes(DEFAULT),
   )
-  return [...lines, fallback].filter(rule => rule !== undefined)
+  return [...ofFiles, fallback].filter(rule => rule !== undefined)
 }
 
 const DEFAULT = -1

@@ -24,7 +24,7 @@ describe('sensitivity', () => {
     ['/home/kim/.gitconfig', 4],
     ['/home/kim/shop/.npmrc', 7],
     ['/home/kim/shop/data.sqlite', 6],
-    ['/home/kim/.bash_history', 6],
+    ['/home/kim/.bash_history', 7],
     ['/etc/passwd', 8],
     ['/etc/shadow', 10],
     ['/etc/shadow-', 10],

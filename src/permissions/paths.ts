@@ -1,6 +1,7 @@
-import { sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { isInside } from '../core/real-path.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
+import { existingPlaces, namesIn, placeOf } from './secret-places.ts'
 
 // Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
 // would otherwise open the file it points to.
@@ -28,7 +29,7 @@ const BY_NAME: readonly Sensitive[] = [
   [/^\.env(\..+)?$/, 8, 'environment file'],
   [/^\.envrc$/, 7, 'environment file'],
   [/^secrets\..+$/, 9, 'secrets'],
-  [/^credentials/, 9, 'credentials'],
+  [/^\.?credentials/, 9, 'credentials'],
   [/\.secret$/, 9, 'secret'],
   [/\.(pem|key|p12|pfx|jks|keystore)$/, 9, 'key or certificate'],
   [/\.kdbx$/, 10, 'password database'],
@@ -36,11 +37,11 @@ const BY_NAME: readonly Sensitive[] = [
   [/^id_(rsa|dsa|ecdsa|ed25519)/, 10, 'private key'],
   [/^\.git-credentials$/, 9, 'git credentials'],
   [/^\.(npmrc|pypirc)$/, 7, 'package registry credentials'],
-  [/^\.(netrc|pgpass)$/, 8, 'login credentials'],
+  [/^(\.netrc|_netrc|\.pgpass|\.my\.cnf|\.mylogin\.cnf|\.htpasswd)$/, 8, 'login credentials'],
   [/^docker-compose.*\.ya?ml$/, 5, 'may hold passwords'],
   [/\.(sqlite|sqlite3|db)$/, 6, 'database'],
   [/^database\.yml$/, 7, 'database settings'],
-  [/^\.\w+_history$/, 6, 'history'],
+  [/^\.\w+_history$/, 7, 'history'],
   // Code that runs elsewhere: not secret, but a person looks at a change first.
   [
     /^(\.gitlab-ci\.yml|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$/,
@@ -50,36 +51,23 @@ const BY_NAME: readonly Sensitive[] = [
   [/^\.gitmodules$/, 4, 'where git fetches code from'],
 ]
 
-// On the whole folded path; `~` stands for the home folder.
+// On the whole folded path; `~` stands for the home folder. Fixed places of secrets are in secret-places.ts.
 const BY_PATH: readonly Sensitive[] = [
-  [/\/\.ssh\//, 10, 'SSH keys and settings'],
-  [/\/\.(aws|azure|gcloud)\//, 10, 'cloud credentials'],
-  [/\/\.config\/gcloud\//, 10, 'cloud credentials'],
-  [/\/\.gnupg\//, 10, 'GPG keys'],
-  [/\/\.password-store\//, 10, 'password store'],
-  [/\/\.kube\/config$/, 9, 'cluster credentials'],
-  [/\/\.docker\/config\.json$/, 8, 'registry credentials'],
-  [/\/\.config\/gh\/hosts\.yml$/, 9, 'GitHub credentials'],
-  [/\/\.kogu\/(audit|undo|runs|tmp|overlays|background|locks)\//, 8, "Kogu's own state"],
+  [/^~\/\.local\/state\/kogu\//, 8, "Kogu's own state"],
   [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
   [/\/\.(circleci|buildkite)\//, 4, 'continuous integration'],
   [RUN_BY_TOOLS, 4, 'tools run it by themselves'],
-  [/^~\/\.config\/(google-chrome|chromium|bravesoftware)\//, 7, 'browser data'],
-  [/^~\/\.mozilla\//, 7, 'browser data'],
-  [/^~\/\.local\/share\/keyrings\//, 10, 'key ring'],
   [/^~\/\.config\//, 5, 'user settings'],
   [/^~\/\.gitconfig$/, 4, 'git settings'],
-  [/^\/etc\/g?shadow/, 10, 'password hashes'],
-  [/^\/etc\/ssl\/private\//, 10, 'private keys'],
-  [/^\/etc\/sudoers(\.d\/|$)/, 9, 'sudo rules'],
+  // Not fixed places of secrets: hardly a program works without these two.
   [/^\/etc\/passwd$/, 8, 'system accounts'],
-  [/^\/etc\/hosts$/, 5, 'host names'],
   [/^\/(proc|sys)\//, 8, 'kernel interface'],
+  [/^\/etc\/hosts$/, 5, 'host names'],
 ]
 
 // One look that most paths do not pass: searches ask for hundreds of thousands of them.
 const WORTH_A_LOOK =
-  /\/\.|^\/(etc|proc|sys)\/|\/(secrets\.|credentials|docker-compose|database\.yml|id_|jenkinsfile|azure-pipe|bitbucket-pipe)|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
+  /\/\.|^\/(etc|proc|sys)\/|\/(library|snap)\/|\/(secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe)|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
 
 // Example files carry no secrets, and agents read them all day.
 const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
@@ -109,30 +97,34 @@ export function analyzePath(realPath: string, context: PathContext): PathFacts {
     if (level > best.sensitivity && (pattern.test(path) || pattern.test(`${path}/`)))
       best = { sensitivity: level, why }
   }
-  return best
+  const place = placeOf(path)
+  return place === undefined || place.level <= best.sensitivity
+    ? best
+    : { sensitivity: place.level, why: place.why }
 }
 
-/** Where keys and credentials are kept in a home folder. No command needs them that was not approved with their name. */
-export function homeSecrets(home: string): string[] {
-  return HOME_SECRETS.map(name => `${home}/${name}`)
+/**
+ * What no command sees that was not approved with its name: the fixed places, and what lies openly in the home folder
+ * under a name that is asked about. Never a folder that holds the workspace, nor files of a home that is the workspace.
+ */
+export function hiddenSecrets(context: PathContext): string[] {
+  const { home, workspace } = context
+  const open = isInside(home, workspace) ? [] : namesIn(home).map(name => join(home, name))
+  const named = open.filter(path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ)
+  return [...new Set([...existingPlaces(home), ...named])].filter(path => !isInside(workspace, path))
 }
 
-const HOME_SECRETS = [
-  '.ssh',
-  '.aws',
-  '.azure',
-  '.gcloud',
-  '.config/gcloud',
-  '.config/gh',
-  '.gnupg',
-  '.password-store',
-  '.local/share/keyrings',
-  '.kube',
-  '.docker/config.json',
-  '.netrc',
-  '.git-credentials',
-  '.pgpass',
-]
+// Kogu's state holds what commands printed, secrets too, and what files held before. `command_output` shows it redacted.
+const OWN_STATE = /\/\.kogu\/(?!(\.gitignore|config\.toml|local\.toml|schema\.json)$)./
+
+/** Whether no tool may read this, whatever rules and people say. */
+export function isOwnState(realPath: string, { workspace }: PathContext): boolean {
+  // Searches ask for hundreds of thousands of paths.
+  if (!/\.kogu/i.test(realPath) && PLAIN.test(realPath)) return false
+  // A workspace may itself lie below a folder of that name; only what is inside it counts.
+  const inside = isInside(realPath, workspace)
+  return OWN_STATE.test(foldPath(inside ? realPath.slice(workspace.length) : realPath))
+}
 
 export function isSystemPath(realPath: string): boolean {
   if (sep === '\\') return WINDOWS_SYSTEM.test(realPath)

@@ -50,6 +50,12 @@ export interface Rule {
   applies(request: JudgeRequest, mode: Mode, now: number): boolean
   /** Whether it speaks about this item of the call and matches it. */
   matches(item: Item, request: JudgeRequest): boolean
+  /** Set for lines of an ordered list: whether it may be about this file. Other rules have `definition.path`. */
+  readonly ordered?: (realPath: string) => boolean
+}
+
+export function speaksOfFiles({ definition, ordered }: Rule): boolean {
+  return definition.path !== undefined || ordered !== undefined
 }
 
 /** Canonical name of a tool, for any of its names. */

@@ -30,6 +30,10 @@ export function withSafeGit(argv: readonly CommandArgument[]): readonly CommandA
   if (typeof subcommand !== 'string') return argv
   const verb = Object.hasOwn(WITH_VERB, subcommand) ? WITH_VERB[subcommand] : undefined
   const next = argv[at + 1]
+  if (subcommand === 'reflog' && !(typeof next === 'string' && verb?.test(next))) {
+    // Without a word it shows, with the options of log.
+    return [...argv.slice(0, at + 1), ...NEITHER, ...argv.slice(at + 1)]
+  }
   if (verb !== undefined && typeof next === 'string' && verb.test(next)) {
     return [...argv.slice(0, at + 2), ...NEITHER, ...argv.slice(at + 2)]
   }

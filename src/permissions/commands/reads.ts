@@ -15,6 +15,7 @@ export function recordReads(
   if (verdict.reads.length > 0 || verdict.cwd !== 'no') raise(call, 'safe', '', ['reads-files'])
   for (const item of verdict.reads) recordItem(call, item, scope)
   if (verdict.history === true) recordHistory(call, scope)
+  if (verdict.programs !== undefined) recordRepositories(call, scope, verdict.programs === 'converters')
   if (verdict.cwd === 'no') return
   if (scope.cwds === null) {
     unknownFolder(call)
@@ -23,6 +24,13 @@ export function recordReads(
   for (const path of scope.cwds) {
     addAccess(call.report, { kind: 'file_read', path })
     if (verdict.cwd !== 'folder') recordTree(call, path, verdict.cwd === 'tree-content')
+  }
+}
+
+function recordRepositories({ report }: Call, scope: Scope, converts: boolean): void {
+  for (const path of scope.cwds ?? []) {
+    const known = report.repositories.get(path)?.converts === true
+    report.repositories.set(path, { path, converts: converts || known })
   }
 }
 

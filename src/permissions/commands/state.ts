@@ -17,6 +17,7 @@ import type {
   PlanStage,
   PlanStep,
   PlanWord,
+  RepositoryAccess,
   TreeAccess,
 } from './types.ts'
 import { LEVEL_SCORES } from './types.ts'
@@ -29,6 +30,7 @@ export interface Report {
   access: Map<string, Access>
   globs: Map<string, GlobAccess>
   trees: Map<string, TreeAccess>
+  repositories: Map<string, RepositoryAccess>
   effects: Set<EffectName>
   unresolved: boolean
   interactiveProgram: InteractiveProgram | null

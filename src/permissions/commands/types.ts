@@ -58,6 +58,13 @@ export interface TreeAccess {
   history?: true
 }
 
+/** A folder in whose git repository something is read by which git may start programs that the repository names. */
+export interface RepositoryAccess {
+  path: string
+  /** Programs that turn files into text are among them. */
+  converts: boolean
+}
+
 export interface InteractiveProgram {
   program: string
   instead: string
@@ -74,6 +81,7 @@ export interface CommandAnalysis {
   /** Patterns that the runner expands; the engine checks every match. */
   globs: GlobAccess[]
   trees: TreeAccess[]
+  repositories: RepositoryAccess[]
   effects: EffectName[]
   unresolved: boolean
   /** Set for full-screen programs, which are refused and not asked about. */

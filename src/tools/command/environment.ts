@@ -32,14 +32,17 @@ export function environmentFor(
 
 // A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
 // approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
-// `diff.external` makes git fail. Filters of a repository (`filter.*.clean`) cannot be switched off before git 2.41
-// (GIT_ATTR_SOURCE): they run, but in a sandbox that can write nothing and has no network.
+// `diff.external` makes git fail. Filters (`filter.*.clean`) cannot be switched off: where a repository has some, lines
+// that could start them are asked about.
 const SETTINGS: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
   ['core.pager', 'cat'],
   ['core.editor', 'false'],
+  // Other values start a git in each submodule, which options do not reach.
+  ['diff.submodule', 'short'],
+  ['status.submoduleSummary', 'false'],
   ['protocol.allow', 'never'],
   ['safe.bareRepository', 'explicit'],
   ['safe.directory', '*'],
@@ -56,6 +59,8 @@ const NEUTRAL_GIT: Readonly<Record<string, string>> = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_EDITOR: 'false',
   GIT_ASKPASS: 'false',
+  // Stands above `protocol.ext.allow` of a repository, which runs a program to fetch objects that are missing.
+  GIT_ALLOW_PROTOCOL: 'none',
   // A project file could name another toolchain, which would then be fetched and run.
   GOTOOLCHAIN: 'local',
   GIT_CONFIG_COUNT: String(SETTINGS.length),

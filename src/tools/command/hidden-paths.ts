@@ -1,57 +1,107 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { ToolError } from '../../core/errors.ts'
+import type { HiddenFiles } from '../../core/command.ts'
+import { isSystemError, ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 
-/** More entries than this are not looked through before a command: it would take longer than the command. */
-const MOST_ENTRIES = 300_000
+/** More entries than this are not looked through before a command: it would take seconds. */
+const MOST_ENTRIES = 1_000_000
+/** Each is a wall of its own, and building them takes longer the more there are. */
+const MOST_HIDDEN = 1000
 
-/**
- * Files and folders that a command must not see although they lie in folders it may read. For lines that only read, what
- * would be asked about is hidden as well: nobody was asked.
- */
-export async function findHidden(permit: Permit, workspace: string): Promise<string[]> {
-  const { command } = permit
+/** Files and folders that a command must not see, as they are now. Throws when they cannot all be found. */
+export async function findHidden({ command }: Permit): Promise<string[]> {
   if (command === undefined) return []
-  const { deniesReading } = command
-  const found = [...command.hidden]
-  if (command.plan !== null) {
-    for (const tree of command.trees) found.push(...(await listWhere(tree, path => !permit.mayRead(path))))
-  } else if (deniesReading !== undefined) {
-    found.push(...command.deniedRoots, ...(await listWhere(workspace, deniesReading)))
+  const { hidden } = command
+  const found = [...hidden.places()]
+  for (const folder of hidden.searched) found.push(...(await listHidden(folder, hidden)))
+  if (found.length > MOST_HIDDEN) {
+    throw new ToolError('failed', `${found.length} files here may not be read, too many to hide them all.`, {
+      hint: 'Use read_file and grep_search, which look at each file.',
+    })
   }
   return found
 }
 
-/** The topmost entries of a tree for which `isHidden` holds. Links are not followed. */
-async function listWhere(root: string, isHidden: (path: string) => boolean): Promise<string[]> {
-  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+/** What matters of a folder, as long as its times stay the same. */
+interface Listing {
+  readonly stamp: string
+  readonly entries: number
+  readonly folders: readonly string[]
+  readonly candidates: readonly { path: string; isFolder: boolean }[]
+}
+
+// A look at each folder is ten times cheaper than reading it. What may be hidden at all depends on the rules, which are
+// the same as long as the function is.
+const known = new WeakMap<HiddenFiles['mayHide'], Map<string, ReadonlyMap<string, Listing>>>()
+
+/** The topmost entries of a tree that are to be hidden. Links are not followed. */
+async function listHidden(root: string, { hides, mayHide }: HiddenFiles): Promise<string[]> {
+  const trees = known.get(mayHide) ?? new Map<string, ReadonlyMap<string, Listing>>()
+  known.set(mayHide, trees)
+  const before = trees.get(root)
+  const after = new Map<string, Listing>()
   const found: string[] = []
   const folders = [root]
   let seen = 0
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of entriesOf(folder)) {
-      const path = join(folder, entry.name)
-      seen += 1
-      if (isHidden(path)) found.push(path)
-      else if (entry.isDirectory()) folders.push(path)
+    const listing = listFolder(folder, before?.get(folder), mayHide)
+    if (listing === undefined) continue
+    if (listing.stamp !== UNSETTLED) after.set(folder, listing)
+    folders.push(...listing.folders)
+    for (const { path, isFolder } of listing.candidates) {
+      if (hides(path)) found.push(path)
+      else if (isFolder) folders.push(path)
     }
-    if (seen > MOST_ENTRIES) {
-      throw new ToolError('failed', `${root} holds too many files to check them all for secrets.`, {
-        hint: 'Name a smaller folder, or use grep_search.',
-      })
-    }
-    if (folders.length % 50 === 0) await setImmediate()
+    const yields = seen
+    seen += listing.entries + 1
+    if (seen > MOST_ENTRIES) throw tooMany(root)
+    if (Math.floor(yields / 2000) !== Math.floor(seen / 2000)) await setImmediate()
   }
+  trees.set(root, after)
   return found
 }
 
-function entriesOf(folder: string) {
+function tooMany(root: string): ToolError {
+  return new ToolError('failed', `${root} holds too many files to check them all for secrets.`, {
+    hint: 'Name a smaller folder, or use read_file and grep_search, which look at each file.',
+  })
+}
+
+const UNSETTLED = ''
+/** Times of files are as coarse as two seconds: within them a change need not show. */
+const SETTLED_MS = 3000
+
+function listFolder(
+  folder: string,
+  before: Listing | undefined,
+  mayHide: HiddenFiles['mayHide'],
+): Listing | undefined {
+  const stat = readable(() => lstatSync(folder, { throwIfNoEntry: false, bigint: true }))
+  if (stat?.isDirectory() !== true) return undefined
+  // The time of the last change of any kind, which nobody can set; the other one is there for odd file systems.
+  const stamp = `${stat.dev} ${stat.ino} ${stat.ctimeNs} ${stat.mtimeNs}`
+  if (before?.stamp === stamp) return before
+  const settled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
+  const entries = readable(() => readdirSync(folder, { withFileTypes: true })) ?? []
+  const folders: string[] = []
+  const candidates: Listing['candidates'][number][] = []
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    const isFolder = entry.isDirectory()
+    if (mayHide(path)) candidates.push({ path, isFolder })
+    else if (isFolder) folders.push(path)
+  }
+  return { stamp: settled ? stamp : UNSETTLED, entries: entries.length, folders, candidates }
+}
+
+/** Undefined: gone meanwhile, or not readable for us, and so not for the command. Any other problem ends the search. */
+function readable<Value>(read: () => Value): Value | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    // Not readable for us, and so not for the command.
-    return []
+    return read()
+  } catch (error) {
+    if (isSystemError(error) && /^(EACCES|EPERM|ENOENT|ENOTDIR)$/.test(error.code ?? '')) return undefined
+    throw error
   }
 }

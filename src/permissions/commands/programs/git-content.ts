@@ -50,6 +50,8 @@ export function gitContent(
       return has(PATCH) || !has(SUMMARY) ? changes(operands) : null
     case 'stash':
       return has(PATCH) || (operands.open[0]?.text === 'show' && !has(SUMMARY)) ? everything : null
+    case 'status':
+      return has('-v --verbose') ? everything : null
     case 'range-diff':
       return has(PATCH) || !has(SUMMARY) ? everything : null
     default:

@@ -35,7 +35,7 @@ const WALK =
   '--grep-reflog= --all-match --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings ' +
   '--perl-regexp --remove-empty --merges --no-merges --min-parents= --max-parents= --no-min-parents --no-max-parents ' +
   '--first-parent --exclude-first-parent-only --not --all --branches? --tags? --remotes? --glob= --exclude= --reflog ' +
-  '--alternate-refs --ignore-missing --boundary --cherry-mark --cherry-pick --left-only --right-only --cherry ' +
+  '--ignore-missing --boundary --cherry-mark --cherry-pick --left-only --right-only --cherry ' +
   '--walk-reflogs --merge --simplify-by-decoration --show-pulls --full-history --dense --sparse --simplify-merges ' +
   '--ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --pretty? --format= ' +
   '--abbrev-commit --no-abbrev-commit --oneline --encoding= --expand-tabs? --no-expand-tabs --notes? --no-notes ' +
@@ -54,6 +54,8 @@ function formatCheck({ list }: ParsedFlags): string | null {
     if (!/^--(?:pretty|format)$/.test(name) || value === '') continue
     if (!value.includes('%') && !BUILTIN_FORMATS.test(value) && !/^t?format:/.test(value))
       return 'the format is not known'
+    // Of a ref that leads to a file: all that is in it.
+    if (/%\(\*?raw/.test(value)) return 'the format prints whole objects'
     if (/%[+ -]?G|signature/.test(value)) return 'the format checks signatures, which starts another program'
   }
   return null
@@ -94,6 +96,12 @@ function configCheck({ flags, operands }: ParsedFlags): string | null {
   const secret =
     /extraheader|token|passw|secret|credential|proxy|smtp|^\.|\*/i.test(key) || !key.includes('.')
   return secret ? 'the setting may be a secret' : null
+}
+
+/** `diff` starts a git in the submodule, which options of this one do not reach. */
+function submoduleCheck({ list }: ParsedFlags): string | null {
+  const starts = list.some(({ name, value }) => name === '--submodule' && !/^(?:|log|short)$/.test(value))
+  return starts ? 'it starts another git in submodules' : null
 }
 
 const LOG: GitReader = { flags: DIFF + WALK, numeric: true, check: formatCheck }
@@ -287,7 +295,7 @@ export function readGit(call: GitCall): ReaderVerdict {
     return { ok: false, reason: `\`git ${call.subcommand}\` is not known to only read` }
   const parsed = parseGit(call.rest, reader)
   if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not known to only read` }
-  const reason = reader.check?.(parsed) ?? null
+  const reason = submoduleCheck(parsed) ?? reader.check?.(parsed) ?? null
   if (reason !== null) return { ok: false, reason }
   if (
     reader.max !== undefined &&
@@ -307,10 +315,22 @@ function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, re
   const operands = splitOperands(parsed.operands, rest)
   if (subcommand === 'grep') return grepReads(parsed, operands, reads)
   const shown = gitContent(subcommand, parsed, operands)
+  const programs = programsOf(subcommand, shown !== null)
   if (shown !== null)
-    return { ok: true, reads: [...reads, ...shown.reads], cwd: 'folder', history: shown.history }
+    return { ok: true, reads: [...reads, ...shown.reads], cwd: 'folder', history: shown.history, ...programs }
   if (!reader.noPaths) for (const arg of parsed.operands) reads.push(...revisionReads(arg))
-  return { ok: true, reads, cwd: 'folder' }
+  return { ok: true, reads, cwd: 'folder', ...programs }
+}
+
+/** These read objects and settings only; what git does with files of the working tree may start filters. */
+const NO_FILES =
+  /^(?:log|show|whatchanged|reflog|diff-tree|rev-list|shortlog|branch|tag|for-each-ref|show-ref|symbolic-ref|remote|rev-parse|ls-tree|cat-file|merge-base|name-rev|count-objects|check-ref-format|cherry|show-branch|version|config|stash|worktree|notes|bisect|verify-pack|ls-remote|merge-file)$/
+
+function programsOf(subcommand: string, printsFiles: boolean): { programs?: 'filters' | 'converters' } {
+  // Converters are switched off by options (safe-git.ts), which these two do not have.
+  if (subcommand === 'range-diff' || (subcommand === 'status' && printsFiles))
+    return { programs: 'converters' }
+  return NO_FILES.test(subcommand) ? {} : { programs: 'filters' }
 }
 
 /** The first `--` cannot be the value of an option (flags.ts), so what follows it is known. */
@@ -336,7 +356,7 @@ function grepReads(parsed: ParsedFlags, operands: GitOperands, reads: ReadItem[]
     const read = 'arg' in item ? item : { arg: item, tree: true, content: true }
     reads.push({ ...read, tree: true })
   }
-  return { ok: true, reads, cwd: 'tree-content', history }
+  return { ok: true, reads, cwd: 'tree-content', history, programs: 'filters' }
 }
 
 function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {

@@ -2,7 +2,7 @@
  * Package managers and version queries that only read. Not here, since a file in the project chooses what runs: yarn
  * (`yarnPath`), pnpm (`.pnpmfile.cjs`), maven and gradle (`.mvn/jvm.config`, wrapper), `python -m`, everything of npx.
  */
-import type { Arg } from '../args.ts'
+import { type Arg, literalArg } from '../args.ts'
 import { parseFlags } from '../flags.ts'
 import type { ReaderVerdict } from './special.ts'
 
@@ -46,6 +46,27 @@ export function isVersionQuery(program: string, args: Arg[]): boolean {
   if (args.length !== 1 || first === '') return false
   if (first === 'version' && /^(?:go|docker-compose)$/.test(program)) return true
   return flags?.split(' ').includes(first) === true
+}
+
+/** Listings that have nothing to do with the folder they are started in. */
+const APART = /^(?:cargo version|rustup|pip|pip3|gem|apt)$/
+const WRAPPERS = /^(?:nice|ionice|timeout|command|nohup|stdbuf|time)$/
+
+/**
+ * Whether a call that only reads is started outside the project. What answers to `cargo --version` may be a program that
+ * the project chooses (rust-toolchain.toml, .tool-versions, .python-version, global.json, …), when tools are found by shims.
+ */
+export function runsApart(words: readonly string[]): boolean {
+  return words.some((word, at) => {
+    if (at > 0 && !WRAPPERS.test(words[0] ?? '')) return false
+    const program = word.slice(word.lastIndexOf('/') + 1)
+    const rest = words.slice(at + 1)
+    return (
+      isVersionQuery(program, rest.map(literalArg)) ||
+      APART.test(program) ||
+      APART.test(`${program} ${rest[0]}`)
+    )
+  })
 }
 
 interface Listing {

@@ -252,7 +252,7 @@ const FILES: Record<string, Reader> = {
   },
   nm: {
     flags:
-      '-aABCDgnoprsSuUvVlP -t: -f: --debug-syms --demangle? --dynamic --defined-only --extern-only --undefined-only --numeric-sort --no-sort --print-size --size-sort --reverse-sort --print-file-name --radix= --format= --line-numbers --portability --special-syms --synthetic --no-demangle',
+      '-aABCDgnoprsSuUvVP -t: -f: --debug-syms --demangle? --dynamic --defined-only --extern-only --undefined-only --numeric-sort --no-sort --print-size --size-sort --reverse-sort --print-file-name --radix= --format= --portability --special-syms --synthetic --no-demangle',
     operands: 'read',
     check: noResponse,
   },
@@ -267,9 +267,10 @@ const FILES: Record<string, Reader> = {
     operands: 'read',
     check: noResponse,
   },
+  // Not -S and -l: they print the sources that debugging information names.
   objdump: {
     flags:
-      '-aCdDfFghHiKlprRsStTwWxz -j: -M: --archive-headers --file-headers --private-headers --headers --section-headers --all-headers --disassemble? --disassemble-all --source? --full-contents --debugging --line-numbers --syms --dynamic-syms --reloc --dynamic-reloc --section= --demangle? --start-address= --stop-address= --no-show-raw-insn --wide --version --no-addresses',
+      '-aCdDfFghHiKprRstTwWxz -j: -M: --archive-headers --file-headers --private-headers --headers --section-headers --all-headers --disassemble? --disassemble-all --full-contents --debugging --syms --dynamic-syms --reloc --dynamic-reloc --section= --demangle? --start-address= --stop-address= --no-show-raw-insn --wide --version --no-addresses',
     operands: 'read',
     check: noResponse,
   },

@@ -21,6 +21,8 @@ export type ReaderVerdict =
       argv?: Arg[]
       /** Any file of the git repository may be shown. */
       history?: boolean
+      /** Git may start filters that its repository names; `converters`: programs that turn files into text, too. */
+      programs?: 'filters' | 'converters'
     }
   | { ok: false; reason: string }
 
