@@ -33,6 +33,7 @@ describe('protected paths', () => {
     '/home/kim/shop/.irbrc',
     '/home/kim/shop/.pythonrc.py',
     '/home/kim/shop/node_modules/x/.envrc',
+    '/home/kim/shop/.vscode/node_modules/x',
     '/home/kim/shop/node_modules/x/.git/config',
     '/etc/hosts',
     '/usr/bin/ls',

@@ -6,26 +6,12 @@ import { foldPath, isSystemPath, type PathContext } from './paths.ts'
 // Inside the write scope, and yet no file tool changes them. The criterion: a tool runs code, or changes what is allowed,
 // because of them when a person merely opens or enters the folder, or works with git in it. What agents edit every day
 // for good reasons is asked about instead (run-by-tools.ts).
-const VERSION_CONTROL = ['git', 'hg', 'svn', 'bzr', 'jj', 'sl', 'pijul']
-const EDITORS = ['vscode', 'vs', 'idea', 'zed', 'fleet', 'helix', 'vim', 'nvim', 'nova', 'theia']
-const AGENTS = [
-  ...[
-    'claude',
-    'codex',
-    'gemini',
-    'cursor',
-    'opencode',
-    'windsurf',
-    'continue',
-    'roo',
-    'kiro',
-    'amazonq',
-    'qwen',
-  ],
-  ...['factory', 'trae', 'augment', 'cline', 'kilocode', 'crush', 'goose', 'junie', 'openhands'],
-]
-const PROTECTED_FOLDER = new RegExp(`^\\.(kogu|${[...VERSION_CONTROL, ...EDITORS, ...AGENTS].join('|')})$`)
-const EDITOR_FOLDER = new RegExp(`^\\.(${EDITORS.join('|')})$`)
+const VERSION_CONTROL = 'git|hg|svn|bzr|jj|sl|pijul'
+const EDITORS = 'vscode|vs|idea|zed|fleet|helix|vim|nvim|nova|theia'
+const AGENTS =
+  'claude|codex|gemini|cursor|opencode|windsurf|continue|roo|kiro|amazonq|qwen|factory|trae|augment|cline|kilocode|crush|goose|junie|openhands'
+const PROTECTED_FOLDER = new RegExp(`^\\.(kogu|${VERSION_CONTROL}|${EDITORS}|${AGENTS})$`)
+const EDITOR_FOLDER = new RegExp(`^\\.(${EDITORS})$`)
 
 const PROTECTED_FILE = new RegExp(
   `^(${[
@@ -58,8 +44,11 @@ export function protectedReason(
   const name = parts.at(-1) ?? ''
   if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
   // Packages bring the settings of their authors' editors along, and nobody opens one as a folder.
-  const isPackage = parts.includes('node_modules')
-  const folder = parts.find(part => PROTECTED_FOLDER.test(part) && !(isPackage && EDITOR_FOLDER.test(part)))
+  const packages = parts.indexOf('node_modules')
+  const folder = parts.find(
+    (part, index) =>
+      PROTECTED_FOLDER.test(part) && (packages === -1 || index < packages || !EDITOR_FOLDER.test(part)),
+  )
   if (folder !== undefined) return `'${folder}' can run code or holds Kogu's own state`
   const [repository] = gitParts(own, path => exists(`${root}/${path}`), foldName)
   return repository === undefined
