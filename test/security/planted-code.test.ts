@@ -118,6 +118,8 @@ describe.skipIf(why !== '')(`a bare repository is one by its shape${why}`, () =>
     )
     expect(run('rm -rf store').ok).toBe(true)
     expect(existsSync(join(box.workspace, 'store'))).toBe(false)
+    expect(box.run(['undo', '--yes']).code).toBe(0)
+    expect(existsSync(join(box.workspace, 'store/HEAD'))).toBe(true)
   })
 })
 
