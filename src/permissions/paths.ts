@@ -67,7 +67,7 @@ const BY_PATH: readonly Sensitive[] = [
 
 // One look that most paths do not pass: searches ask for hundreds of thousands of them.
 const WORTH_A_LOOK =
-  /\/\.|^\/(etc|proc|sys)\/|\/(library|snap)\/|\/(secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe)|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
+  /\/(?:\.|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe)|^\/(?:etc|proc|sys)\/|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
 
 // Example files carry no secrets, and agents read them all day.
 const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/

@@ -102,6 +102,44 @@ describe('programs that the repository chooses', () => {
     expect((await run('git status')).asked).toBe(true)
   })
 
+  test('nor those of a repository inside it, with or without a .gitmodules', async () => {
+    git('init', '-q')
+    git('init', '-q', 'lib')
+    box.write('lib/a.txt', 'one\n')
+    box.write('lib/.gitattributes', '*.txt filter=x\n')
+    git('-C', 'lib', 'add', '.')
+    git('-C', 'lib', 'commit', '-q', '-m', 'one')
+    git('-c', 'advice.addEmbeddedRepo=false', 'add', 'lib')
+    git('-C', 'lib', 'config', 'filter.x.clean', program('filter.sh', TELLS_ALL, 'cat'))
+    box.write('lib/a.txt', 'two\n')
+    for (const line of ['git status', 'git -C lib status', 'cd lib && git status', 'git diff --stat']) {
+      await expectNoLeak(line)
+      expect((await run(line)).asked, line).toBe(true)
+    }
+  })
+
+  test('files of a working tree elsewhere are not taken for files of the workspace', async () => {
+    git('init', '-q')
+    box.write('key.txt', 'old\n')
+    git('add', 'key.txt')
+    git('commit', '-q', '-m', 'one')
+    git('config', 'core.worktree', join(box.home, 'vault'))
+    await expectNoLeak('git diff')
+    expect((await run('git diff')).asked).toBe(true)
+  })
+
+  test('objects that are missing are not fetched by a program', async () => {
+    git('init', '-q')
+    git('add', 'main.txt')
+    git('commit', '-q', '-m', 'one')
+    git('config', 'remote.origin.url', `ext::${program('fetch.sh', TELLS_ALL)}`)
+    git('config', 'remote.origin.promisor', 'true')
+    git('config', 'protocol.ext.allow', 'always')
+    git('config', 'extensions.partialClone', 'origin')
+    const { text } = await run('git cat-file -e 1111111111111111111111111111111111111111')
+    expect(text).not.toMatch(/DENIED-|NEEDS-A|fetch\.sh/)
+  })
+
   test('the diff program of a submodule does not run', async () => {
     git('init', '-q')
     git('init', '-q', 'lib')

@@ -1,5 +1,4 @@
 import { lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { HiddenFiles } from '../../core/command.ts'
 import { isSystemError, ToolError } from '../../core/errors.ts'
@@ -87,8 +86,9 @@ function listFolder(
   const entries = readable(() => readdirSync(folder, { withFileTypes: true })) ?? []
   const folders: string[] = []
   const candidates: Listing['candidates'][number][] = []
+  const start = folder === '/' ? folder : `${folder}/`
   for (const entry of entries) {
-    const path = join(folder, entry.name)
+    const path = `${start}${entry.name}`
     const isFolder = entry.isDirectory()
     if (mayHide(path)) candidates.push({ path, isFolder })
     else if (isFolder) folders.push(path)
