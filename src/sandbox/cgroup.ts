@@ -95,11 +95,18 @@ export function keepsLimit(cgroup: Cgroup | undefined, limit: GroupLimit): boole
 
 /** Makes the group of one command. A process that writes its id to each of the files returned joins, with all it starts. */
 export function openGroup(cgroup: Cgroup, name: string): string[] {
-  return cgroup.trees.map(tree => {
-    const folder = folderOf(tree, name)
-    if (folder !== tree.folder) mkdirSync(folder)
+  const limiting = cgroup.trees.filter(tree => tree.controllers.length > 0)
+  return limiting.map(tree => {
+    const folder = join(tree.folder, name)
+    mkdirSync(folder)
     return join(folder, 'cgroup.procs')
   })
+}
+
+/** As of `openGroup`, of what all commands share: whoever starts them may join once for all. */
+export function sharedGroups(cgroup: Cgroup): string[] {
+  const shared = cgroup.trees.filter(tree => tree.controllers.length === 0)
+  return shared.map(tree => join(tree.folder, 'cgroup.procs'))
 }
 
 /** Throws when a limit cannot be set: nothing may run then. */
@@ -123,8 +130,8 @@ export function exceededIn(cgroup: Cgroup, name: string): GroupLimit | null {
 
 /** False while processes of the command are still about to end. */
 export function removeGroup(cgroup: Cgroup, name: string): boolean {
-  const folders = cgroup.trees.filter(tree => tree.controllers.length > 0).map(tree => folderOf(tree, name))
-  return folders.map(removeFolder).every(removed => removed)
+  const limiting = cgroup.trees.filter(tree => tree.controllers.length > 0)
+  return limiting.map(tree => removeFolder(join(tree.folder, name))).every(removed => removed)
 }
 
 /** As long as it takes, within reason; what stays is removed by the next Kogu. */
@@ -140,12 +147,8 @@ export function removeCgroup(cgroup: Cgroup): boolean {
 
 function controllersOf(cgroup: Cgroup | undefined, name = ''): { controller: Controller; folder: string }[] {
   return (cgroup?.trees ?? []).flatMap(tree =>
-    tree.controllers.map(key => ({ controller: CONTROLLERS[key], folder: folderOf(tree, name) })),
+    tree.controllers.map(key => ({ controller: CONTROLLERS[key], folder: join(tree.folder, name) })),
   )
-}
-
-function folderOf(tree: Tree, name: string): string {
-  return tree.controllers.length === 0 ? tree.folder : join(tree.folder, name)
 }
 
 /** In the first place that lets us, with those of the controllers that work there. */

@@ -15,6 +15,7 @@ import {
   openGroup,
   removeCgroup,
   removeGroupSoon,
+  sharedGroups,
 } from './cgroup.ts'
 import { inheritedDescriptors } from './inherited.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
@@ -68,7 +69,7 @@ function prepareGroup(request: SpawnRequest, limits: GroupLimits, groups: Groups
   if (cgroup === undefined) return [request, NO_GROUP]
   groups.made += 1
   const name = `command-${groups.made}`
-  const procs = openGroup(cgroup, name)
+  const procs = [...openGroup(cgroup, name), ...sharedGroups(cgroup)]
   limitGroup(cgroup, name, limits)
   const [file, args] = withGroup(procs, request.file, request.args)
   return [

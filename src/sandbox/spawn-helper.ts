@@ -13,6 +13,7 @@ import {
   limitGroup,
   removeCgroup,
   removeGroupSoon,
+  sharedGroups,
 } from './cgroup.ts'
 import { inheritedDescriptors } from './inherited.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
@@ -42,6 +43,8 @@ function main(): void {
   process.stdout.on('error', end)
   for (const descriptor of inheritedDescriptors()) closeSync(descriptor)
   try {
+    if (cgroup !== undefined)
+      for (const path of sharedGroups(cgroup)) writeFileSync(path, String(process.pid))
     makePipes()
   } catch (error) {
     send({ type: 'unable', message: messageOf(error) })

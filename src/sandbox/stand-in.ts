@@ -20,6 +20,15 @@ export interface StandIns {
 
 /** Enough for commands that follow each other without a pause. */
 const MOST = 8
+/** New ones come while nothing starts, unless so few are left: they take processors from the command. */
+const FEW = 3
+const QUIET_MS = 50
+
+interface State {
+  made: number
+  wanted: number
+  timer: NodeJS.Timeout | undefined
+}
 
 const JOIN = 'for file do echo $$ > "$file" || refused=yes; done'
 const REFUSED = 'kogu: the control group of the command could not be joined'
@@ -29,7 +38,7 @@ const WAIT = `${JOIN}; read -r script && . "$script"`
 
 export function createStandIns(cgroup: Cgroup): StandIns {
   const waiting: StandIn[] = []
-  const state = { made: 0, wanted: 1 }
+  const state: State = { made: 0, wanted: 1, timer: undefined }
   const add = (): void => {
     state.made += 1
     waiting.push(start(cgroup, `command-${state.made}`, waiting))
@@ -45,11 +54,13 @@ export function createStandIns(cgroup: Cgroup): StandIns {
       if (waiting.length === 0) add()
       const standIn = waiting.shift()
       if (standIn === undefined) throw new Error('unreachable')
-      setImmediate(refill)
+      clearTimeout(state.timer)
+      state.timer = setTimeout(refill, waiting.length < FEW ? 0 : QUIET_MS)
       return standIn
     },
     end() {
       state.wanted = 0
+      clearTimeout(state.timer)
       for (const { child } of waiting) child.kill('SIGKILL')
     },
   }
