@@ -25,6 +25,11 @@ export const GIT_STEERING: readonly string[] = [
   'sequencer',
 ]
 const OWN = new Set([...GIT_STEERING, 'head', 'refs'])
+// One look that most paths do not pass: a command may change a hundred thousand of them. Other letters may fold to these.
+const WORTH_A_LOOK = new RegExp(
+  `(^|/)(\\.git|${[...OWN].join('|').replaceAll('.', '\\.')})[. ]*(/|$)|[^ -~]`,
+  'i',
+)
 
 /**
  * The repositories that a relative path belongs to, from the outside in. Git needs no `.git`: a folder in which HEAD,
@@ -36,6 +41,7 @@ export function gitParts(
   exists: (path: string) => boolean,
   fold: (name: string) => string = name => name.toLowerCase(),
 ): GitPart[] {
+  if (!WORTH_A_LOOK.test(path)) return []
   const names = path.split('/')
   const found: GitPart[] = []
   for (const [index, name] of names.entries()) {

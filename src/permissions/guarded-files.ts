@@ -9,8 +9,12 @@ import { RUN_BY_TOOLS } from './run-by-tools.ts'
  */
 export function isGuarded(realPath: string, { workspace }: PathContext, analysis: CommandAnalysis): boolean {
   if (!isInside(realPath, workspace)) return false
-  return RUN_BY_TOOLS.test(foldPath(realPath.slice(workspace.length))) && !isPlain(analysis)
+  const path = foldPath(realPath.slice(workspace.length))
+  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path) && !isPlain(analysis)
 }
+
+// Packages bring along what their authors use, and nobody works in one.
+const PACKAGE = /\/(node_modules|site-packages)\//
 
 function isPlain({ commands, effects, unresolved }: CommandAnalysis): boolean {
   if (unresolved || effects.includes('runs-code')) return false

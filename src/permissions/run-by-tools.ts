@@ -24,7 +24,6 @@ const FILES = [
   '\\.gitconfig',
   // Editors.
   '\\.devcontainer\\.json',
-  '[^/]+\\.(code-workspace|sublime-project)',
   // On entering a folder.
   '\\.?mise(\\.[\\w-]+)*\\.toml',
   '\\.config/mise(/.*|\\.toml)',
@@ -32,7 +31,7 @@ const FILES = [
   'mcp\\.json',
 ]
 
-/** On a folded path. Nobody opens a package among others as a folder of its own. */
+/** On a folded path that begins with a slash. */
 export const RUN_BY_TOOLS = new RegExp(
-  `^(?!.*/(node_modules|site-packages)/).*/(\\.(${FOLDERS.join('|')})(/.*)?|${FILES.join('|')})$`,
+  `/(\\.(${FOLDERS.join('|')})(/|$)|(${FILES.join('|')})$)|\\.(code-workspace|sublime-project)$`,
 )
