@@ -213,7 +213,7 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     const inRun = (command: string) =>
       box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once', '--run', 'r2'])
     const leave = (how: string) =>
-      inRun(`f=$(trap -p EXIT | grep -o '/tmp/.kogu-state[^ ]*'); trap - EXIT; ${how}; kill -9 $$`)
+      inRun(`f=$(trap -p EXIT | grep -o '/run/kogu-state[^ ]*'); trap - EXIT; ${how}; kill -9 $$`)
     leave('mkfifo $f')
     leave('mkdir -p $f/x')
     leave(`ln -s ${secret} $f`)

@@ -23,6 +23,8 @@ export interface SandboxProfile {
   readonly env: Readonly<Record<string, string>>
   /** A folder that the program sees as /tmp; absent: an empty one in memory that ends with it. */
   readonly privateTmp?: string
+  /** The program cannot change `privateTmp`. `shared`: others may while it starts, so nothing can be mounted in it. */
+  readonly privateTmpIs?: 'read-only' | 'shared'
   readonly cwd: string
   readonly limits: SandboxLimits
 }

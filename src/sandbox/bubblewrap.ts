@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import type { SandboxProfile } from '../core/sandbox.ts'
-import { type Mount, type Overlay, toMounts } from './mounts.ts'
+import type { Mount, Overlay } from './mounts.ts'
 import { type Passage, toEnvironmentArguments } from './network.ts'
 import type { SandboxSystem } from './system.ts'
 
@@ -17,8 +17,6 @@ export interface BubblewrapOptions {
   overlay: Overlay | undefined
   /** Kept by the relay; with none, there is no relay and no second bubblewrap. */
   passages: readonly Passage[]
-  /** Unix sockets of the host, which the program must not reach. */
-  sockets: readonly string[]
 }
 
 /**
@@ -28,10 +26,10 @@ export interface BubblewrapOptions {
 export function toBubblewrapArguments(
   profile: SandboxProfile,
   system: SandboxSystem,
+  mounts: readonly Mount[],
   options: BubblewrapOptions,
 ): string[] {
   const relayed = options.passages.length > 0
-  const mounts = toMounts(profile, options)
   const sizes = sizesOf(mounts, profile)
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
@@ -96,8 +94,8 @@ function sizesOf(mounts: readonly Mount[], { limits }: SandboxProfile): Sizes {
  * Mounts, not modes, are the walls, and none of these rights can change a mount.
  */
 export function fileCapabilities(profile: SandboxProfile): string[] {
-  const names =
-    profile.writable.length === 0 ? ['CAP_DAC_OVERRIDE'] : ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER']
+  const changesNothing = profile.writable.length === 0 && (profile.replaced ?? []).length === 0
+  const names = changesNothing ? ['CAP_DAC_OVERRIDE'] : ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER']
   return names.flatMap(name => ['--cap-add', name])
 }
 
@@ -107,7 +105,8 @@ function toArguments(mount: Mount, blankFile: string, { temporary }: Sizes): str
     case 'private':
       return ['--tmpfs', path]
     case 'temporary':
-      if (mount.source !== undefined) return ['--bind', source, path]
+      if (mount.source !== undefined)
+        return [mount.access === undefined ? '--bind' : '--ro-bind', source, path]
       return ['--perms', '1777', '--size', temporary, '--tmpfs', path]
     case 'replaced':
     case 'pinned':

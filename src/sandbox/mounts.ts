@@ -11,6 +11,8 @@ export interface Mount {
   readonly path: string
   /** What is shown there, when it is not the path itself. */
   readonly source?: string
+  /** Of a temporary one that cannot be changed. */
+  readonly access?: SandboxProfile['privateTmpIs']
 }
 
 /** Later ones win at the same path. */
@@ -66,11 +68,15 @@ function toShownMounts(profile: SandboxProfile, options: MountOptions): Mount[] 
   }
   // Outside writable folders everything is read-only already.
   const kept = existing(profile.protected).filter(path => writable.some(root => isBeneath(path, root)))
-  const temporary: Mount = { kind: 'temporary', path: '/tmp' }
   const own: Mount[] = [
     { kind: 'private', path: '/run' },
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
-    profile.privateTmp === undefined ? temporary : { ...temporary, source: profile.privateTmp },
+    {
+      kind: 'temporary',
+      path: '/tmp',
+      ...(profile.privateTmp === undefined ? {} : { source: profile.privateTmp }),
+      ...(profile.privateTmpIs === undefined ? {} : { access: profile.privateTmpIs }),
+    },
   ]
   return bySpecificity([
     ...own,
@@ -109,11 +115,12 @@ function whatIsAt(path: string, mounts: readonly Mount[]): Mount | undefined {
 }
 
 /**
- * Bubblewrap follows links on the way to where it mounts something. Commands can put links into a replaced folder at any
- * time, also while another one starts: one that has to hold mounts is therefore made anew, in memory.
+ * Bubblewrap follows links on the way to where it mounts something. Commands can put links into caches and a shared /tmp
+ * at any time, also while another one starts: what has to hold mounts is therefore made anew, in memory.
  */
 function withoutLinks(mount: Mount, all: readonly Mount[]): Mount {
-  if (mount.kind !== 'replaced' || !all.some(({ path }) => isBeneath(path, mount.path))) return mount
+  const isOthers = mount.kind === 'replaced' || mount.access === 'shared'
+  if (!isOthers || !all.some(({ path }) => isBeneath(path, mount.path))) return mount
   return { kind: 'temporary', path: mount.path }
 }
 

@@ -6,7 +6,8 @@ import { fileCapabilities, toBubblewrapArguments } from './bubblewrap.ts'
 import type { GroupLimits } from './cgroup.ts'
 import { findHostSockets } from './host-sockets.ts'
 import { withLimits } from './limits.ts'
-import type { Overlay } from './mounts.ts'
+import { makeMountPoints } from './mount-points.ts'
+import { type Overlay, toMounts } from './mounts.ts'
 import {
   type Passage,
   passagesOf,
@@ -157,14 +158,19 @@ function prepare(
   const statusFile = join(state.folder, `status-${state.number}`)
   const filter = seccompFile(state.folder, { unixSockets: profile.unixSockets, unmappedMemory })
   const passages = passagesOf(profile, command.ports ?? {})
-  const bubblewrap = toBubblewrapArguments(profile, system, {
+  const mounts = toMounts(profile, {
+    overlay,
+    passages,
+    sockets: profile.unixSockets ? findHostSockets() : [],
+  })
+  makeMountPoints(mounts)
+  const bubblewrap = toBubblewrapArguments(profile, system, mounts, {
     blankFile: join(state.folder, 'blank'),
     statusDescriptor: 4,
     seccompDescriptor: filter === undefined ? undefined : FILTER_DESCRIPTOR,
     newProc: state.newProc,
     overlay,
     passages,
-    sockets: profile.unixSockets ? findHostSockets() : [],
   })
   writeArguments(argumentsFile, bubblewrap)
   writeFileSync(statusFile, '', { mode: 0o600 })

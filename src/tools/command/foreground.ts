@@ -20,8 +20,9 @@ import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import type { CommandParts } from './parts.ts'
 import { describeChanges, recordChanges } from './record-changes.ts'
-import { clearState, newStateFile, rememberState } from './run-state.ts'
+import { rememberState } from './run-state.ts'
 import { startOf } from './start-of.ts'
+import { type CommandTemporary, openTemporary, stateFolderOf } from './temporary.ts'
 
 export interface ForegroundRequest {
   readonly line: string
@@ -52,37 +53,40 @@ export async function runForeground(
   request: ForegroundRequest,
   context: ToolContext,
 ): Promise<ForegroundResult> {
+  const readsOnly = commandOf(context).plan !== null
+  const { runId } = context
+  const temporary = await openTemporary(parts, { runId, preview: request.preview, readsOnly })
+  try {
+    return await runIn(temporary, parts, request, context)
+  } finally {
+    temporary.end(false)
+  }
+}
+
+async function runIn(
+  temporary: CommandTemporary,
+  parts: CommandParts,
+  request: ForegroundRequest,
+  context: ToolContext,
+): Promise<ForegroundResult> {
   const command = commandOf(context)
   const keepers = createKeepers(parts, context)
-  const env = environmentFor(parts, command, {
-    id: context.callId,
-    run: context.run,
-    additions: request.additions,
-  })
-  const temporary = join(parts.places.temporary, context.runId)
-  mkdirSync(temporary, { recursive: true, mode: 0o700 })
-  const stateFile = newStateFile()
-  const reached = await portsInReach(parts, command, request.preview)
   const proxy = await proxyFor(parts, request, command)
-  const profile = await profileFor(parts, request, context, {
-    env,
-    temporary,
-    proxySocket: proxy?.socketPath,
-  })
-  const start = startOf(parts, request.line, command, stateFile)
-  const sandboxCommand: SandboxCommand = {
-    ...start,
-    timeoutMs: request.timeoutMs,
-    signal: context.signal,
-    ports: { reached },
-    ...(request.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: request.idleTimeoutMs }),
-    ...(request.stdin === undefined ? {} : { stdin: Buffer.from(request.stdin) }),
-    onStdout: keepers.onStdout,
-    onStderr: keepers.onStderr,
-  }
   try {
+    const env = environmentFor(parts, command, {
+      id: context.callId,
+      run: context.run,
+      additions: request.additions,
+    })
+    const given = { env, temporary, proxySocket: proxy?.socketPath }
+    const profile = await profileFor(parts, request, context, given)
+    const sandboxCommand: SandboxCommand = {
+      ...startOf(parts, request.line, command, parts.sandbox !== null),
+      ...toOptions(request, context, keepers),
+      ports: { reached: await portsInReach(parts, command, request.preview) },
+    }
     const ran = await runSomehow(parts, request, context, profile, sandboxCommand)
-    if (!request.preview) rememberState(context.run, context.workspace, join(temporary, stateFile), env)
+    if (!request.preview) rememberState(context.run, context.workspace, temporary.state, env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const refusedHosts = new Map(proxy?.refused)
@@ -94,15 +98,31 @@ export async function runForeground(
     return {
       ...ran,
       ...kept,
-      notes: [...ran.notes, ...hosts],
+      notes: [...ran.notes, ...temporary.end(wasCut(ran.result)), ...hosts],
       hosts: [...(proxy?.contacted ?? [])],
       denial: parts.sandbox === null ? null : denial,
     }
   } finally {
     await proxy?.close()
     keepers.close()
-    clearState(join(temporary, stateFile))
   }
+}
+
+function toOptions(request: ForegroundRequest, { signal }: ToolContext, keepers: Keepers) {
+  const { timeoutMs, idleTimeoutMs, stdin } = request
+  return {
+    timeoutMs,
+    signal,
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
+    onStdout: keepers.onStdout,
+    onStderr: keepers.onStderr,
+  }
+}
+
+/** Nothing that it did is to stay. */
+function wasCut(result: SandboxResult): boolean {
+  return result.timedOut || result.idledOut || result.stopped || result.limit !== null
 }
 
 /** A way out only for lines whose approval covered it, and never for a preview. */
@@ -163,8 +183,7 @@ async function runRecorded(
     command,
   })
   const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
-  const cut = result.timedOut || result.idledOut || result.stopped || result.limit !== null
-  if (request.preview || cut) {
+  if (request.preview || wasCut(result)) {
     const effects = await describeChanges(changes)
     discard()
     const why = request.preview ? 'This was a preview' : 'The command was cut off'
@@ -217,7 +236,7 @@ const NOTHING_TO_RECORD: OverlayTarget = {
 }
 
 function wouldHave(effects: readonly Effect[]): string {
-  if (effects.length === 0) return 'it had changed nothing.'
+  if (effects.length === 0) return 'it had changed nothing in the workspace.'
   const names = effects.slice(0, 20).map(({ change, path }) => `${change} ${path}`)
   const more = effects.length > names.length ? ` and ${effects.length - names.length} more` : ''
   return `nothing was changed. It would have ${names.join(', ')}${more}.`
@@ -247,24 +266,32 @@ async function profileFor(
   parts: CommandParts,
   { preview }: ForegroundRequest,
   context: ToolContext,
-  given: { env: Record<string, string>; temporary: string; proxySocket: string | undefined },
+  given: { env: Record<string, string>; temporary: CommandTemporary; proxySocket: string | undefined },
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
   const readsOnly = command.plan !== null
   return {
     writable: readsOnly ? [] : context.permit.writeScope,
-    replaced: readsOnly ? [] : cachesFor(parts, { preview }),
+    replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview }))],
     readable: [parts.workspace],
-    hidden: [...(await findHidden(context.permit)), ...parts.places.own, ...parts.socketFolders],
+    hidden: [
+      ...(await findHidden(context.permit)),
+      parts.places.temporary,
+      ...parts.places.own,
+      ...parts.socketFolders,
+    ],
     protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
     network: given.proxySocket === undefined ? 'none' : { proxySocket: given.proxySocket },
     unixSockets: !readsOnly,
-    env: given.env,
-    privateTmp: given.temporary,
+    // Lines that only read cannot write to the /tmp of the run.
+    env: readsOnly ? { ...given.env, TMPDIR: '/var/tmp' } : given.env,
+    ...given.temporary.walls,
     cwd: command.cwd,
     limits: parts.limits,
   }
 }
+
+type Keepers = ReturnType<typeof createKeepers>
 
 function createKeepers({ places }: CommandParts, context: ToolContext) {
   mkdirSync(places.output, { recursive: true, mode: 0o700 })

@@ -1,24 +1,23 @@
-import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { Run } from '../../core/run.ts'
 import { isKept } from './environment.ts'
 
-// A command writes down where it ended and what it exported, in the private /tmp, which only this run sees. The file is
-// the command's: it may be a link to a secret, a pipe that nobody writes to, or say anything. Nothing in it is believed.
+// A command writes down where it ended and what it exported, in a folder that only this call has. The file is the
+// command's: it may be a link to a secret, a pipe that nobody writes to, or say anything. Nothing in it is believed.
 
-/** A new name for each call: nothing that an earlier command of the run laid into /tmp is in its way. */
-export function newStateFile(): string {
-  return `.kogu-state-${randomUUID()}`
-}
+/** Where the command sees the folder. */
+export const STATE_FOLDER = '/run/kogu-state'
+const NAME = 'state'
 
-export function saveFolder(stateFile: string): string {
-  return `s=$?; pwd -P > /tmp/${stateFile}; exit $s`
+export function saveFolder(): string {
+  return `s=$?; pwd -P > ${STATE_FOLDER}/${NAME}; exit $s`
 }
 
 /** The line runs as bash would run it; where it ends up and what it exported is written down when it ends. */
-export function shellFrame(stateFile: string): string {
-  return `trap 's=$?; { pwd -P; /usr/bin/env -0; } > /tmp/${stateFile} 2>/dev/null; exit $s' EXIT; eval "$1"`
+export function shellFrame(): string {
+  return `trap 's=$?; { pwd -P; /usr/bin/env -0; } > ${STATE_FOLDER}/${NAME} 2>/dev/null; exit $s' EXIT; eval "$1"`
 }
 
 const MOST_BYTES = 256 * 1024
@@ -29,10 +28,10 @@ const MOST_VARIABLE_BYTES = 32 * 1024
 export function rememberState(
   run: Run,
   workspace: string,
-  path: string,
+  stateFolder: string,
   given: Readonly<Record<string, string>>,
 ): void {
-  const text = readState(path)
+  const text = readState(join(stateFolder, NAME))
   const end = text?.indexOf('\n') ?? -1
   if (text === undefined || end === -1) return
   const folder = text.slice(0, end)
@@ -50,14 +49,6 @@ export function rememberState(
     if (bytes + added > MOST_VARIABLE_BYTES) continue
     bytes += added
     run.variables.set(name, value)
-  }
-}
-
-export function clearState(path: string): void {
-  try {
-    rmSync(path, { force: true, recursive: true })
-  } catch {
-    // The command made it a folder that cannot be removed. Nobody uses the name again.
   }
 }
 

@@ -14,11 +14,11 @@ export function startOf(
   parts: CommandParts,
   line: string,
   { plan }: CommandPermit,
-  /** In /tmp; where the line ends up is written there. */
-  stateFile?: string,
+  /** Where the line ends up is written down in STATE_FOLDER. */
+  savesState = false,
 ): Start {
   if (plan === null) {
-    const frame = stateFile === undefined ? [line] : [shellFrame(stateFile), 'bash', line]
+    const frame = savesState ? [shellFrame(), 'bash', line] : [line]
     return { file: '/bin/bash', args: ['--norc', '--noprofile', '-c', ...frame] }
   }
   const folders = trustedPath(parts.path, parts.workspace)
@@ -29,6 +29,6 @@ export function startOf(
   }
   const script = toScript(plan, name => findProgram(name, folders))
   const changesFolder = plan.steps.some(step => step.kind === 'cd')
-  const end = changesFolder && stateFile !== undefined ? `\n${saveFolder(stateFile)}` : ''
+  const end = changesFolder && savesState ? `\n${saveFolder()}` : ''
   return { file: '/bin/sh', args: ['-c', `${script}${end}`] }
 }
