@@ -6,12 +6,12 @@ import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import { defaultVerdict } from './defaults.ts'
-import { isGuarded } from './guarded-files.ts'
+import { isGuarded, isOnlyGit } from './guarded-files.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { type HidingContext, hiddenFiles } from './hidden-files.ts'
 import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
 import { isOwnState } from './paths.ts'
-import { protectedReason } from './protected-paths.ts'
+import { protectedFromGit, protectedReason } from './protected-paths.ts'
 import { type Rule, speaksOfFiles } from './rules.ts'
 
 /** What a call may do, from what was judged; `network` is the way out of its command. */
@@ -42,8 +42,13 @@ export function createPermit(
       ? {}
       : {
           command: permitFor(command),
+          ...(isOnlyGit(command.analysis) ? { isProtected: isProtectedFromGit } : {}),
           isGuarded: path => isGuarded(path, context.scope, command.analysis),
         }),
+  }
+
+  function isProtectedFromGit(path: string, exists: (path: string) => boolean = existsSync): boolean {
+    return protectedFromGit(path, context.scope, exists) !== undefined
   }
 
   function permitFor({ analysis, cwd }: Item & { kind: 'execute' }): CommandPermit {

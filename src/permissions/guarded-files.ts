@@ -10,13 +10,14 @@ import { RUN_BY_TOOLS } from './run-by-tools.ts'
 export function isGuarded(realPath: string, { workspace }: PathContext, analysis: CommandAnalysis): boolean {
   if (!isInside(realPath, workspace)) return false
   const path = foldPath(realPath.slice(workspace.length))
-  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path) && !isPlain(analysis)
+  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path) && !isOnlyGit(analysis)
 }
 
 // Packages bring along what their authors use, and nobody works in one.
 const PACKAGE = /\/(node_modules|site-packages)\//
 
-function isPlain({ commands, effects, unresolved }: CommandAnalysis): boolean {
+/** Nothing but git that brings or keeps files, and commands that only read. */
+export function isOnlyGit({ commands, effects, unresolved }: CommandAnalysis): boolean {
   if (unresolved || effects.includes('runs-code')) return false
   return commands.every(command => command.level === 'safe' || isPlainGit(command))
 }

@@ -36,11 +36,29 @@ export function protectedReason(
   context: PathContext,
   exists: (path: string) => boolean = isThere,
 ): string | undefined {
+  return nameReason(realPath, context) ?? shapeReason(realPath, context, exists)
+}
+
+/**
+ * The same for a line of nothing but git: files that other tools than git and Kogu run come with a project, and the
+ * person who allowed `git pull` gets what it brings.
+ */
+export function protectedFromGit(
+  realPath: string,
+  context: PathContext,
+  exists: (path: string) => boolean,
+): string | undefined {
+  const { parts } = ownPart(realPath, context)
+  const isOwn = parts.some(part => OWN_FOLDER.test(part)) || parts.at(-1) === 'kogu.toml'
+  const reason = isOwn || isSystemPath(realPath) ? nameReason(realPath, context) : undefined
+  return reason ?? shapeReason(realPath, context, exists)
+}
+
+const OWN_FOLDER = new RegExp(`^\\.(kogu|${VERSION_CONTROL})$`)
+
+function nameReason(realPath: string, context: PathContext): string | undefined {
   if (isSystemPath(realPath)) return 'it belongs to the system'
-  // A workspace may itself lie below a folder of such a name; only what is inside it counts.
-  const root = isInside(realPath, context.workspace) && context.workspace !== '/' ? context.workspace : ''
-  const own = realPath.slice(root.length + 1)
-  const parts = foldPath(`/${own}`).split('/')
+  const { parts } = ownPart(realPath, context)
   const name = parts.at(-1) ?? ''
   if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
   // Packages bring the settings of their authors' editors along, and nobody opens one as a folder.
@@ -49,11 +67,29 @@ export function protectedReason(
     (part, index) =>
       PROTECTED_FOLDER.test(part) && (packages === -1 || index < packages || !EDITOR_FOLDER.test(part)),
   )
-  if (folder !== undefined) return `'${folder}' can run code or holds Kogu's own state`
+  return folder === undefined ? undefined : `'${folder}' can run code or holds Kogu's own state`
+}
+
+function shapeReason(
+  realPath: string,
+  context: PathContext,
+  exists: (path: string) => boolean,
+): string | undefined {
+  const { root, own } = ownPart(realPath, context)
   const [repository] = gitParts(own, path => exists(`${root}/${path}`), foldName)
   return repository === undefined
     ? undefined
     : `it is part of a git repository, '${root}/${repository.folder}'`
+}
+
+/** A workspace may itself lie below a folder of such a name; only what is inside it counts. */
+function ownPart(
+  realPath: string,
+  { workspace }: PathContext,
+): { root: string; own: string; parts: string[] } {
+  const root = isInside(realPath, workspace) && workspace !== '/' ? workspace : ''
+  const own = realPath.slice(root.length + 1)
+  return { root, own, parts: foldPath(`/${own}`).split('/') }
 }
 
 function isThere(path: string): boolean {

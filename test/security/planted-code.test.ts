@@ -62,6 +62,24 @@ echo 'ref: refs/heads/main' > ${folder}/HEAD
 printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "touch ${proof};false"\\n' > ${folder}/config
 `
 
+test.skipIf(why !== '')(`settings of editors and agents come with a branch, by git alone${why}`, () => {
+  repository()
+  person('.', 'git', 'switch', '-qc', 'other')
+  for (const path of ['.vscode/tasks.json', '.claude/settings.json']) box.write(path, '{}')
+  person('.', 'git', 'add', '-A')
+  person('.', 'git', 'commit', '-qm', 'two')
+  box.write('kogu.toml', '')
+  person('.', 'git', 'switch', '-qc', 'hostile')
+  person('.', 'git', 'add', 'kogu.toml')
+  person('.', 'git', 'commit', '-qm', 'three')
+  person('.', 'git', 'switch', '-q', 'main')
+  box.write('test.sh', 'true')
+  refused(run('git switch -q other && bash test.sh'))
+  refused(run('git switch -q hostile'))
+  expect(run('git switch -q other')).toMatchObject({ ok: true, data: { exit_code: 0 } })
+  expect(existsSync(join(box.workspace, '.vscode/tasks.json'))).toBe(true)
+})
+
 describe.skipIf(why !== '')(`a bare repository is one by its shape${why}`, () => {
   test('the exploit works where nobody checks', () => {
     box.write('test.sh', BARE('src'))
