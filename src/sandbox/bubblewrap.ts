@@ -32,7 +32,7 @@ export function toBubblewrapArguments(
   const relayed = options.passages.length > 0
   const sizes = sizesOf(mounts, profile)
   return [
-    ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(options)]),
+    ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(mounts, options)]),
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
@@ -56,9 +56,10 @@ export function toBubblewrapArguments(
 }
 
 /** Whoever mounts a layer in a user namespace is root there; the command is not to see that. */
-function ownIdentity({ overlay }: BubblewrapOptions): string[] {
+function ownIdentity(mounts: readonly Mount[], { overlay }: BubblewrapOptions): string[] {
   const [user, group] = [process.getuid?.(), process.getgid?.()]
-  if (overlay === undefined || user === undefined || group === undefined) return []
+  const hasLayer = overlay !== undefined || mounts.some(({ kind }) => kind === 'layered')
+  if (!hasLayer || user === undefined || group === undefined) return []
   return ['--uid', String(user), '--gid', String(group)]
 }
 
@@ -112,6 +113,7 @@ function toArguments(mount: Mount, blankFile: string, { temporary }: Sizes): str
     case 'pinned':
     case 'writable':
       return ['--bind', source, path]
+    case 'layered':
     case 'readable':
     case 'protected':
       return ['--ro-bind', source, path]

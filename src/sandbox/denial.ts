@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { HostRefusal } from '../core/command.ts'
 import type { SandboxDenial, SandboxProfile } from '../core/sandbox.ts'
 
@@ -78,9 +79,12 @@ function fromReadOnly(line: string, profile: SandboxProfile): SandboxDenial | nu
 }
 
 function fromHidden(line: string, profile: SandboxProfile): SandboxDenial | null {
-  if (!/Permission denied|EACCES/.test(line)) return null
+  const isMissing = /No such file or directory|ENOENT/.test(line)
+  if (!isMissing && !/Permission denied|EACCES/.test(line)) return null
   const path = pathIn(line, profile.cwd)
   if (path === null || !profile.hidden.some(entry => isAtOrBeneath(path, entry))) return null
+  // Hidden in the home, or not there at all.
+  if (isMissing && !existsSync(path)) return null
   return {
     kind: 'read',
     target: path,
@@ -193,7 +197,7 @@ function fromLimit(run: FailedRun, profile: SandboxProfile): SandboxDenial | nul
 /** The path that a line of error names: in quotes, or as the word before the last colon. */
 function pathIn(line: string, cwd: string): string | null {
   const quoted = /['"‘`]([^'"’`]+)['"’`]/.exec(line)?.[1]
-  const beforeColon = /(?:^|[\s:])([^\s:]+):\s*(?:Read-only|Permission|cannot)/.exec(line)?.[1]
+  const beforeColon = /(?:^|[\s:])([^\s:]+):\s*(?:Read-only|Permission|No such|cannot)/.exec(line)?.[1]
   const found = quoted ?? beforeColon
   if (found === undefined) return null
   return absolute(found, cwd)

@@ -1,8 +1,9 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { isInside, realPathOf } from '../core/real-path.ts'
 import type { ReplacedFolder, SandboxProfile } from '../core/sandbox.ts'
+import { mountsInside } from './home-layer.ts'
 import { type Passage, relayPrograms } from './network.ts'
 
 /** What the program sees at one path in the place of the host's root, which is read-only. */
@@ -20,6 +21,7 @@ const KINDS = [
   'private',
   'temporary',
   'replaced',
+  'layered',
   'pinned',
   'readable',
   'writable',
@@ -29,6 +31,8 @@ const KINDS = [
 
 /** Nothing of the host's is seen in these. */
 const OWN_CONTENT: readonly Mount['kind'][] = ['private', 'temporary', 'replaced']
+/** What is hidden is not there, and no socket answers. */
+const NEED_NO_COVER: readonly Mount['kind'][] = [...OWN_CONTENT, 'layered']
 
 /** A layer over the workspace, mounted at `merged` in `folder`. */
 export interface Overlay {
@@ -39,6 +43,8 @@ export interface Overlay {
 export interface MountOptions {
   overlay: Overlay | undefined
   passages: readonly Passage[]
+  /** Where the home is mounted as commands are to see it, in the place of the real one. */
+  layeredHome?: string | undefined
   /** The host's, as real paths. */
   sockets: readonly string[]
 }
@@ -55,7 +61,7 @@ export function toMounts(profile: SandboxProfile, options: MountOptions): Mount[
   // What is not to be seen anyway needs no cover, and none of our folders is to hold a place for one.
   const covers = [...hidden, ...options.sockets.filter(path => !isOnOverlay(path, options.overlay))]
     .filter(
-      path => !isBeneathHidden(path) && !OWN_CONTENT.includes(whatIsAt(path, shown)?.kind ?? 'readable'),
+      path => !isBeneathHidden(path) && !NEED_NO_COVER.includes(whatIsAt(path, shown)?.kind ?? 'readable'),
     )
     .map((path): Mount => ({ kind: 'hidden', path }))
   return bySpecificity([...shown, ...covers]).map((mount, _index, all) => withoutLinks(mount, all))
@@ -78,22 +84,49 @@ function toShownMounts(profile: SandboxProfile, options: MountOptions): Mount[] 
       ...(profile.privateTmpIs === undefined ? {} : { access: profile.privateTmpIs }),
     },
   ]
-  return bySpecificity([
+  const usual = bySpecificity([
     ...own,
     ...toRelayMounts(options.passages),
-    ...(profile.replaced ?? []).flatMap(folder => toReplaced(folder, own)),
     ...existing(profile.readable).map((path): Mount => ({ kind: 'readable', path })),
     ...writable.map((path): Mount => ({ kind: 'writable', path, ...onOverlay(path, options.overlay) })),
     ...kept.map((path): Mount => ({ kind: 'protected', path })),
     // What is changed on a layer is checked again when it is brought over.
     ...(options.overlay === undefined ? pins(kept, writable) : []),
   ])
+  const withHome = bySpecificity([...usual, ...toHomeMounts(profile, options, usual)])
+  return bySpecificity([
+    ...withHome,
+    ...(profile.replaced ?? []).flatMap(folder => toReplaced(folder, withHome)),
+  ])
+}
+
+/** Not where there is none, where it is not seen, or where it belongs to a workspace, which has a layer of its own. */
+function toHomeMounts(
+  profile: SandboxProfile,
+  { layeredHome }: MountOptions,
+  usual: readonly Mount[],
+): Mount[] {
+  const [home] = profile.home === undefined ? [] : existing([profile.home])
+  if (home === undefined || home === '/' || layeredHome === undefined) return []
+  const seen = whatIsAt(home, usual)
+  if (seen !== undefined && (seen.kind !== 'readable' || seen.path === home)) return []
+  if (existing(profile.hidden).includes(home)) return []
+  return [
+    { kind: 'layered', path: home, source: layeredHome },
+    ...existing(mountsInside(home)).map((path): Mount => ({ kind: 'readable', path })),
+  ]
+}
+
+/** What the layer over the home is not to show, also what is missing now and may come. */
+export function hiddenInLayer(profile: SandboxProfile, mounts: readonly Mount[]): string[] {
+  const paths = profile.hidden.map(realPathOf).filter(path => existsSync(dirname(path)))
+  return [...new Set(paths)].filter(path => whatIsAt(path, mounts)?.kind === 'layered')
 }
 
 /** Where it is missing, nothing can be mounted: the host's folders get no new entries. */
-function toReplaced({ path, source }: ReplacedFolder, own: readonly Mount[]): Mount[] {
+function toReplaced({ path, source }: ReplacedFolder, others: readonly Mount[]): Mount[] {
   const real = realPathOf(path)
-  const canBeMade = whatIsAt(real, own) !== undefined
+  const canBeMade = NEED_NO_COVER.includes(whatIsAt(real, others)?.kind ?? 'readable')
   if (!canBeMade && lstatSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) return []
   return [source === undefined ? { kind: 'temporary', path: real } : { kind: 'replaced', path: real, source }]
 }

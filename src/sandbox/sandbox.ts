@@ -4,10 +4,11 @@ import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
 import { fileCapabilities, toBubblewrapArguments } from './bubblewrap.ts'
 import type { GroupLimits } from './cgroup.ts'
+import { type HomeLayer, makeHomeLayer, makeMark } from './home-layer.ts'
 import { findHostSockets } from './host-sockets.ts'
 import { withLimits } from './limits.ts'
 import { makeMountPoints } from './mount-points.ts'
-import { type Overlay, toMounts } from './mounts.ts'
+import { hiddenInLayer, type Mount, type Overlay, toMounts } from './mounts.ts'
 import {
   type Passage,
   passagesOf,
@@ -17,7 +18,7 @@ import {
   toInnerArguments,
   withRelay,
 } from './network.ts'
-import { withOverlay } from './overlay-mount.ts'
+import { NO_HOME_LAYER, withLayers } from './overlay-mount.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
 import { type SeccompOptions, seccompFilter } from './seccomp.ts'
@@ -45,7 +46,7 @@ export interface SandboxOptions {
 }
 
 export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
-  const state: State = { folder: undefined, number: 0, newProc: true }
+  const state: State = { folder: undefined, number: 0, newProc: true, mark: undefined }
   return {
     isPrivileged: system.privileged,
     async run(profile, command, overlay) {
@@ -68,11 +69,16 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
 }
 
 const MOST_ATTEMPTS = 4
+const NO_HOME_WORDS = 'no layer over the home folder can be mounted'
 
 function isWorthAnother(state: State, problem: string): boolean {
   if (state.newProc && problem.includes('mount proc')) {
     // Containers that hide parts of /proc forbid a new one.
     state.newProc = false
+    return true
+  }
+  if (problem === NO_HOME_WORDS) {
+    state.mark = Promise.resolve(null)
     return true
   }
   // What was to be covered is gone, as sockets of the host may be at any moment.
@@ -84,12 +90,26 @@ interface State {
   folder: string | undefined
   number: number
   newProc: boolean
+  /** For layers over the home: the mark of what is not there; null where there can be no such layers. */
+  mark: Promise<string | null> | undefined
 }
 
 interface Job {
   profile: SandboxProfile
   command: SandboxCommand
   overlay: Overlay | undefined
+}
+
+interface Marked {
+  /** Null: the home cannot have a layer. */
+  mark: string | null
+}
+
+/** Made when it is first needed. */
+function markOf(processes: SandboxProcesses, state: State): Promise<string | null> {
+  state.folder ??= makeFolder()
+  state.mark ??= makeMark(processes, join(state.folder, 'mark'))
+  return state.mark
 }
 
 interface Attempt {
@@ -106,7 +126,8 @@ async function attempt(
 ): Promise<Attempt> {
   const { command } = job
   const kernel = { unmappedMemory: processes.keeps('memory'), countsThreads: processes.keeps('processes') }
-  const prepared = prepare(system, state, { ...job, ...kernel })
+  const mark = job.profile.home === undefined ? null : await markOf(processes, state)
+  const prepared = prepare(system, state, { ...job, ...kernel, mark })
   const { file, args, descriptors, limits } = prepared
   const errors: Uint8Array[] = []
   try {
@@ -128,8 +149,28 @@ async function attempt(
       problem: setUpProblem(result, prepared.statusFile, Buffer.concat(errors)),
     }
   } finally {
-    for (const path of prepared.ownFiles) rmSync(path, { force: true })
+    for (const path of prepared.ownFiles) rmSync(path, { force: true, recursive: true })
   }
+}
+
+function prepareMounts(
+  { folder = '', number }: State,
+  { profile, mark, overlay }: Job & Marked,
+  passages: readonly Passage[],
+): { mounts: Mount[]; home: HomeLayer | undefined } {
+  const homeFolder = join(folder, `home-${number}`)
+  const mounts = toMounts(profile, {
+    overlay,
+    passages,
+    layeredHome: mark === null ? undefined : join(homeFolder, 'merged'),
+    sockets: profile.unixSockets ? findHostSockets() : [],
+  })
+  makeMountPoints(mounts)
+  const layered = mounts.find(({ kind }) => kind === 'layered')
+  if (layered === undefined || mark === null) return { mounts, home: undefined }
+  const home = { folder: homeFolder, home: layered.path, hidden: hiddenInLayer(profile, mounts) }
+  makeHomeLayer(home, mounts, mark)
+  return { mounts, home }
 }
 
 interface Prepared {
@@ -147,23 +188,15 @@ interface Kernel extends Pick<SeccompOptions, 'unmappedMemory'> {
   countsThreads: boolean
 }
 
-function prepare(
-  system: SandboxSystem,
-  state: State,
-  { profile, command, overlay, unmappedMemory, countsThreads }: Job & Kernel,
-): Prepared {
+function prepare(system: SandboxSystem, state: State, job: Job & Kernel & Marked): Prepared {
+  const { profile, command, overlay, unmappedMemory, countsThreads } = job
   state.folder ??= makeFolder()
   state.number += 1
   const argumentsFile = join(state.folder, `arguments-${state.number}`)
   const statusFile = join(state.folder, `status-${state.number}`)
   const filter = seccompFile(state.folder, { unixSockets: profile.unixSockets, unmappedMemory })
   const passages = passagesOf(profile, command.ports ?? {})
-  const mounts = toMounts(profile, {
-    overlay,
-    passages,
-    sockets: profile.unixSockets ? findHostSockets() : [],
-  })
-  makeMountPoints(mounts)
+  const { mounts, home } = prepareMounts(state, job, passages)
   const bubblewrap = toBubblewrapArguments(profile, system, mounts, {
     blankFile: join(state.folder, 'blank'),
     statusDescriptor: 4,
@@ -179,7 +212,7 @@ function prepare(
     passages.length === 0 ? undefined : prepareRelay(system, state, profile, { filter, passages })
   const inside = relayed === undefined ? limited : withRelay(limited, system, passages)
   const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...inside]
-  const [file, ...args] = overlay === undefined ? walled : withOverlay(walled, overlay, system)
+  const [file, ...args] = withLayers(walled, { overlay, home }, system)
   const filters = filter === undefined ? [] : [filter]
   return {
     file,
@@ -187,7 +220,12 @@ function prepare(
     descriptors: [argumentsFile, statusFile, ...filters, ...(relayed?.descriptors ?? [])],
     limits: withOwnShare(profile.limits, { isRelayed: relayed !== undefined, countsThreads }),
     statusFile,
-    ownFiles: [argumentsFile, statusFile, ...(relayed?.ownFiles ?? [])],
+    ownFiles: [
+      argumentsFile,
+      statusFile,
+      ...(relayed?.ownFiles ?? []),
+      ...(home === undefined ? [] : [home.folder]),
+    ],
   }
 }
 
@@ -263,6 +301,7 @@ function setUpProblem(
 ): string | undefined {
   if (result.exitCode === null || result.exitCode === 0) return undefined
   if (readFileSync(statusFile, 'utf8').includes('"exit-code"')) return undefined
+  if (result.exitCode === NO_HOME_LAYER) return NO_HOME_WORDS
   return (
     Buffer.from(firstErrors ?? [])
       .toString()

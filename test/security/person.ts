@@ -40,7 +40,8 @@ export interface PersonOptions {
 }
 
 export function createPerson({ user, workspace = 'work', base = usualBase() }: PersonOptions): Person {
-  const home = realpathSync(mkdtempSync(join(base, 'kogu-person-')))
+  // A comma or colon in it could be taken for a mount option.
+  const home = realpathSync(mkdtempSync(join(base, 'kogu,a:person-')))
   const own = (path: string): void => chownSync(path, user, user)
   chmodSync(home, 0o755)
   own(home)
@@ -62,7 +63,7 @@ export function createPerson({ user, workspace = 'work', base = usualBase() }: P
   const kogu = (args: readonly string[], cwd = folder): CallOutcome => {
     const become =
       user === OWN_USER ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups']
-    const [file = '', ...rest] = [...become, process.execPath, PROGRAM, ...args, '--json']
+    const [file = '', ...rest] = [...become, process.execPath, PROGRAM, ...args, '--cwd', cwd, '--json']
     const { stdout, stderr } = spawnSync(file, rest, {
       cwd,
       env: { HOME: home, PATH: process.env.PATH ?? '' },

@@ -57,6 +57,7 @@ export async function startBackground(
       writable: folders,
       replaced: permit.command.plan === null ? cachesFor(parts, { preview: false }) : [],
       readable: [workspace],
+      home: parts.home,
       hidden: [...(await findHidden(permit)), ...ownState(parts), ...parts.socketFolders],
       protected: [],
       network: 'none',

@@ -274,6 +274,8 @@ async function profileFor(
     writable: readsOnly ? [] : context.permit.writeScope,
     replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview }))],
     readable: [parts.workspace],
+    // What only reads is over before anybody saves anything, and starts faster without.
+    ...(readsOnly ? {} : { home: parts.home }),
     hidden: [
       ...(await findHidden(context.permit)),
       parts.places.temporary,
