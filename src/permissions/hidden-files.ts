@@ -1,6 +1,6 @@
 import type { CommandPlan, HiddenFiles } from '../core/command.ts'
 import { isInside } from '../core/real-path.ts'
-import type { CommandAnalysis } from './commands/types.ts'
+import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import { isTracked } from './git-index.ts'
 import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_READ } from './paths.ts'
 import { compilePaths } from './patterns.ts'
@@ -44,15 +44,27 @@ export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): 
 }
 
 function searchedBy(
-  { trees }: CommandAnalysis,
+  { trees, commands }: CommandAnalysis,
   { scope: { workspace }, deniesReading }: HidingContext,
   unasked: boolean,
 ): string[] {
   if (!unasked) return deniesReading === undefined ? [] : [workspace]
-  const outside = trees.filter(
-    ({ path, content, history }) => content && history !== true && !isInside(path, workspace),
+  const read = trees.flatMap(({ path, content, history }) => (content && history !== true ? [path] : []))
+  if (commands.every(readsOnlyItsWords)) return read
+  return [workspace, ...read.filter(path => !isInside(path, workspace))]
+}
+
+// The everyday ones of those that certainly open nothing but what their words name, each of which was judged: to look
+// through a large workspace before every `ls` would make people wait for nothing.
+const READS_ITS_WORDS =
+  /^(pwd|echo|printf|true|false|test|\[|seq|whoami|id|uname|basename|dirname|ls|cat|head|tail|wc|sort|uniq|cut|tr|nl|tac|[ef]?grep|stat)$/
+
+/** An option that names a file with the names of others is left to the search. */
+function readsOnlyItsWords({ program, argv }: FoundCommand): boolean {
+  return (
+    READS_ITS_WORDS.test(program ?? '') &&
+    !argv.some(({ text }) => text === null || text.startsWith('--files'))
   )
-  return [workspace, ...outside.map(({ path }) => path)]
 }
 
 function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead }: HidingContext): boolean {
