@@ -45,9 +45,12 @@ afterAll(() => processes.close())
 const accept: OverlayTarget = { refusal: () => null, keep: async () => {}, committed: async () => {} }
 
 describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
-  async function run(script: string, profile: Partial<SandboxProfile> = {}) {
+  async function run(script: string, profile: Partial<SandboxProfile> = {}, bubblewrap?: string) {
     if (typeof system === 'string') throw new Error(system)
-    const sandbox = createSandbox({ processes, system })
+    const sandbox = createSandbox({
+      processes,
+      system: bubblewrap === undefined ? system : { ...system, bubblewrap },
+    })
     const { workspace } = state
     mkdirSync(join(workspace, '.kogu/overlay'), { recursive: true })
     const output: string[] = []
@@ -279,6 +282,21 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
     const nest = 'for i in $(seq 600); do mkdir dddddddddd && cd -P dddddddddd || exit 1; done'
     await expect(run(nest)).rejects.toThrow('nested too deeply')
     expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  })
+
+  test('is tried again when something to be covered went meanwhile', async () => {
+    if (typeof system === 'string') throw new Error(system)
+    const unlucky = join(state.root, 'bwrap')
+    const first = join(state.root, 'first')
+    const script = `#!/bin/sh
+if mkdir '${first}' 2>/dev/null; then echo "bwrap: Can't find source path /gone" >&2; exit 1; fi
+exec ${system.bubblewrap} "$@"
+`
+    writeFileSync(unlucky, script, { mode: 0o755 })
+    const { changes } = await run('echo new > z', {}, unlucky)
+    expect(existsSync(first)).toBe(true)
+    await commitOverlay(changes, accept)
+    expect(tree()).toEqual({ ...SOURCES(), ...DOCS(), z: 'new\n' })
   })
 
   test('a forged mark does not delete what the command did not', async () => {

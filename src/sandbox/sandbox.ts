@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import type { SandboxProfile } from '../core/sandbox.ts'
@@ -21,6 +21,7 @@ import {
 import { NO_HOME_LAYER, withLayers } from './overlay-mount.ts'
 import { createPrivateFolder } from './private-folder.ts'
 import type { RunRequest, RunResult, SandboxProcesses } from './processes.ts'
+import { emptyFolder } from './remove-tree.ts'
 import { type SeccompOptions, seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
 
@@ -55,7 +56,10 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
         const { result, problem } = await attempt(processes, system, state, job)
         if (problem === undefined) return result
         // Nothing ran yet, so it may be tried again.
-        if (number < MOST_ATTEMPTS && isWorthAnother(state, problem)) continue
+        if (number < MOST_ATTEMPTS && isWorthAnother(state, problem)) {
+          if (overlay !== undefined) renew(overlay)
+          continue
+        }
         throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${problem}`, {
           hint: 'Run `kogu doctor` to see which walls this machine has.',
         })
@@ -65,6 +69,15 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
       if (state.folder !== undefined) rmSync(state.folder, { recursive: true, force: true })
       state.folder = undefined
     },
+  }
+}
+
+/** The kernel mounts a layer only once; what is on it now are mount points at most. */
+function renew({ folder }: Overlay): void {
+  for (const path of [join(folder, 'upper'), join(folder, 'work')]) {
+    const { mode } = lstatSync(path)
+    emptyFolder(path)
+    chmodSync(path, mode)
   }
 }
 
