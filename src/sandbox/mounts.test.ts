@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
-import { toMounts } from './mounts.ts'
+import { hiddenInLayer, toMounts } from './mounts.ts'
 
 const state = { folder: '' }
 beforeEach(() => {
@@ -13,7 +13,13 @@ beforeEach(() => {
 afterEach(() => rmSync(state.folder, { recursive: true, force: true }))
 
 function mountsOf(profile: Partial<SandboxProfile>, sockets: readonly string[] = []) {
-  const all: SandboxProfile = {
+  const known = ['/run', '/var/tmp']
+  const options = { overlay: undefined, passages: [], layeredHome: '/layer', sockets }
+  return toMounts(complete(profile), options).filter(({ path }) => !known.includes(path))
+}
+
+function complete(profile: Partial<SandboxProfile>): SandboxProfile {
+  return {
     writable: [],
     readable: [],
     hidden: [],
@@ -25,10 +31,6 @@ function mountsOf(profile: Partial<SandboxProfile>, sockets: readonly string[] =
     limits: DEFAULT_SANDBOX_LIMITS,
     ...profile,
   }
-  const known = ['/run', '/var/tmp']
-  return toMounts(all, { overlay: undefined, passages: [], sockets }).filter(
-    ({ path }) => !known.includes(path),
-  )
 }
 
 test('a cache or a shared /tmp in which something is mounted is made anew, in memory', () => {
@@ -68,4 +70,30 @@ test('a cache that does not exist is left out where its place would have to be m
     { kind: 'temporary', path: '/tmp' },
     { kind: 'replaced', path, source: '/own' },
   ])
+})
+
+test('the home has a layer where it is seen and is not part of a writable workspace', () => {
+  const home = state.folder
+  const layer = { kind: 'layered', path: home, source: '/layer' }
+  expect(mountsOf({ home, readable: ['/tmp'] })).toContainEqual(layer)
+  for (const profile of [
+    {},
+    { readable: [home] },
+    { readable: ['/tmp'], writable: [home] },
+    { readable: ['/tmp'], hidden: [home] },
+  ]) {
+    expect(mountsOf({ home, ...profile })).not.toContainEqual(layer)
+  }
+})
+
+test('in a layer over the home, a link and what it leads to are not there, nor what may come', () => {
+  const home = state.folder
+  symlinkSync('cache/workspace', join(home, 'link'))
+  const hidden = ['link', 'later', 'no-folder/later'].map(name => join(home, name))
+  const profile = complete({ home, hidden, readable: ['/tmp'] })
+  const mounts = mountsOf(profile)
+  expect(hiddenInLayer(profile, mounts).sort()).toEqual(
+    ['cache/workspace', 'later', 'link'].map(name => join(home, name)),
+  )
+  expect(mounts.filter(({ kind }) => kind === 'hidden')).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { isInside, realPathOf } from '../core/real-path.ts'
 import type { ReplacedFolder, SandboxProfile } from '../core/sandbox.ts'
@@ -117,15 +117,24 @@ function toHomeMounts(
   ]
 }
 
-/** What the layer over the home is not to show, also what is missing now and may come. */
+/**
+ * What the layer over the home is not to show, also what is missing now and may come. Of a link the name too: the person
+ * may put a file in its place.
+ */
 export function hiddenInLayer(profile: SandboxProfile, mounts: readonly Mount[]): string[] {
-  const paths = profile.hidden.map(realPathOf).filter(path => existsSync(dirname(path)))
-  return [...new Set(paths)].filter(path => whatIsAt(path, mounts)?.kind === 'layered')
+  const paths = profile.hidden.flatMap(path => [
+    ...placeOf(path),
+    ...placeOf(dirname(path)).map(folder => join(folder, basename(path))),
+  ])
+  return [...new Set(paths)].filter(
+    path => existsSync(dirname(path)) && whatIsAt(path, mounts)?.kind === 'layered',
+  )
 }
 
 /** Where it is missing, nothing can be mounted: the host's folders get no new entries. */
 function toReplaced({ path, source }: ReplacedFolder, others: readonly Mount[]): Mount[] {
-  const real = realPathOf(path)
+  const [real] = placeOf(path)
+  if (real === undefined) return []
   const canBeMade = NEED_NO_COVER.includes(whatIsAt(real, others)?.kind ?? 'readable')
   if (!canBeMade && lstatSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) return []
   return [source === undefined ? { kind: 'temporary', path: real } : { kind: 'replaced', path: real, source }]
@@ -209,6 +218,16 @@ function existing(paths: readonly string[]): string[] {
       return []
     }
   })
+}
+
+/** Its real path, or the one that it would have; nothing for links that lead nowhere. */
+function placeOf(path: string): string[] {
+  try {
+    return [realPathOf(path)]
+  } catch {
+    // A loop, or not for us to look at.
+    return []
+  }
 }
 
 function isBeneath(path: string, folder: string): boolean {

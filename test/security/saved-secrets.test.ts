@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
+import { readdirSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { createPerson, type Person, USERS } from './person.ts'
@@ -42,7 +43,7 @@ function keepSaving({ home }: Person): void {
   )
 }
 
-const WATCH = `for i in $(seq 15); do
+const WATCH = `for i in $(seq 8); do
   cat ${SECRETS.map(name => `~/${name}`).join(' ')} 2>/dev/null | grep -q SECRET && echo STOLEN && break
   sleep 0.1
 done
@@ -68,10 +69,9 @@ describe.skipIf(why !== '').each(USERS)(`secrets in the home, as user %d${why}`,
 
   test('the home and what is in it cannot be changed, and the denial names what was hidden', () => {
     const person = personWithSecrets(user)
-    const result = person.approve('touch ~/new ~/.config/new; cat ~/.netrc')
-    expect(result.data).toMatchObject({ stdout: '', exit_code: 1 })
-    expect(result.data.stderr).toContain('Read-only file system')
-    expect(person.approve('cat ~/.netrc').data.denial).toMatchObject({ kind: 'read' })
+    const { data } = person.approve('cat ~/.netrc; touch ~/new ~/.config/new')
+    expect(data).toMatchObject({ stdout: '', exit_code: 1, denial: { kind: 'read' } })
+    expect(data.stderr.match(/Read-only file system/g)).toHaveLength(2)
   })
 
   test('a missing cache is there, also deep in the home, and nothing is made on the host', () => {
@@ -83,12 +83,11 @@ describe.skipIf(why !== '').each(USERS)(`secrets in the home, as user %d${why}`,
     const script =
       'echo x > ~/.npm/a && echo y > ~/.local/share/pnpm/store/b && cat ~/.npm/a ~/.local/share/pnpm/store/b; ls -A ~/.local'
     expect(person.approve(script).data.stdout).toBe('x\ny\nbin\nshare\nstate\n')
-    const { stdout } = person.approve('ls -A ~').data
-    expect(stdout).toContain('.npm')
-    expect(person.unasked('ls -A ..').data.stdout).not.toContain('.npm')
+    expect(readdirSync(person.home)).not.toContain('.npm')
+    expect(readdirSync(join(person.home, '.local')).sort()).toEqual(['bin', 'state'])
   })
 
-  test('the home may be the workspace, lie in it, or be reached by a link', () => {
+  test('the home may be the workspace, or be reached by a link', () => {
     const inside = personWithSecrets(user, '.')
     expect(
       inside.approve('cat .config/gh/hosts.yml | grep -c SECRET; echo x > made; cat made').data.stdout,
@@ -99,7 +98,7 @@ describe.skipIf(why !== '').each(USERS)(`secrets in the home, as user %d${why}`,
     try {
       expect(person.approve(`cat ${link}/.netrc; HOME=${link}; ${USE}`).data.stdout).toBe(USABLE)
     } finally {
-      made.programs.push(spawn('/bin/rm', [link]))
+      unlinkSync(link)
     }
   })
 })
