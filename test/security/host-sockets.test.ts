@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../../src/sandbox/system.ts'
@@ -12,6 +13,7 @@ const made: { person?: Person; daemons: ChildProcess[] } = { daemons: [] }
 afterEach(() => {
   for (const daemon of made.daemons.splice(0)) daemon.kill('SIGKILL')
   made.person?.remove()
+  rmSync(`${made.person?.home}-socket`, { force: true })
 })
 
 /** A daemon of the host that lets everybody in; its folder is where the name is relative to. */
@@ -59,7 +61,7 @@ describe.skipIf(why !== '').each(USERS)(`Unix sockets, as user %d${why}`, user =
     const person = createPerson({ user })
     made.person = person
     for (const name of ['.docker/run/x', '.colima/x', 'elsewhere/x', 'work/x']) person.write(name, '')
-    const outside = join(dirname(person.home), `socket-${user}-${process.pid}`)
+    const outside = `${person.home}-socket`
     const sockets = [
       join(person.home, '.docker/run/docker.sock'),
       join(person.home, '.colima/docker.sock'),

@@ -88,7 +88,8 @@ export function createPerson({ user, workspace = 'work', base = usualBase() }: P
       return call('bash ./hostile.sh', options, ['--yes-once'])
     },
     unasked: (line, options = {}) => call(line, options, []),
-    remove: () => rmSync(home, { recursive: true, force: true }),
+    // What was started for it may still be at work.
+    remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
   }
 }
 
