@@ -112,6 +112,15 @@ describe.skipIf(why !== '')(`run_command${why}`, () => {
     expect(inRun({ command: 'pwd; echo [$COLOUR]', reset: true }).data.stdout).toBe(`${box.workspace}\n[]\n`)
   })
 
+  test('a run whose folder is gone goes on in the workspace; a named folder has to exist', () => {
+    const inRun = (input: object) =>
+      box.json(['call', 'run_command', JSON.stringify(input), '--yes-once', '--run', 'gone'])
+    inRun({ command: 'mkdir -p short && cd short' })
+    inRun({ command: 'rm -rf ../short' })
+    expect(inRun({ command: 'pwd' }).data.stdout).toBe(`${box.workspace}\n`)
+    expect(inRun({ command: 'pwd', working_dir: 'nope' }).error).toMatchObject({ code: 'not_found' })
+  })
+
   test('a command sees no secret of the environment and no network', () => {
     const env = { GITHUB_TOKEN: 'ghp_0123456789abcdef0123456789abcdef0123' }
     const { stdout } = box.run(

@@ -1,7 +1,7 @@
-import { renameSync } from 'node:fs'
+import { accessSync, constants, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect } from '../core/effects.ts'
-import { ToolError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { changedMeanwhile } from './entry.ts'
 import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import { goneNameOf, newTemporary } from './replace-file.ts'
@@ -37,6 +37,7 @@ async function removeFrom(scope: CallScope, folder: PinnedDirectory, name: strin
   try {
     const check = (path: string): void => requireChangeable(scope.permit, path)
     const survey = await surveyTree(folder, name, { check, keep: record })
+    refuseClosed(survey)
     record.temporary(join(folder.real, temporary), join(folder.real, name))
     record.temporary(join(folder.real, gone))
     for (const each of survey.toReversed()) record.add(deletion(each))
@@ -61,6 +62,20 @@ async function removeFrom(scope: CallScope, folder: PinnedDirectory, name: strin
   for (const change of record.changes) scope.receipts.delete(change.path)
   if (newcomers) keepNewcomers(folder, gone, name)
   return record.changes.map(toEffect)
+}
+
+/** As for everybody: what is in a folder that is closed for writing cannot be removed. Found out before anything is. */
+function refuseClosed(survey: readonly TreeEntry[]): void {
+  for (const path of new Set(survey.slice(1).map(each => dirname(each.path)))) {
+    try {
+      accessSync(path, constants.W_OK | constants.X_OK)
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EACCES') throw error
+      throw new ToolError('failed', `This folder is closed for writing, so nothing was removed: ${path}`, {
+        hint: 'Open it with chmod u+wx, or remove only what is outside of it.',
+      })
+    }
+  }
 }
 
 export function deletion({ path, entry, state, target, content, owner }: TreeEntry): Change {

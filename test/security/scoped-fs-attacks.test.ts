@@ -253,4 +253,25 @@ describe.runIf(process.geteuid?.() === 0)('owners and modes', () => {
     const { uid, mode } = lstatSync(at('shared.txt'))
     expect([uid, (mode & 0o7777).toString(8)]).toEqual([65534, '666'])
   })
+
+  test.skipIf(process.getuid?.() !== 0)('a folder that cannot be emptied is not removed in part', () => {
+    chmodSync(base, 0o755)
+    mkdirSync(at('top/closed'), { recursive: true })
+    writeFileSync(at('top/closed/file'), 'x')
+    chmodSync(at('top/closed'), 0o555)
+    for (const path of ['.', 'top', 'top/closed', 'top/closed/file']) chownSync(at(path), 65534, 65534)
+    rmSync(at('.kogu'), { recursive: true, force: true })
+    const testing = join(import.meta.dirname, '../../src/workspace/testing.ts')
+    const program = `
+      const { createTestWorkspace } = await import(${JSON.stringify(testing)})
+      const workspace = createTestWorkspace({ root: ${JSON.stringify(workspace.root)} })
+      console.log(await workspace.remove('top').catch(error => error.message))`
+    const user = ['--reuid', '65534', '--regid', '65534', '--clear-groups']
+    const child = spawnSync('setpriv', [...user, process.execPath, '--input-type=module', '-e', program], {
+      encoding: 'utf8',
+    })
+    expect(child.stdout).toContain('closed for writing, so nothing was removed')
+    expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'top'])
+    expect(readFileSync(at('top/closed/file'), 'utf8')).toBe('x')
+  })
 })

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import * as z from 'zod'
 import type { Access } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
@@ -87,7 +88,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       const { command, working_dir, profile, reset } = request
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
       refusePortsInForeground(request)
-      const cwd = working_dir ?? (reset ? '.' : (runCwd ?? '.'))
+      const cwd = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
       return [{ kind: 'execute', command, cwd }, ...circumstances(request, parts)]
     },
     // The line alone would not tell the person that it goes on, what it reads and who can reach it.
@@ -168,6 +169,12 @@ function refuseOutside({ permit, workspace }: ToolContext): void {
   if (!isInside(cwd, workspace)) {
     throw new ToolError('invalid_input', `The working folder must be inside the workspace: ${cwd}`)
   }
+  if (!isFolder(cwd)) throw new ToolError('not_found', `The working folder does not exist: ${cwd}`)
+}
+
+/** The folder in which the last command of a run ended may be gone by now; the next one starts at the top again. */
+function isFolder(path: string | undefined): path is string {
+  return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function render(
