@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { repositoryOfObject } from '../core/git-objects.ts'
 import type { Runtime } from '../runtime.ts'
 import type { CallChanges, UndoConflict } from '../workspace/undo-plan.ts'
 import type { Change } from '../workspace/undo-record.ts'
@@ -81,6 +83,8 @@ function changedPaths(call: CallChanges): string[] {
   const found = new Map<string, string>()
   const left = new Map<string, string>()
   for (const { path, before, after } of changesOf(call)) {
+    // Undo leaves the git objects that a call made.
+    if (before === undefined && repositoryOfObject(path, existsSync) !== undefined) continue
     if (!found.has(path)) found.set(path, JSON.stringify(before ?? null))
     left.set(path, JSON.stringify(after ?? null))
   }

@@ -1,10 +1,9 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { indexEntriesOf } from '../core/git-index-entries.ts'
 import { isInside } from '../core/real-path.ts'
 
 const MOST_BYTES = 32 * 1024 * 1024
-/** Looking at more of them would take longer than the command. */
-const MOST_ENTRIES = 300_000
 
 /** What git tracks in a repository and the repositories inside it, by full paths. */
 export interface Tracked {
@@ -30,7 +29,7 @@ export function trackedFiles(folder: string): Tracked | null | undefined {
     const index = join(repository, 'index')
     const bytes = readBounded(index)
     if (bytes === undefined && lstatSync(index, { throwIfNoEntry: false }) === undefined) continue
-    const entries = bytes === undefined ? undefined : entriesOf(bytes)
+    const entries = bytes === undefined ? undefined : indexEntriesOf(bytes)
     if (entries === undefined || roots.length > MOST_REPOSITORIES) return null
     for (const { name, mode } of entries) {
       files.push(join(root, name))
@@ -115,61 +114,4 @@ export function readBounded(path: string): Buffer | undefined {
   } finally {
     closeSync(file)
   }
-}
-
-const HEADER = 12
-/** Times, mode, owner, size and hash of an entry, and its flags. */
-const BEFORE_NAME = 62
-const MODE = 24
-const FOLDER = 0o040000
-const EXTENDED = 0x4000
-
-interface Entry {
-  readonly name: string
-  readonly mode: number
-}
-
-/** The entries of an index file of version 2, 3 or 4. */
-function entriesOf(bytes: Buffer): Entry[] | undefined {
-  if (bytes.length < HEADER || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined
-  const version = bytes.readUInt32BE(4)
-  const count = bytes.readUInt32BE(8)
-  if (version < 2 || version > 4 || count > MOST_ENTRIES) return undefined
-  const entries: Entry[] = []
-  let name = ''
-  let at = HEADER
-  for (let entry = 0; entry < count; entry += 1) {
-    if (at + BEFORE_NAME > bytes.length) return undefined
-    const isExtended = (bytes.readUInt16BE(at + BEFORE_NAME - 2) & EXTENDED) !== 0
-    let start = at + BEFORE_NAME + (isExtended ? 2 : 0)
-    let kept = ''
-    if (version === 4) {
-      const { value, end } = readVariable(bytes, start)
-      kept = name.slice(0, name.length - value)
-      start = end
-    }
-    const end = bytes.indexOf(0, start)
-    if (end === -1) return undefined
-    // One character for each byte, so that version 4 can cut them off by bytes.
-    name = kept + bytes.toString('latin1', start, end)
-    const mode = bytes.readUInt32BE(at + MODE)
-    // A sparse index has whole folders in the place of their files.
-    if (mode === FOLDER) return undefined
-    entries.push({ name: Buffer.from(name, 'latin1').toString('utf8'), mode })
-    at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7)
-  }
-  // A split index has most of its entries in another file.
-  return bytes.toString('latin1', at, at + 4) === 'link' ? undefined : entries
-}
-
-/** Seven bits a byte, as in offsets of packs. */
-function readVariable(bytes: Buffer, start: number): { value: number; end: number } {
-  let at = start
-  let byte = bytes[at++] ?? 0
-  let value = byte & 127
-  while ((byte & 128) !== 0) {
-    byte = bytes[at++] ?? 0
-    value = (value + 1) * 128 + (byte & 127)
-  }
-  return { value, end: at }
 }

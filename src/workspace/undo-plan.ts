@@ -4,7 +4,13 @@ import { ToolError } from '../core/errors.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { type ContentFinder, createContentFinder } from './undo-find.ts'
 import { listRecords, type RecordPlace, readRecord, type SavedRecord } from './undo-read.ts'
-import type { Change, Owner, RecordHeader } from './undo-record.ts'
+import type { Change, Owner, RecordHeader, StorePlaces } from './undo-record.ts'
+import {
+  createRepositories,
+  type Repositories,
+  saysTheSame,
+  whatStaysOfRepositories,
+} from './undo-repositories.ts'
 import type { UndoStore } from './undo-store.ts'
 
 // Taking back is worked out on paper first: starting from what is on the disk, each change of each chosen call is taken
@@ -34,6 +40,8 @@ export interface UndoPlan {
   readonly conflicts: readonly UndoConflict[]
   /** Folders that stay because somebody put something else into them. */
   readonly staying: readonly string[]
+  /** How many git objects that the calls made stay, because something may refer to them; `git gc` collects the others. */
+  readonly leftObjects: number
 }
 
 /** One path gets back what it was; `now` and `then` undefined: does not exist. */
@@ -114,10 +122,24 @@ export async function planUndo(
   const observer = createObserver()
   try {
     const paper = createPaper(observer, createContentFinder(store.places, observer))
+    const repositories = createRepositories()
     const conflicts: UndoConflict[] = []
     const taken: CallChanges[] = []
     for (const call of calls) {
-      const found = await takeBack(paper, call)
+      const work = { paper, repositories, places: store.places }
+      let found = await takeBack(work, call)
+      const torn = new Set(found.flatMap(({ path }) => repositories.around(path) ?? []))
+      if (torn.size > 0 && options.leaveOut === 'paths') {
+        paper.discard()
+        const inTorn = found.filter(({ path }) => torn.has(repositories.around(path) ?? ''))
+        found = [
+          ...inTorn.map(each => ({
+            ...each,
+            reason: `${each.reason}, so its whole repository stays as it is`,
+          })),
+          ...(await takeBack(work, call, torn)),
+        ]
+      }
       conflicts.push(...found)
       const whole = found.length === 0
       if (!whole && options.leaveOut !== 'paths') paper.discard()
@@ -126,9 +148,11 @@ export async function planUndo(
         taken.push(call)
       }
     }
+    const { stays, leftObjects } = whatStaysOfRepositories(paper, observer, repositories)
+    for (const path of stays) paper.leave(path)
     const staying = new Set<string>()
     const steps = toSteps(paper, observer, staying)
-    return { calls: taken, steps, conflicts, staying: [...staying] }
+    return { calls: taken, steps, conflicts, staying: [...staying], leftObjects }
   } finally {
     observer.close()
   }
@@ -149,6 +173,8 @@ interface Paper {
   put(path: string, state: PathState | undefined): void
   keep(): void
   discard(): void
+  /** As it is on the disk, after all. */
+  leave(path: string): void
   /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
   readonly moved: Map<string, PathState>
   readonly find: ContentFinder
@@ -185,6 +211,7 @@ function createPaper(observer: Observer, find: ContentFinder): Paper {
       top.clear()
       moved.clear()
     },
+    leave: path => kept.delete(path),
   }
 }
 
@@ -197,12 +224,25 @@ function onDisk(
   return found.entry === 'file' ? { ...found, content: { from: 'disk', path } } : found
 }
 
-async function takeBack(paper: Paper, { call, records }: CallChanges): Promise<UndoConflict[]> {
+interface Work {
+  readonly paper: Paper
+  readonly repositories: Repositories
+  readonly places: StorePlaces
+}
+
+/** `torn`: repositories with a conflict in them, which are left out: half of one taken back would be a broken one. */
+async function takeBack(
+  work: Work,
+  { call, records }: CallChanges,
+  torn: ReadonlySet<string> = new Set(),
+): Promise<UndoConflict[]> {
   const conflicts: UndoConflict[] = []
   const blocked = new Set<string>()
   for (const record of records) {
     for (const change of record.changes.toReversed()) {
-      const reason = blocked.has(change.path) ? undefined : await takeBackOne(paper, record, change)
+      if (blocked.has(change.path)) continue
+      if (torn.size > 0 && torn.has(work.repositories.around(change.path) ?? '')) continue
+      const reason = await takeBackOne(work, record, change)
       if (reason === undefined) continue
       blocked.add(change.path)
       conflicts.push({ path: change.path, call, reason })
@@ -212,10 +252,14 @@ async function takeBack(paper: Paper, { call, records }: CallChanges): Promise<U
 }
 
 /** Undefined: done on paper. Otherwise why it cannot be done. */
-async function takeBackOne(paper: Paper, record: SavedRecord, change: Change): Promise<string | undefined> {
+async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<string | undefined> {
+  const { paper, repositories, places } = work
   const current = await paper.look(change.path)
   if (isAs(current, change, 'before')) return undefined
-  if (!isAs(current, change, 'after')) return describeDifference(current, change)
+  if (!isAs(current, change, 'after') && !saysTheSame(current, { record, change, places })) {
+    const isMadeObject = change.before === undefined && repositories.ofObject(change.path) !== undefined
+    return isMadeObject ? undefined : describeDifference(current, change)
+  }
   if (change.undoable === false) return 'its old content was too large to be kept'
   if (change.before === undefined) {
     paper.put(change.path, undefined)

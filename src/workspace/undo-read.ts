@@ -26,6 +26,8 @@ export interface SavedRecord extends RecordPlace {
   readonly changes: readonly Change[]
   readonly temporaries: readonly { path: string; movedFrom?: string }[]
   readonly opened: readonly { path: string; mode: number }[]
+  /** What the changes left in the index of repositories: path → digest of its entries. */
+  readonly gitIndexes: ReadonlyMap<string, string>
   /** Where the kept contents are in the file: hash → line. */
   readonly objects: ReadonlyMap<string, { start: number; length: number }>
   /** The files that were set aside: hash → those that have it. */
@@ -83,6 +85,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
   const changes: Change[] = []
   const temporaries: { path: string; movedFrom?: string }[] = []
   const opened: { path: string; mode: number }[] = []
+  const gitIndexes = new Map<string, string>()
   const objects = new Map<string, { start: number; length: number }>()
   for (const { bytes, start } of linesOf(path, from)) {
     if (beginsWith(bytes, OBJECT_LINE)) {
@@ -102,6 +105,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
         ...(line.movedFrom === undefined ? {} : { movedFrom: line.movedFrom }),
       })
     } else if ('opened' in line) opened.push({ path: line.opened, mode: line.mode })
+    else if ('gitIndex' in line) gitIndexes.set(line.path, line.gitIndex)
     else if ('done' in line) done = line.done === 'all' ? 'all' : new Set(line.done)
   }
   if (header === undefined) return undefined
@@ -115,6 +119,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
     changes: made,
     temporaries,
     opened,
+    gitIndexes,
     objects,
     setAside,
   }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { zstdCompress, zstdCompressSync } from 'node:zlib'
 import type { Effect } from '../core/effects.ts'
 import { isSystemError } from '../core/errors.ts'
+import { indexAt } from './git-index-digest.ts'
 import type { RecordFile } from './record-file.ts'
 
 // One record holds what one step of a call is about to change, and what is needed to put it back. It is a sequence of
@@ -68,6 +69,8 @@ export type RecordLine =
   /** A folder that is made writable for the moment, and the mode it gets back. */
   | { opened: string; mode: number }
   | { change: Change }
+  /** What the index of a repository says after the changes, whatever git saw of the disk (git-index-digest.ts). */
+  | { gitIndex: string; path: string }
   /** The record is complete: all changes happened, or only these of them, by their order. */
   | { done: 'all' | readonly number[] }
 
@@ -217,6 +220,10 @@ export class ChangeRecord {
 
   /** The changes are visible: the call can be undone from now on. `happened`: only these of them did. */
   commit(happened?: readonly Change[]): void {
+    for (const { path, after } of happened ?? this.changes) {
+      const gitIndex = after === undefined ? undefined : indexAt(path, after)
+      if (gitIndex !== undefined) this.#append({ gitIndex, path })
+    }
     if (happened === undefined || happened.length === this.changes.length) this.#append({ done: 'all' })
     else {
       const chosen = new Set(happened)

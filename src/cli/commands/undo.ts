@@ -124,7 +124,7 @@ async function explainConflicts({ conflicts }: UndoPlan, runtime: Runtime): Prom
   })
 }
 
-function describe({ calls, steps, staying }: UndoPlan, conflicts: readonly ExplainedConflict[]) {
+function describe({ calls, steps, staying, leftObjects }: UndoPlan, conflicts: readonly ExplainedConflict[]) {
   return {
     calls: calls.map(({ call, tool, run }) => ({ call, tool, run })),
     steps: steps.map(({ path, now, then }) => ({
@@ -134,6 +134,7 @@ function describe({ calls, steps, staying }: UndoPlan, conflicts: readonly Expla
     })),
     conflicts,
     staying,
+    left_git_objects: leftObjects,
   }
 }
 
@@ -143,7 +144,7 @@ function render(
   { output }: CommandContext,
   runtime: Runtime,
 ): string {
-  const { calls, steps, staying } = plan
+  const { calls, steps, staying, leftObjects } = plan
   const stuck = new Set(conflicts.map(({ call }) => call))
   const taken = steps.length === 0 ? calls.filter(({ call }) => !stuck.has(call)) : calls
   if (calls.length === 0 && conflicts.length === 0) return 'Nothing to undo.'
@@ -154,6 +155,9 @@ function render(
     ),
     ...steps.map(step => renderStep(step, runtime, output)),
     ...staying.map(path => `  stays   ${toVisible(path)}: it holds something else now`),
+    ...(leftObjects === 0
+      ? []
+      : [`  left    ${leftObjects} git objects, which git gc collects once nothing uses them`]),
     ...conflicts.map(
       conflict =>
         `  ${output.style('red', 'conflict')} ${toVisible(conflict.path)}: ${causeOf(conflict, stuck)}`,
