@@ -9,9 +9,13 @@ import {
   lutimesSync,
   mkdirSync,
   openSync,
+  readdirSync,
+  readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   type Stats,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -26,8 +30,8 @@ export interface Journal {
   workspace: string
   /** Folders that are made writable for the time being, and their modes. */
   open: readonly ClosedFolder[]
-  /** Topmost entries that go, with all that is in them. */
-  remove: string[]
+  /** Every entry that goes, children before their folder. */
+  gone: Gone[]
   folders: { path: string; mode: number }[]
   /** Files and links that are moved from the upper directory to the same place in the workspace. */
   move: { path: string; mode: number; before?: Seen }[]
@@ -38,29 +42,34 @@ export interface Journal {
 /** What tells that a file or link is still the one that the command saw. */
 export type Seen = Pick<OverlayEntry, 'ino' | 'size' | 'modifiedMs'>
 
+/** Without `seen`: a folder, which goes when nothing is left in it. */
+interface Gone {
+  path: string
+  seen?: Seen
+}
+
 export function isAsSeen(stat: Stats | undefined, seen: Seen | undefined): boolean {
   if (stat === undefined || seen === undefined) return stat === seen
   return stat.ino === seen.ino && stat.size === seen.size && stat.mtimeMs === seen.modifiedMs
 }
 
 export function toJournal(
-  { workspace, changes, touched }: OverlayChanges,
+  { workspace, changes, touched, dropped }: OverlayChanges,
   open: readonly ClosedFolder[],
 ): Journal {
-  const deletedFolders = new Set<string>()
-  const remove: string[] = []
-  for (const { change, path, entry } of changes) {
-    if (change !== 'deleted') continue
-    if (!deletedFolders.has(dirname(path))) remove.push(path)
-    if (entry === 'directory') deletedFolders.add(path)
-  }
+  const deleted = changes.filter(({ change }) => change === 'deleted').toReversed()
   const present = changes.flatMap(({ path, entry, before, after }) =>
     after === undefined ? [] : [{ path, entry, mode: after.mode, before }],
   )
   return {
     workspace,
     open,
-    remove,
+    gone: [
+      ...dropped.flatMap(({ path, goes }) => (goes === undefined ? [] : [{ path, seen: goes }])),
+      ...deleted.map(({ path, entry, before }) =>
+        entry === 'directory' || before === undefined ? { path } : { path, seen: toSeen(before) },
+      ),
+    ],
     folders: present.filter(({ entry }) => entry === 'directory').map(({ path, mode }) => ({ path, mode })),
     move: present.filter(({ entry }) => entry !== 'directory').map(toMove),
     touch: [...touched],
@@ -69,14 +78,19 @@ export function toJournal(
 
 function toMove(step: { path: string; mode: number; before: Seen | undefined }): Journal['move'][number] {
   const { path, mode, before } = step
-  if (before === undefined) return { path, mode }
-  const { ino, size, modifiedMs } = before
-  return { path, mode, before: { ino, size, modifiedMs } }
+  return before === undefined ? { path, mode } : { path, mode, before: toSeen(before) }
+}
+
+function toSeen({ ino, size, modifiedMs }: Seen): Seen {
+  return { ino, size, modifiedMs }
 }
 
 const STEPS_AT_A_TIME = 200
 
-/** Somebody wrote there while changes were brought over: what they wrote is at `keptAs` now. */
+/**
+ * Somebody wrote there while changes were brought over: what they wrote is at `keptAs` now. The same as `path` when the
+ * entry was to go and stayed.
+ */
 export interface Displaced {
   readonly path: string
   readonly keptAs: string
@@ -90,13 +104,12 @@ export async function applyJournal(folder: string, journal: Journal): Promise<Di
   // The journal has the modes: here they would only be in the way of moving entries out.
   makeReadable(upper)
   await each(journal.open, ({ path, mode }) => setFolderMode(places, path, mode | 0o700))
-  // Once entries have been moved in, removing again would take away what just came.
-  const removed = join(folder, 'removed')
-  if (!existsSync(removed)) {
-    await each(journal.remove, path => rmSync(places.at(path), { recursive: true, force: true }))
-    writeFileSync(removed, '')
-  }
-  await each(journal.folders, ({ path }) => makeFolder(places.at(path)))
+  const left = await removeOnce(folder, places, journal.gone)
+  await each(journal.folders, ({ path }) => {
+    if (isFolder(places.at(path))) return
+    displaced.push(...makeWay(places, { path }))
+    mkdirSync(places.at(path), { mode: 0o700 })
+  })
   await each(journal.move, step => {
     const from = join(upper, step.path)
     // Moved already, before a kill.
@@ -109,11 +122,74 @@ export async function applyJournal(folder: string, journal: Journal): Promise<Di
   const modes = new Map([...journal.open, ...journal.folders].map(({ path, mode }) => [path, mode]))
   const deepestFirst = [...modes].sort(([a], [b]) => (a < b ? 1 : -1))
   await each(deepestFirst, ([path, mode]) => setFolderMode(places, path, mode))
-  return displaced
+  const isMoved = (path: string): boolean => displaced.some(each => isAtOrBelow(path, each.path))
+  const stayed = left.filter(path => !isMoved(path)).map(path => ({ path, keptAs: path }))
+  return [...stayed, ...displaced]
+}
+
+export function isAtOrBelow(path: string, other: string): boolean {
+  return path === other || path.startsWith(`${other}/`)
+}
+
+/**
+ * Removes nothing but what the command saw and undo has: what a person made or saved since stays, with its folders, and
+ * is returned. Only once: when entries have been moved in, it would take away what just came.
+ */
+async function removeOnce(folder: string, places: Places, gone: readonly Gone[]): Promise<string[]> {
+  const removed = join(folder, 'removed')
+  // Written below, in a folder that no tool and no command may write to.
+  if (existsSync(removed)) return JSON.parse(readFileSync(removed, 'utf8')) as string[]
+  const left: string[] = []
+  const staying = new Set<string>()
+  await each(gone, ({ path, seen }) => {
+    const stays = seen === undefined ? leftOfFolder(places, path) : leftOfEntry(places, path, seen)
+    if (stays.length === 0) return
+    left.push(...stays.filter(each => !staying.has(each)))
+    for (const each of [path, ...stays]) staying.add(each)
+  })
+  const draft = `${removed}.draft`
+  writeFileSync(draft, JSON.stringify(left))
+  renameSync(draft, removed)
+  return left
+}
+
+/** Removes a file or link that is as the command saw it. */
+function leftOfEntry(places: Places, path: string, seen: Seen): string[] {
+  try {
+    const place = places.at(path)
+    const stat = lstatSync(place, { throwIfNoEntry: false })
+    if (stat === undefined) return []
+    if (!isAsSeen(stat, seen)) return [path]
+    unlinkSync(place)
+    return []
+  } catch (error) {
+    // Its folder went, or something else took the folder's place, which is found when the folder's turn comes.
+    if (isSystemError(error) && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return []
+    throw error
+  }
+}
+
+/** Removes a folder when it is empty; otherwise returns what is in it. */
+function leftOfFolder(places: Places, path: string): string[] {
+  try {
+    const place = places.at(path)
+    try {
+      rmdirSync(place)
+      return []
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      if (error.code === 'ENOTDIR') return [path]
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+      return readdirSync(place).map(name => join(path, name))
+    }
+  } catch (error) {
+    if (isSystemError(error) && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return []
+    throw error
+  }
 }
 
 /** Nobody's work is ever replaced unseen: what is not as the command found it gets another name first. */
-function makeWay(places: Places, { path, before }: Journal['move'][number]): Displaced[] {
+function makeWay(places: Places, { path, before }: { path: string; before?: Seen }): Displaced[] {
   const stat = lstatSync(places.at(path), { throwIfNoEntry: false })
   if (stat === undefined || isAsSeen(stat, before)) return []
   const keptAs = `${path}.kogu-kept-${randomUUID().slice(0, 8)}`
@@ -145,12 +221,8 @@ function setTime(path: string, modifiedMs: number): void {
   }
 }
 
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST' || !lstatSync(path).isDirectory()) throw error
-  }
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function moveIn(from: string, to: string, mode: number): void {

@@ -42,9 +42,16 @@ export interface OverlayChanges {
   /** Files of which only the time is new. */
   readonly touched: readonly { path: string; modifiedMs: number }[]
   /** What is not brought over, and why. */
-  readonly dropped: readonly { path: string; why: string }[]
+  readonly dropped: readonly Dropped[]
   /** When the command started, by the clock of the file system. */
   readonly startedMs: number
+}
+
+interface Dropped {
+  readonly path: string
+  readonly why: string
+  /** It goes with its folder when it is still this one. */
+  readonly goes?: Pick<OverlayEntry, 'ino' | 'size' | 'modifiedMs'>
 }
 
 interface Folders {
@@ -89,7 +96,7 @@ interface Walk extends Folders {
   upper: string
   changes: OverlayChange[]
   touched: { path: string; modifiedMs: number }[]
-  dropped: { path: string; why: string }[]
+  dropped: Dropped[]
 }
 
 /** `merged`: the folder also exists beneath, and what is not mentioned here stays. */
@@ -148,8 +155,9 @@ function addDeleted(walk: Walk, path: string, within = false): void {
   if (stat === undefined) return
   const before = toEntry(walk.workspace, path, stat)
   if (before === null) {
+    const goes = { ino: stat.ino, size: stat.size, modifiedMs: stat.mtimeMs }
     const why = within ? 'deleted with its folder, and undo does not bring it back' : 'not deleted'
-    walk.dropped.push({ path, why: `A socket, pipe or device: ${why}.` })
+    walk.dropped.push({ path, why: `A socket, pipe or device: ${why}.`, ...(within ? { goes } : {}) })
     return
   }
   walk.changes.push({ change: 'deleted', path, entry: before.entry, before })

@@ -29,8 +29,8 @@ export interface OverlayTarget {
    * been changed when this throws.
    */
   keep(changes: OverlayChanges): Promise<void>
-  /** All changes are made. */
-  committed(changes: OverlayChanges): Promise<void>
+  /** All changes are made, but for the deletion of what is in `left` and the folders around it. */
+  committed(changes: OverlayChanges, left: readonly string[]): Promise<void>
 }
 
 /**
@@ -51,7 +51,8 @@ export async function commitOverlay(changes: OverlayChanges, target: OverlayTarg
   let displaced: Displaced[]
   try {
     displaced = await applyJournal(folder, journal)
-    await target.committed(changes)
+    const left = displaced.filter(({ path, keptAs }) => path === keptAs).map(({ path }) => path)
+    await target.committed(changes, left)
   } catch (error) {
     // So that whoever starts next may finish it, although we live on.
     rmSync(join(folder, 'lock'), { force: true })
@@ -138,17 +139,32 @@ function refuseConflicts({ changes, startedMs }: OverlayChanges): void {
   const changed = changes.filter(({ before }) => before !== undefined && before.changedMs > startedMs)
   // The time of a folder changes with every entry in it, also with those that somebody else made and we do not touch.
   const conflicts = changed.filter(({ entry, change }) => entry !== 'directory' || change === 'deleted')
-  if (conflicts.length > 0) throw changedMeanwhile(conflicts)
+  if (conflicts.length > 0) throw changedMeanwhile(conflicts.map(change => change.path))
 }
 
 /** By size and time of the content: keeping a file may have given it a second name, which is a change as well. */
-function refuseLateConflicts({ workspace, changes }: OverlayChanges): void {
+function refuseLateConflicts({ workspace, changes, dropped }: OverlayChanges): void {
   const gone = new Set(changes.flatMap(({ change, path }) => (change === 'deleted' ? [path] : [])))
-  const conflicts = changes.filter(({ change, path, entry, before }) => {
-    if (entry === 'directory' || (change === 'created' && gone.has(path))) return false
-    return !isAsSeen(lookAt(join(workspace, path)), before)
+  const known = new Set([...gone, ...dropped.map(({ path }) => path)])
+  const conflicts = changes.flatMap(({ change, path, entry, before }) => {
+    if (change === 'created' && gone.has(path)) return []
+    if (entry !== 'directory') return isAsSeen(lookAt(join(workspace, path)), before) ? [] : [path]
+    // What came into a folder that goes is in nobody's undo record.
+    return change === 'deleted' ? namesIn(join(workspace, path), path).filter(name => !known.has(name)) : []
   })
   if (conflicts.length > 0) throw changedMeanwhile(conflicts)
+}
+
+/** The entries of a folder by their paths; of what is no folder any more, the path itself, as it is another entry. */
+function namesIn(folder: string, path: string): string[] {
+  try {
+    return readdirSync(folder).map(name => join(path, name))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOTDIR') return [`${path}/`]
+    throw error
+  }
 }
 
 function lookAt(path: string): Stats | undefined {
@@ -161,8 +177,8 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-function changedMeanwhile(conflicts: readonly OverlayChange[]): ToolError {
-  const names = few(conflicts.map(change => change.path))
+function changedMeanwhile(conflicts: readonly string[]): ToolError {
+  const names = few(conflicts)
   return new ToolError(
     'conflict',
     `Changed by somebody else while the command ran, so nothing was kept: ${names}`,

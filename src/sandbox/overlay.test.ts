@@ -246,6 +246,7 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
     ['changed', 'echo new > src/a', 'src/a'],
     ['made', 'echo new > z', 'z'],
     ['deleted', 'rm -rf src', 'src/deep/b'],
+    ['new in a folder that is deleted', 'rm -rf src', 'src/deep/NEW'],
   ])(
     'nor is one that a person writes while the old content is kept, when it is %s',
     async (_name, script, path) => {
@@ -276,6 +277,53 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
     for (const { path, keptAs } of settled?.displaced ?? []) {
       expect([found[path], found[keptAs]]).toEqual(['new\n', `${path} by hand`])
     }
+  })
+
+  describe('what a person writes into a folder after the decision to delete it', () => {
+    const overlays = (): string => join(state.workspace, '.kogu/overlay')
+    /** As if it had been killed before anything was deleted. */
+    const decide = async (script: string) => {
+      const { changes } = await run(script)
+      const closed = lstatSync(join(state.workspace, 'src')).mode & 0o7777
+      const stopped: OverlayTarget = {
+        ...accept,
+        keep: async () => writeFileSync(join(overlays(), 'one/removed'), 'no list'),
+      }
+      await expect(commitOverlay(changes, stopped)).rejects.toMatchObject({ code: 'failed' })
+      expect(lstatSync(join(state.workspace, 'src')).mode & 0o7777).toBe(closed)
+      rmSync(join(overlays(), 'one/removed'))
+    }
+
+    test('stays, with the folders around it, and is named', async () => {
+      writeFiles({ 'src/other/c': 'c' })
+      execFileSync('mkfifo', [join(state.workspace, 'src/other/pipe')])
+      await decide('rm -rf src')
+      writeFileSync(join(state.workspace, 'src/deep/NEW'), 'new')
+      writeFileSync(join(state.workspace, 'draft'), 'saved')
+      renameSync(join(state.workspace, 'draft'), join(state.workspace, 'src/a'))
+      const stayed = ['src/deep/NEW', 'src/a'].map(path => ({ path, keptAs: path }))
+      expect(await recoverOverlays(overlays())).toMatchObject([{ outcome: 'finished', displaced: stayed }])
+      expect(tree()).toEqual({ 'src/deep/NEW': 'new', 'src/a': 'saved', ...DOCS() })
+      expect(existsSync(join(state.workspace, 'src/other'))).toBe(false)
+    })
+
+    test('makes way for a file of the same name', async () => {
+      await decide('rm -rf src; echo file > src')
+      writeFileSync(join(state.workspace, 'src/deep/NEW'), 'new')
+      const [settled] = await recoverOverlays(overlays())
+      const keptAs = settled?.displaced[0]?.keptAs ?? ''
+      expect(settled?.displaced).toEqual([{ path: 'src', keptAs }])
+      expect(tree()).toEqual({ src: 'file\n', [`${keptAs}/deep/NEW`]: 'new', ...DOCS() })
+    })
+
+    test('stays also when the folder became a link, behind which nothing is deleted', async () => {
+      await decide('rm -rf src')
+      renameSync(join(state.workspace, 'src/deep'), join(state.root, 'elsewhere'))
+      symlinkSync(join(state.root, 'elsewhere'), join(state.workspace, 'src/deep'))
+      await recoverOverlays(overlays())
+      expect(readdirSync(join(state.root, 'elsewhere'))).toEqual(['b'])
+      expect(readdirSync(join(state.workspace, 'src'))).toEqual(['deep'])
+    })
   })
 
   test('folders nested so deeply that no path leads to the innermost are refused, and nothing is left of them', async () => {
@@ -409,6 +457,11 @@ exec ${system.bubblewrap} "$@"
     expect(changes.changes).toHaveLength(10_101)
     expect(performance.now() - started).toBeLessThan(2_000)
     expect(readdirSync(join(state.workspace, 'many', '77'))).toHaveLength(100)
+    const removal = await run('rm -rf many')
+    const deleting = performance.now()
+    await commitOverlay(removal.changes, accept)
+    expect(performance.now() - deleting).toBeLessThan(2_000)
+    expect(existsSync(join(state.workspace, 'many'))).toBe(false)
   })
 })
 

@@ -199,6 +199,7 @@ async function runRecorded(
 
 /** As a sentence. */
 function describeDisplaced({ path, keptAs }: Displaced): string {
+  if (path === keptAs) return `Not deleted: ${path}, which somebody else wrote at the same moment.`
   return `Somebody else wrote ${path} at the same moment; what they wrote is in ${keptAs}.`
 }
 

@@ -3,6 +3,7 @@ import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, 
 import { basename, dirname, join, relative } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
+import { isAtOrBelow } from '../../sandbox/overlay-apply.ts'
 import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
 import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { createObserver, type Observer } from '../../workspace/observer.ts'
@@ -42,8 +43,13 @@ export function recordChanges(
       }
       record.seal()
     },
-    async committed() {
-      record.commit()
+    async committed({ workspace }, left) {
+      const stays = (path: string): boolean => left.some(each => isAtOrBelow(join(workspace, each), path))
+      const happened = record.changes.filter(each => each.change !== 'deleted' || !stays(each.path))
+      const done = new Set(happened)
+      for (const change of record.changes) if (!done.has(change)) record.forget(change)
+      if (happened.length === 0) record.abort()
+      else record.commit(happened)
       effects.push(...record.changes.map(toEffect))
     },
   }
