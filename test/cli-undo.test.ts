@@ -94,6 +94,14 @@ describe('kogu undo', () => {
     expect(box.json(['changes', only])).toMatchObject([{ undone: false, partly_undone: false }])
   })
 
+  test('the last line says what is in the way, also when nobody changed anything since', () => {
+    box.write('../config/kogu/config.toml', '[undo]\nmax_file_size = "1KB"\n')
+    box.write('a.txt', 'a'.repeat(5000))
+    const command = JSON.stringify({ command: 'echo b > a.txt' })
+    expect(box.json(['call', 'run_command', command, '--yes-once']).error).toBeNull()
+    expect(box.run(['undo', '--yes']).stderr).toContain('its old content was too large to be kept')
+  })
+
   test('calls and runs are found by the start of their ids', () => {
     const id = call('write_file', { path: 'a.txt', content: 'one\n' }, 'nightly-1')
     expect(box.json(['changes', id.slice(0, 12)])).toMatchObject([{ call: id }])

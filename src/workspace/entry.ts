@@ -11,6 +11,7 @@ export type Observed =
   | { entry: 'other' }
 
 export const PERMISSION_BITS = 0o7777
+const OWNER_READS = 0o400
 
 /** Looks at an entry of a pinned folder without following it; undefined when there is none. */
 export async function observe(folder: PinnedDirectory, name: string): Promise<Observed | undefined> {
@@ -19,7 +20,7 @@ export async function observe(folder: PinnedDirectory, name: string): Promise<Ob
   if (stat.isDirectory()) return { entry: 'directory', state: { mode: stat.mode & PERMISSION_BITS, size: 0 } }
   if (stat.isSymbolicLink()) return observeLink(folder.at(name))
   if (!stat.isFile()) return { entry: 'other' }
-  const file = openRegular(folder, name, stat)
+  const file = openEvenClosed(folder, name, stat)
   if (file === undefined) return undefined
   try {
     const content = await hashFile(file.descriptor, file.stat.size)
@@ -54,6 +55,47 @@ export function openRegular(
   } catch (error) {
     closeSync(descriptor)
     throw error
+  }
+}
+
+/**
+ * For comparing and keeping, never for showing: a file of ours that not even we may read is opened for the moment that
+ * takes, so that a call which closed it can be taken back.
+ */
+export function openEvenClosed(
+  folder: PinnedDirectory,
+  name: string,
+  found: Stats | undefined = lstatSync(folder.at(name), { throwIfNoEntry: false }),
+): { descriptor: number; stat: Stats } | undefined {
+  try {
+    return openRegular(folder, name, found)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EACCES') throw error
+    const look = openSync(folder.at(name), LOOK_ONLY)
+    try {
+      const stat = fstatSync(look)
+      if (!stat.isFile() || stat.uid !== process.geteuid?.()) throw error
+      return openClosed(folder, name, { look, stat })
+    } finally {
+      closeSync(look)
+    }
+  }
+}
+
+function openClosed(
+  folder: PinnedDirectory,
+  name: string,
+  { look, stat }: { look: number; stat: Stats },
+): { descriptor: number; stat: Stats } | undefined {
+  const mode = stat.mode & PERMISSION_BITS
+  changeMode(look, folder.at(name), mode | OWNER_READS)
+  try {
+    const file = openRegular(folder, name)
+    if (file === undefined || file.stat.ino === stat.ino) return file && { ...file, stat }
+    closeSync(file.descriptor)
+    throw changedMeanwhile(`${folder.real}/${name}`)
+  } finally {
+    changeMode(look, folder.at(name), mode)
   }
 }
 

@@ -1,8 +1,8 @@
-import { closeSync, type Stats } from 'node:fs'
+import { accessSync, closeSync, constants, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect } from '../core/effects.ts'
-import { ToolError } from '../core/errors.ts'
-import { changedMeanwhile, openRegular } from './entry.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
+import { changedMeanwhile, openEvenClosed } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { isBelow } from './paths.ts'
@@ -130,17 +130,42 @@ async function prepare(
       ...(renameFrom === undefined ? {} : { renameFrom, inPlace: false }),
     })
   }
-  return prepared
+  return withoutSharedContent(prepared)
+}
+
+/** Two paths of the undo may be one file by now: what is written into it for the one would be there for the other. */
+function withoutSharedContent(steps: readonly PreparedStep[]): PreparedStep[] {
+  const idOf = ({ stat }: PreparedStep): string | undefined =>
+    stat !== undefined && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined
+  const names = Map.groupBy(steps, idOf)
+  return steps.map(step => {
+    const id = idOf(step)
+    return id !== undefined && (names.get(id) ?? []).length > 1 ? { ...step, inPlace: false } : step
+  })
 }
 
 /**
  * A file with other names keeps them. And of very many files each is written in its place at once, which costs a tenth:
  * whoever reads one at that very moment may see a part of it, and after a kill the next start completes it.
  */
-function isWrittenInPlace(step: UndoStep, stat: Stats | undefined, steps: number): boolean {
+function isWrittenInPlace(
+  step: UndoStep,
+  file: { stat: Stats; path: string } | undefined,
+  steps: number,
+): boolean {
   if (step.then?.entry !== 'file' || changesOnlyMode(step) || comesFromAside(step) !== undefined) return false
-  if (stat === undefined) return step.now === undefined && steps > MAX_ATOMIC
-  return stat.nlink > 1 || steps > MAX_ATOMIC
+  if (file === undefined) return step.now === undefined && steps > MAX_ATOMIC
+  return (file.stat.nlink > 1 || steps > MAX_ATOMIC) && isWritable(file.path)
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch (error) {
+    if (isSystemError(error)) return false
+    throw error
+  }
 }
 
 /** Files that were moved go back by renaming: their content may be too large to be kept. Old path → new path. */
@@ -167,11 +192,11 @@ async function keepCurrent(
   const { path, now } = step
   if (now?.entry !== 'file') return { inPlace: isWrittenInPlace(step, undefined, steps) }
   const folder = folderOf(path)
-  const file = openRegular(folder, basename(path))
+  const file = openEvenClosed(folder, basename(path))
   if (file === undefined) throw changedMeanwhile(path)
   try {
     const { stat, descriptor } = file
-    const inPlace = isWrittenInPlace(step, stat, steps)
+    const inPlace = isWrittenInPlace(step, { stat, path: folder.at(basename(path)) }, steps)
     const bytes = stat.size <= INLINE_BYTES ? await readAll(descriptor, stat.size) : undefined
     const found =
       bytes === undefined

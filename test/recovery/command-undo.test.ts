@@ -120,3 +120,17 @@ test.skipIf(whyNoOther !== '').each([
   expect(snapshot(state.workspace)).toEqual(before)
   expect(filesWithSeveralNames()).toEqual([])
 })
+
+test.skipIf(whyNoOther !== '').each([
+  ['files that are one file by now', 'echo x > old/0; ln old/0 old/new; ln -f old/0 old/1'],
+  ['very many files, some of them not writable', 'for n in old/[0-9]*; do echo x > $n; chmod 444 $n; done'],
+  ['files that their owner may not read', 'chmod 0 old/0; echo x > old/1; chmod 0 old/1; rm old/link'],
+])(`undo as an ordinary user gives back the contents and modes of %s${whyNoOther}`, (_which, line) => {
+  giveAway(state.workspace)
+  const before = snapshot(state.workspace)
+  const asOther = [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups']
+  const recorder = [process.execPath, ...RECORDER, state.workspace, line, 'undo']
+  expect(execFileSync('setpriv', [...asOther, ...recorder], { encoding: 'utf8' })).toContain('done')
+  expect(snapshot(state.workspace)).toEqual(before)
+  expect(filesWithSeveralNames()).toEqual([])
+})

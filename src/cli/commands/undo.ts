@@ -86,7 +86,7 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
   const blocked = plan.conflicts.length > 0 && (nothing || !skips)
   if (nothing || blocked || flag(values, 'dry-run')) {
     const rest = skips ? 'Nothing else is left.' : '--skip-conflicts takes back the rest.'
-    const message = `Nothing was changed: other changes came after. ${rest}`
+    const message = `Nothing was changed. ${summarize(conflicts)}. ${rest}`
     if (blocked) output.problem(message)
     const error = blocked ? { code: 'conflict', message, hint: null } : null
     if (output.json) output.object({ ok: !blocked, done: false, error, ...report })
@@ -170,6 +170,14 @@ function causeOf({ reason, changed_by }: ExplainedConflict, stuck: ReadonlySet<s
   const { tool, call } = changed_by
   const way = stuck.has(call) ? 'which cannot be undone either' : `undo that one first: kogu undo ${call}`
   return `changed by ${tool} ${call}, ${way}`
+}
+
+function summarize(conflicts: readonly ExplainedConflict[]): string {
+  const [first] = conflicts
+  if (first === undefined) return 'there is nothing to undo'
+  const more = conflicts.length === 1 ? '' : ` (and ${conflicts.length - 1} more)`
+  const stuck = new Set(conflicts.map(({ call }) => call))
+  return `${toVisible(first.path)}: ${causeOf(first, stuck)}${more}`
 }
 
 async function confirm({ stdin }: CommandContext): Promise<boolean> {
