@@ -123,14 +123,19 @@ async function settle(folder: string): Promise<Omit<RecoveredOverlay, 'folder'>>
 }
 
 function refuse({ changes }: OverlayChanges, target: OverlayTarget): void {
-  const refused = changes.flatMap(change => {
+  const refused = new Map<string, string[]>()
+  for (const change of changes) {
     const reason = target.refusal(change)
-    return reason === null ? [] : [`${change.path} (${reason})`]
-  })
-  if (refused.length === 0) return
+    if (reason === null) continue
+    const paths = refused.get(reason)
+    if (paths === undefined) refused.set(reason, [change.path])
+    else paths.push(change.path)
+  }
+  if (refused.size === 0) return
+  const grouped = [...refused].map(([reason, paths]) => `${few(paths)} (${reason})`)
   throw new ToolError(
     'forbidden',
-    `The command changed what it may not, so none of its changes were kept: ${few(refused)}`,
+    `The command changed what it may not, so none of its changes were kept: ${grouped.join('; ')}`,
   )
 }
 
@@ -186,7 +191,8 @@ function changedMeanwhile(conflicts: readonly string[]): ToolError {
   )
 }
 
-function few(names: readonly string[]): string {
+/** A list that stays readable. */
+export function few(names: readonly string[]): string {
   return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
 }
 

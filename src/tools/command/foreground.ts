@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { CommandPermit } from '../../core/command.ts'
 import type { Effect } from '../../core/effects.ts'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError, toToolError } from '../../core/errors.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
 import type { ToolContext } from '../../core/tool.ts'
 import { explainDenial, fromRefusedHost } from '../../sandbox/denial.ts'
@@ -11,7 +11,7 @@ import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
 import { runOnOverlay } from '../../sandbox/overlay.ts'
 import type { Displaced } from '../../sandbox/overlay-apply.ts'
 import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
-import { commitOverlay, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
+import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
 import { portsInReach } from './background-ports.ts'
@@ -85,7 +85,9 @@ async function runIn(
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }
-    const ran = await runSomehow(parts, request, context, profile, sandboxCommand)
+    const ran = await runSomehow(parts, request, context, profile, sandboxCommand).catch(error => {
+      throw keepers.withOutput(toToolError(error))
+    })
     if (!request.preview) rememberState(context.run, context.workspace, temporary.state, env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
@@ -193,8 +195,27 @@ async function runRecorded(
       notes: [...dropped, `${why}: ${wouldHave(effects)}`],
     }
   }
-  const { effects, displaced } = await commit(parts, context, changes, discard)
-  return { result, effects, notes: [...dropped, ...displaced.map(describeDisplaced)] }
+  const { effects, displaced } = await commit(parts, context, changes, discard).catch(error => {
+    throw hinting(toToolError(error), `The command itself ${endOf(result)}.`)
+  })
+  const notes = [...dropped, ...displaced.map(describeDisplaced), ...describeLost(effects, parts.workspace)]
+  return { result, effects, notes }
+}
+
+function endOf({ exitCode, signal }: SandboxResult): string {
+  return exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `exited with code ${exitCode}`
+}
+
+function hinting({ code, message, hint, cause }: ToolError, sentence: string): ToolError {
+  return new ToolError(code, message, { hint: [hint, sentence].filter(Boolean).join(' '), cause })
+}
+
+/** Nobody was asked about it: which files a line deletes is not known before it ran. */
+function describeLost(effects: readonly Effect[], workspace: string): string[] {
+  const lost = effects.filter(({ undoable }) => undoable === false)
+  if (lost.length === 0) return []
+  const names = few(lost.map(({ path }) => relative(workspace, path)))
+  return [`Cannot be undone, because it is more than undo keeps: ${names}`]
 }
 
 /** As a sentence. */
@@ -301,7 +322,8 @@ function createKeepers({ places }: CommandParts, context: ToolContext) {
   const stdout = createOutputKeeper()
   const stderr = createOutputKeeper()
   // The only one with a file: it holds all that the other two do.
-  const output = createOutputKeeper({ spillPath: join(places.output, `${context.callId}.output`) })
+  const spillPath = join(places.output, `${context.callId}.output`)
+  const output = createOutputKeeper({ spillPath })
   const decoder = new TextDecoder()
   const show = (chunk: Uint8Array): void => context.progress(decoder.decode(chunk, { stream: true }))
   return {
@@ -316,6 +338,13 @@ function createKeepers({ places }: CommandParts, context: ToolContext) {
       show(chunk)
     },
     read: () => ({ stdout: stdout.read(), stderr: stderr.read(), output: output.read() }),
+    /** What it printed often says why its changes were refused. It is read like any other output, with its label. */
+    withOutput(error: ToolError): ToolError {
+      const { text } = output.read()
+      if (text.trim() === '') return error
+      if (!existsSync(spillPath)) writeFileSync(spillPath, text, { mode: 0o600 })
+      return hinting(error, `What it printed is kept: command_output with the id ${context.callId}.`)
+    },
     close() {
       for (const keeper of [stdout, stderr, output]) keeper.close()
     },

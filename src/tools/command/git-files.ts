@@ -26,6 +26,9 @@ const LINKS_REPOSITORIES = /^(worktree|submodule|clone)$/
 const MAKES_MODULES = /^(submodule|clone)$/
 const KEEPS_A_TODO = /^(rebase|pull|am|cherry-pick|revert)$/
 
+const FOR_GIT =
+  'it belongs to git, and the line runs no git command that changes it; a repository in a folder of the workspace may be deleted as a whole, and cloned elsewhere'
+
 /**
  * Why a change inside (or of) a repository is not git's own doing; null when it is. Whatever can run code or lead git to
  * another folder is refused, also when the line runs git commands: the rest of the line may have written it.
@@ -34,14 +37,28 @@ const KEEPS_A_TODO = /^(rebase|pull|am|cherry-pick|revert)$/
 export function gitRefusal(git: GitChange): string | null | undefined {
   const parts = gitParts(git.change.path, git.view.exists)
   if (parts.length === 0) return undefined
-  if (git.subcommands.length === 0)
-    return 'it belongs to git, and the line runs no git command that changes it'
+  if (goesAsAWhole(git, parts)) return null
+  if (git.subcommands.length === 0) return FOR_GIT
   if (git.change.entry === 'link') return 'a link can lead git to other files'
   for (const part of parts) {
     const refusal = grownRefusal(git, part) ?? partRefusal(git, part, parts)
     if (refusal !== null) return refusal
   }
   return null
+}
+
+/**
+ * A repository other than the workspace's own, of which nothing stays. Not when git would then find another one around
+ * it by its shape, whose settings and hooks were dead files so far.
+ */
+function goesAsAWhole({ change, view }: GitChange, [outermost]: readonly GitPart[]): boolean {
+  if (change.change !== 'deleted' || outermost === undefined || !outermost.named) return false
+  const names = outermost.folder.split('/')
+  if (names.length === 1 || view.exists(outermost.folder)) return false
+  return names.every((_, index) => {
+    const around = names.slice(0, index).join('/')
+    return !hasGitShape(name => view.exists(inFolder(around, name)))
+  })
 }
 
 /** Settings and hooks could be laid down first, as ordinary files, and then a repository around them. */
@@ -63,13 +80,13 @@ function partRefusal(git: GitChange, { folder, own }: GitPart, all: readonly Git
   // A repository of a submodule is judged by itself.
   if (names[0] === 'modules' && all.some(each => each.folder.startsWith(`${folder}/modules/`))) return null
   // The names of branches are free; a repository among them is found by its shape.
-  const at = names.indexOf('refs')
-  const before = at === -1 ? names : names.slice(0, at)
+  const isReference = /^(worktrees\/[^/]+\/)?(logs\/)?refs(\/|$)/.test(own)
+  const before = isReference ? names.slice(0, names.indexOf('refs', names[0] === 'worktrees' ? 2 : 0)) : names
   if (before.some(each => each.toLowerCase() === 'hooks')) {
     const isSample = change.entry === 'directory' ? name === 'hooks' : name.endsWith('.sample')
     return isSample && change.change === 'created' && runs(LAYS_OUT) ? null : 'git runs what is in hooks'
   }
-  if (at !== -1 || change.entry === 'directory') return null
+  if (isReference || change.entry === 'directory') return null
   if (name === 'commondir' || name === 'gitdir') {
     const isWorktree = /^worktrees\/[^/]+\/(commondir|gitdir)$/.test(own) && runs(/^worktree$/)
     const isOwn = name === 'gitdir' || newText(git)?.trim() === '../..' || change.change === 'deleted'
@@ -109,13 +126,23 @@ function leadsThroughLink({ workspace, upper }: GitChange, place: string): boole
 // As git reads a list of what is left to do; `exec` hands the rest of the line to a shell.
 const EXEC = /^[ \t]*(exec|x)([ \t\r]|$)/
 
+// Those that git has itself; any other name is a program, and may be a path to one.
+const STRATEGY = /^"?(ort|recursive|resolve|octopus|ours|subtree)?"?$/
+
+/** In the settings of an interrupted cherry-pick, as git writes them and as it would read them. */
+function strategiesIn(text: string): string[] {
+  return [...text.matchAll(/strategy\s*(?:=\s*([^\n]*))?$/gim)].map(([, value = '']) => value)
+}
+
 /** What an interrupted rebase goes on with when the person says `git rebase --continue`. */
 function todoRefusal(git: GitChange, name: string, runs: (pattern: RegExp) => boolean): string | null {
   if (!runs(KEEPS_A_TODO)) return 'it can make git run programs'
   const { change, workspace } = git
-  if (change.after === undefined || !/^(git-rebase-todo|todo|done)/.test(name)) return null
+  if (change.after === undefined || !/^(git-rebase-todo|todo|done|strategy$|opts$)/.test(name)) return null
   const text = newText(git) ?? ''
   if (text === UNREADABLE) return 'it is too large to be checked'
+  const strategies = name === 'strategy' ? [text] : name === 'opts' ? strategiesIn(text) : []
+  if (!strategies.every(each => STRATEGY.test(each.trim()))) return 'git runs a program by this name later'
   const old = change.before === undefined ? '' : read(join(workspace, change.path))
   const known = new Set(old.split('\n'))
   const added = text.split('\n').some(line => EXEC.test(line) && !known.has(line))

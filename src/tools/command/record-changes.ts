@@ -1,5 +1,15 @@
 import { createHash, hash } from 'node:crypto'
-import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
@@ -120,6 +130,7 @@ async function describeOld(
   change: OverlayChange['change'],
   record: ChangeRecord | undefined,
 ): Promise<Pick<Change, 'before' | 'owner' | 'content' | 'undoable'>> {
+  using _readable = openForOwner(path, entry)
   const before = stateOf(path, entry)
   const stat = lstatSync(path)
   const old = { before, ...ownerOf(stat) }
@@ -127,6 +138,24 @@ async function describeOld(
   const file = { size: before.size, sha256: before.sha256, nlink: stat.nlink }
   const content = change === 'deleted' ? await keepGoing(record, path, file) : await keep(record, path, file)
   return content === undefined ? { ...old, undoable: false } : { ...old, content }
+}
+
+/** O_PATH, which Node does not name: needs no right to read, and chmod through it follows no link. */
+const PATH_ONLY = 0o10000000
+
+/** To delete a file, its owner need not be allowed to read it; to keep it, for the moment, yes. */
+function openForOwner(path: string, { entry, mode, ino }: OverlayEntry): Disposable | undefined {
+  if (entry !== 'file' || (mode & 0o400) !== 0) return undefined
+  const descriptor = openSync(path, PATH_ONLY | constants.O_NOFOLLOW)
+  const stat = fstatSync(descriptor)
+  const isOurs = stat.isFile() && stat.ino === ino && stat.uid === process.getuid?.()
+  if (isOurs) chmodSync(`/proc/self/fd/${descriptor}`, (stat.mode & 0o7777) | 0o400)
+  return {
+    [Symbol.dispose]() {
+      if (isOurs) chmodSync(`/proc/self/fd/${descriptor}`, stat.mode & 0o7777)
+      closeSync(descriptor)
+    },
+  }
 }
 
 interface OldFile {
