@@ -47,6 +47,14 @@ describe.skipIf(why !== '')(`undo in a repository${why}`, () => {
     expect(box.run(['changes', call]).stdout).not.toContain('partly')
   })
 
+  test('a call that made nothing but objects is undone, and the next undo takes back the one before', () => {
+    const first = command('echo b >> a.txt')
+    const second = command('git hash-object -w a.txt')
+    expect(box.run(['undo', '--yes']).stdout).toContain(`undo run_command ${second}`)
+    expect(box.run(['undo', '--yes']).stdout).toContain(`undo run_command ${first}`)
+    expect(read('a.txt')).toBe('a\n')
+  })
+
   test('an undo of a commit can be taken back', () => {
     commit('b')
     const undone = box.json(['undo', '--yes']).call

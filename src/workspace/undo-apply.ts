@@ -306,7 +306,7 @@ async function verify(steps: readonly UndoStep[]): Promise<void> {
 async function rollBack(store: UndoStore, options: UndoOptions, reason: unknown): Promise<void> {
   const call = { ...options.call, id: `${options.call.id}-rollback` }
   try {
-    const plan = await planUndo(store, { calls: [options.call.id] }, { leaveOut: 'paths' })
+    const plan = await planUndo(store, { calls: [options.call.id] }, { leaveOut: 'paths', isRollback: true })
     await applyUndo(store, plan, { ...options, call, despiteConflicts: true })
   } catch (cause) {
     const why = reason instanceof Error ? reason.message : String(reason)

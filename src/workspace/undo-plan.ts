@@ -71,6 +71,8 @@ export interface PlanOptions {
    * What a conflict leaves out: the whole call (nothing is ever half taken back), or only the paths concerned.
    */
   readonly leaveOut?: 'calls' | 'paths'
+  /** Takes back half an undo: a repository is half way already, so that every path of it counts. */
+  readonly isRollback?: boolean
 }
 
 /** The recorded calls, the newest first. */
@@ -129,7 +131,7 @@ export async function planUndo(
       const work = { paper, repositories, places: store.places }
       let found = await takeBack(work, call)
       const torn = new Set(found.flatMap(({ path }) => repositories.around(path) ?? []))
-      if (torn.size > 0 && options.leaveOut === 'paths') {
+      if (torn.size > 0 && options.leaveOut === 'paths' && options.isRollback !== true) {
         paper.discard()
         const inTorn = found.filter(({ path }) => torn.has(repositories.around(path) ?? ''))
         found = [
@@ -257,8 +259,7 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   const current = await paper.look(change.path)
   if (isAs(current, change, 'before')) return undefined
   if (!isAs(current, change, 'after') && !saysTheSame(current, { record, change, places })) {
-    const isMadeObject = change.before === undefined && repositories.ofObject(change.path) !== undefined
-    return isMadeObject ? undefined : describeDifference(current, change)
+    return mayStay(current, change, repositories) ? undefined : describeDifference(current, change)
   }
   if (change.undoable === false) return 'its old content was too large to be kept'
   if (change.before === undefined) {
@@ -274,6 +275,20 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   if (typeof restored === 'string') return restored
   paper.put(change.path, restored)
   return undefined
+}
+
+/** Objects have the name of their content: one that is there is the right one, whoever made it. */
+function mayStay(
+  current: PathState | 'other' | undefined,
+  change: Change,
+  repositories: Repositories,
+): boolean {
+  const isThere = typeof current === 'object' && current.entry === change.entry
+  return (
+    isThere &&
+    (change.before === undefined || change.after === undefined) &&
+    repositories.ofObject(change.path) !== undefined
+  )
 }
 
 async function restore(

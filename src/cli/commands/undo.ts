@@ -81,7 +81,8 @@ async function carryOut(context: CommandContext, runtime: Runtime, plan: UndoPla
   const conflicts = await explainConflicts(plan, runtime)
   const report = describe(plan, conflicts)
   if (!output.json) output.data(render(plan, conflicts, context, runtime))
-  const nothing = plan.steps.length === 0
+  // A call of which nothing but objects is left is taken back as far as it can be: the next undo is for the one before.
+  const nothing = plan.steps.length === 0 && (plan.leftObjects === 0 || plan.conflicts.length > 0)
   const skips = flag(values, 'skip-conflicts')
   const blocked = plan.conflicts.length > 0 && (nothing || !skips)
   if (nothing || blocked || flag(values, 'dry-run')) {
