@@ -307,6 +307,20 @@ describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
       expect(existsSync(join(state.workspace, 'src/other'))).toBe(false)
     })
 
+    test('stays also while the others are being deleted, and counts as not deleted', async () => {
+      writeFiles(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`src/many/${index}`, ''])))
+      const { changes } = await run('rm -rf src')
+      const left: string[] = []
+      const busy: OverlayTarget = {
+        ...accept,
+        // Comes to its turn when the first two hundred are gone.
+        keep: async () => void setImmediate(() => writeFileSync(join(state.workspace, 'src/NEW'), 'new')),
+        committed: async (_changes, paths) => void left.push(...paths),
+      }
+      expect(await commitOverlay(changes, busy)).toEqual([{ path: 'src/NEW', keptAs: 'src/NEW' }])
+      expect([left, tree()]).toEqual([['src/NEW'], { 'src/NEW': 'new', ...DOCS() }])
+    })
+
     test('makes way for a file of the same name', async () => {
       await decide('rm -rf src; echo file > src')
       writeFileSync(join(state.workspace, 'src/deep/NEW'), 'new')
