@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+import { visibleNode } from './support/outside-tmp.ts'
 
 // What a layer over the workspace cannot do, and what the caller is told to do instead.
 
@@ -28,7 +29,7 @@ describe.skipIf(why !== '')(`the limits of a layer${why}`, () => {
     git('commit', '-qm', 'one')
     for (const line of [
       'git mv src lib',
-      `'${process.execPath}' -e 'fs.renameSync("src", "lib")'`,
+      `'${visibleNode()}' -e 'fs.renameSync("src", "lib")'`,
       `perl -e 'rename("src", "lib") or die "failed: $!"'`,
     ]) {
       const { denial } = run(line).data

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+import { visibleNode } from './support/outside-tmp.ts'
 
 const system = findSandboxSystem()
 const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
@@ -22,7 +23,7 @@ beforeEach(() => {
       sent.on('error', error => { console.log(error.code); done() }).end()
     })`,
   )
-  box.write('outside.sh', `'${process.execPath}' ask.mjs http://elsewhere.invalid/ http://10.0.0.1/`)
+  box.write('outside.sh', `'${visibleNode()}' ask.mjs http://elsewhere.invalid/ http://10.0.0.1/`)
 })
 afterEach(() => box.remove())
 

@@ -42,9 +42,16 @@ export function createPermit(
       ? {}
       : {
           command: permitFor(command),
-          ...(isOnlyGit(command.analysis) ? { isProtected: isProtectedFromGit } : {}),
-          isGuarded: path => isGuarded(path, context.scope, command.analysis),
+          ...(isByGitAlone(command)
+            ? { isProtected: isProtectedFromGit }
+            : { isGuarded: path => isGuarded(path, context.scope) }),
         }),
+  }
+
+  /** Variables and input of the call, or of earlier ones, could make git run anything. */
+  function isByGitAlone({ command: line, analysis }: Item & { kind: 'execute' }): boolean {
+    const isAlone = request.access.length === 1 && request.run.variables.size === 0
+    return isAlone && isOnlyGit(analysis, line, context.scope.workspace)
   }
 
   function isProtectedFromGit(path: string, exists: (path: string) => boolean = existsSync): boolean {

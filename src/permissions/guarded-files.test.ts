@@ -1,12 +1,15 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { analyzeCommand } from './commands/analyze.ts'
-import { isGuarded } from './guarded-files.ts'
+import { isGuarded, isOnlyGit } from './guarded-files.ts'
 import { analyzePath, SENSITIVE_TO_WRITE } from './paths.ts'
 
 const context = { home: '/home/kim', workspace: '/home/kim/shop' }
 const analysisOf = (line: string) => analyzeCommand(line, { cwd: context.workspace, ...context })
-const guards = (line: string, path: string) =>
-  isGuarded(`${context.workspace}/${path}`, context, analysisOf(line))
+const guards = (path: string) => isGuarded(`${context.workspace}/${path}`, context)
+const isGitAlone = (line: string) => isOnlyGit(analysisOf(line), line, context.workspace)
 
 const RUN = [
   '.husky/pre-commit',
@@ -31,7 +34,7 @@ test.each(RUN)('a tool runs %s by itself: writing asks, and no program leaves it
   expect(analyzePath(`${context.workspace}/${path}`, context).sensitivity).toBeGreaterThanOrEqual(
     SENSITIVE_TO_WRITE,
   )
-  expect(guards('npm test', path)).toBe(true)
+  expect(guards(path)).toBe(true)
 })
 
 test.each([
@@ -45,19 +48,18 @@ test.each([
   '.yarnrc.yml',
   '.gitmodules',
 ])('%s is the business of whoever runs it', path => {
-  expect(guards('npm test', path)).toBe(false)
+  expect(guards(path)).toBe(false)
 })
 
 describe('git brings such files along when the line shows that it is git', () => {
   test.each([
     'git pull',
     'git clone https://example.com/a.git',
-    'git -C sub checkout main',
-    'git switch -c topic && git status',
-    'git stash pop; git rebase main',
-    'git submodule update --init',
+    'git switch topic && git status',
+    'git merge --no-ff topic',
+    'git reset -q --hard HEAD~1',
   ])('%s', line => {
-    expect(guards(line, '.husky/pre-commit')).toBe(false)
+    expect(isGitAlone(line)).toBe(true)
   })
 
   test.each([
@@ -74,7 +76,35 @@ describe('git brings such files along when the line shows that it is git', () =>
     'git filter-branch --tree-filter ./x',
     'git st',
     'git pull $X',
+    'git commit -m x',
+    'git apply p.patch',
+    'git am p.patch',
+    'git mv payload.json .mcp.json',
+    'git clone --u=./evil ./. d',
+    'git cherry-pick --strategy=x/../evil topic',
+    'git merge -s x/../evil topic',
+    'PATH=./bin:$PATH git pull',
+    'GIT_SSH_COMMAND=./bin/git git fetch ssh://x.example/y',
+    'git -C sub checkout main',
+    'git submodule update --init',
   ])('not in %s', line => {
-    expect(guards(line, '.husky/pre-commit')).toBe(true)
+    expect(isGitAlone(line)).toBe(false)
+  })
+
+  test('nor where the repository runs programs of its own on the way', () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'kogu-guarded-'))
+    const isAlone = () => isOnlyGit(analysisOf('git pull'), 'git pull', workspace)
+    mkdirSync(join(workspace, '.git/hooks'), { recursive: true })
+    writeFileSync(join(workspace, '.git/hooks/pre-push.sample'), '')
+    writeFileSync(join(workspace, '.git/config'), '[core]\n\tbare = false\n')
+    expect(isAlone()).toBe(true)
+    writeFileSync(join(workspace, '.git/config'), '[core]\n\thooksPath = .husky\n')
+    expect(isAlone()).toBe(false)
+    writeFileSync(join(workspace, '.git/config'), '[filter "x"]\n\tsmudge = ./x\n')
+    expect(isAlone()).toBe(false)
+    writeFileSync(join(workspace, '.git/config'), '')
+    writeFileSync(join(workspace, '.git/hooks/post-merge'), '')
+    expect(isAlone()).toBe(false)
+    rmSync(workspace, { recursive: true })
   })
 })

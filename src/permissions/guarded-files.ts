@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { isSystemError } from '../core/errors.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import { foldPath, type PathContext } from './paths.ts'
@@ -5,38 +7,53 @@ import { RUN_BY_TOOLS } from './run-by-tools.ts'
 
 /**
  * Whether a command must not leave a change of this file behind: a tool would run it by itself later, and a file tool
- * would have asked. A line of nothing but git and commands that only read does what a person can see in it.
+ * would have asked.
  */
-export function isGuarded(realPath: string, { workspace }: PathContext, analysis: CommandAnalysis): boolean {
+export function isGuarded(realPath: string, { workspace }: PathContext): boolean {
   if (!isInside(realPath, workspace)) return false
   const path = foldPath(realPath.slice(workspace.length))
-  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path) && !isOnlyGit(analysis)
+  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path)
 }
 
 // Packages bring along what their authors use, and nobody works in one.
 const PACKAGE = /\/(node_modules|site-packages)\//
 
-/** Nothing but git that brings or keeps files, and commands that only read. */
-export function isOnlyGit({ commands, effects, unresolved }: CommandAnalysis): boolean {
-  if (unresolved || effects.includes('runs-code')) return false
-  return commands.every(command => command.level === 'safe' || isPlainGit(command))
+/**
+ * Nothing but git that brings files which it knows already, and commands that only read: no program of the project runs,
+ * and no variable says otherwise. Where the repository itself has hooks, filters or the like, nothing counts as such.
+ */
+export function isOnlyGit(
+  { commands, effects, unresolved }: CommandAnalysis,
+  line: string,
+  workspace: string,
+): boolean {
+  if (unresolved || effects.includes('runs-code') || ASSIGNMENT.test(line)) return false
+  return (
+    commands.every(command => command.level === 'safe' || isPlainGit(command)) && !runsPrograms(workspace)
+  )
 }
 
-// They bring files of the project from what git knows, and run nothing that the line or the project names.
-const CHECKS_OUT =
-  /^(add|am|apply|branch|checkout|cherry-pick|clone|commit|fetch|init|merge|mv|pull|push|rebase|remote|reset|restore|revert|rm|sparse-checkout|stash|submodule|switch|tag|worktree)$/
-// Options, also shortened, that name a program, a setting or where hooks are copied from.
-const NAMES_A_PROGRAM = /^--(up|ex|rec|conf|te)/
-const OF_SUBCOMMAND: Readonly<Record<string, RegExp>> = {
-  clone: /^-\w*[cu]/,
-  rebase: /^(-\w*[xi]|--int)/,
-  submodule: /^foreach$/,
-}
+const ASSIGNMENT = /(^|[\s;&|({])[A-Za-z_]\w*\+?=/
+const BRINGS_FILES = /^(checkout|switch|restore|reset|pull|fetch|merge|clone|worktree)$/
+// Git takes any shortened option, so those that are known to be harmless are listed, not the others.
+const HARMLESS_OPTION =
+  /^(-[bBqfdvn]|--|--(quiet|ff-only|no-ff|ff|rebase|no-rebase|track|no-track|detach|force|hard|soft|mixed|keep|ours|theirs|staged|worktree|source=.*|depth=\d+|branch=.*|single-branch|all|tags|prune|no-edit|abort|create|force-create|orphan|no-local))$/
 
 function isPlainGit({ program, argv }: FoundCommand): boolean {
-  const words = argv.map(({ text }) => text ?? '')
-  const [subcommand = '', ...rest] = words.slice(words[1] === '-C' ? 3 : 1)
-  if (program !== 'git' || !CHECKS_OUT.test(subcommand)) return false
-  const own = Object.hasOwn(OF_SUBCOMMAND, subcommand) ? OF_SUBCOMMAND[subcommand] : undefined
-  return !rest.some(word => NAMES_A_PROGRAM.test(word) || own?.test(word) === true)
+  const [, subcommand = '', ...rest] = argv.map(({ text }) => text ?? '-unknown')
+  if (program !== 'git' || !BRINGS_FILES.test(subcommand)) return false
+  return rest.every(word => !word.startsWith('-') || HARMLESS_OPTION.test(word))
+}
+
+/** Whether git would run something of the repository's own on the way: hooks, filters, merge drivers. */
+function runsPrograms(workspace: string): boolean {
+  const folder = `${workspace}/.git`
+  try {
+    const settings = readFileSync(`${folder}/config`, 'utf8')
+    if (/hookspath|fsmonitor|include|\[\s*(filter|merge|alias|credential|diff)/i.test(settings)) return true
+    return readdirSync(`${folder}/hooks`).some(name => !name.endsWith('.sample'))
+  } catch (error) {
+    // No repository, or none with hooks; anything else (a working tree of another one) is not looked into.
+    return !isSystemError(error) || error.code !== 'ENOENT'
+  }
 }

@@ -50,21 +50,37 @@ function searchedBy(
 ): string[] {
   if (!unasked) return deniesReading === undefined ? [] : [workspace]
   const read = trees.flatMap(({ path, content, history }) => (content && history !== true ? [path] : []))
-  if (commands.every(readsOnlyItsWords)) return read
+  if (commands.every(opensNothing)) return read
   return [workspace, ...read.filter(path => !isInside(path, workspace))]
 }
 
-// The everyday ones of those that certainly open nothing but what their words name, each of which was judged: to look
-// through a large workspace before every `ls` would make people wait for nothing.
-const READS_ITS_WORDS =
-  /^(pwd|echo|printf|true|false|test|\[|seq|whoami|id|uname|basename|dirname|ls|cat|head|tail|wc|sort|uniq|cut|tr|nl|tac|[ef]?grep|stat)$/
+// They open no file at all: to look through a large workspace before every `ls` would make people wait for nothing.
+const OPENS_NOTHING = /^(pwd|echo|printf|true|false|test|\[|seq|whoami|id|uname|basename|dirname|ls)$/
 
-/** An option that names a file with the names of others is left to the search. */
-function readsOnlyItsWords({ program, argv }: FoundCommand): boolean {
+function opensNothing({ program }: FoundCommand): boolean {
+  return OPENS_NOTHING.test(program ?? '')
+}
+
+// Programs at the end of a pipe, with options and one pattern at most.
+const FILTERS = /^(head|tail|wc|sort|uniq|cut|tr|nl|cat|[ef]?grep)$/
+
+function readsItsInput({ program, argv }: FoundCommand): boolean {
+  if (!FILTERS.test(program ?? '')) return false
+  const words = argv.slice(1).map(({ text }) => text ?? '/')
+  const operands = words.filter(word => !/^-\w+$/.test(word))
   return (
-    READS_ITS_WORDS.test(program ?? '') &&
-    !argv.some(({ text }) => text === null || text.startsWith('--files'))
+    operands.length <= (/grep$/.test(program ?? '') ? 1 : 0) &&
+    !words.some(word => /\/|^-\w*[frR]/.test(word))
   )
+}
+
+// They compare the working tree with what git knows, and print nothing of it.
+const COMPARES =
+  /^(status|ls-files|describe|rev-parse|branch|tag|remote|log|shortlog|rev-list|diff|diff-files|diff-index|stash)$/
+
+function comparesOnly({ program, argv }: FoundCommand): boolean {
+  const words = argv.map(({ text }) => text ?? '--no-index')
+  return program === 'git' && COMPARES.test(words[1] ?? '') && !words.some(word => word.startsWith('--no-in'))
 }
 
 function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead }: HidingContext): boolean {
@@ -72,7 +88,8 @@ function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead 
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
-  return !(commands.some(({ program }) => program === 'git') && isTracked(path))
+  const onlyCompares = commands.every(each => comparesOnly(each) || opensNothing(each) || readsItsInput(each))
+  return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
 }
 
 /** Everything that may ever be hidden in this workspace, whoever calls and in whatever mode. */

@@ -80,8 +80,9 @@ async function tunnel(
   head: Buffer,
   resolve: Resolve,
 ): Promise<void> {
-  const { hostname, port } = new URL(`http://${incoming.url ?? ''}`)
-  const target = Number(port === '' ? 443 : port)
+  const { hostname } = new URL(`http://${incoming.url ?? ''}`)
+  // Not from the URL, which leaves out the usual port.
+  const target = Number(/:(\d{1,5})$/.exec(incoming.url ?? '')?.[1] ?? 443)
   const address = await resolve(plainHost(hostname), target)
   const upstream = connect(target, address)
   upstream.on('error', () => socket.destroy())
@@ -104,12 +105,25 @@ async function forward(incoming: IncomingMessage, answer: ServerResponse, resolv
   const upstream = request(
     { host: address, port, method: incoming.method, path, headers: { ...headers, host: url.host } },
     response => {
-      answer.writeHead(response.statusCode ?? 502, response.headers)
+      try {
+        answer.writeHead(response.statusCode ?? 502, withoutHopByHop(response.headers))
+      } catch (error) {
+        // A status or header that nobody may send.
+        response.destroy()
+        refuse(answer, error)
+        return
+      }
       response.pipe(answer)
     },
   )
   upstream.on('error', error => refuse(answer, error))
   incoming.pipe(upstream)
+}
+
+/** What is between the two ends of one connection is not for the next one. */
+function withoutHopByHop(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  const { connection: _, trailer: __, upgrade: ___, 'transfer-encoding': ____, ...others } = headers
+  return others
 }
 
 async function addressesOf(host: string): Promise<string[]> {

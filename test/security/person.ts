@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PROGRAM } from '../support/kogu.ts'
+import { folderOutsideTmp } from '../support/outside-tmp.ts'
 
 /** A person of this machine with a home of their own, who approves hostile programs. */
 export interface Person {
@@ -39,7 +40,7 @@ export interface PersonOptions {
   readonly base?: string
 }
 
-export function createPerson({ user, workspace = 'work', base = usualBase() }: PersonOptions): Person {
+export function createPerson({ user, workspace = 'work', base = folderOutsideTmp() }: PersonOptions): Person {
   // A comma or colon in it could be taken for a mount option.
   const home = realpathSync(mkdtempSync(join(base, 'kogu,a:person-')))
   const own = (path: string): void => chownSync(path, user, user)
@@ -91,13 +92,6 @@ export function createPerson({ user, workspace = 'work', base = usualBase() }: P
     // What was started for it may still be at work.
     remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
   }
-}
-
-/** A folder that every command sees as it is, unlike /tmp. */
-function usualBase(): string {
-  const base = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'kogu-test-homes')
-  mkdirSync(base, { recursive: true })
-  return realpathSync(base)
 }
 
 export const IN_TMP = tmpdir()

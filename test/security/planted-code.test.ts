@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from '../support/kogu.ts'
@@ -173,6 +173,29 @@ describe.skipIf(why !== '')(`a git command in the line opens nothing for the res
     expect(existsSync(proof)).toBe(false)
   })
 
+  test('nor a strategy that is a program', () => {
+    const leave = (file: string, text: string) =>
+      `mkdir -p .git/${dirname(file)}; printf '${text}' > .git/${file}`
+    for (const [file, text] of [
+      ['rebase-merge/strategy', 'x/../evil'],
+      ['sequencer/opts', '[options]\\n\\tstrategy = x/../evil\\n'],
+      ['sequencer/opts', '[options]\\nstrategy="x/../evil"\\n'],
+    ] as const) {
+      refused(runHostile(leave(file, text), 'git rebase -q HEAD; bash test.sh'), file)
+    }
+    expect(runHostile(leave('rebase-merge/strategy', 'ort'), 'git rebase -q HEAD; bash test.sh').ok).toBe(
+      true,
+    )
+  })
+
+  test('the name of a working tree hides nothing', () => {
+    repository()
+    const line = 'git worktree add -q wt/refs -b w; git config extensions.worktreeConfig true; bash test.sh'
+    const script = `printf '[core]\\n\\tfsmonitor = touch ${proof}\\n' > .git/worktrees/refs/config.worktree`
+    refused(runHostile(script, line))
+    refused(runHostile('mkdir -p .git/modules/refs/hooks; echo x > .git/modules/refs/hooks/post-merge', line))
+  })
+
   test('a rebase that waits for the person gets no programs to run', () => {
     repository()
     const script = `mkdir -p .git/rebase-merge; cd .git/rebase-merge; printf 'x touch ${proof}\n' > git-rebase-todo
@@ -224,7 +247,8 @@ describe.skipIf(why !== '')(`files that tools run by themselves${why}`, () => {
     const input = JSON.stringify({ path: '.husky/pre-commit', content: 'npm test\n' })
     expect(box.run(['call', 'write_file', input, '--mode', 'accept-edits']).code).toBe(7)
     expect(box.run(['call', 'write_file', input, '--yes-once']).code).toBe(0)
-    expect(run('git add .husky && git commit -qm hooks && git checkout -q HEAD~1').ok).toBe(true)
+    expect(run('git add .husky && git commit -qm hooks').ok).toBe(true)
+    expect(run('git checkout -q HEAD~1').ok).toBe(true)
     expect(run('git checkout -q main').ok).toBe(true)
     expect(existsSync(join(box.workspace, '.husky/pre-commit'))).toBe(true)
   })

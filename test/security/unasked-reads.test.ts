@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isInside } from '../../src/core/real-path.ts'
 import { analyzePath, hiddenSecrets, SENSITIVE_TO_READ } from '../../src/permissions/paths.ts'
+import { folderOutsideTmp } from '../support/outside-tmp.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 
 // Lines that run unasked, whose programs read or start more than their words say. Whatever the way: what a rule denies
@@ -22,7 +23,7 @@ path = ["plans/**", "~/vault/**"]
 
 // Commands have a /tmp of their own: a home folder there would be out of their sight anyway.
 const temporary = process.env.TMPDIR
-const here = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kogu-test-'))
+const here = mkdtempSync(join(folderOutsideTmp(), 'kogu-test-'))
 beforeAll(() => {
   process.env.TMPDIR = here
 })
@@ -220,6 +221,18 @@ describe('behind every line that runs unasked', () => {
     expect(text).toContain(SENSITIVE)
     await runtime.close()
     rmSync(home, { recursive: true, force: true })
+  })
+
+  test.each([
+    `git --version; grep -rn ${SENSITIVE.slice(0, 4)} .`,
+    `git grep -h ${SENSITIVE.slice(0, 4)}`,
+    `git grep --no-index -h ${SENSITIVE.slice(0, 4)}`,
+    'git diff --no-index main.txt .env',
+  ])('a word of git in the line shows no tracked file: %s', async line => {
+    git('init', '-q')
+    git('add', '-f', '.env', 'main.txt')
+    git('commit', '-q', '-m', 'one')
+    await expectNoLeak(line)
   })
 
   test('git takes tracked files for unchanged although they would be asked about', async () => {

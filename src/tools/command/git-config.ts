@@ -29,7 +29,7 @@ const HARMLESS: readonly RegExp[] = [
   /^diff\.(algorithm|renames|renamelimit|context|colormoved|colormovedws|mnemonicprefix|noprefix|submodule)$/,
   /^(log\.(date|decorate|abbrevcommit|follow)|status\.[a-z]+|tag\.sort|rerere\.(enabled|autoupdate))$/,
   /^(gc\.auto|maintenance\.auto|index\.(sparse|version|threads)|checkout\.(guess|workers)|feature\.manyfiles)$/,
-  /^(http\.(postbuffer|version)|lfs\.repositoryformatversion|blame\.ignorerevsfile)$/,
+  /^(http\.(postbuffer|version)|lfs\.repositoryformatversion)$/,
 ]
 // Names of remotes and addresses: git takes the one where it expects the other.
 const ADDRESS =

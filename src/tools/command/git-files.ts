@@ -80,13 +80,13 @@ function partRefusal(git: GitChange, { folder, own }: GitPart, all: readonly Git
   // A repository of a submodule is judged by itself.
   if (names[0] === 'modules' && all.some(each => each.folder.startsWith(`${folder}/modules/`))) return null
   // The names of branches are free; a repository among them is found by its shape.
-  const isReference = /^(worktrees\/[^/]+\/)?(logs\/)?refs(\/|$)/.test(own)
-  const before = isReference ? names.slice(0, names.indexOf('refs', names[0] === 'worktrees' ? 2 : 0)) : names
+  const reference = /^(worktrees\/[^/]+\/|modules\/.+\/)?(logs\/)?(?=refs(\/|$))/.exec(own)
+  const before = reference === null ? names : reference[0].split('/')
   if (before.some(each => each.toLowerCase() === 'hooks')) {
     const isSample = change.entry === 'directory' ? name === 'hooks' : name.endsWith('.sample')
     return isSample && change.change === 'created' && runs(LAYS_OUT) ? null : 'git runs what is in hooks'
   }
-  if (isReference || change.entry === 'directory') return null
+  if (reference !== null || change.entry === 'directory') return null
   if (name === 'commondir' || name === 'gitdir') {
     const isWorktree = /^worktrees\/[^/]+\/(commondir|gitdir)$/.test(own) && runs(/^worktree$/)
     const isOwn = name === 'gitdir' || newText(git)?.trim() === '../..' || change.change === 'deleted'
