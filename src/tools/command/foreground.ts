@@ -342,7 +342,12 @@ function createKeepers({ places }: CommandParts, context: ToolContext) {
     withOutput(error: ToolError): ToolError {
       const { text } = output.read()
       if (text.trim() === '') return error
-      if (!existsSync(spillPath)) writeFileSync(spillPath, text, { mode: 0o600 })
+      try {
+        if (!existsSync(spillPath)) writeFileSync(spillPath, text, { mode: 0o600 })
+      } catch {
+        // A full disk, for example, which the error itself is about.
+        return error
+      }
       return hinting(error, `What it printed is kept: command_output with the id ${context.callId}.`)
     },
     close() {
