@@ -170,7 +170,11 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
     for (const { outcome, folder, displaced } of await recoverOverlays(places.overlays)) {
       sentences.push(describeRecovered(outcome, folder))
       for (const { path, keptAs } of displaced)
-        sentences.push(`${path} had been changed since; what was there is in ${keptAs} now.`)
+        sentences.push(
+          path === keptAs
+            ? `${path} had been changed since, and was not deleted.`
+            : `${path} had been changed since; what was there is in ${keptAs} now.`,
+        )
     }
   }
   if (existsSync(places.undo)) {
