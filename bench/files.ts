@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
@@ -26,6 +35,7 @@ export async function measureFiles(): Promise<Row[]> {
       await editLarge(sides),
       await overwrite(sides, '4 KB', smallText, 100),
       await create(sides, '4 KB', smallText(0), 100),
+      await bareSequence(sides),
       await overwrite(sides, '1 MB', largeText, 20),
       await create(sides, '1 MB', largeText(0), 20),
       ...(await readTail(sides)),
@@ -117,6 +127,29 @@ async function create(
   ])
 }
 
+/** What no atomic and synced write can do without, as a measure of what the rest of ours costs. */
+async function bareSequence({ server, theirs }: Sides): Promise<Row> {
+  const [ours, others] = [counted(smallText), counted(smallText)]
+  const path = join(theirs, 'bare.ts')
+  const folder = openSync(theirs, 'r')
+  const write = (): void => {
+    const descriptor = openSync(`${path}.new`, 'wx')
+    writeSync(descriptor, ours())
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    renameSync(`${path}.new`, path)
+    fsyncSync(folder)
+  }
+  try {
+    return await compare('only create, write, fsync, rename, fsync (no Kogu)', 100, undefined, [
+      { run: write },
+      { run: () => server.call('write_file', { path: join(theirs, 'theirs.ts'), content: others() }) },
+    ])
+  } finally {
+    closeSync(folder)
+  }
+}
+
 function smallText(number: number): string {
   return LINE.repeat(Math.round(4096 / LINE.length)).replace('alpha', `alpha${number}`)
 }
@@ -137,11 +170,12 @@ function counted<T>(make: (number: number) => T): () => T {
 async function compare(
   name: string,
   rounds: number,
-  target: Target,
+  target: Target | undefined,
   [kogu, peer]: readonly [Side, Side],
 ): Promise<Row> {
   const samples = await interleave(rounds, { kogu, peer })
-  return toRow({ name, kogu: samples.kogu, peer: { name: PEER, samples: samples.peer }, target })
+  const row = { name, kogu: samples.kogu, peer: { name: PEER, samples: samples.peer } }
+  return toRow(target === undefined ? row : { ...row, target })
 }
 
 const GIGABYTE = 1024 ** 3
