@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JudgeHost } from '../core/command.ts'
 import { type FilteringProxy, startProxy } from './proxy.ts'
@@ -100,6 +100,34 @@ test('a name that is not known, and an address that is none, are refused', async
   expect((await get(socket, '/etc/passwd')).status).toBe(502)
   expect((await get(socket, 'ftp://localhost/')).status).toBe(403)
   expect(await tunnel(socket, 'a%zz:1')).toBe(403)
+})
+
+test.each([
+  'HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 200 X\r\nTrailer: foo\r\nContent-Length: 1\r\n\r\na',
+])('an answer that nobody may send does not end Kogu: %j', async answer => {
+  const hostile = createTcpServer(socket => socket.on('data', () => socket.end(answer)).on('error', () => {}))
+  await new Promise<void>(done => hostile.listen(0, '127.0.0.1', done))
+  const socket = await open(() => null)
+  const { port } = hostile.address() as AddressInfo
+  const first = await get(socket, `http://127.0.0.1:${port}/`).catch(error => ({
+    status: 0,
+    body: String(error),
+  }))
+  expect([0, 200, 502]).toContain(first.status)
+  expect((await get(socket, `http://127.0.0.1:${state.port}/`)).status).toBe(200)
+  hostile.close()
+})
+
+test('the port of a tunnel is the one that was named', async () => {
+  const ports: number[] = []
+  const socket = await open((_, port) => {
+    ports.push(port)
+    return { reason: 'seen', canBeAllowed: false }
+  })
+  await tunnel(socket, 'named.invalid:80')
+  await tunnel(socket, 'named.invalid:443')
+  expect([...new Set(ports)]).toEqual([80, 443])
 })
 
 test('closing ends every connection and takes the socket away', async () => {
