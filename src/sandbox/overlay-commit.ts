@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
 import { removeOverlay } from './overlay.ts'
@@ -106,6 +107,19 @@ export async function recoverOverlays(directory: string): Promise<RecoveredOverl
 }
 
 const GIVEN_UP = 'journal.unfinished'
+const PATIENCE_MS = 5000
+
+/** The command of a Kogu that was killed dies a moment after it, and may still be writing to its layer. */
+async function removePatiently(folder: string): Promise<void> {
+  for (const started = performance.now(); ; await sleep(20)) {
+    try {
+      removeOverlay(folder)
+      return
+    } catch (error) {
+      if (performance.now() - started > PATIENCE_MS) throw error
+    }
+  }
+}
 
 /** One that can never be settled must not keep Kogu from starting. */
 async function settle(folder: string): Promise<Omit<RecoveredOverlay, 'folder'>> {
@@ -113,7 +127,7 @@ async function settle(folder: string): Promise<Omit<RecoveredOverlay, 'folder'>>
   try {
     const journal = readJournal(folder)
     const displaced = journal === undefined ? [] : await applyJournal(folder, journal)
-    removeOverlay(folder)
+    await removePatiently(folder)
     const outcome = journal === undefined ? 'discarded' : 'finished'
     return { outcome, workspace: journal?.workspace ?? null, displaced }
   } catch {
