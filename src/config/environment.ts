@@ -91,7 +91,7 @@ export function toEnvironment(raw: NodeJS.ProcessEnv, host: Host): Environment {
 }
 
 /** Set in every process that a call starts. */
-export const CALL_MARKER = 'KOGU_CALL'
+const CALL_MARKER = 'KOGU_CALL'
 
 function toDirectories(
   variables: Record<string, string>,

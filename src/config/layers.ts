@@ -40,7 +40,7 @@ export function planFiles(root: string, environment: Environment, flags: ConfigF
 }
 
 /** `kogu.toml` and `.kogu/config.toml` are one layer; where both say something, the latter wins. */
-export function planProjectFiles(root: string): PlannedFile[] {
+function planProjectFiles(root: string): PlannedFile[] {
   return [
     { path: join(root, 'kogu.toml'), layer: 'project', required: false },
     { path: join(root, '.kogu', 'config.toml'), layer: 'project', required: false },

@@ -2,7 +2,7 @@
  * Every way a call can end without success. Adding one is a change of the public API: doors map them to exit codes,
  * HTTP statuses and MCP errors.
  */
-export const ERROR_CODES = [
+const ERROR_CODES = [
   'unknown_tool',
   'invalid_input',
   'not_enabled',

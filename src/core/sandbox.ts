@@ -58,6 +58,19 @@ export const DEFAULT_SANDBOX_LIMITS: SandboxLimits = {
   openFiles: 4096,
 }
 
+/** Nothing may be written, contacted or seen beyond what every program needs. */
+export const EMPTY_PROFILE: SandboxProfile = {
+  writable: [],
+  readable: [],
+  hidden: [],
+  protected: [],
+  network: 'none',
+  unixSockets: false,
+  env: {},
+  cwd: '/',
+  limits: DEFAULT_SANDBOX_LIMITS,
+}
+
 /** What stopped a program that ran into a wall, and the one rule that would have let it through. */
 export interface SandboxDenial {
   readonly kind: 'write' | 'read' | 'rename' | 'network' | 'socket' | 'limit'

@@ -84,7 +84,7 @@ export function repositoryAbove(folder: string): Repository | undefined {
   }
 }
 
-export function repositoryOf(root: string): string | undefined {
+function repositoryOf(root: string): string | undefined {
   const path = join(root, '.git')
   try {
     if (lstatSync(path).isDirectory()) return path

@@ -102,7 +102,7 @@ export function offerGrants(asked: readonly Item[], request: JudgeRequest, works
 }
 
 /** Identifies a call for an exact grant. The folder counts: `rm -r build` elsewhere is another call. */
-export function callDigest(request: JudgeRequest): string {
+function callDigest(request: JudgeRequest): string {
   return hash('sha256', JSON.stringify([request.tool.name, request.cwd, sortKeys(request.input)]))
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isSystemError } from '../core/errors.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
@@ -50,6 +50,7 @@ function runsPrograms(workspace: string): boolean {
   const folder = `${workspace}/.git`
   try {
     const settings = readFileSync(`${folder}/config`, 'utf8')
+    if (existsSync(`${folder}/config.worktree`)) return true
     if (/hookspath|fsmonitor|include|\[\s*(filter|merge|alias|credential|diff)/i.test(settings)) return true
     return readdirSync(`${folder}/hooks`).some(name => !name.endsWith('.sample'))
   } catch (error) {

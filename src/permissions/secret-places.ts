@@ -198,7 +198,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** A folder that may only be passed through still gives out what is in it to whoever knows the names. */
-export function isReachable(path: string): boolean {
+function isReachable(path: string): boolean {
   return [constants.R_OK, constants.X_OK].some(mode => {
     try {
       accessSync(path, mode)

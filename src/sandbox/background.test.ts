@@ -1,30 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DEFAULT_SANDBOX_LIMITS } from '../core/sandbox.ts'
 import { type Background, createBackground } from './background.ts'
 import { findSandboxSystem } from './system.ts'
+import { useBackgroundPlace } from './testing.ts'
 
 const system = findSandboxSystem()
 const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
-const state = { root: '', folder: '' }
-
-beforeEach(() => {
-  state.root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-test-')))
-  // Longer than the name of a socket may be.
-  state.folder = join(state.root, 'deep/'.repeat(30), 'background')
-  mkdirSync(join(state.root, 'work'))
-})
-afterEach(async () => {
-  const lock = join(state.folder, 'supervisor.lock')
-  const supervisor = Number(existsSync(lock) ? readFileSync(lock, 'utf8').split(' ')[0] : 0)
-  if (supervisor > 0 && existsSync(`/proc/${supervisor}`)) process.kill(supervisor, 'SIGKILL')
-  await sleep(20)
-  rmSync(state.root, { recursive: true, force: true })
-})
+const state = useBackgroundPlace()
 
 describe.skipIf(why !== '')(`background commands${why}`, () => {
   function command(id: string, script: string, lifetimeMs = 20_000, ports: number[] = []) {

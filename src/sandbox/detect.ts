@@ -1,4 +1,4 @@
-import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
+import { EMPTY_PROFILE } from '../core/sandbox.ts'
 import { explainFailure, findUsableSystem } from './detect-usable.ts'
 import type { SandboxProcesses } from './processes.ts'
 import { createSandbox } from './sandbox.ts'
@@ -45,18 +45,6 @@ export async function detectSandbox(processes: SandboxProcesses): Promise<Sandbo
   } finally {
     sandbox.close()
   }
-}
-
-const EMPTY_PROFILE: SandboxProfile = {
-  writable: [],
-  readable: [],
-  hidden: [],
-  protected: [],
-  network: 'none',
-  unixSockets: false,
-  env: {},
-  cwd: '/',
-  limits: DEFAULT_SANDBOX_LIMITS,
 }
 
 function systemCalls(): Wall {

@@ -1,30 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DEFAULT_SANDBOX_LIMITS } from '../core/sandbox.ts'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_SANDBOX_LIMITS, EMPTY_PROFILE } from '../core/sandbox.ts'
 import { type Background, createBackground } from './background.ts'
 import { findSandboxSystem } from './system.ts'
+import { useBackgroundPlace } from './testing.ts'
 
 const system = findSandboxSystem()
 const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
-const state = { root: '', folder: '' }
-
-beforeEach(() => {
-  state.root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-test-')))
-  // Longer than the name of a socket may be.
-  state.folder = join(state.root, 'deep/'.repeat(30), 'background')
-  mkdirSync(join(state.root, 'work'))
-})
-afterEach(async () => {
-  const lock = join(state.folder, 'supervisor.lock')
-  const supervisor = Number(existsSync(lock) ? readFileSync(lock, 'utf8').split(' ')[0] : 0)
-  if (supervisor > 0 && existsSync(`/proc/${supervisor}`)) process.kill(supervisor, 'SIGKILL')
-  await sleep(20)
-  rmSync(state.root, { recursive: true, force: true })
-})
+const state = useBackgroundPlace()
 
 describe.skipIf(why !== '')(`ports of background commands${why}`, () => {
   /** A server that answers with what was sent, at the given address of its sandbox. */
@@ -143,17 +128,7 @@ const NOTHING = {
   args: [],
   title: 'nothing',
   lifetimeMs: 1_000,
-  profile: {
-    writable: [],
-    readable: [],
-    hidden: [],
-    protected: [],
-    network: 'none',
-    unixSockets: false,
-    env: {},
-    cwd: '/',
-    limits: DEFAULT_SANDBOX_LIMITS,
-  },
+  profile: EMPTY_PROFILE,
 } as const
 
 async function freePort(): Promise<number> {

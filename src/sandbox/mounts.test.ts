@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
+import { EMPTY_PROFILE, type SandboxProfile } from '../core/sandbox.ts'
 import { hiddenInLayer, toMounts } from './mounts.ts'
 
 const state = { folder: '' }
@@ -15,22 +15,7 @@ afterEach(() => rmSync(state.folder, { recursive: true, force: true }))
 function mountsOf(profile: Partial<SandboxProfile>, sockets: readonly string[] = []) {
   const known = ['/run', '/var/tmp']
   const options = { overlay: undefined, passages: [], layeredHome: '/layer', sockets }
-  return toMounts(complete(profile), options).filter(({ path }) => !known.includes(path))
-}
-
-function complete(profile: Partial<SandboxProfile>): SandboxProfile {
-  return {
-    writable: [],
-    readable: [],
-    hidden: [],
-    protected: [],
-    network: 'none',
-    unixSockets: false,
-    env: {},
-    cwd: '/',
-    limits: DEFAULT_SANDBOX_LIMITS,
-    ...profile,
-  }
+  return toMounts({ ...EMPTY_PROFILE, ...profile }, options).filter(({ path }) => !known.includes(path))
 }
 
 test('a cache or a shared /tmp in which something is mounted is made anew, in memory', () => {
@@ -90,7 +75,7 @@ test('in a layer over the home, a link and what it leads to are not there, nor w
   const home = state.folder
   symlinkSync('cache/workspace', join(home, 'link'))
   const hidden = ['link', 'later', 'no-folder/later'].map(name => join(home, name))
-  const profile = complete({ home, hidden, readable: ['/tmp'] })
+  const profile = { ...EMPTY_PROFILE, home, hidden, readable: ['/tmp'] }
   const mounts = mountsOf(profile)
   expect(hiddenInLayer(profile, mounts).sort()).toEqual(
     ['cache/workspace', 'later', 'link'].map(name => join(home, name)),

@@ -29,8 +29,8 @@ export interface OutputKeeperOptions {
   spillLimit?: number
 }
 
-export const DEFAULT_OUTPUT_LIMIT = 30_000
-export const DEFAULT_SPILL_LIMIT = 20 * 1024 * 1024
+const DEFAULT_OUTPUT_LIMIT = 30_000
+const DEFAULT_SPILL_LIMIT = 20 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /** Holds the first and the last bytes in memory and nothing in between, so that 1 GB costs what 1 MB costs. */

@@ -37,7 +37,7 @@ export function refuseFolderSpelling(path: string): void {
   }
 }
 
-export function refuseSystemPath(path: string): void {
+function refuseSystemPath(path: string): void {
   if (SYSTEM_FOLDERS.some(folder => isBelow(folder, path))) {
     throw new ToolError('forbidden', `Files of /proc, /sys and /dev are not for tools: ${path}`)
   }

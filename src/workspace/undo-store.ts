@@ -234,7 +234,7 @@ export function countLess(places: StorePlaces, path: string, bytes: number): voi
   }
 }
 
-export function idInName(name: string): string {
+function idInName(name: string): string {
   return name.slice(0, name.indexOf('.'))
 }
 

@@ -107,11 +107,8 @@ function giveAway(path: string): void {
   for (const name of readdirSync(path)) if (name !== 'link') giveAway(join(path, name))
 }
 
-test.skipIf(whyNoOther !== '').each([
-  ['one that is deleted', 'chmod -R u+w old; rm -r old'],
-  ['one that stays', 'chmod u+w old; rm old/1* old/2*; chmod u-w old'],
-])(`undo as an ordinary user gives files back to a closed folder, %s${whyNoOther}`, (_which, line) => {
-  for (const path of ['old/empty', 'old']) chmodSync(at(path), 0o555)
+/** Runs a command as another user, takes it back, and expects everything to be as before. */
+function runAndUndoAsOther(line: string): void {
   giveAway(state.workspace)
   const before = snapshot(state.workspace)
   const asOther = [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups']
@@ -119,6 +116,14 @@ test.skipIf(whyNoOther !== '').each([
   expect(execFileSync('setpriv', [...asOther, ...recorder], { encoding: 'utf8' })).toContain('done')
   expect(snapshot(state.workspace)).toEqual(before)
   expect(filesWithSeveralNames()).toEqual([])
+}
+
+test.skipIf(whyNoOther !== '').each([
+  ['one that is deleted', 'chmod -R u+w old; rm -r old'],
+  ['one that stays', 'chmod u+w old; rm old/1* old/2*; chmod u-w old'],
+])(`undo as an ordinary user gives files back to a closed folder, %s${whyNoOther}`, (_which, line) => {
+  for (const path of ['old/empty', 'old']) chmodSync(at(path), 0o555)
+  runAndUndoAsOther(line)
 })
 
 test.skipIf(whyNoOther !== '').each([
@@ -126,11 +131,5 @@ test.skipIf(whyNoOther !== '').each([
   ['very many files, some of them not writable', 'for n in old/[0-9]*; do echo x > $n; chmod 444 $n; done'],
   ['files that their owner may not read', 'chmod 0 old/0; echo x > old/1; chmod 0 old/1; rm old/link'],
 ])(`undo as an ordinary user gives back the contents and modes of %s${whyNoOther}`, (_which, line) => {
-  giveAway(state.workspace)
-  const before = snapshot(state.workspace)
-  const asOther = [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups']
-  const recorder = [process.execPath, ...RECORDER, state.workspace, line, 'undo']
-  expect(execFileSync('setpriv', [...asOther, ...recorder], { encoding: 'utf8' })).toContain('done')
-  expect(snapshot(state.workspace)).toEqual(before)
-  expect(filesWithSeveralNames()).toEqual([])
+  runAndUndoAsOther(line)
 })

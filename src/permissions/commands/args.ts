@@ -40,7 +40,7 @@ export function toWord(arg: Arg): Word {
   return word
 }
 
-export function toPlanWord(arg: Arg): PlanWord | null {
+function toPlanWord(arg: Arg): PlanWord | null {
   if (arg.text !== null) return arg.text
   // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
   if (arg.glob?.literal.startsWith('-')) return arg.glob.literal

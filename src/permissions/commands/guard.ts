@@ -4,7 +4,7 @@
  * against them: `"$(: ')'` repeated would hide the depth.
  */
 export const MAX_FULL = 8 * 1024
-export const MAX_PARSE = 64 * 1024
+const MAX_PARSE = 64 * 1024
 
 const MAX_SUBSTITUTIONS = 60
 const MAX_OPENERS = 400
@@ -45,7 +45,7 @@ function isTooNested(line: string): boolean {
 }
 
 /** Names the first character that a person cannot see or that reorders text; tab and newline are fine. */
-export function hiddenCharacter(line: string): string | null {
+function hiddenCharacter(line: string): string | null {
   // One cheap test for the usual line of printable ASCII.
   if (/^[\t\n\x20-\x7e]*$/.test(line)) return null
   for (const character of line) {

@@ -95,7 +95,7 @@ function ancestors(path: string): string[] {
   return parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)
 }
 
-export function isAncestor(path: string, of: string): boolean {
+function isAncestor(path: string, of: string): boolean {
   return path === '/' || of.startsWith(`${path}/`)
 }
 

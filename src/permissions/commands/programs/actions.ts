@@ -186,7 +186,7 @@ const groups: readonly (readonly [string, Action])[] = [
   ['gdb lldb', act('unknown', 'runs a program under a debugger', ['runs-code'], 'read')],
 ]
 
-export const ACTIONS: ReadonlyMap<string, Action> = new Map(
+const ACTIONS: ReadonlyMap<string, Action> = new Map(
   groups.flatMap(([names, action]) => names.split(' ').map((name): [string, Action] => [name, action])),
 )
 

@@ -35,7 +35,7 @@ export function checkAwk(parsed: ParsedFlags): string | null {
 }
 
 /** Pure; exported for the tests. */
-export function isReadOnlyProgram(program: string): boolean {
+function isReadOnlyProgram(program: string): boolean {
   if (program.length > 2000 || /[@\\]\s*\n|\r/.test(program)) return false
   let rest = program
   let before = ''

@@ -93,7 +93,7 @@ function changes({ open, paths }: GitOperands): GitContent {
 }
 
 /** Git reads patterns and `:(magic)` itself; they may name anything in the repository. */
-export function isPlainPath(arg: Arg): boolean {
+function isPlainPath(arg: Arg): boolean {
   return arg.text !== null && arg.text !== '' && !/^:|[*?[\\]/.test(arg.text)
 }
 
@@ -112,7 +112,7 @@ export function revisionReads(arg: Arg): ReadItem[] {
 }
 
 /** The path of `REV:PATH` and `:N:PATH`: after the first colon outside braces, as git reads it. Null: none. */
-export function revisionPath(text: string): string | null {
+function revisionPath(text: string): string | null {
   const stage = /^:(?:[0-3]:)?([^/(!^:][\s\S]*)$/.exec(text)
   if (text.startsWith(':')) return stage?.[1] ?? null
   let depth = 0

@@ -17,7 +17,7 @@ export function checkSed(parsed: ParsedFlags): string | null {
 }
 
 /** Pure; exported for the tests. */
-export function isReadOnlyScript(script: string): boolean {
+function isReadOnlyScript(script: string): boolean {
   let rest = script
   for (let count = 0; count < 100; count++) {
     // Groups do nothing by themselves; their commands are checked one by one.
