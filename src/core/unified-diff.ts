@@ -1,4 +1,4 @@
-import { formatPatch, structuredPatch } from 'diff'
+import { formatPatch, type StructuredPatch, type StructuredPatchHunk, structuredPatch } from 'diff'
 
 export interface DiffSummary {
   /** Unified diff with three lines of context, or null when the texts are too different to compare in time. */
@@ -9,6 +9,8 @@ export interface DiffSummary {
 
 const CONTEXT = 3
 const MOST_CHARACTERS = 60_000
+/** Comparing slices is far faster than comparing characters. */
+const BLOCKS = [4096, 64]
 
 /** What changed between two texts. Only the part between the first and the last difference is compared. */
 export function summarizeDiff(before: string, after: string, name: string): DiffSummary {
@@ -17,10 +19,7 @@ export function summarizeDiff(before: string, after: string, name: string): Diff
   const tail = windowEnd(before, after, head)
   const oldPart = before.slice(head, before.length - tail)
   const newPart = after.slice(head, after.length - tail)
-  const patch = structuredPatch(`a/${name}`, `b/${name}`, oldPart, newPart, '', '', {
-    context: CONTEXT,
-    timeout: 300,
-  })
+  const patch = toPatch(oldPart, newPart, name)
   if (patch === undefined) return { diff: null, added: countLines(newPart), removed: countLines(oldPart) }
   const skipped = countLineEnds(before, head)
   let added = 0
@@ -40,6 +39,47 @@ export function summarizeDiff(before: string, after: string, name: string): Diff
   return { diff: text.length > MOST_CHARACTERS ? shorten(text) : text, added, removed }
 }
 
+function toPatch(before: string, after: string, name: string): StructuredPatch | undefined {
+  const names = { oldFileName: `a/${name}`, newFileName: `b/${name}`, oldHeader: '', newHeader: '' }
+  const hunk = oneHunk(before, after)
+  if (hunk !== undefined) return { ...names, hunks: [hunk] }
+  return structuredPatch(names.oldFileName, names.newFileName, before, after, '', '', {
+    context: CONTEXT,
+    timeout: 300,
+  })
+}
+
+/** Where one line takes the place of some, or some of one, as in most edits, there is nothing to search for. */
+function oneHunk(before: string, after: string): StructuredPatchHunk | undefined {
+  if (!before.endsWith('\n') || !after.endsWith('\n')) return undefined
+  const [old, fresh] = [before.slice(0, -1).split('\n'), after.slice(0, -1).split('\n')]
+  const most = Math.min(old.length, fresh.length)
+  let first = 0
+  while (first < most && old[first] === fresh[first]) first += 1
+  let last = 0
+  while (last < most - first && old[old.length - 1 - last] === fresh[fresh.length - 1 - last]) last += 1
+  const removed = old.slice(first, old.length - last)
+  const added = fresh.slice(first, fresh.length - last)
+  if (Math.min(removed.length, added.length) > 1 || removed.some(line => added.includes(line)))
+    return undefined
+  const above = old.slice(Math.max(0, first - CONTEXT), first)
+  const below = old.slice(old.length - last).slice(0, CONTEXT)
+  const start = first - above.length + 1
+  const context = above.length + below.length
+  return {
+    oldStart: start,
+    oldLines: context + removed.length,
+    newStart: start,
+    newLines: context + added.length,
+    lines: [
+      ...above.map(line => ` ${line}`),
+      ...removed.map(line => `-${line}`),
+      ...added.map(line => `+${line}`),
+      ...below.map(line => ` ${line}`),
+    ],
+  }
+}
+
 function shorten(diff: string): string {
   const end = diff.lastIndexOf('\n', MOST_CHARACTERS)
   return `${diff.slice(0, end)}\n[diff cut: ${diff.length - end} characters more]\n`
@@ -49,9 +89,9 @@ function shorten(diff: string): string {
 function windowStart(before: string, after: string): number {
   let same = 0
   const most = Math.min(before.length, after.length)
-  // Whole blocks first: comparing slices is far faster than comparing characters.
-  while (same + 4096 <= most && before.slice(same, same + 4096) === after.slice(same, same + 4096))
-    same += 4096
+  for (const block of BLOCKS)
+    while (same + block <= most && before.slice(same, same + block) === after.slice(same, same + block))
+      same += block
   while (same < most && before.charCodeAt(same) === after.charCodeAt(same)) same += 1
   let start = before.lastIndexOf('\n', same - 1) + 1
   if (same === 0) return 0
@@ -65,7 +105,8 @@ function windowStart(before: string, after: string): number {
 function windowEnd(before: string, after: string, head: number): number {
   const most = Math.min(before.length, after.length) - head
   let same = 0
-  while (same + 4096 <= most && sameEnd(before, after, same)) same += 4096
+  for (const block of BLOCKS)
+    while (same + block <= most && sameEnd(before, after, same, block)) same += block
   while (
     same < most &&
     before.charCodeAt(before.length - 1 - same) === after.charCodeAt(after.length - 1 - same)
@@ -77,10 +118,10 @@ function windowEnd(before: string, after: string, head: number): number {
   return end === -1 ? 0 : before.length - end - 1
 }
 
-function sameEnd(before: string, after: string, same: number): boolean {
+function sameEnd(before: string, after: string, same: number, block: number): boolean {
   const a = before.length - same
   const b = after.length - same
-  return before.slice(a - 4096, a) === after.slice(b - 4096, b)
+  return before.slice(a - block, a) === after.slice(b - block, b)
 }
 
 export function countLines(text: string): number {

@@ -10,7 +10,8 @@ type Place = Pick<ToolContext, 'cwd' | 'workspace'>
  * a tool.
  */
 export function resultPath(real: string, place: Place): string {
-  const folder = realFolderOf(place)
+  // Where a path without links begins with the folder, that has none either.
+  const folder = isInside(real, place.cwd) ? place.cwd : realFolderOf(place)
   if (real === folder) return '.'
   return isInside(real, folder) ? relative(folder, real) : real
 }

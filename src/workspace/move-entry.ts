@@ -196,8 +196,10 @@ async function rename(source: End, target: End, { survey, replaced, spare }: Ren
   try {
     if (replaced !== undefined) {
       const sha256 = survey[0]?.state.sha256 ?? ''
+      const { ino, size } = lstatSync(from)
       const restore = (now: string): void => linkSync(now, from)
-      await renameOver({ path: from, sha256, restore }, { ...target, seen: replaced, spare, settle })
+      const incoming = { path: from, ino, size, sha256, restore }
+      await renameOver(incoming, { ...target, seen: replaced, spare, settle })
       return
     }
     if (isFolder) renameSync(from, to)

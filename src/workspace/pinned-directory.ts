@@ -18,8 +18,8 @@ import { isSystemError, ToolError } from '../core/errors.ts'
  * folder that was checked.
  *
  * The attack: a path is checked, then one of its folders is swapped for a link to somewhere else, then the path is
- * used. Here the folder is opened without any effect (O_PATH), and the kernel is asked where the opened folder is. If
- * that is not the path that was checked, a link or another folder was swapped in and nothing has happened yet. From
+ * used. Here the folder is opened, which changes nothing, and the kernel is asked where the opened folder is. If that
+ * is not the path that was checked, a link or another folder was swapped in and nothing has happened yet. From
  * then on entries are named relative to the descriptor (`/proc/self/fd/N/name`), where no link can come between.
  *
  * Systems without /proc: the same checks by path, immediately before and after. That leaves a window of microseconds
@@ -32,7 +32,7 @@ export interface PinnedDirectory {
   names(): string[]
   /** Whether the folder is still found at `real`. */
   isInPlace(): boolean
-  /** Makes created, renamed and removed entries survive a loss of power. */
+  /** Makes created, renamed and removed entries survive a loss of power, unless the folder may not be read. */
   sync(): void
   close(): void
 }
@@ -40,7 +40,7 @@ export interface PinnedDirectory {
 /** `O_PATH` has the same value on every Linux that Node runs on; Node does not name it. */
 const O_PATH = 0o10000000
 const HAS_PROC = process.platform === 'linux'
-const FOLDER_FLAGS = constants.O_DIRECTORY | constants.O_NOFOLLOW | (HAS_PROC ? O_PATH : constants.O_RDONLY)
+const FOLDER_FLAGS = constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY
 
 /** Opens a file without any effect on it: not even a FIFO or a device notices. */
 export const LOOK_ONLY = HAS_PROC
@@ -89,7 +89,7 @@ export function changeMode(descriptor: number, path: string, mode: number): void
 }
 
 function pin(path: string, real: string): PinnedDirectory {
-  const descriptor = open(path, real)
+  const { descriptor, isReadable } = open(path, real)
   const isInPlace = (): boolean =>
     HAS_PROC
       ? placeOf(descriptor) === real
@@ -109,25 +109,22 @@ function pin(path: string, real: string): PinnedDirectory {
     names: () => readdirSync(HAS_PROC ? `/proc/self/fd/${descriptor}` : real),
     isInPlace,
     sync() {
-      // An O_PATH descriptor cannot be synced.
-      const readable = HAS_PROC ? openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY) : descriptor
-      try {
-        fsyncSync(readable)
-      } finally {
-        if (readable !== descriptor) closeSync(readable)
-      }
+      if (isReadable) fsyncSync(descriptor)
     },
     close: () => closeSync(descriptor),
   }
 }
 
-function open(path: string, real: string): number {
+function open(path: string, real: string): { descriptor: number; isReadable: boolean } {
   try {
-    return openSync(path, FOLDER_FLAGS)
+    return { descriptor: openSync(path, FOLDER_FLAGS), isReadable: true }
   } catch (error) {
+    if (!isSystemError(error)) throw error
     // ENOTDIR and ELOOP: what was a folder a moment ago is a link or a file now.
-    if (isSystemError(error) && (error.code === 'ENOTDIR' || error.code === 'ELOOP')) throw movedFolder(real)
-    throw error
+    if (error.code === 'ENOTDIR' || error.code === 'ELOOP') throw movedFolder(real)
+    // A folder that may be changed and not listed.
+    if (error.code !== 'EACCES' || !HAS_PROC) throw error
+    return { descriptor: openSync(path, FOLDER_FLAGS | O_PATH), isReadable: false }
   }
 }
 

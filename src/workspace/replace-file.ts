@@ -32,6 +32,13 @@ import type { Owner } from './undo-record.ts'
 // it, and writes nothing until after that look; and one that renames its own file over ours within the microseconds
 // between our two system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
 
+/** What tells whether a file is still the same. */
+interface Identity {
+  readonly ino: number
+  readonly size: number
+  readonly sha256: string
+}
+
 /** The file that the caller saw and means to replace. */
 export interface Seen {
   readonly stat: Stats
@@ -86,8 +93,15 @@ export function goneNameOf(temporary: string): string {
   return `${temporary}-gone`
 }
 
-/** First step: the temporary sibling, complete and synced. Nothing is visible yet. Returns the mode it has. */
-export async function prepareReplacement(replacement: Replacement): Promise<number> {
+/** The temporary sibling that a file is replaced by. */
+export interface Prepared {
+  readonly ino: number
+  readonly size: number
+  readonly mode: number
+}
+
+/** First step: the temporary sibling, complete and synced. Nothing is visible yet. */
+export async function prepareReplacement(replacement: Replacement): Promise<Prepared> {
   const { folder, content, seen, temporary, sync } = replacement
   const mode = replacement.mode ?? (seen === null ? undefined : seen.stat.mode & PERMISSION_BITS)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -95,13 +109,14 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
   const descriptor = openSync(folder.at(temporary), flags, mode === undefined ? 0o666 : 0o600)
   try {
     await writeAll(descriptor, content)
-    const owner = replacement.owner ?? seen?.stat
-    const kept = owner === undefined || giveTo(descriptor, owner)
+    const made = fstatSync(descriptor)
+    const owner = replacement.owner ?? seen?.stat ?? made
+    const kept = isOwnedBy(made, owner) || giveTo(descriptor, owner)
     // setuid and setgid were granted to the old owner's file; under another owner they would grant something else.
     const wanted = kept || mode === undefined ? mode : mode & 0o1777
     if (wanted !== undefined) fchmodSync(descriptor, wanted)
     if (sync) await syncFile(descriptor, content.length)
-    return wanted ?? fstatSync(descriptor).mode & PERMISSION_BITS
+    return { ino: made.ino, size: content.length, mode: wanted ?? made.mode & PERMISSION_BITS }
   } catch (error) {
     removeIfThere(folder.at(temporary))
     throw error
@@ -111,8 +126,8 @@ export async function prepareReplacement(replacement: Replacement): Promise<numb
 }
 
 /** Second step: the new content takes its place, at once or not at all. */
-export async function putReplacement(replacement: Replacement): Promise<void> {
-  const { folder, name, temporary, seen, sync } = replacement
+export async function putReplacement(replacement: Replacement, { ino, size }: Prepared): Promise<void> {
+  const { folder, name, temporary, seen, sync, sha256 } = replacement
   const settle = (): void => {
     if (sync) folder.sync()
   }
@@ -121,7 +136,7 @@ export async function putReplacement(replacement: Replacement): Promise<void> {
       renameNew(folder.at(temporary), folder, name)
       settle()
     } else {
-      const incoming = { path: folder.at(temporary), sha256: replacement.sha256, restore: () => undefined }
+      const incoming = { path: folder.at(temporary), ino, size, sha256, restore: () => undefined }
       await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], settle })
     }
   } catch (error) {
@@ -141,7 +156,7 @@ export async function copyIntoPlace(
   seen: Seen,
 ): Promise<void> {
   try {
-    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(join(folder.real, name))
+    if (!(await isAsSeen(folder, name, identityOf(seen)))) throw changedMeanwhile(join(folder.real, name))
     overwriteBytes(folder.at(name), content, true)
   } finally {
     removeIfThere(folder.at(temporary))
@@ -161,9 +176,11 @@ export function overwriteBytes(path: string, bytes: Uint8Array, sync: boolean): 
   }
 }
 
+export function isOwnedBy(file: Owner, { uid, gid }: Owner): boolean {
+  return file.uid === uid && file.gid === gid
+}
+
 function giveTo(descriptor: number, { uid, gid }: Owner): boolean {
-  const mine = fstatSync(descriptor)
-  if (mine.uid === uid && mine.gid === gid) return true
   try {
     fchownSync(descriptor, uid, gid)
     return true
@@ -190,9 +207,8 @@ export function renameNew(from: string, folder: PinnedDirectory, name: string): 
 }
 
 /** A file on its way to a name. */
-export interface Incoming {
+export interface Incoming extends Identity {
   readonly path: string
-  readonly sha256: string
   /** After a conflict: puts it back to where it came from. `now` is a name that it has at the moment. */
   readonly restore: (now: string) => void
 }
@@ -213,18 +229,17 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
   const [aside, second] = to.spare
   const path = join(folder.real, name)
   if (!giveSecondName(folder, name, aside)) {
-    if (!(await isAsSeen(folder, name, seen))) throw changedMeanwhile(path)
+    if (!(await isAsSeen(folder, name, identityOf(seen)))) throw changedMeanwhile(path)
     renameSync(incoming.path, folder.at(name))
     settle()
     return
   }
   try {
     if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
-    const mine = { stat: lstatSync(incoming.path), sha256: incoming.sha256 }
     renameSync(incoming.path, folder.at(name))
     settle()
     if (await forgetIfAsSeen(folder.at(aside), seen)) return
-    await putBackTheirs(to, aside, second, mine)
+    await putBackTheirs(to, aside, second, incoming)
     incoming.restore(folder.at(second))
     throw changedMeanwhile(path)
   } catch (error) {
@@ -243,9 +258,27 @@ async function forgetIfAsSeen(path: string, seen: Seen): Promise<boolean> {
     unlinkSync(path)
     return true
   } finally {
-    // With its last name gone, the file goes with the descriptor. That takes the system long, and nobody waits for it.
-    close(descriptor, () => undefined)
+    closeLater(descriptor)
   }
+}
+
+const CLOSE_AFTER_MS = 50
+const MOST_OPEN = 64
+let replaced: number[] = []
+
+/**
+ * With its last name gone, a file goes with the descriptor. That takes the system long, and nobody waits for it; nor for
+ * another thread to be woken for each.
+ */
+function closeLater(descriptor: number): void {
+  if (replaced.length === 0) setTimeout(closeReplaced, CLOSE_AFTER_MS).unref()
+  replaced.push(descriptor)
+  if (replaced.length === MOST_OPEN) closeReplaced()
+}
+
+function closeReplaced(): void {
+  for (const descriptor of replaced) close(descriptor, () => undefined)
+  replaced = []
 }
 
 /**
@@ -256,18 +289,22 @@ async function putBackTheirs(
   { folder, name }: Occupied,
   aside: string,
   second: string,
-  mine: Seen,
+  mine: Identity,
 ): Promise<void> {
   if (!giveSecondName(folder, name, second) || !(await isAsSeen(folder, second, mine))) return
   renameSync(folder.at(aside), folder.at(name))
   if (!(await isAsSeen(folder, second, mine))) renameSync(folder.at(second), folder.at(name))
 }
 
-async function isAsSeen(folder: PinnedDirectory, name: string, seen: Seen): Promise<boolean> {
+function identityOf({ stat, sha256 }: Seen): Identity {
+  return { ino: stat.ino, size: stat.size, sha256 }
+}
+
+async function isAsSeen(folder: PinnedDirectory, name: string, seen: Identity): Promise<boolean> {
   const file = openRegular(folder, name)
   if (file === undefined) return false
   try {
-    if (file.stat.ino !== seen.stat.ino || file.stat.size !== seen.stat.size) return false
+    if (file.stat.ino !== seen.ino || file.stat.size !== seen.size) return false
     return (await hashFile(file.descriptor, file.stat.size)).sha256 === seen.sha256
   } finally {
     closeSync(file.descriptor)

@@ -132,7 +132,7 @@ export class ChangeRecord {
     if (!this.#fits(content.length)) return false
     if (content.length <= INLINE_BYTES) {
       this.#kept.add(hash)
-      this.#append(contentLine(content, hash))
+      this.#appendText(contentLine(content, hash))
       return true
     }
     const packed = await compress(content)
@@ -271,7 +271,10 @@ export class ChangeRecord {
   }
 
   #append(line: RecordLine): void {
-    const text = `${JSON.stringify(line)}\n`
+    this.#appendText(`${JSON.stringify(line)}\n`)
+  }
+
+  #appendText(text: string): void {
     this.#lines.push(text)
     this.#buffered += text.length
     this.#bytes += text.length
@@ -308,12 +311,13 @@ export function storedName(hash: string, compressed: boolean): string {
   return compressed ? `${hash}.zst` : hash
 }
 
-function contentLine(content: Uint8Array, hash: string): RecordLine {
+/** The JSON of a line with a content. Nothing in it needs escaping. */
+function contentLine(content: Uint8Array, hash: string): string {
   if (content.length >= WORTH_COMPRESSING) {
     const packed = zstdCompressSync(content)
-    if (packed.length < content.length) return { object: hash, zstd: packed.toString('base64') }
+    if (packed.length < content.length) return `{"object":"${hash}","zstd":"${packed.toString('base64')}"}\n`
   }
-  return { object: hash, raw: Buffer.from(content).toString('base64') }
+  return `{"object":"${hash}","raw":"${Buffer.from(content).toString('base64')}"}\n`
 }
 
 function tryLink(from: string, to: string): boolean {

@@ -11,6 +11,7 @@ import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import {
   asideOf,
   copyIntoPlace,
+  isOwnedBy,
   newTemporary,
   prepareReplacement,
   putReplacement,
@@ -166,13 +167,23 @@ async function write(record: ChangeRecord, options: Write): Promise<void> {
   const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
   record.temporary(join(folder.real, temporary))
   record.temporary(join(folder.real, asideOf(temporary)))
+  const mode = before === null ? undefined : ownMode(before)
+  if (mode !== undefined) await addChange(record, options, { mode })
   record.seal()
-  const mode = await prepareReplacement(replacement)
+  const made = await prepareReplacement(replacement)
   const inPlace = before !== null && before.names > 1
-  await addChange(record, options, inPlace ? { mode, inPlace: {} } : { mode })
-  record.seal()
+  if (mode === undefined) {
+    await addChange(record, options, inPlace ? { mode: made.mode, inPlace: {} } : { mode: made.mode })
+    record.seal()
+  }
   if (inPlace) await copyIntoPlace(replacement, before)
-  else await putReplacement(replacement)
+  else await putReplacement(replacement, made)
+}
+
+/** The mode of what replaces a file, where it can be told beforehand; then one line in the record less is written. */
+function ownMode({ stat, names }: Before): number | undefined {
+  const own = { uid: process.geteuid?.() ?? -1, gid: process.getegid?.() ?? -1 }
+  return names === 1 && isOwnedBy(stat, own) ? stat.mode & PERMISSION_BITS : undefined
 }
 
 async function addChange(
