@@ -1,56 +1,94 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { isSystemError, ToolError } from './errors.ts'
 
+/** As the kernel: a path that goes through more links than this is a loop or means to be one. */
+const MOST_LINKS = 40
+
+/** Where a path leads once every link in it is followed. */
+export interface Resolved {
+  /** No component of it is a link. */
+  readonly real: string
+  /** The deepest part of `real` that exists; `real` itself when nothing is missing. */
+  readonly existing: string
+  /** The names below `existing` that do not exist yet. */
+  readonly missing: readonly string[]
+}
+
 /**
- * The path that an operation on `path` would really touch: every link resolved, dangling ones too; what does not exist
- * yet hangs below its nearest existing ancestor. Nothing is created. Throws for a loop of links.
+ * The path that an operation on an absolute path would really touch: every link resolved, dangling ones too; what does
+ * not exist yet hangs below its nearest existing ancestor. Nothing is created. Throws for a loop of links.
  */
 export function realPathOf(path: string): string {
+  return resolvePath(path).real
+}
+
+/** The same with what of it exists. `onFile`: the path goes on below something that is no folder. */
+export function resolvePath(path: string, onFile?: (file: string) => never): Resolved {
+  // Looked at first: an exception costs many times as much.
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    const real = realOfExisting(path)
+    if (real !== undefined) return { real, existing: real, missing: [] }
+  } else if (lstatSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true) {
+    const existing = realOfExisting(dirname(path))
+    if (existing !== undefined)
+      return { real: join(existing, basename(path)), existing, missing: [basename(path)] }
+  }
+  return walk(path, onFile)
+}
+
+/** Undefined: gone meanwhile, or a link that leads nowhere. */
+function realOfExisting(path: string): string | undefined {
   try {
     return realpathSync.native(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
-    if (error.code === 'ELOOP') throw new ToolError('failed', `Too many links: ${path}`, { cause: error })
-    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+    if (error.code === 'ELOOP') throw tooManyLinks(path)
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
   }
-  return resolveMissing(path, 0)
 }
 
-const MOST_LINKS = 40
-
-function resolveMissing(path: string, links: number): string {
-  if (links > MOST_LINKS) throw new ToolError('failed', `Too many links: ${path}`)
-  const parent = dirname(path)
-  if (parent === path) return path
-  const realParent = realOr(parent, () => resolveMissing(parent, links + 1))
-  const name = path.slice(parent.endsWith(sep) ? parent.length : parent.length + 1)
-  const here = join(realParent, name)
-  const target = linkTarget(here)
-  if (target === undefined) return here
-  // A dangling link: writing would create its target.
-  const next = isAbsolute(target) ? target : resolve(realParent, target)
-  return realOr(next, () => resolveMissing(next, links + 1))
+function walk(path: string, onFile?: (file: string) => never): Resolved {
+  const pending = path.split(sep).filter(part => part !== '')
+  let real = path.slice(0, path.indexOf(sep) + 1)
+  const missing: string[] = []
+  for (let links = 0; ; ) {
+    const part = pending.shift()
+    if (part === undefined) return { real: join(real, ...missing), existing: real, missing }
+    if (part === '.') continue
+    if (part === '..') {
+      if (missing.length > 0) missing.pop()
+      else real = dirname(real)
+      continue
+    }
+    // Below something that does not exist nothing can be a link.
+    const stat = missing.length > 0 ? undefined : lstatSync(join(real, part), { throwIfNoEntry: false })
+    if (stat === undefined) {
+      missing.push(part)
+    } else if (stat.isSymbolicLink()) {
+      links += 1
+      if (links > MOST_LINKS) throw tooManyLinks(path)
+      const target = readTarget(join(real, part))
+      if (target.startsWith(sep)) real = sep
+      pending.unshift(...target.split(sep).filter(name => name !== ''))
+    } else {
+      real = join(real, part)
+      if (pending.length > 0 && !stat.isDirectory()) onFile?.(real)
+    }
+  }
 }
 
-function realOr(path: string, otherwise: () => string): string {
+function readTarget(link: string): string {
   try {
-    // Most of them are missing, and a look is many times cheaper than an exception.
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync.native(path)
-  } catch {
-    // Dangling, or below something that is no folder: worked out component by component.
+    return readlinkSync(link)
+  } catch (cause) {
+    throw new ToolError('conflict', `The link was replaced by something else meanwhile: ${link}`, { cause })
   }
-  return otherwise()
 }
 
-function linkTarget(path: string): string | undefined {
-  try {
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-    return isLink ? readlinkSync(path) : undefined
-  } catch {
-    // Below something that is no folder, or not for us to look at.
-    return undefined
-  }
+function tooManyLinks(path: string): ToolError {
+  return new ToolError('failed', `The path goes through a loop of links, or through too many: ${path}`)
 }
 
 /** Absolute form of a path from a tool's input. Nothing in it is expanded: `~`, `%2e` and `$HOME` are file names. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Receipts } from '../core/files.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { absolutePath, resolvePath } from '../core/real-path.ts'
 import type { AccessContext } from '../core/tool.ts'
 
 /** Larger files are never read for a question; they have no receipt either. */
@@ -75,7 +75,8 @@ function look(
   { cwd }: Pick<AccessContext, 'cwd'>,
   onFound: (descriptor: number, stat: Stats, real: string) => void,
 ): void {
-  const real = realPathOf(absolutePath(path, cwd))
+  const { real, missing } = resolvePath(absolutePath(path, cwd))
+  if (missing.length > 0) return
   let descriptor: number
   try {
     // Non-blocking: a named pipe would otherwise wait for a writer.

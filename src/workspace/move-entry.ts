@@ -2,10 +2,10 @@ import { closeSync, linkSync, lstatSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect } from '../core/effects.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { isInside, type Resolved } from '../core/real-path.ts'
 import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
 import { readAll, sha256 } from './file-content.ts'
 import { NewFolders } from './new-folders.ts'
-import { isBelow, type Resolved } from './paths.ts'
 import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import { deletion } from './remove-entry.ts'
 import { asideOf, newTemporary, renameNew, renameOver, type Seen } from './replace-file.ts'
@@ -64,7 +64,7 @@ function refuseImpossible(source: Resolved, target: Resolved): void {
   if (source.real === target.real) {
     throw new ToolError('invalid_input', `The new place is the old one: ${source.real}`)
   }
-  if (isBelow(source.real, target.real)) {
+  if (isInside(target.real, source.real)) {
     throw new ToolError('invalid_input', `A folder cannot be moved into itself: ${source.real}`)
   }
 }
@@ -89,8 +89,10 @@ async function moveBetween(scope: CallScope, source: End, destination: Destinati
     const temporary = newTemporary()
     for (const name of [temporary, asideOf(temporary)]) record.temporary(join(target.folder.real, name))
     record.seal()
-    await rename(source, target, { survey, replaced, spare: [asideOf(temporary), temporary] })
-    source.folder.sync()
+    const settle = (): void => {
+      for (const each of [target.folder, source.folder, ...folders.parents()]) scope.undo.syncSoon(each)
+    }
+    await rename(source, target, { survey, replaced, spare: [asideOf(temporary), temporary], settle })
     record.commit(folders.withoutForeign(record.changes))
   } catch (error) {
     folders.takeBack()
@@ -186,13 +188,14 @@ interface Rename {
   readonly survey: readonly TreeEntry[]
   readonly replaced: Replaced | undefined
   readonly spare: readonly [string, string]
+  readonly settle: () => void
 }
 
-async function rename(source: End, target: End, { survey, replaced, spare }: Rename): Promise<void> {
+async function rename(source: End, target: End, options: Rename): Promise<void> {
+  const { survey, replaced, spare, settle } = options
   const from = source.folder.at(source.name)
   const to = target.folder.at(target.name)
   const isFolder = survey[0]?.entry === 'directory'
-  const settle = (): void => target.folder.sync()
   try {
     if (replaced !== undefined) {
       const sha256 = survey[0]?.state.sha256 ?? ''

@@ -45,6 +45,11 @@ export class NewFolders {
     return parent
   }
 
+  /** All folders that have new names in them, without the deepest. */
+  parents(): PinnedDirectory[] {
+    return this.#created.map(({ parent }) => parent)
+  }
+
   /** The changes that were really ours, out of those of a record. */
   withoutForeign(changes: readonly Change[]): Change[] {
     const foreign = new Set(this.#created.filter(each => !each.isNew).map(each => each.folder.real))

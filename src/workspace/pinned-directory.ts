@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -34,6 +35,10 @@ export interface PinnedDirectory {
   isInPlace(): boolean
   /** Makes created, renamed and removed entries survive a loss of power, unless the folder may not be read. */
   sync(): void
+  /** The same folder has the same, whatever its path. */
+  identity(): string
+  /** A descriptor of its own, for the caller to sync and to close; undefined: the folder may not be read. */
+  openAgain(): number | undefined
   close(): void
 }
 
@@ -110,6 +115,14 @@ function pin(path: string, real: string): PinnedDirectory {
     isInPlace,
     sync() {
       if (isReadable) fsyncSync(descriptor)
+    },
+    identity() {
+      const { dev, ino } = fstatSync(descriptor)
+      return `${dev} ${ino}`
+    },
+    openAgain() {
+      if (!isReadable) return undefined
+      return openSync(HAS_PROC ? `/proc/self/fd/${descriptor}` : real, constants.O_RDONLY)
     },
     close: () => closeSync(descriptor),
   }

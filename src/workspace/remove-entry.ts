@@ -50,8 +50,8 @@ async function removeFrom(scope: CallScope, folder: PinnedDirectory, name: strin
     }
     renameSync(folder.at(temporary), folder.at(gone))
     const whole = removeTree(folder, gone, survey)
-    folder.sync()
     record.commit()
+    scope.undo.syncSoon(folder)
     newcomers = !whole
   } catch (error) {
     await settleRecord(record)

@@ -126,11 +126,12 @@ export async function prepareReplacement(replacement: Replacement): Promise<Prep
 }
 
 /** Second step: the new content takes its place, at once or not at all. */
-export async function putReplacement(replacement: Replacement, { ino, size }: Prepared): Promise<void> {
-  const { folder, name, temporary, seen, sync, sha256 } = replacement
-  const settle = (): void => {
-    if (sync) folder.sync()
-  }
+export async function putReplacement(
+  replacement: Replacement,
+  { ino, size }: Prepared,
+  settle: () => void,
+): Promise<void> {
+  const { folder, name, temporary, seen, sha256 } = replacement
   try {
     if (seen === null) {
       renameNew(folder.at(temporary), folder, name)
@@ -219,7 +220,8 @@ export interface Occupied {
   readonly seen: Seen
   /** Two free temporary names. */
   readonly spare: readonly [string, string]
-  /** Runs between the rename and the last look: gives a program that is just opening the old file time to show it. */
+  /** What else there is to do, between the rename and the last look: a program that is just opening the old file gets time
+   * to show it. */
   readonly settle: () => void
 }
 

@@ -3,15 +3,9 @@ import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
+import { isInside, type Resolved } from '../core/real-path.ts'
 import type { PathLocks } from './path-locks.ts'
-import {
-  followLinks,
-  followParent,
-  isBelow,
-  type Resolved,
-  refuseFolderSpelling,
-  toAbsolute,
-} from './paths.ts'
+import { followLinks, followParent, refuseFolderSpelling, toAbsolute } from './paths.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -76,7 +70,7 @@ export function locateEntry(scope: CallScope, path: string, kinds: readonly Acce
 
 /** Inside the write scope, and not one of the paths that no file tool changes. */
 export function requireChangeable(permit: Permit, real: string): void {
-  if (!permit.writeScope.some(folder => isBelow(folder, real))) {
+  if (!permit.writeScope.some(folder => isInside(real, folder))) {
     throw new ToolError('forbidden', `Outside the folders that this call may change: ${real}`, {
       hint: `It may change: ${permit.writeScope.join(', ') || 'nothing'}`,
     })

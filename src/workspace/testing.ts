@@ -14,9 +14,10 @@ import type { CallFiles } from '../core/call.ts'
 import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
+import { isInside } from '../core/real-path.ts'
 import { sha256 } from './file-content.ts'
 import { createPathLocks } from './path-locks.ts'
-import { followLinks, isBelow, toAbsolute } from './paths.ts'
+import { followLinks, toAbsolute } from './paths.ts'
 import { createScopedFs } from './scoped-fs.ts'
 import { openUndoStore, type UndoStore } from './undo-store.ts'
 
@@ -131,6 +132,6 @@ export function testPermit(root: string, access: readonly Access[]): Permit {
     writeScope: [root],
     judged: path => judged.get(path),
     mayRead: () => true,
-    isProtected: real => isBelow(join(root, '.kogu'), real) || /\/\.git(\/|$)/.test(real),
+    isProtected: real => isInside(real, join(root, '.kogu')) || /\/\.git(\/|$)/.test(real),
   }
 }

@@ -2,10 +2,10 @@ import { accessSync, closeSync, constants, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect } from '../core/effects.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { isInside } from '../core/real-path.ts'
 import { changedMeanwhile, openEvenClosed } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
-import { isBelow } from './paths.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import {
   changesKind,
@@ -177,7 +177,7 @@ function findRenames(steps: readonly UndoStep[]): Map<string, string> {
     const from = then?.content?.from === 'disk' ? then.content.path : undefined
     if (from === undefined || now !== undefined || renames.has(from)) continue
     // What lies in a folder that makes place for something else is gone before anything can be renamed.
-    if (changedKind.some(step => isBelow(step.path, from))) continue
+    if (changedKind.some(step => isInside(from, step.path))) continue
     const source = byPath.get(from)
     if (source?.now?.entry === 'file' && source.then === undefined) renames.set(from, path)
   }

@@ -2,9 +2,9 @@ import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gitParts } from '../core/git-folder.ts'
 import { repositoryOfObject } from '../core/git-objects.ts'
+import { isInside } from '../core/real-path.ts'
 import { indexAt, indexDigest } from './git-index-digest.ts'
 import type { Observer } from './observer.ts'
-import { isBelow } from './paths.ts'
 import type { PathState } from './undo-plan.ts'
 import { readKept, type SavedRecord } from './undo-read.ts'
 import type { Change, StorePlaces } from './undo-record.ts'
@@ -63,7 +63,7 @@ export function whatStaysOfRepositories(
     if (more === 'nothing') continue
     // Somebody works with this new repository: it stays as it is, with all that makes it one.
     if (more === 'other things') {
-      stays.push(...[...plan.kept.keys()].filter(path => path !== repository && isBelow(repository, path)))
+      stays.push(...[...plan.kept.keys()].filter(path => path !== repository && isInside(path, repository)))
     } else stays.push(...paths)
     leftObjects += paths.filter(path => isFile(plan.disk.get(path))).length
   }

@@ -10,9 +10,9 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
+import { isInside } from '../core/real-path.ts'
 import { changedMeanwhile, PERMISSION_BITS, setMode } from './entry.ts'
 import type { Observer } from './observer.ts'
-import { isBelow } from './paths.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import {
   changesKind,
@@ -43,7 +43,7 @@ interface Work {
 export async function runSteps(work: Work): Promise<void> {
   const { steps, observer } = work
   const changedKind = steps.filter(changesKind)
-  const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isBelow(path, step.path))
+  const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isInside(step.path, path))
   const going = steps.filter(step => step.now !== undefined && (step.then === undefined || changesKind(step)))
   const coming = steps.filter(step => step.then !== undefined)
   takeAway(observer, going.filter(inTheWay))

@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } fr
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
+import { type BatchSync, createBatchSync } from './batch-sync.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
 import { RecordFile } from './record-file.ts'
 import { headersIn } from './undo-read.ts'
 import { type CallReference, ChangeRecord, recordName, type StorePlaces } from './undo-record.ts'
@@ -20,7 +22,9 @@ export interface UndoStore {
   readonly places: StorePlaces
   /** Starts the record of one change, or of many that belong together. */
   begin(call: CallReference, undoes?: readonly string[]): ChangeRecord
-  /** Waits until everything recorded so far would survive a loss of power. */
+  /** The names in this folder survive a loss of power from a moment later on; the records of their changes do before. */
+  syncSoon(folder: PinnedDirectory): void
+  /** Waits until everything so far would survive a loss of power. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -32,7 +36,6 @@ const MAX_FILES = 20_000
 /** A file of records that has as much is full, or this part of the budget: they are removed as a whole. */
 const FULL_BYTES = 1024 ** 2
 const FULL_PART = 1 / 16
-const SYNC_AFTER_MS = 100
 /** How long the store of another folder, which came with a copy of the workspace, is left where it is. */
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
 
@@ -42,7 +45,8 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
   const places = openPlaces(options.directory)
   const owner = randomBytes(6).toString('hex')
   const room = createRoom(places, budgetBytes)
-  const files = createRecordFiles(places, Math.min(FULL_BYTES, budgetBytes * FULL_PART))
+  const syncing = createBatchSync()
+  const files = createRecordFiles(places, syncing, Math.min(FULL_BYTES, budgetBytes * FULL_PART))
   let ownerLock: FileLock | undefined
   let count = 0
 
@@ -65,9 +69,11 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
         giveBack: files.giveBack,
       })
     },
-    flush: files.flush,
+    syncSoon: syncing.folder,
+    flush: syncing.flush,
     async close() {
-      await files.close()
+      files.close()
+      await syncing.flush()
       ownerLock?.release()
       ownerLock = undefined
     },
@@ -75,9 +81,8 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
 }
 
 /** The files that this process appends to: as many as there are records at the same time. */
-function createRecordFiles(places: StorePlaces, fullBytes: number) {
+function createRecordFiles(places: StorePlaces, syncing: BatchSync, fullBytes: number) {
   const free: RecordFile[] = []
-  const syncing = createBatchSync()
   const retire = (file: RecordFile): void => {
     if (file.isGone()) {
       file.close()
@@ -85,10 +90,9 @@ function createRecordFiles(places: StorePlaces, fullBytes: number) {
     }
     if (file.size === 0) rmSync(file.path)
     else renameSync(file.path, join(places.calls, recordName(file.id, file.totalBytes)))
-    syncing.addLast(file)
+    syncing.lastRecord(file)
   }
   return {
-    flush: syncing.flush,
     take(id: string): RecordFile {
       const file = free.pop() ?? createFile(places, id)
       if (file.isGone()) throw removedStore(places)
@@ -100,11 +104,10 @@ function createRecordFiles(places: StorePlaces, fullBytes: number) {
         return
       }
       free.push(file)
-      syncing.add(file)
+      syncing.record(file)
     },
-    async close() {
+    close() {
       for (const file of free.splice(0)) retire(file)
-      await syncing.flush()
     },
   }
 }
@@ -126,42 +129,6 @@ function removedStore(places: StorePlaces): ToolError {
       hint: 'Nothing was changed. Start Kogu again, which makes a new one.',
     },
   )
-}
-
-/** Syncs files a moment after they were written: one by one, each would make the next change wait for the disk. */
-function createBatchSync() {
-  const waiting = new Set<RecordFile>()
-  const ended = new Set<RecordFile>()
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
-  const syncAll = async (): Promise<void> => {
-    const batch = [...waiting]
-    waiting.clear()
-    for (const file of batch) {
-      // What cannot be synced is still there for all but a loss of power.
-      await file.sync().catch(() => undefined)
-      if (ended.delete(file)) file.close()
-    }
-  }
-  const flush = (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
-    running = running.then(syncAll)
-    return running
-  }
-  const add = (file: RecordFile): void => {
-    waiting.add(file)
-    timer ??= setTimeout(flush, SYNC_AFTER_MS).unref()
-  }
-  return {
-    flush,
-    add,
-    /** For the last time: it is closed then. */
-    addLast(file: RecordFile): void {
-      ended.add(file)
-      add(file)
-    },
-  }
 }
 
 export function ownerPath(places: StorePlaces, owner: string): string {

@@ -48,6 +48,7 @@ interface Write {
   readonly before: Before | null
   readonly content: Uint8Array
   readonly hash: string
+  readonly settle: () => void
 }
 
 /** Files.update: see there. */
@@ -94,7 +95,12 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   const folders = new NewFolders(target.folder, target.missing)
   try {
     const folder = createFolders(scope, record, folders)
-    await write(record, { folder, name: target.name, before, content, hash })
+    const settle = (): void => {
+      // The wait for the disk gives a program that is just writing the old file time to show it.
+      if (before !== null && isContended(scope, target.real, before)) folder.sync()
+      for (const each of [folder, ...folders.parents()]) scope.undo.syncSoon(each)
+    }
+    await write(record, { folder, name: target.name, before, content, hash, settle })
     record.commit(folders.withoutForeign(record.changes))
   } catch (error) {
     folders.takeBack()
@@ -106,6 +112,13 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   }
   scope.receipts.set(target.real, hash)
   return lastEffect(record)
+}
+
+const JUST_NOW_MS = 1000
+
+/** Somebody else writes the file too, as far as one can tell: its content is new, and not of this run. */
+function isContended({ receipts }: CallScope, real: string, { stat, sha256 }: Before): boolean {
+  return receipts.get(real) !== sha256 && Date.now() - stat.mtimeMs < JUST_NOW_MS
 }
 
 async function readBefore(scope: CallScope, target: Target): Promise<Before | null> {
@@ -162,7 +175,7 @@ export function createFolders(scope: CallScope, record: ChangeRecord, folders: N
 }
 
 async function write(record: ChangeRecord, options: Write): Promise<void> {
-  const { folder, name, before, content, hash } = options
+  const { folder, name, before, content, hash, settle } = options
   const temporary = newTemporary()
   const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
   record.temporary(join(folder.real, temporary))
@@ -177,7 +190,7 @@ async function write(record: ChangeRecord, options: Write): Promise<void> {
     record.seal()
   }
   if (inPlace) await copyIntoPlace(replacement, before)
-  else await putReplacement(replacement, made)
+  else await putReplacement(replacement, made, settle)
 }
 
 /** The mode of what replaces a file, where it can be told beforehand; then one line in the record less is written. */

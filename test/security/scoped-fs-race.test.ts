@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Permit } from '../../src/core/permit.ts'
-import { isBelow } from '../../src/workspace/paths.ts'
+import { isInside } from '../../src/core/real-path.ts'
 import { createTestWorkspace, snapshot } from '../../src/workspace/testing.ts'
 
 // Issue 3: a folder and a file of the workspace are swapped for links to the outside while tools work on them. Nothing
@@ -62,7 +62,7 @@ afterEach(() => {
 
 /** The engine judged every path while the folder and the file were what they seemed. */
 function judgedBefore(): Partial<Permit> {
-  return { judged: path => (isBelow(root, path) ? path : undefined) }
+  return { judged: path => (isInside(path, root) ? path : undefined) }
 }
 
 async function untilTime(
