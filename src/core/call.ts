@@ -11,6 +11,7 @@ import { validateInput } from './input.ts'
 import { LIMITS } from './limits.ts'
 import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
+import { rememberPaths } from './real-path.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
 import { settle } from './settle.ts'
@@ -167,8 +168,10 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
         : 'Enable it for this agent in its settings.',
     })
   }
+  const resolvePath = rememberPaths()
   const access = tool.access(input, {
     cwd: call.cwd,
+    resolvePath,
     workspace: runtime.workspace,
     receipts: call.run.receipts,
     undoLimits: runtime.undoLimits,
@@ -182,6 +185,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     cwd: call.cwd,
     run: call.run,
     agent: call.agent,
+    resolvePath,
   }
   if (progress !== undefined) progress.access = access
   const judgement = await runtime.permissions.judge(request)

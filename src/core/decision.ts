@@ -1,6 +1,7 @@
 import type { Access } from './access.ts'
 import type { Answer } from './approval.ts'
 import type { Permit } from './permit.ts'
+import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
 import type { AnyTool, Risk } from './tool.ts'
 
@@ -62,6 +63,8 @@ export interface JudgeRequest {
   readonly agent: Agent | undefined
   /** When it is to be judged under another mode than the configured one: recorded calls are. */
   readonly mode?: Mode
+  /** Absent: each time anew. Otherwise what `access` was made from. */
+  readonly resolvePath?: ResolvePath
 }
 
 export interface Judgement {

@@ -37,6 +37,18 @@ export function resolvePath(path: string, onFile?: (file: string) => never): Res
   return walk(path, onFile)
 }
 
+export type ResolvePath = (path: string) => Resolved
+
+/** For what belongs together in time: one look at the disk for each path. */
+export function rememberPaths(): ResolvePath {
+  const known = new Map<string, Resolved>()
+  return path => {
+    const resolved = known.get(path) ?? resolvePath(path)
+    known.set(path, resolved)
+    return resolved
+  }
+}
+
 /** Undefined: gone meanwhile, or a link that leads nowhere. */
 function realOfExisting(path: string): string | undefined {
   try {

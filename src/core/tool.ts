@@ -4,6 +4,7 @@ import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
+import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
 import { fromZod, type Schema } from './schema.ts'
 
@@ -31,7 +32,6 @@ export interface ToolOutput {
   effects?: readonly Effect[]
 }
 
-/** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
 /** How much of what a call destroys can be kept. */
 export interface UndoLimits {
   /** Of one file. */
@@ -39,6 +39,7 @@ export interface UndoLimits {
   readonly totalBytes: number
 }
 
+/** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
 export interface AccessContext {
   readonly cwd: string
   readonly workspace: string
@@ -47,6 +48,8 @@ export interface AccessContext {
   readonly runCwd?: string
   /** Absent: what is the default. */
   readonly undoLimits?: UndoLimits
+  /** Absent: each time anew. */
+  readonly resolvePath?: ResolvePath
 }
 
 export interface ToolContext {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { absolutePath, type ResolvePath, resolvePath } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
 import { trackedFiles } from './git-index.ts'
@@ -44,7 +44,7 @@ export function expandItems(
   const items: Item[] = [{ kind: 'tool', derived: false }]
   for (const access of request.access) {
     if (access.kind !== 'execute') {
-      items.push(toItem(access, request.cwd, context, false))
+      items.push(toItem(access, request.cwd, context, false, request.resolvePath))
       continue
     }
     const cwd = absolutePath(access.cwd ?? '.', request.cwd)
@@ -148,12 +148,20 @@ function globItems({ kind, pattern }: GlobAccess, context: PathContext): Item[] 
   return paths.map(path => fileItem(kind, path, context, true))
 }
 
-function toItem(access: Access, cwd: string, context: PathContext, derived: boolean): Item {
+function toItem(
+  access: Access,
+  cwd: string,
+  context: PathContext,
+  derived: boolean,
+  resolve: ResolvePath = resolvePath,
+): Item {
   switch (access.kind) {
     case 'file_read':
     case 'file_write':
-    case 'file_delete':
-      return fileItem(access.kind, absolutePath(access.path, cwd), context, derived)
+    case 'file_delete': {
+      const path = absolutePath(access.path, cwd)
+      return fileItem(access.kind, path, context, derived, realFor(access.kind, path, resolve))
+    }
     case 'network':
       return {
         kind: 'network',
@@ -176,10 +184,14 @@ export function fileItem(
   path: string,
   context: PathContext,
   derived: boolean,
-  // Deleting takes away the name itself, link or not; reading and writing act on what the name leads to.
-  real: string = kind === 'file_delete' ? join(realPathOf(dirname(path)), basename(path)) : realPathOf(path),
+  real: string = realFor(kind, path, resolvePath),
 ): FileItem {
   return { kind, path, real, facts: analyzePath(real, context), derived }
+}
+
+/** Deleting takes away the name itself, link or not; reading and writing act on what the name leads to. */
+function realFor(kind: FileItem['kind'], path: string, resolve: ResolvePath): string {
+  return kind === 'file_delete' ? join(resolve(dirname(path)).real, basename(path)) : resolve(path).real
 }
 
 /** The items as plain data, for explain, the audit log and the approval card. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Receipts } from '../core/files.ts'
-import { absolutePath, resolvePath } from '../core/real-path.ts'
+import { absolutePath, resolvePath as resolveNow } from '../core/real-path.ts'
 import type { AccessContext } from '../core/tool.ts'
 
 /** Larger files are never read for a question; they have no receipt either. */
@@ -72,7 +72,7 @@ export function presentBytes(path: string, context: AccessContext): Uint8Array |
 
 function look(
   path: string,
-  { cwd }: Pick<AccessContext, 'cwd'>,
+  { cwd, resolvePath = resolveNow }: Pick<AccessContext, 'cwd' | 'resolvePath'>,
   onFound: (descriptor: number, stat: Stats, real: string) => void,
 ): void {
   const { real, missing } = resolvePath(absolutePath(path, cwd))

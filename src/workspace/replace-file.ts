@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   close,
   closeSync,
@@ -65,8 +65,12 @@ export interface Replacement {
 
 const PREFIX = '.kogu-tmp-'
 
+const OWN = randomBytes(5).toString('hex')
+let made = 0
+
 export function newTemporary(): string {
-  return PREFIX + randomUUID().replaceAll('-', '').slice(0, 16)
+  made += 1
+  return PREFIX + OWN + made.toString(16).padStart(6, '0')
 }
 
 export function isTemporary(name: string): boolean {

@@ -193,10 +193,12 @@ async function write(record: ChangeRecord, options: Write): Promise<void> {
   else await putReplacement(replacement, made, settle)
 }
 
+/** Asking the system each time would take longer than what follows from it. */
+const OURSELVES = { uid: process.geteuid?.() ?? -1, gid: process.getegid?.() ?? -1 }
+
 /** The mode of what replaces a file, where it can be told beforehand; then one line in the record less is written. */
 function ownMode({ stat, names }: Before): number | undefined {
-  const own = { uid: process.geteuid?.() ?? -1, gid: process.getegid?.() ?? -1 }
-  return names === 1 && isOwnedBy(stat, own) ? stat.mode & PERMISSION_BITS : undefined
+  return names === 1 && isOwnedBy(stat, OURSELVES) ? stat.mode & PERMISSION_BITS : undefined
 }
 
 async function addChange(
