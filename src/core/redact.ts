@@ -49,7 +49,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
-  const strip: Strip = { text, key: rememberKeys(text) }
+  const strip: Strip = { text: rememberHarmless(text), key: rememberKeys(text) }
   return {
     text,
     value: (value, shorten) =>
@@ -73,6 +73,22 @@ interface Key {
   readonly name: string
   /** The kind of secret that it promises. */
   readonly promises: string | undefined
+}
+
+const LONGEST_REMEMBERED = 100
+const MOST_REMEMBERED = 1000
+
+/** Nearly all short strings of events are the same few: paths, names, reasons. What held a secret is not kept. */
+function rememberHarmless(text: (text: string) => string): (text: string) => string {
+  const harmless = new Set<string>()
+  return input => {
+    if (harmless.has(input)) return input
+    const output = text(input)
+    if (output !== input || input.length > LONGEST_REMEMBERED) return output
+    if (harmless.size === MOST_REMEMBERED) harmless.clear()
+    harmless.add(input)
+    return output
+  }
 }
 
 const MOST_KEYS = 1000

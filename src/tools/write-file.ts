@@ -147,8 +147,8 @@ function prepare(
   }
   if (old !== null && !wanted.allow_shrink) guard(after, old, shown)
   const hasMark = format.bomLength > 0 || content !== wanted.content
-  const mark = hasMark ? (encodeText('\uFEFF', format.encoding) ?? new Uint8Array()) : new Uint8Array()
-  const bytes = Buffer.concat([mark, encoded])
+  const mark = hasMark ? encodeText('\uFEFF', format.encoding) : null
+  const bytes = mark === null ? encoded : Buffer.concat([mark, encoded])
   return { bytes, added: bytes.length, format, before: old, after, created: before === null, isSeen: true }
 }
 

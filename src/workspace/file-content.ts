@@ -66,6 +66,23 @@ export async function syncFile(descriptor: number, size: number): Promise<void> 
   else await syncAsync(descriptor)
 }
 
+/** Whether an open file holds just these bytes. */
+export async function holds(descriptor: number, bytes: Uint8Array): Promise<boolean> {
+  const buffer = bytes.length < SCRATCH.length ? SCRATCH : Buffer.allocUnsafe(CHUNK)
+  let done = 0
+  for (;;) {
+    const count =
+      buffer === SCRATCH
+        ? fs.readSync(descriptor, buffer, 0, buffer.length, done)
+        : (await readAsync(descriptor, buffer, 0, buffer.length, done)).bytesRead
+    if (count === 0) return done === bytes.length
+    if (!buffer.subarray(0, count).equals(bytes.subarray(done, done + count))) return false
+    done += count
+    // Of a regular file, less than was wanted means that there is no more.
+    if (count < buffer.length) return done === bytes.length
+  }
+}
+
 /** Hash and size of an open file without holding it in memory. */
 export async function hashFile(
   descriptor: number,

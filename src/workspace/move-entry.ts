@@ -114,15 +114,11 @@ function requireMovable(scope: CallScope, path: string, newPath: string): void {
   throw new ToolError('denied', `This call may not read ${path}, so it may not give it another name either.`)
 }
 
-interface Replaced extends Seen {
-  readonly bytes: Uint8Array
-}
-
 async function readReplaced(
   target: End,
   survey: readonly TreeEntry[],
   overwrite: boolean,
-): Promise<Replaced | undefined> {
+): Promise<Seen | undefined> {
   const stat = lstatSync(target.folder.at(target.name), { throwIfNoEntry: false })
   if (stat === undefined) return undefined
   if (!overwrite) {
@@ -151,7 +147,7 @@ async function describeMove(
   record: ChangeRecord,
   survey: readonly TreeEntry[],
   target: End,
-  replaced: Replaced | undefined,
+  replaced: Seen | undefined,
 ): Promise<void> {
   const old = replaced === undefined ? undefined : await describeReplaced(record, target.real, replaced)
   if (old !== undefined && survey[0]?.entry !== old.entry) record.add(old)
@@ -171,7 +167,7 @@ async function describeMove(
   }
 }
 
-async function describeReplaced(record: ChangeRecord, path: string, replaced: Replaced): Promise<Change> {
+async function describeReplaced(record: ChangeRecord, path: string, replaced: Seen): Promise<Change> {
   const { stat, bytes, sha256: hash } = replaced
   const kept = await record.keepBytes(bytes, hash)
   return {
@@ -186,7 +182,7 @@ async function describeReplaced(record: ChangeRecord, path: string, replaced: Re
 
 interface Rename {
   readonly survey: readonly TreeEntry[]
-  readonly replaced: Replaced | undefined
+  readonly replaced: Seen | undefined
   readonly spare: readonly [string, string]
   readonly settle: () => void
 }

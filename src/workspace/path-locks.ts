@@ -10,6 +10,8 @@ import { sha256 } from './file-content.ts'
 export interface PathLocks {
   /** Runs `work` while holding the locks of all these real paths. */
   hold<T>(realPaths: readonly string[], work: () => Promise<T>): Promise<T>
+  /** Runs `work` when no other of this process is at this real path; other processes may be. */
+  takeTurn<T>(realPath: string, work: () => Promise<T>): Promise<T>
   /** Removes what says that this process lives. Not calling it leaves one small file to the next recovery. */
   close(): void
 }
@@ -24,26 +26,32 @@ export function createPathLocks(directory: string, waitMs: number = WAIT_MS): Pa
   const last = new Map<string, Promise<void>>()
   const taker = createTaker(directory, waitMs)
 
-  async function holdOne<T>(path: string, work: () => Promise<T>): Promise<T> {
+  async function takeTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
     const before = last.get(path)
     const turn = Promise.withResolvers<void>()
     last.set(path, turn.promise)
     try {
       await before
-      const lock = await taker.take(path)
-      try {
-        return await work()
-      } finally {
-        lock.release()
-      }
+      return await work()
     } finally {
       if (last.get(path) === turn.promise) last.delete(path)
       turn.resolve()
     }
   }
 
+  const holdOne = <T>(path: string, work: () => Promise<T>): Promise<T> =>
+    takeTurn(path, async () => {
+      const lock = await taker.take(path)
+      try {
+        return await work()
+      } finally {
+        lock.release()
+      }
+    })
+
   return {
     close: taker.close,
+    takeTurn,
     hold(realPaths, work) {
       // Always in the same order: two calls that each wait for the other's path would wait for ever.
       const ordered = [...new Set(realPaths)].sort()

@@ -17,9 +17,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isSystemError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
-import { hashFile, syncFile, writeAll } from './file-content.ts'
+import { hashFile, holds, syncFile, writeAll } from './file-content.ts'
 import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
 import type { Owner } from './undo-record.ts'
 
@@ -42,17 +42,16 @@ interface Identity {
 /** The file that the caller saw and means to replace. */
 export interface Seen {
   readonly stat: Stats
+  readonly bytes: Uint8Array
   readonly sha256: string
 }
 
-export interface Replacement {
+/** What the temporary sibling is made from. */
+export interface Draft {
   readonly folder: PinnedDirectory
-  readonly name: string
   /** Null: the file must not exist. */
-  readonly seen: Seen | null
+  readonly seen: Pick<Seen, 'stat'> | null
   readonly content: Uint8Array
-  /** Of `content`. */
-  readonly sha256: string
   /** Absent: that of the file as seen, or what the system gives to new files. */
   readonly mode?: number
   /** Absent: that of the file as seen, or our own. */
@@ -61,6 +60,13 @@ export interface Replacement {
   readonly temporary: string
   /** False for one of very many. */
   readonly sync: boolean
+}
+
+export interface Replacement extends Draft {
+  readonly name: string
+  readonly seen: Seen | null
+  /** Of `content`. */
+  readonly sha256: string
 }
 
 const PREFIX = '.kogu-tmp-'
@@ -105,16 +111,16 @@ export interface Prepared {
 }
 
 /** First step: the temporary sibling, complete and synced. Nothing is visible yet. */
-export async function prepareReplacement(replacement: Replacement): Promise<Prepared> {
-  const { folder, content, seen, temporary, sync } = replacement
-  const mode = replacement.mode ?? (seen === null ? undefined : seen.stat.mode & PERMISSION_BITS)
+export async function prepareReplacement(draft: Draft): Promise<Prepared> {
+  const { folder, content, seen, temporary, sync } = draft
+  const mode = draft.mode ?? (seen === null ? undefined : seen.stat.mode & PERMISSION_BITS)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   // Nobody else may read it before it has its final mode: the old file may have been private.
   const descriptor = openSync(folder.at(temporary), flags, mode === undefined ? 0o666 : 0o600)
   try {
     await writeAll(descriptor, content)
     const made = fstatSync(descriptor)
-    const owner = replacement.owner ?? seen?.stat ?? made
+    const owner = draft.owner ?? seen?.stat ?? made
     const kept = isOwnedBy(made, owner) || giveTo(descriptor, owner)
     // setuid and setgid were granted to the old owner's file; under another owner they would grant something else.
     const wanted = kept || mode === undefined ? mode : mode & 0o1777
@@ -181,7 +187,7 @@ export function overwriteBytes(path: string, bytes: Uint8Array, sync: boolean): 
   }
 }
 
-export function isOwnedBy(file: Owner, { uid, gid }: Owner): boolean {
+function isOwnedBy(file: Owner, { uid, gid }: Owner): boolean {
   return file.uid === uid && file.gid === gid
 }
 
@@ -196,16 +202,24 @@ function giveTo(descriptor: number, { uid, gid }: Owner): boolean {
   }
 }
 
+/** What was to be created is there already. */
+export class NameTaken extends ToolError {
+  constructor(path: string) {
+    const { code, message, hint } = changedMeanwhile(path)
+    super(code, message, hint === undefined ? {} : { hint })
+  }
+}
+
 /** Renames a file or link to a name that is free. `link` fails when it is not, so that nothing is ever replaced. */
 export function renameNew(from: string, folder: PinnedDirectory, name: string): void {
   try {
     linkSync(from, folder.at(name))
     unlinkSync(from)
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(join(folder.real, name))
+    if (isSystemError(error) && error.code === 'EEXIST') throw new NameTaken(join(folder.real, name))
     if (!isWithoutHardLinks(error)) throw error
     if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
-      throw changedMeanwhile(join(folder.real, name))
+      throw new NameTaken(join(folder.real, name))
     }
     renameSync(from, folder.at(name))
   }
@@ -259,8 +273,7 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
 async function forgetIfAsSeen(path: string, seen: Seen): Promise<boolean> {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    const { sha256 } = await hashFile(descriptor, seen.stat.size)
-    if (sha256 !== seen.sha256) return false
+    if (!(await holds(descriptor, seen.bytes))) return false
     unlinkSync(path)
     return true
   } finally {

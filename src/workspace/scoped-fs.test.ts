@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ToolError } from '../core/errors.ts'
 import { sha256 } from './file-content.ts'
 import { createTestWorkspace, type TestWorkspace } from './testing.ts'
 
@@ -120,14 +121,35 @@ describe('update', () => {
     expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'a.txt'])
   })
 
-  test('does not replace a file that appeared while a new one was being made', async () => {
-    const { files } = workspace.call([{ kind: 'file_write', path: 'a.txt' }])
-    const update = files.update('a.txt', () => {
-      writeFileSync(at('a.txt'), 'by an editor')
+  test('a file that appeared while a new one was being made is shown to the change before it is replaced', async () => {
+    const seen: (string | null)[] = []
+    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'a.txt' }])
+    await files.update('a.txt', before => {
+      seen.push(before === null ? null : Buffer.from(before).toString())
+      if (before === null) writeFileSync(at('a.txt'), 'by an editor')
       return Buffer.from('ours')
     })
-    await expect(update).rejects.toMatchObject({ code: 'conflict' })
-    expect(text('a.txt')).toBe('by an editor')
+    expect(seen).toEqual([null, 'by an editor'])
+    expect(text('a.txt')).toBe('ours')
+    expect(effects).toMatchObject([{ change: 'changed', path: at('a.txt') }])
+  })
+
+  test('a change that does not want to replace what appeared leaves it, and nothing is recorded', async () => {
+    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'new/a.txt' }])
+    const update = files.update(
+      'new/a.txt',
+      before => {
+        if (before !== null) throw new ToolError('conflict', 'not mine')
+        mkdirSync(at('new'))
+        writeFileSync(at('new/a.txt'), 'by an editor')
+        return Buffer.from('ours')
+      },
+      { createDirectories: true },
+    )
+    await expect(update).rejects.toMatchObject({ message: 'not mine' })
+    expect(text('new/a.txt')).toBe('by an editor')
+    expect(effects).toEqual([])
+    expect(readdirSync(at('new'))).toEqual(['a.txt'])
   })
 
   test('writes a file with other names only when that was confirmed, and then all names see it', async () => {

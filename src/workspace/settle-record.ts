@@ -2,13 +2,19 @@ import { type Observed, sameState } from './entry.ts'
 import { createObserver } from './observer.ts'
 import type { Change, ChangeRecord } from './undo-record.ts'
 
-/** After a failure in the middle: keeps of a record what did happen, by looking at the disk. */
-export async function settleRecord(record: ChangeRecord): Promise<void> {
+/**
+ * After a failure in the middle: keeps of a record what did happen, by looking at the disk. `possible`: the others are
+ * known not to have.
+ */
+export async function settleRecord(
+  record: ChangeRecord,
+  possible: (change: Change) => boolean = () => true,
+): Promise<void> {
   const done: Change[] = []
   const observer = createObserver()
   try {
     for (const change of record.changes) {
-      if (hasHappened(change, await observer.observe(change.path))) done.push(change)
+      if (possible(change) && hasHappened(change, await observer.observe(change.path))) done.push(change)
       else record.forget(change)
     }
   } finally {

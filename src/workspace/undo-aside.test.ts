@@ -21,6 +21,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createPathLocks } from './path-locks.ts'
 import { createScopedFs } from './scoped-fs.ts'
 import { createTestWorkspace, snapshot, type TestWorkspace, testPermit } from './testing.ts'
 import { applyUndo, type UndoResult } from './undo-apply.ts'
@@ -300,7 +301,7 @@ test.skipIf(!isElsewhere)('a store on another file system gets copies', async ()
       call: { id: 'remove', run: 'run', tool: 'test' },
       receipts: new Map(),
       undo: store,
-      locks: { hold: (_, work) => work(), close: () => undefined },
+      locks: createPathLocks(join(folder, 'locks')),
       signal: new AbortController().signal,
     })
     await files.remove('d')

@@ -157,10 +157,8 @@ async function putContent(
   else {
     await prepareReplacement({
       folder,
-      name,
-      seen: now?.entry === 'file' && stat !== undefined ? { stat, sha256: now.state.sha256 ?? '' } : null,
+      seen: now?.entry === 'file' && stat !== undefined ? { stat } : null,
       content: contents(then),
-      sha256: then.state.sha256 ?? '',
       mode: then.state.mode,
       temporary: step.inPlace ? name : temporary,
       sync: steps.length <= MAX_ATOMIC,

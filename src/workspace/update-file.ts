@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FileChange, UpdateOptions } from '../core/files.ts'
+import type { Resolved } from '../core/real-path.ts'
 import { openRegular, PERMISSION_BITS } from './entry.ts'
 import { readAll, sha256 } from './file-content.ts'
 import { NewFolders } from './new-folders.ts'
@@ -11,7 +12,7 @@ import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import {
   asideOf,
   copyIntoPlace,
-  isOwnedBy,
+  NameTaken,
   newTemporary,
   prepareReplacement,
   putReplacement,
@@ -34,10 +35,11 @@ interface Target {
   readonly missing: readonly string[]
   readonly name: string
   readonly real: string
+  /** When it was looked for, there was nothing. */
+  readonly isFree: boolean
 }
 
 interface Before extends Seen {
-  readonly bytes: Uint8Array
   /** How many names it has. */
   readonly names: number
 }
@@ -58,25 +60,43 @@ export async function updateFile(
   change: FileChange,
   options: UpdateOptions,
 ): Promise<Effect> {
-  const first = locateForWriting(scope, path)
-  return scope.locks.hold([first.real], async () => {
-    // The call may have waited for the lock, and folders that were missing may be there by now.
-    const place = first.missing.length > 1 ? locateForWriting(scope, path) : first
-    const missing = place.missing.slice(0, -1)
-    if (missing.length > 0 && options.createDirectories !== true) {
-      throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
-    }
-    const folder = pinDirectory(place.missing.length === 0 ? dirname(place.real) : place.existing)
-    try {
-      return await updateIn(scope, { folder, missing, name: basename(place.real), real: place.real }, change)
-    } finally {
-      folder.close()
-    }
-  })
+  const place = locateForWriting(scope, path)
+  if (place.missing.length === 0)
+    return scope.locks.hold([place.real], () => updateAt(scope, place, change, options))
+  try {
+    // Taking a free name needs no lock: it fails when another process was faster.
+    return await scope.locks.takeTurn(place.real, () => updateAt(scope, place, change, options))
+  } catch (error) {
+    if (!(error instanceof NameTaken)) throw error
+    return scope.locks.hold([place.real], () =>
+      updateAt(scope, locateForWriting(scope, path), change, options),
+    )
+  }
+}
+
+async function updateAt(
+  scope: CallScope,
+  place: Resolved,
+  change: FileChange,
+  options: UpdateOptions,
+): Promise<Effect> {
+  const missing = place.missing.slice(0, -1)
+  if (missing.length > 0 && options.createDirectories !== true) {
+    throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
+  }
+  const isFree = place.missing.length > 0
+  const folder = pinDirectory(isFree ? place.existing : dirname(place.real))
+  const target = { folder, missing, name: basename(place.real), real: place.real, isFree }
+  try {
+    return await updateIn(scope, target, change)
+  } finally {
+    folder.close()
+  }
 }
 
 async function updateIn(scope: CallScope, target: Target, change: FileChange): Promise<Effect> {
   const before = target.missing.length > 0 ? null : await readBefore(scope, target)
+  if (before !== null && target.isFree) throw new NameTaken(target.real)
   const mode = before === null ? null : before.stat.mode & PERMISSION_BITS
   const content = change(before?.bytes ?? null, { path: target.real, mode, sha256: before?.sha256 ?? null })
   const hash = sha256(content)
@@ -100,11 +120,13 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
       if (before !== null && isContended(scope, target.real, before)) folder.sync()
       for (const each of [folder, ...folders.parents()]) scope.undo.syncSoon(each)
     }
-    await write(record, { folder, name: target.name, before, content, hash, settle })
-    record.commit(folders.withoutForeign(record.changes))
+    const made = await write(record, { folder, name: target.name, before, content, hash, settle })
+    record.commit([...folders.withoutForeign(record.changes.slice(0, target.missing.length)), made])
   } catch (error) {
     folders.takeBack()
-    await settleRecord(record)
+    // A folder that somebody else made, or a file that has the name by now, is not our doing.
+    const ours = new Set(folders.withoutForeign(record.changes))
+    await settleRecord(record, change => ours.has(change) && !isTakenFile(error, change))
     throw error
   } finally {
     folders.close()
@@ -112,6 +134,10 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   }
   scope.receipts.set(target.real, hash)
   return lastEffect(record)
+}
+
+function isTakenFile(error: unknown, { entry }: Change): boolean {
+  return error instanceof NameTaken && entry === 'file'
 }
 
 const JUST_NOW_MS = 1000
@@ -174,40 +200,39 @@ export function createFolders(scope: CallScope, record: ChangeRecord, folders: N
   return folders.create()
 }
 
-async function write(record: ChangeRecord, options: Write): Promise<void> {
+/** What the system gave to the last new file: nearly always what it gives to the next one. */
+let usualMode = 0o644
+
+/** Returns the change as it was made, which may not be the one that was announced. */
+async function write(record: ChangeRecord, options: Write): Promise<Change> {
   const { folder, name, before, content, hash, settle } = options
   const temporary = newTemporary()
   const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
   record.temporary(join(folder.real, temporary))
   record.temporary(join(folder.real, asideOf(temporary)))
-  const mode = before === null ? undefined : ownMode(before)
-  if (mode !== undefined) await addChange(record, options, { mode })
+  const announced = await describe(record, options)
+  record.add(announced)
   record.seal()
   const made = await prepareReplacement(replacement)
-  const inPlace = before !== null && before.names > 1
-  if (mode === undefined) {
-    await addChange(record, options, inPlace ? { mode: made.mode, inPlace: {} } : { mode: made.mode })
+  const change =
+    made.mode === announced.after.mode
+      ? announced
+      : { ...announced, after: { ...announced.after, mode: made.mode } }
+  if (change !== announced) {
+    record.add(change)
     record.seal()
   }
-  if (inPlace) await copyIntoPlace(replacement, before)
+  if (before === null) usualMode = made.mode
+  if (before !== null && before.names > 1) await copyIntoPlace(replacement, before)
   else await putReplacement(replacement, made, settle)
+  return change
 }
 
-/** Asking the system each time would take longer than what follows from it. */
-const OURSELVES = { uid: process.geteuid?.() ?? -1, gid: process.getegid?.() ?? -1 }
-
-/** The mode of what replaces a file, where it can be told beforehand; then one line in the record less is written. */
-function ownMode({ stat, names }: Before): number | undefined {
-  return names === 1 && isOwnedBy(stat, OURSELVES) ? stat.mode & PERMISSION_BITS : undefined
-}
-
-async function addChange(
-  record: ChangeRecord,
-  { folder, name, before, content, hash }: Write,
-  { mode, ...how }: { mode: number; inPlace?: NonNullable<Change['inPlace']> },
-): Promise<void> {
+async function describe(record: ChangeRecord, options: Write): Promise<Change & { after: EntryState }> {
+  const { folder, name, before, content, hash } = options
   const kept = before !== null && (await record.keepBytes(before.bytes, before.sha256))
-  record.add({
+  const mode = before === null ? usualMode : before.stat.mode & PERMISSION_BITS
+  return {
     change: before === null ? 'created' : 'changed',
     path: join(folder.real, name),
     entry: 'file',
@@ -215,8 +240,8 @@ async function addChange(
     after: { mode, size: content.length, sha256: hash },
     ...(kept ? { content: 'kept' } : {}),
     ...(before !== null && !kept ? { undoable: false } : {}),
-    ...how,
-  })
+    ...(before !== null && before.names > 1 ? { inPlace: {} } : {}),
+  }
 }
 
 function stateOf(before: Before): EntryState {

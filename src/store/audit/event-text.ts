@@ -15,9 +15,8 @@ const SEARCHED = 4096
  */
 export function toEventText(event: AuditEvent, redact: Redactor): string {
   const replace = (text: string): Record<string, unknown> => {
-    const bytes = Buffer.from(text)
     const beginning = redact.text(text.slice(0, SEARCHED)).slice(0, KEPT)
-    return { '…': beginning.toWellFormed(), bytes: bytes.length, sha256: sha256(bytes) }
+    return { '…': beginning.toWellFormed(), bytes: Buffer.byteLength(text), sha256: sha256(text) }
   }
   return JSON.stringify(redact.value(event, { longest: LONGEST_STRING, replace }))
 }

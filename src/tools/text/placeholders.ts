@@ -8,17 +8,37 @@ export function findPlaceholders(
   isShorter: boolean,
 ): { line: number; text: string }[] {
   const found: { line: number; text: string }[] = []
-  text.split(/\r?\n/).forEach((line, index) => {
-    const trimmed = line.trim()
-    if (trimmed.length < 3 || trimmed.length > 160) return
-    if (isPlaceholder(trimmed) || (isShorter && BARE.test(trimmed)))
-      found.push({ line: index + 1, text: trimmed })
-  })
+  let number = 0
+  for (let start = 0; start <= text.length; ) {
+    number += 1
+    const end = endOfLine(text, start)
+    const line = mayBegin(text, start, end) ? text.slice(start, end).trim() : ''
+    start = end + 1
+    if (line.length < 3 || line.length > 160) continue
+    if (isPlaceholder(line) || (isShorter && BARE.test(line))) found.push({ line: number, text: line })
+  }
   if (found.length === 0) return found
   // What was there before is meant literally. Looked at last: a large file has many lines, and few have any such.
   const kept = new Set(known.split(/\r?\n/).map(line => line.trim()))
   return found.filter(each => !kept.has(each.text))
 }
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start)
+  return end === -1 ? text.length : end
+}
+
+/** Whether the line begins like one. Few do, and cutting a large text into all of its lines takes long. */
+function mayBegin(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code > 0x7f) return true
+    if (code > 0x20) return BEGINNINGS.has(code)
+  }
+  return false
+}
+
+const BEGINNINGS = new Set([...'/#-;%*<{"\'Rr.[('].map(sign => sign.charCodeAt(0)))
 
 // Comment signs of the common languages, then dots, brackets and spaces.
 const OPENING = String.raw`(?:\/\/+|#+|--+|;+|%+|\/?\*+|<!--|\{\/\*|"""|'''|REM\b|')`
