@@ -1,15 +1,22 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { ToolError } from '../../src/core/errors.ts'
 import { createTestWorkspace } from '../../src/workspace/testing.ts'
 
 // One of several processes that write the same file at once, and note what they saw and what they were told.
-// Arguments: workspace, `kogu` or `editor`, name, number of writes.
+// Arguments: workspace; `kogu`, `creator` (each time another new file) or `editor`; name; number of writes.
 
 const [root = '', kind = '', name = '', count = '0'] = process.argv.slice(2)
 const file = join(root, 'contended.txt')
+const fileOf = (n: number): string => (kind === 'creator' ? `new/${n}.txt` : 'contended.txt')
 const log = (entry: object): void => appendFileSync(join(root, `${name}.log`), `${JSON.stringify(entry)}\n`)
+
+/** The same moment in all processes: they meet at each file. */
+async function beat(n: number): Promise<void> {
+  const moment = statSync(root).birthtimeMs + 1000 + n * 4
+  while (Date.now() < moment) await setImmediate()
+}
 
 if (kind === 'editor') {
   for (let n = 0; n < Number(count); n += 1) {
@@ -24,19 +31,23 @@ if (kind === 'editor') {
   for (let n = 0; n < Number(count); n += 1) {
     const wrote = `${name} ${n}`
     let saw = ''
+    if (kind === 'creator') await beat(n)
     try {
-      await workspace
-        .call([{ kind: 'file_write', path: 'contended.txt' }])
-        .files.update('contended.txt', before => {
+      const path = fileOf(n)
+      await workspace.call([{ kind: 'file_write', path }]).files.update(
+        path,
+        before => {
           saw = Buffer.from(before ?? []).toString()
           return Buffer.from(wrote)
-        })
+        },
+        { createDirectories: true },
+      )
       log({ saw, wrote, told: 'written' })
     } catch (error) {
       if (!(error instanceof ToolError)) throw error
       log({ saw, wrote, told: error.code })
     }
-    await sleep(Math.random() * 4)
+    if (kind !== 'creator') await sleep(Math.random() * 4)
   }
   await workspace.close()
 }

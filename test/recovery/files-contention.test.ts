@@ -73,3 +73,16 @@ test('between Kogu processes no write is lost and none is refused', async () => 
   const replaced = ['start', ...written.map(entry => entry.wrote)].filter(wrote => wrote !== final).sort()
   expect(seen).toEqual(replaced)
 })
+
+test('two Kogu processes that create the same files: each is created once, and replaced by who saw that', async () => {
+  expect(await Promise.all([run('creator', 'one', 300), run('creator', 'two', 300)])).toEqual([0, 0])
+  const [one, two] = [logOf('one'), logOf('two')]
+  const wrong = one.filter((mine, n) => {
+    const other = two[n]
+    const final = readFileSync(join(root, `new/${n}.txt`), 'utf8')
+    const oneFirst = mine.saw === '' && other?.saw === mine.wrote && final === other.wrote
+    const twoFirst = other?.saw === '' && mine.saw === other.wrote && final === mine.wrote
+    return oneFirst === twoFirst
+  })
+  expect(wrong).toEqual([])
+})
