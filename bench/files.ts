@@ -33,11 +33,11 @@ export async function measureFiles(): Promise<Row[]> {
     return [
       await readSmall(sides),
       await editLarge(sides),
-      await overwrite(sides, '4 KB', smallText, 100),
-      await create(sides, '4 KB', smallText(0), 100),
+      await overwrite(sides, SMALL),
+      await create(sides, SMALL),
       await bareSequence(sides),
-      await overwrite(sides, '1 MB', largeText, 20),
-      await create(sides, '1 MB', largeText(0), 20),
+      await overwrite(sides, LARGE),
+      await create(sides, LARGE),
       ...(await readTail(sides)),
     ]
   } finally {
@@ -45,6 +45,17 @@ export async function measureFiles(): Promise<Row[]> {
     await kogu.close()
   }
 }
+
+interface Amount {
+  readonly size: string
+  readonly text: (number: number) => string
+  readonly rounds: number
+  /** Several in a row: one at a time, either side would start each with the caches the other one left. */
+  readonly batch: number
+}
+
+const SMALL: Amount = { size: '4 KB', text: smallText, rounds: 50, batch: 5 }
+const LARGE: Amount = { size: '1 MB', text: largeText, rounds: 20, batch: 1 }
 
 interface Sides {
   readonly kogu: TemporaryRuntime
@@ -63,7 +74,7 @@ async function readSmall({ kogu, server, theirs }: Sides): Promise<Row> {
   const text = LINE.repeat(Math.round(4096 / LINE.length))
   writeFileSync(join(kogu.workspace, 'small.ts'), text)
   writeFileSync(join(theirs, 'small.ts'), text)
-  // Several in a row: one at a time, either side would start each read with the caches the other one left.
+  // As for writes.
   const batch = 20
   return compare('read 4 KB', 150, { ratio: 0.5 }, [
     { run: () => kogu.call('read_file', { path: 'small.ts' }), batch },
@@ -98,32 +109,25 @@ async function editLarge({ kogu, server, theirs }: Sides): Promise<Row> {
   ])
 }
 
-async function overwrite(
-  { kogu, server, theirs }: Sides,
-  size: string,
-  text: (number: number) => string,
-  rounds: number,
-): Promise<Row> {
+async function overwrite({ kogu, server, theirs }: Sides, amount: Amount): Promise<Row> {
+  const { size, text, rounds, batch } = amount
   const [ours, others] = [counted(text), counted(text)]
   const name = `same ${size}.ts`
   // An overwrite needs to know what it replaces: the run has written the file itself before.
   await kogu.call('write_file', { path: name, content: text(-1) })
   return compare(`write ${size} over a file`, rounds, { ratio: 1 }, [
-    { run: () => kogu.call('write_file', { path: name, content: ours() }) },
-    { run: () => server.call('write_file', { path: join(theirs, name), content: others() }) },
+    { run: () => kogu.call('write_file', { path: name, content: ours() }), batch },
+    { run: () => server.call('write_file', { path: join(theirs, name), content: others() }), batch },
   ])
 }
 
-async function create(
-  { kogu, server, theirs }: Sides,
-  size: string,
-  content: string,
-  rounds: number,
-): Promise<Row> {
+async function create({ kogu, server, theirs }: Sides, amount: Amount): Promise<Row> {
+  const { size, text, rounds, batch } = amount
+  const content = text(0)
   const name = counted(number => `new ${size} ${number}.ts`)
   return compare(`write ${size} as a new file`, rounds, { ratio: 1 }, [
-    { run: () => kogu.call('write_file', { path: name(), content }) },
-    { run: () => server.call('write_file', { path: join(theirs, name()), content }) },
+    { run: () => kogu.call('write_file', { path: name(), content }), batch },
+    { run: () => server.call('write_file', { path: join(theirs, name()), content }), batch },
   ])
 }
 
@@ -141,9 +145,10 @@ async function bareSequence({ server, theirs }: Sides): Promise<Row> {
     fsyncSync(folder)
   }
   try {
-    return await compare('only create, write, fsync, rename, fsync (no Kogu)', 100, undefined, [
-      { run: write },
-      { run: () => server.call('write_file', { path: join(theirs, 'theirs.ts'), content: others() }) },
+    const { rounds, batch } = SMALL
+    return await compare('only create, write, fsync, rename, fsync (no Kogu)', rounds, undefined, [
+      { run: write, batch },
+      { run: () => server.call('write_file', { path: join(theirs, 'theirs.ts'), content: others() }), batch },
     ])
   } finally {
     closeSync(folder)
