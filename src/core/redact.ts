@@ -82,9 +82,10 @@ const MOST_REMEMBERED = 1000
 function rememberHarmless(text: (text: string) => string): (text: string) => string {
   const harmless = new Set<string>()
   return input => {
+    if (input.length > LONGEST_REMEMBERED) return text(input)
     if (harmless.has(input)) return input
     const output = text(input)
-    if (output !== input || input.length > LONGEST_REMEMBERED) return output
+    if (output !== input) return output
     if (harmless.size === MOST_REMEMBERED) harmless.clear()
     harmless.add(input)
     return output

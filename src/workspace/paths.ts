@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { isInside, type Resolved, resolvePath } from '../core/real-path.ts'
 
@@ -39,6 +39,20 @@ export function followLinks(absolute: string): Resolved {
   })
   refuseSystemPath(resolved.real)
   return resolved
+}
+
+/**
+ * The place of a file in a path without links. Undefined: it is a link itself, or its folder is missing. What its folders
+ * are is not looked at: the caller pins them.
+ */
+export function placeWithoutLinks(absolute: string): Resolved | undefined {
+  refuseSystemPath(absolute)
+  const found = lstatSync(absolute, { throwIfNoEntry: false })
+  if (found !== undefined)
+    return found.isSymbolicLink() ? undefined : { real: absolute, existing: absolute, missing: [] }
+  const folder = dirname(absolute)
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined
+  return { real: absolute, existing: folder, missing: [basename(absolute)] }
 }
 
 /** The same for the place of an entry that may itself be a link: only its folder's links are followed. */

@@ -128,11 +128,16 @@ export async function prepareReplacement(draft: Draft): Promise<Prepared> {
     if (sync) await syncFile(descriptor, content.length)
     return { ino: made.ino, size: content.length, mode: wanted ?? made.mode & PERMISSION_BITS }
   } catch (error) {
-    removeIfThere(folder.at(temporary))
+    discardReplacement(draft)
     throw error
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Instead of the second step. */
+export function discardReplacement({ folder, temporary }: Draft): void {
+  removeIfThere(folder.at(temporary))
 }
 
 /** Second step: the new content takes its place, at once or not at all. */

@@ -5,7 +5,7 @@ import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
 import { isInside, type Resolved } from '../core/real-path.ts'
 import type { PathLocks } from './path-locks.ts'
-import { followLinks, followParent, refuseFolderSpelling, toAbsolute } from './paths.ts'
+import { followLinks, followParent, placeWithoutLinks, refuseFolderSpelling, toAbsolute } from './paths.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -42,9 +42,11 @@ export function locateForWriting(scope: CallScope, path: string): Resolved {
   scope.assertOpen()
   refuseFolderSpelling(path)
   const absolute = toAbsolute(scope.cwd, path)
-  const place = followLinks(absolute)
+  const judged = scope.permit.judged(absolute)
+  // A path that was judged as it stands has no links. One that was put in since is found when its folder is pinned.
+  const place = (judged === absolute ? placeWithoutLinks(absolute) : undefined) ?? followLinks(absolute)
   requireDeclared(scope, absolute, place.real, ['file_write'])
-  if (scope.permit.judged(absolute) !== place.real) throw leadsElsewhere(absolute, place.real)
+  if (judged !== place.real) throw leadsElsewhere(absolute, place.real)
   requireChangeable(scope.permit, place.real)
   return place
 }

@@ -12,16 +12,19 @@ import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import {
   asideOf,
   copyIntoPlace,
+  discardReplacement,
   NameTaken,
   newTemporary,
+  type Prepared,
   prepareReplacement,
   putReplacement,
+  type Replacement,
   removeOrphans,
   type Seen,
 } from './replace-file.ts'
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
 import { settleRecord } from './settle-record.ts'
-import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
+import { type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
 
 const BEING_WRITTEN_MS = 200
 
@@ -210,25 +213,49 @@ async function write(record: ChangeRecord, options: Write): Promise<Change> {
   const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
   record.temporary(join(folder.real, temporary))
   record.temporary(join(folder.real, asideOf(temporary)))
-  const announced = await describe(record, options)
-  record.add(announced)
-  record.seal()
-  const made = await prepareReplacement(replacement)
-  const change =
-    made.mode === announced.after.mode
-      ? announced
-      : { ...announced, after: { ...announced.after, mode: made.mode } }
-  if (change !== announced) {
-    record.add(change)
-    record.seal()
-  }
+  const { change, made } = await prepare(record, options, replacement).catch((error: unknown) => {
+    discardReplacement(replacement)
+    throw error
+  })
   if (before === null) usualMode = made.mode
   if (before !== null && before.names > 1) await copyIntoPlace(replacement, before)
   else await putReplacement(replacement, made, settle)
   return change
 }
 
-async function describe(record: ChangeRecord, options: Write): Promise<Change & { after: EntryState }> {
+/** Nothing is visible yet, and the record says what will be. */
+async function prepare(
+  record: ChangeRecord,
+  options: Write,
+  replacement: Replacement,
+): Promise<{ change: Change; made: Prepared }> {
+  if (options.before !== null && options.before.bytes.length > INLINE_BYTES) {
+    record.seal()
+    // What is large is packed and kept while the new content is on its way to the disk.
+    const making = [describe(record, options), prepareReplacement(replacement)] as const
+    // Both have ended before one of them can fail the call.
+    await Promise.allSettled(making)
+    const [announced, made] = await Promise.all(making)
+    return { change: addWithMode(record, announced, made.mode), made }
+  }
+  const announced = await describe(record, options)
+  record.add(announced)
+  record.seal()
+  const made = await prepareReplacement(replacement)
+  const asMade = made.mode === announced.after.mode
+  return { change: asMade ? announced : addWithMode(record, announced, made.mode), made }
+}
+
+function addWithMode(record: ChangeRecord, announced: Announced, mode: number): Change {
+  const change = { ...announced, after: { ...announced.after, mode } }
+  record.add(change)
+  record.seal()
+  return change
+}
+
+type Announced = Change & { after: EntryState }
+
+async function describe(record: ChangeRecord, options: Write): Promise<Announced> {
   const { folder, name, before, content, hash } = options
   const kept = before !== null && (await record.keepBytes(before.bytes, before.sha256))
   const mode = before === null ? usualMode : before.stat.mode & PERMISSION_BITS
