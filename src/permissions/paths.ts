@@ -148,4 +148,4 @@ export function foldPath(path: string): string {
 }
 
 // Nothing in it that folding would change but the case of letters.
-const PLAIN = /^(?:\/[\w.@+-]*[\w@+-])+$/
+const PLAIN = /^(?:\/[\w.@+ -]*[\w@+-])+$/
