@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { isSystemError, ToolError } from './errors.ts'
 
@@ -26,11 +26,11 @@ export function realPathOf(path: string): string {
 /** The same with what of it exists. `onFile`: the path goes on below something that is no folder. */
 export function resolvePath(path: string, onFile?: (file: string) => never): Resolved {
   // Looked at first: an exception costs many times as much.
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    const real = realOfExisting(path)
-    if (real !== undefined) return { real, existing: real, missing: [] }
-  } else if (lstatSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true) {
-    const existing = realOfExisting(dirname(path))
+  const real = existsSync(path) ? realOfExisting(path) : undefined
+  if (real !== undefined) return { real, existing: real, missing: [] }
+  const folder = lstatSync(path, { throwIfNoEntry: false }) === undefined ? dirname(path) : undefined
+  if (folder !== undefined && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const existing = realOfExisting(folder)
     if (existing !== undefined)
       return { real: join(existing, basename(path)), existing, missing: [basename(path)] }
   }

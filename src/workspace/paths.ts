@@ -25,7 +25,7 @@ export function refuseFolderSpelling(path: string): void {
   }
 }
 
-function refuseSystemPath(path: string): void {
+export function refuseSystemPath(path: string): void {
   if (SYSTEM_FOLDERS.some(folder => isInside(path, folder))) {
     throw new ToolError('forbidden', `Files of /proc, /sys and /dev are not for tools: ${path}`)
   }

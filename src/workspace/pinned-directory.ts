@@ -44,7 +44,7 @@ export interface PinnedDirectory {
 
 /** `O_PATH` has the same value on every Linux that Node runs on; Node does not name it. */
 const O_PATH = 0o10000000
-const HAS_PROC = process.platform === 'linux'
+export const HAS_PROC = process.platform === 'linux'
 const FOLDER_FLAGS = constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY
 
 /** Opens a file without any effect on it: not even a FIFO or a device notices. */

@@ -5,7 +5,14 @@ import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
 import { isInside, type Resolved } from '../core/real-path.ts'
 import type { PathLocks } from './path-locks.ts'
-import { followLinks, followParent, placeWithoutLinks, refuseFolderSpelling, toAbsolute } from './paths.ts'
+import {
+  followLinks,
+  followParent,
+  placeWithoutLinks,
+  refuseFolderSpelling,
+  refuseSystemPath,
+  toAbsolute,
+} from './paths.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 
@@ -35,6 +42,14 @@ export function locateForReading(scope: CallScope, path: string): Resolved {
   }
   if (place.missing.length > 0) throw new ToolError('not_found', `No such file or folder: ${absolute}`)
   return place
+}
+
+/** A path that the call was judged for, if it had no links then. Whether it has any now is for the caller to find out. */
+export function locateAsJudged(scope: CallScope, path: string): string | undefined {
+  scope.assertOpen()
+  const absolute = toAbsolute(scope.cwd, path)
+  refuseSystemPath(absolute)
+  return scope.permit.judged(absolute) === absolute ? absolute : undefined
 }
 
 /** Where a file to be written is. Links are followed: their target is written, they stay. */

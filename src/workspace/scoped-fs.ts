@@ -11,9 +11,9 @@ import { readPart } from './file-content.ts'
 import { moveEntry } from './move-entry.ts'
 import type { PathLocks } from './path-locks.ts'
 import { refuseFolderSpelling, toAbsolute } from './paths.ts'
-import { LOOK_ONLY, pinDirectory, placeOf, reopenForReading } from './pinned-directory.ts'
+import { HAS_PROC, LOOK_ONLY, pinDirectory, placeOf, reopenForReading } from './pinned-directory.ts'
 import { removeEntry } from './remove-entry.ts'
-import { type CallScope, locateForReading } from './scope.ts'
+import { type CallScope, locateAsJudged, locateForReading } from './scope.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
 import { updateFile } from './update-file.ts'
@@ -60,8 +60,7 @@ export function createScopedFs(options: ScopedFsOptions): CallFiles {
 
 function openForReading(scope: CallScope, path: string): OpenFile {
   refuseFolderSpelling(path)
-  const { real } = locateForReading(scope, path)
-  const look = openWithoutEffect(real)
+  const { real, look } = openAsJudged(scope, path) ?? openLocated(scope, path)
   try {
     const stat = fstatSync(look)
     refuseIrregular(stat, real)
@@ -81,9 +80,28 @@ function openForReading(scope: CallScope, path: string): OpenFile {
   }
 }
 
-function openWithoutEffect(real: string): number {
+interface Looked {
+  readonly real: string
+  /** Opened without any effect. */
+  readonly look: number
+}
+
+/** A path that was judged as it stands had no links; whether that is still so shows where the opened file is. */
+function openAsJudged(scope: CallScope, path: string): Looked | undefined {
+  const real = locateAsJudged(scope, path)
+  if (real === undefined || !HAS_PROC) return undefined
   try {
-    return openSync(real, LOOK_ONLY)
+    return { real, look: openSync(real, LOOK_ONLY) }
+  } catch {
+    // The other way will say why.
+    return undefined
+  }
+}
+
+function openLocated(scope: CallScope, path: string): Looked {
+  const { real } = locateForReading(scope, path)
+  try {
+    return { real, look: openSync(real, LOOK_ONLY) }
   } catch (error) {
     if (isSystemError(error) && (error.code === 'ELOOP' || error.code === 'ENOTDIR'))
       throw changedMeanwhile(real)
