@@ -2,11 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+import { noSandbox } from './support/skips.ts'
 
 let box: Sandboxed
 beforeEach(() => {
@@ -21,7 +18,7 @@ const runScript = (script: string) => {
   return run('bash script')
 }
 
-describe.skipIf(why !== '')(`what a command changed${why}`, () => {
+describe.skipIf(noSandbox !== '')(`what a command changed${noSandbox}`, () => {
   test('what a refused command printed can be read, and each reason is given once', () => {
     const refused = runScript('echo hello; mkdir .git; touch .git/{1,2,3,4,5,6,7}; exit 3')
     expect(refused.error.message).toMatch(

@@ -2,11 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+import { noSandbox } from './support/skips.ts'
 
 let box: Sandboxed
 beforeEach(() => {
@@ -20,7 +17,7 @@ afterEach(() => box.remove())
 const run = (command: string, ...flags: string[]) =>
   box.json(['call', 'run_command', JSON.stringify({ command }), ...flags])
 
-describe.skipIf(why !== '')(`run_command${why}`, () => {
+describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
   test('runs what only reads at once, without a shell', () => {
     expect(run('ls src | wc -l').data).toMatchObject({ exit_code: 0, success: true, stdout: '1\n' })
     expect(run("printf '%s|' a 'b c' *.txt").data.stdout).toBe('a|b c|a.txt|')

@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { visibleNode } from './support/outside-tmp.ts'
+import { noSandbox } from './support/skips.ts'
 
 // What a layer over the workspace cannot do, and what the caller is told to do instead.
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 
 let box: Sandboxed
 beforeEach(() => {
@@ -19,7 +16,7 @@ afterEach(() => box.remove())
 
 const run = (command: string) => box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once'])
 
-describe.skipIf(why !== '')(`the limits of a layer${why}`, () => {
+describe.skipIf(noSandbox !== '')(`the limits of a layer${noSandbox}`, () => {
   test('a folder that cannot be renamed in one step is explained, and what is advised works', () => {
     box.write('src/a.txt', 'a\n')
     const git = (...args: string[]) =>

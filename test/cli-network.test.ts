@@ -1,12 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { visibleNode } from './support/outside-tmp.ts'
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
+import { noSandbox } from './support/skips.ts'
 
 let box: Sandboxed
 beforeEach(() => {
@@ -35,7 +32,7 @@ function configure(text: string): void {
   writeFileSync(join(box.home, 'config/kogu/config.toml'), text)
 }
 
-describe.skipIf(why !== '')(`hosts of an approved command${why}`, () => {
+describe.skipIf(noSandbox !== '')(`hosts of an approved command${noSandbox}`, () => {
   test('another host than the line named is refused and explained, and it is on record for which it was approved', () => {
     const result = run('curl -s https://named.invalid/; bash outside.sh', '--yes-once')
     expect(result.decision).toMatchObject({

@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+import { noSandbox } from './support/skips.ts'
 
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 let box: Sandboxed
 
 /** As a person would, beside Kogu. */
@@ -34,7 +32,7 @@ beforeEach(() => {
 })
 afterEach(() => box.remove())
 
-describe.skipIf(why !== '')(`undo in a repository${why}`, () => {
+describe.skipIf(noSandbox !== '')(`undo in a repository${noSandbox}`, () => {
   test('a tag that a person gave to a commit keeps what it refers to', () => {
     const call = commit('b')
     git('tag', 'release')

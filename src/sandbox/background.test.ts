@@ -3,16 +3,14 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { noSandbox } from '../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../core/sandbox.ts'
 import { type Background, createBackground } from './background.ts'
-import { findSandboxSystem } from './system.ts'
 import { useBackgroundPlace } from './testing.ts'
 
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const state = useBackgroundPlace()
 
-describe.skipIf(why !== '')(`background commands${why}`, () => {
+describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
   function command(id: string, script: string, lifetimeMs = 20_000, ports: number[] = []) {
     const workspace = join(state.root, 'work')
     return {

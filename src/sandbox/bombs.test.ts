@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { noSandbox } from '../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from '../core/sandbox.ts'
 import { createProcesses } from './processes.ts'
 import { createSandbox, type SandboxCommand } from './sandbox.ts'
@@ -9,7 +10,6 @@ import { findSandboxSystem } from './system.ts'
 
 // Every bomb here has an end of its own: a wall that fails must not take the machine with it.
 const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const small: SandboxLimits = { ...DEFAULT_SANDBOX_LIMITS, processes: 60, memoryBytes: 256 * 1024 ** 2 }
 const state = { folder: '' }
 beforeAll(() => {
@@ -33,7 +33,7 @@ finally:
 `
 
 for (const spawner of ['helper', 'direct'] as const) {
-  describe.skipIf(why !== '')(`bombs, started by the ${spawner} spawner${why}`, () => {
+  describe.skipIf(noSandbox !== '')(`bombs, started by the ${spawner} spawner${noSandbox}`, () => {
     const processes = createProcesses({ spawner })
     afterAll(() => processes.close())
 

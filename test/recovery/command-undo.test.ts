@@ -16,15 +16,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { recoverOverlays } from '../../src/sandbox/overlay-commit.ts'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { recoverWorkspace } from '../../src/workspace/recovery.ts'
 import { createTestWorkspace, snapshot } from '../../src/workspace/testing.ts'
 import { applyUndo } from '../../src/workspace/undo-apply.ts'
 import { listCalls, planUndo } from '../../src/workspace/undo-plan.ts'
 import { listRecords } from '../../src/workspace/undo-read.ts'
+import { AS_NOBODY, NOBODY, noOrdinaryUser, noSandbox } from '../support/skips.ts'
 
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const FILES = 300
 const RECORDER = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'command-recorder.ts')]
 const state = { workspace: '' }
@@ -70,8 +68,8 @@ async function recover(): Promise<boolean> {
   return isRecorded
 }
 
-test.skipIf(why !== '').each([0, 5, 10, 15, 20, 30, 45])(
-  `a Kogu killed %i ms into recording and making deletions has made all of them or none, and can undo them${why}`,
+test.skipIf(noSandbox !== '').each([0, 5, 10, 15, 20, 30, 45])(
+  `a Kogu killed %i ms into recording and making deletions has made all of them or none, and can undo them${noSandbox}`,
   async delay => {
     const before = snapshot(state.workspace)
     const output: string[] = []
@@ -98,11 +96,10 @@ test.skipIf(why !== '').each([0, 5, 10, 15, 20, 30, 45])(
   },
 )
 
-const OTHER = 65_534
-const whyNoOther = process.getuid?.() === 0 ? why : ' (skipped: only root can become another user)'
+const whyNoOther = noSandbox || noOrdinaryUser
 
 function giveAway(path: string): void {
-  chownSync(path, OTHER, OTHER)
+  chownSync(path, NOBODY, NOBODY)
   if (!lstatSync(path).isDirectory()) return
   for (const name of readdirSync(path)) if (name !== 'link') giveAway(join(path, name))
 }
@@ -111,9 +108,9 @@ function giveAway(path: string): void {
 function runAndUndoAsOther(line: string): void {
   giveAway(state.workspace)
   const before = snapshot(state.workspace)
-  const asOther = [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups']
   const recorder = [process.execPath, ...RECORDER, state.workspace, line, 'undo']
-  expect(execFileSync('setpriv', [...asOther, ...recorder], { encoding: 'utf8' })).toContain('done')
+  const [file = '', ...words] = [...AS_NOBODY, ...recorder]
+  expect(execFileSync(file, words, { encoding: 'utf8' })).toContain('done')
   expect(snapshot(state.workspace)).toEqual(before)
   expect(filesWithSeveralNames()).toEqual([])
 }

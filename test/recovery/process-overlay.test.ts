@@ -16,10 +16,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { recoverOverlays } from '../../src/sandbox/overlay-commit.ts'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { AS_NOBODY, NOBODY, noOrdinaryUser, noSandbox } from '../support/skips.ts'
 
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const FILES = 400
 const state = { workspace: '' }
 
@@ -78,8 +76,8 @@ function outcome(): 'all' | 'none' | 'mixed' {
   return whole && old === 1 ? 'all' : 'mixed'
 }
 
-test.skipIf(why !== '').each([0, 4, 9, 16, 30])(
-  `a Kogu killed %i ms into bringing changes over leaves all of them or none after the next start${why}`,
+test.skipIf(noSandbox !== '').each([0, 4, 9, 16, 30])(
+  `a Kogu killed %i ms into bringing changes over leaves all of them or none after the next start${noSandbox}`,
   async delay => {
     const kogu = startKogu()
     while (!kogu.output.join('').includes('deciding')) await sleep(2)
@@ -93,20 +91,22 @@ test.skipIf(why !== '').each([0, 4, 9, 16, 30])(
   },
 )
 
-test.skipIf(why !== '')(`a Kogu killed while the command runs leaves none of its changes${why}`, async () => {
-  const kogu = startKogu()
-  const folder = join(state.workspace, '.kogu/overlay/x/upper/new')
-  while (countOf(folder) < 10) await sleep(2)
-  kogu.kill()
-  await kogu.exited
-  expect(await recoverOverlays(join(state.workspace, '.kogu/overlay'))).toMatchObject([
-    { outcome: 'discarded' },
-  ])
-  expect(outcome()).toBe('none')
-})
+test.skipIf(noSandbox !== '')(
+  `a Kogu killed while the command runs leaves none of its changes${noSandbox}`,
+  async () => {
+    const kogu = startKogu()
+    const folder = join(state.workspace, '.kogu/overlay/x/upper/new')
+    while (countOf(folder) < 10) await sleep(2)
+    kogu.kill()
+    await kogu.exited
+    expect(await recoverOverlays(join(state.workspace, '.kogu/overlay'))).toMatchObject([
+      { outcome: 'discarded' },
+    ])
+    expect(outcome()).toBe('none')
+  },
+)
 
-const OTHER = 65534
-const whyNoOther = process.getuid?.() === 0 ? why : ' (skipped: only root can become another user)'
+const whyNoOther = noSandbox || noOrdinaryUser
 
 test.skipIf(whyNoOther !== '').each([
   [
@@ -124,12 +124,11 @@ test.skipIf(whyNoOther !== '').each([
     const { workspace } = state
     const at = (path: string): string => join(workspace, path)
     rmSync(at('old'), { recursive: true })
-    for (const path of ['', '.kogu', '.kogu/overlay']) chownSync(at(path), OTHER, OTHER)
-    const asOther = (program: string, ...args: string[]): string =>
-      execFileSync('setpriv', [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups', program, ...args], {
-        cwd: import.meta.dirname,
-        encoding: 'utf8',
-      })
+    for (const path of ['', '.kogu', '.kogu/overlay']) chownSync(at(path), NOBODY, NOBODY)
+    const asOther = (...program: string[]): string => {
+      const [file = '', ...words] = [...AS_NOBODY, ...program]
+      return execFileSync(file, words, { cwd: import.meta.dirname, encoding: 'utf8' })
+    }
     const prepare =
       'cd "$0"; echo a > afile; echo z > zfile; mkdir -p ro/deep; echo a > ro/a; chmod -R a-w ro'
     asOther('/bin/sh', '-ec', prepare, workspace)

@@ -3,11 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { createPerson, IN_TMP, OWN_USER, type Person, USERS } from './person.ts'
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 
 const made: { person?: Person; daemons: ChildProcess[] } = { daemons: [] }
 afterEach(() => {
@@ -56,39 +52,41 @@ own.listen(1)
 print('made its own')
 END`
 
-describe.skipIf(why !== '').each(USERS)(`Unix sockets, as user %d${why}`, user => {
-  test('an approved command reaches no daemon of the host, and may make sockets of its own', async () => {
-    const person = createPerson({ user })
-    made.person = person
-    for (const name of ['.docker/run/x', '.colima/x', 'elsewhere/x', 'work/x']) person.write(name, '')
-    const outside = `${person.home}-socket`
-    const sockets = [
-      join(person.home, '.docker/run/docker.sock'),
-      join(person.home, '.colima/docker.sock'),
-      join(person.home, 'elsewhere/agent.sock'),
-      join(person.home, 'top.sock'),
-      join(person.workspace, 'editor.sock'),
-      outside,
-    ]
-    for (const socket of sockets) await listen('/', socket)
-    await listen(join(person.home, 'elsewhere'), 'relative.sock', user)
-    const all = [...sockets, join(person.home, 'elsewhere/relative.sock')]
-    expect(person.approve(CONNECT(all)).data.stdout).toBe('made its own\n')
-  })
+for (const { user, why } of USERS)
+  describe.skipIf(why !== '')(`Unix sockets, as user ${user}${why}`, () => {
+    test('an approved command reaches no daemon of the host, and may make sockets of its own', async () => {
+      const person = createPerson({ user })
+      made.person = person
+      for (const name of ['.docker/run/x', '.colima/x', 'elsewhere/x', 'work/x']) person.write(name, '')
+      const outside = `${person.home}-socket`
+      const sockets = [
+        join(person.home, '.docker/run/docker.sock'),
+        join(person.home, '.colima/docker.sock'),
+        join(person.home, 'elsewhere/agent.sock'),
+        join(person.home, 'top.sock'),
+        join(person.workspace, 'editor.sock'),
+        outside,
+      ]
+      for (const socket of sockets) await listen('/', socket)
+      await listen(join(person.home, 'elsewhere'), 'relative.sock', user)
+      const all = [...sockets, join(person.home, 'elsewhere/relative.sock')]
+      expect(person.approve(CONNECT(all)).data.stdout).toBe('made its own\n')
+    })
 
-  test('nor does one in the background, nor one whose workspace lies in /tmp', async () => {
-    const person = createPerson({ user, base: IN_TMP })
-    made.person = person
-    const socket = join(person.workspace, 'editor.sock')
-    await listen('/', socket)
-    const { data } = person.approve(CONNECT([socket]), { input: { background: true } })
-    const read = () => person.kogu(['call', 'command_output', JSON.stringify({ id: data.id, wait_ms: 3000 })])
-    let output = read()
-    for (let tries = 0; tries < 20 && output.data.running !== false; tries += 1) {
-      await sleep(100)
-      output = read()
-    }
-    expect(output.text).toContain('made its own')
-    expect(output.text).not.toContain('REACHED')
+    test('nor does one in the background, nor one whose workspace lies in /tmp', async () => {
+      const person = createPerson({ user, base: IN_TMP })
+      made.person = person
+      const socket = join(person.workspace, 'editor.sock')
+      await listen('/', socket)
+      const { data } = person.approve(CONNECT([socket]), { input: { background: true } })
+      const read = () =>
+        person.kogu(['call', 'command_output', JSON.stringify({ id: data.id, wait_ms: 3000 })])
+      let output = read()
+      for (let tries = 0; tries < 20 && output.data.running !== false; tries += 1) {
+        await sleep(100)
+        output = read()
+      }
+      expect(output.text).toContain('made its own')
+      expect(output.text).not.toContain('REACHED')
+    })
   })
-})

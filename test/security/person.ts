@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PROGRAM } from '../support/kogu.ts'
 import { folderOutsideTmp } from '../support/outside-tmp.ts'
+import { AS_NOBODY, NOBODY, noOrdinaryUser, noSandbox } from '../support/skips.ts'
 
 /** A person of this machine with a home of their own, who approves hostile programs. */
 export interface Person {
@@ -29,8 +30,12 @@ export interface CallOptions {
 export type CallOutcome = any
 
 export const OWN_USER = process.getuid?.() ?? 0
+
 /** Root's walls are put up without a user namespace, so both are tried. */
-export const USERS: readonly number[] = OWN_USER === 0 ? [0, 65534] : [OWN_USER]
+export const USERS: readonly { user: number; why: string }[] = [
+  { user: OWN_USER, why: noSandbox },
+  ...(OWN_USER === 0 ? [{ user: NOBODY, why: noSandbox || noOrdinaryUser }] : []),
+]
 
 export interface PersonOptions {
   readonly user: number
@@ -62,8 +67,7 @@ export function createPerson({ user, workspace = 'work', base = folderOutsideTmp
   const folder = join(home, workspace)
   makeFolder(folder)
   const kogu = (args: readonly string[], cwd = folder): CallOutcome => {
-    const become =
-      user === OWN_USER ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+    const become = user === OWN_USER ? [] : AS_NOBODY
     const [file = '', ...rest] = [...become, process.execPath, PROGRAM, ...args, '--cwd', cwd, '--json']
     const { stdout, stderr } = spawnSync(file, rest, {
       cwd,

@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
 import { createSandboxed, type Sandboxed } from '../support/kogu.ts'
+import { noSandbox } from '../support/skips.ts'
 
 // An approved line looks innocent, and the program that it starts is hostile: it leaves something behind that git or
 // another tool runs later, outside the sandbox, when the person does their everyday work.
-
-const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 
 let box: Sandboxed
 /** What hostile code leaves where it ran as the person. */
@@ -62,25 +59,28 @@ echo 'ref: refs/heads/main' > ${folder}/HEAD
 printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "touch ${proof};false"\\n' > ${folder}/config
 `
 
-test.skipIf(why !== '')(`settings of editors and agents come with a branch, by git alone${why}`, () => {
-  repository()
-  person('.', 'git', 'switch', '-qc', 'other')
-  for (const path of ['.vscode/tasks.json', '.claude/settings.json']) box.write(path, '{}')
-  person('.', 'git', 'add', '-A')
-  person('.', 'git', 'commit', '-qm', 'two')
-  box.write('kogu.toml', '')
-  person('.', 'git', 'switch', '-qc', 'hostile')
-  person('.', 'git', 'add', 'kogu.toml')
-  person('.', 'git', 'commit', '-qm', 'three')
-  person('.', 'git', 'switch', '-q', 'main')
-  box.write('test.sh', 'true')
-  refused(run('git switch -q other && bash test.sh'))
-  refused(run('git switch -q hostile'))
-  expect(run('git switch -q other')).toMatchObject({ ok: true, data: { exit_code: 0 } })
-  expect(existsSync(join(box.workspace, '.vscode/tasks.json'))).toBe(true)
-})
+test.skipIf(noSandbox !== '')(
+  `settings of editors and agents come with a branch, by git alone${noSandbox}`,
+  () => {
+    repository()
+    person('.', 'git', 'switch', '-qc', 'other')
+    for (const path of ['.vscode/tasks.json', '.claude/settings.json']) box.write(path, '{}')
+    person('.', 'git', 'add', '-A')
+    person('.', 'git', 'commit', '-qm', 'two')
+    box.write('kogu.toml', '')
+    person('.', 'git', 'switch', '-qc', 'hostile')
+    person('.', 'git', 'add', 'kogu.toml')
+    person('.', 'git', 'commit', '-qm', 'three')
+    person('.', 'git', 'switch', '-q', 'main')
+    box.write('test.sh', 'true')
+    refused(run('git switch -q other && bash test.sh'))
+    refused(run('git switch -q hostile'))
+    expect(run('git switch -q other')).toMatchObject({ ok: true, data: { exit_code: 0 } })
+    expect(existsSync(join(box.workspace, '.vscode/tasks.json'))).toBe(true)
+  },
+)
 
-describe.skipIf(why !== '')(`a bare repository is one by its shape${why}`, () => {
+describe.skipIf(noSandbox !== '')(`a bare repository is one by its shape${noSandbox}`, () => {
   test('the exploit works where nobody checks', () => {
     box.write('test.sh', BARE('src'))
     person('.', 'bash', 'test.sh')
@@ -141,104 +141,109 @@ describe.skipIf(why !== '')(`a bare repository is one by its shape${why}`, () =>
   })
 })
 
-describe.skipIf(why !== '')(`a git command in the line opens nothing for the rest of it${why}`, () => {
-  test('settings that lead to a program are not kept, however they are spelled', () => {
-    repository()
-    const evil = `touch ${proof};false`
-    refused(run(`git config alias.st '-c core.fsmonitor="${evil}" status'`))
-    refused(run("git config rebase.instructionFormat '%s%nexec touch x'"))
-    refused(run(`git config gc.recentObjectsHook '${evil}'`))
-    refused(run(`git remote add origin 'ext::sh -c "${evil}"'`))
-    expect(run('git config core.hooksPath .husky').error.message).toContain('core.hookspath; a person may')
-    person('.', 'git', 'st')
-    expect(existsSync(proof)).toBe(false)
-  })
+describe.skipIf(noSandbox !== '')(
+  `a git command in the line opens nothing for the rest of it${noSandbox}`,
+  () => {
+    test('settings that lead to a program are not kept, however they are spelled', () => {
+      repository()
+      const evil = `touch ${proof};false`
+      refused(run(`git config alias.st '-c core.fsmonitor="${evil}" status'`))
+      refused(run("git config rebase.instructionFormat '%s%nexec touch x'"))
+      refused(run(`git config gc.recentObjectsHook '${evil}'`))
+      refused(run(`git remote add origin 'ext::sh -c "${evil}"'`))
+      expect(run('git config core.hooksPath .husky').error.message).toContain('core.hookspath; a person may')
+      person('.', 'git', 'st')
+      expect(existsSync(proof)).toBe(false)
+    })
 
-  test('a remote in the workspace gets no hooks', () => {
-    repository()
-    const script = `git init -q --bare evil; printf '#!/bin/sh\ntouch ${proof}\n' > evil/hooks/pre-receive; chmod +x evil/hooks/pre-receive`
-    refused(
-      runHostile(`${script}; git remote add origin ./evil`, 'git remote -v; git init -q new; bash test.sh'),
-    )
-    expect(run('git init -q --bare evil && git remote add origin ./evil').ok).toBe(true)
-    refused(runHostile(script, 'git push -q origin main; bash test.sh'))
-    // A repository could hide where the names of branches are free.
-    refused(
-      runHostile(
-        script.replaceAll('evil', '.git/refs/heads/evil'),
-        'git tag x; git init -q new; bash test.sh',
-      ),
-    )
-    person('.', 'git', 'push', 'origin', 'main')
-    expect(existsSync(proof)).toBe(false)
-  })
+    test('a remote in the workspace gets no hooks', () => {
+      repository()
+      const script = `git init -q --bare evil; printf '#!/bin/sh\ntouch ${proof}\n' > evil/hooks/pre-receive; chmod +x evil/hooks/pre-receive`
+      refused(
+        runHostile(`${script}; git remote add origin ./evil`, 'git remote -v; git init -q new; bash test.sh'),
+      )
+      expect(run('git init -q --bare evil && git remote add origin ./evil').ok).toBe(true)
+      refused(runHostile(script, 'git push -q origin main; bash test.sh'))
+      // A repository could hide where the names of branches are free.
+      refused(
+        runHostile(
+          script.replaceAll('evil', '.git/refs/heads/evil'),
+          'git tag x; git init -q new; bash test.sh',
+        ),
+      )
+      person('.', 'git', 'push', 'origin', 'main')
+      expect(existsSync(proof)).toBe(false)
+    })
 
-  test('nor a strategy that is a program', () => {
-    const leave = (file: string, text: string) =>
-      `mkdir -p .git/${dirname(file)}; printf '${text}' > .git/${file}`
-    for (const [file, text] of [
-      ['rebase-merge/strategy', 'x/../evil'],
-      ['sequencer/opts', '[options]\\n\\tstrategy = x/../evil\\n'],
-      ['sequencer/opts', '[options]\\nstrategy="x/../evil"\\n'],
-    ] as const) {
-      refused(runHostile(leave(file, text), 'git rebase -q HEAD; bash test.sh'), file)
-    }
-    expect(runHostile(leave('rebase-merge/strategy', 'ort'), 'git rebase -q HEAD; bash test.sh').ok).toBe(
-      true,
-    )
-  })
+    test('nor a strategy that is a program', () => {
+      const leave = (file: string, text: string) =>
+        `mkdir -p .git/${dirname(file)}; printf '${text}' > .git/${file}`
+      for (const [file, text] of [
+        ['rebase-merge/strategy', 'x/../evil'],
+        ['sequencer/opts', '[options]\\n\\tstrategy = x/../evil\\n'],
+        ['sequencer/opts', '[options]\\nstrategy="x/../evil"\\n'],
+      ] as const) {
+        refused(runHostile(leave(file, text), 'git rebase -q HEAD; bash test.sh'), file)
+      }
+      expect(runHostile(leave('rebase-merge/strategy', 'ort'), 'git rebase -q HEAD; bash test.sh').ok).toBe(
+        true,
+      )
+    })
 
-  test('the name of a working tree hides nothing', () => {
-    repository()
-    const line = 'git worktree add -q wt/refs -b w; git config extensions.worktreeConfig true; bash test.sh'
-    const script = `printf '[core]\\n\\tfsmonitor = touch ${proof}\\n' > .git/worktrees/refs/config.worktree`
-    refused(runHostile(script, line))
-    refused(runHostile('mkdir -p .git/modules/refs/hooks; echo x > .git/modules/refs/hooks/post-merge', line))
-  })
+    test('the name of a working tree hides nothing', () => {
+      repository()
+      const line = 'git worktree add -q wt/refs -b w; git config extensions.worktreeConfig true; bash test.sh'
+      const script = `printf '[core]\\n\\tfsmonitor = touch ${proof}\\n' > .git/worktrees/refs/config.worktree`
+      refused(runHostile(script, line))
+      refused(
+        runHostile('mkdir -p .git/modules/refs/hooks; echo x > .git/modules/refs/hooks/post-merge', line),
+      )
+    })
 
-  test('a rebase that waits for the person gets no programs to run', () => {
-    repository()
-    const script = `mkdir -p .git/rebase-merge; cd .git/rebase-merge; printf 'x touch ${proof}\n' > git-rebase-todo
+    test('a rebase that waits for the person gets no programs to run', () => {
+      repository()
+      const script = `mkdir -p .git/rebase-merge; cd .git/rebase-merge; printf 'x touch ${proof}\n' > git-rebase-todo
 echo refs/heads/main > head-name; git rev-parse HEAD | tee onto > orig-head; : > interactive; : > done; echo 0 > msgnum; echo 1 > end`
-    refused(runHostile(script, 'git rebase -q HEAD; bash test.sh'))
-    refused(runHostile(script, 'git tag x; bash test.sh'))
-    person('.', 'git', 'rebase', '--continue')
-    expect(existsSync(proof)).toBe(false)
-    // The same by hand, to see that git would have done it.
-    box.write('test.sh', script)
-    person('.', 'bash', 'test.sh')
-    person('.', 'git', 'rebase', '--continue')
-    expect(existsSync(proof)).toBe(true)
-  })
+      refused(runHostile(script, 'git rebase -q HEAD; bash test.sh'))
+      refused(runHostile(script, 'git tag x; bash test.sh'))
+      person('.', 'git', 'rebase', '--continue')
+      expect(existsSync(proof)).toBe(false)
+      // The same by hand, to see that git would have done it.
+      box.write('test.sh', script)
+      person('.', 'bash', 'test.sh')
+      person('.', 'git', 'rebase', '--continue')
+      expect(existsSync(proof)).toBe(true)
+    })
 
-  test('daily work goes on', () => {
-    const work = (line: string) => {
-      const { error, data } = run(line)
-      expect([line, error?.message, data]).toMatchObject([line, undefined, { success: true }])
-    }
-    work('git init -q -b main . && git config user.name kim && git config user.email k@x')
-    work('git add a.txt && git commit -qm one && git checkout -q -b fix/hooks && git branch config')
-    work('echo more >> a.txt && git stash -q && git stash pop -q && git commit -qam two')
-    work('echo more >> a.txt && git commit -qam three')
-    // An interactive rebase is only found in scripts: in a line it is refused before it runs.
-    box.write('squash.sh', "GIT_SEQUENCE_EDITOR='sed -i 2s/pick/edit/' git rebase -q -i HEAD~2")
-    work('bash squash.sh && git rebase --continue')
-    work(
-      'git clone -q --bare . store.git && git clone -q store.git copy && git remote add origin ./store.git',
-    )
-    work('git fetch -q && git push -q -u origin main && git branch -q --set-upstream-to=origin/main config')
-    work(
-      'git worktree add -q tree && git worktree remove tree && git -C store.git worktree add -q ../bare-tree',
-    )
-    work(
-      `git -c protocol.file.allow=always submodule --quiet add file://${box.workspace}/copy lib/module && git commit -qm four`,
-    )
-    work('git -c protocol.file.allow=always clone -q --no-local --recurse-submodules . with-modules')
-    work('git sparse-checkout set lib && git sparse-checkout disable && git gc -q')
-  })
-})
+    test('daily work goes on', () => {
+      const work = (line: string) => {
+        const { error, data } = run(line)
+        expect([line, error?.message, data]).toMatchObject([line, undefined, { success: true }])
+      }
+      work('git init -q -b main . && git config user.name kim && git config user.email k@x')
+      work('git add a.txt && git commit -qm one && git checkout -q -b fix/hooks && git branch config')
+      work('echo more >> a.txt && git stash -q && git stash pop -q && git commit -qam two')
+      work('echo more >> a.txt && git commit -qam three')
+      // An interactive rebase is only found in scripts: in a line it is refused before it runs.
+      box.write('squash.sh', "GIT_SEQUENCE_EDITOR='sed -i 2s/pick/edit/' git rebase -q -i HEAD~2")
+      work('bash squash.sh && git rebase --continue')
+      work(
+        'git clone -q --bare . store.git && git clone -q store.git copy && git remote add origin ./store.git',
+      )
+      work('git fetch -q && git push -q -u origin main && git branch -q --set-upstream-to=origin/main config')
+      work(
+        'git worktree add -q tree && git worktree remove tree && git -C store.git worktree add -q ../bare-tree',
+      )
+      work(
+        `git -c protocol.file.allow=always submodule --quiet add file://${box.workspace}/copy lib/module && git commit -qm four`,
+      )
+      work('git -c protocol.file.allow=always clone -q --no-local --recurse-submodules . with-modules')
+      work('git sparse-checkout set lib && git sparse-checkout disable && git gc -q')
+    })
+  },
+)
 
-describe.skipIf(why !== '')(`files that tools run by themselves${why}`, () => {
+describe.skipIf(noSandbox !== '')(`files that tools run by themselves${noSandbox}`, () => {
   test('no program leaves them behind; a file tool asks, and git alone brings them', () => {
     repository()
     refused(runHostile('mkdir .husky; echo x > .husky/pre-commit', 'git tag x; bash test.sh'))

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noSandbox } from '../../../test/support/skips.ts'
 import type { CommandPermit } from '../../core/command.ts'
 import type { Permit } from '../../core/permit.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
@@ -16,7 +17,6 @@ import type { CommandParts } from './parts.ts'
 import { runCommandTool } from './run-command.ts'
 
 const system = findSandboxSystem()
-const why = typeof system === 'string' ? ` (skipped: ${system})` : ''
 const state: { bench: ToolBench } = { bench: createToolBench() }
 
 beforeEach(async () => {
@@ -99,7 +99,7 @@ test.each([
   expect(explainReadOnly(['all is well'], parts, '/w', () => false)).toBeNull()
 })
 
-describe.skipIf(why !== '')(`a background command${why}`, () => {
+describe.skipIf(noSandbox !== '')(`a background command${noSandbox}`, () => {
   test('writes the folders that are opened, directly, and nothing else', async () => {
     const { bench } = state
     const parts = toParts(bench.root, ['dist'])
