@@ -74,8 +74,7 @@ async function readSmall({ kogu, server, theirs }: Sides): Promise<Row> {
   const text = LINE.repeat(Math.round(4096 / LINE.length))
   writeFileSync(join(kogu.workspace, 'small.ts'), text)
   writeFileSync(join(theirs, 'small.ts'), text)
-  // As for writes.
-  const batch = 20
+  const batch = 20 // See Amount.
   return compare('read 4 KB', 150, { ratio: 0.5 }, [
     { run: () => kogu.call('read_file', { path: 'small.ts' }), batch },
     { run: () => server.call('read_text_file', { path: join(theirs, 'small.ts') }), batch },

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { isSystemError, ToolError } from './errors.ts'
 
@@ -28,8 +28,8 @@ export function resolvePath(path: string, onFile?: (file: string) => never): Res
   // Looked at first: an exception costs many times as much.
   const real = existsSync(path) ? realOfExisting(path) : undefined
   if (real !== undefined) return { real, existing: real, missing: [] }
-  const folder = lstatSync(path, { throwIfNoEntry: false }) === undefined ? dirname(path) : undefined
-  if (folder !== undefined && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) {
+  const folder = lookAt(path) === undefined ? dirname(path) : undefined
+  if (folder !== undefined && lookAt(folder)?.isDirectory() === true) {
     const existing = realOfExisting(folder)
     if (existing !== undefined)
       return { real: join(existing, basename(path)), existing, missing: [basename(path)] }
@@ -75,7 +75,7 @@ function walk(path: string, onFile?: (file: string) => never): Resolved {
       continue
     }
     // Below something that does not exist nothing can be a link.
-    const stat = missing.length > 0 ? undefined : lstatSync(join(real, part), { throwIfNoEntry: false })
+    const stat = missing.length > 0 ? undefined : lookAt(join(real, part))
     if (stat === undefined) {
       missing.push(part)
     } else if (stat.isSymbolicLink()) {
@@ -88,6 +88,17 @@ function walk(path: string, onFile?: (file: string) => never): Resolved {
       real = join(real, part)
       if (pending.length > 0 && !stat.isDirectory()) onFile?.(real)
     }
+  }
+}
+
+/** Undefined: nothing is there. `throwIfNoEntry` alone would throw for a path that goes on below a file. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOTDIR') return undefined
+    if (isSystemError(error) && error.code === 'ELOOP') throw tooManyLinks(path)
+    throw error
   }
 }
 
@@ -107,6 +118,7 @@ function tooManyLinks(path: string): ToolError {
 export function absolutePath(path: string, cwd: string): string {
   if (path === '') throw new ToolError('invalid_input', 'The path is empty.')
   if (path.includes('\0')) throw new ToolError('invalid_input', 'The path holds a NUL character.')
+  if (!path.isWellFormed()) throw new ToolError('invalid_input', 'The path is not well-formed Unicode.')
   return resolve(cwd, path)
 }
 

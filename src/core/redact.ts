@@ -49,7 +49,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
-  const strip: Strip = { text: rememberHarmless(text), key: rememberKeys(text) }
+  const strip: Strip = {
+    text: remember(text, (input, output) => output === input),
+    key: remember(
+      key => ({ name: text(key), promises: promised(key) }),
+      (key, { name }) => name === key,
+    ),
+  }
   return {
     text,
     value: (value, shorten) =>
@@ -78,31 +84,24 @@ interface Key {
 const LONGEST_REMEMBERED = 100
 const MOST_REMEMBERED = 1000
 
-/** Nearly all short strings of events are the same few: paths, names, reasons. What held a secret is not kept. */
-function rememberHarmless(text: (text: string) => string): (text: string) => string {
-  const harmless = new Set<string>()
-  return input => {
-    if (input.length > LONGEST_REMEMBERED) return text(input)
-    if (harmless.has(input)) return input
-    const output = text(input)
-    if (output !== input) return output
-    if (harmless.size === MOST_REMEMBERED) harmless.clear()
-    harmless.add(input)
-    return output
-  }
-}
-
-const MOST_KEYS = 1000
-
-/** Nearly all keys of events are the same few, and looking for secrets in them costs more than in all values. */
-function rememberKeys(text: (text: string) => string): (key: string) => Key {
-  const known = new Map<string, Key>()
-  return key => {
-    const found = known.get(key)
+/**
+ * Nearly all keys and short strings of events are the same few: names, paths, reasons. `isWorth`: what held a secret is
+ * not kept.
+ */
+function remember<T>(
+  make: (text: string) => T,
+  isWorth: (text: string, made: T) => boolean,
+): (text: string) => T {
+  const known = new Map<string, T>()
+  return text => {
+    if (text.length > LONGEST_REMEMBERED) return make(text)
+    const found = known.get(text)
     if (found !== undefined) return found
-    const fresh = { name: text(key), promises: promised(key) }
-    if (known.size < MOST_KEYS) known.set(key, fresh)
-    return fresh
+    const made = make(text)
+    if (!isWorth(text, made)) return made
+    if (known.size === MOST_REMEMBERED) known.clear()
+    known.set(text, made)
+    return made
   }
 }
 

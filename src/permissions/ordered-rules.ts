@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { JudgeRequest, Outcome } from '../core/decision.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { absolutePath, resolvePath } from '../core/real-path.ts'
 import type { FileItem, Item } from './items.ts'
 import type { PathContext } from './paths.ts'
 import { wildcard } from './patterns.ts'
@@ -102,15 +102,16 @@ function firstMatch(
  */
 function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathContext): boolean {
   if (rule.tool !== '*' && rule.tool !== request.tool.name) return false
+  const resolve = request.resolvePath ?? resolvePath
   const files = request.access.flatMap(access =>
     'path' in access ? [absolutePath(access.path, request.cwd)] : [],
   )
   if (rule.action !== 'allow' || files.length === 0) {
-    const all = files.flatMap(path => pathSpellings(path, realPathOf(path), context))
+    const all = files.flatMap(path => pathSpellings(path, resolve(path).real, context))
     return [mainArgument(request), ...all].some(text => rule.matches.test(text))
   }
   return files.every(path => {
-    const real = realPathOf(path)
+    const { real } = resolve(path)
     return [real, relative(context.workspace, real)].some(text => rule.matches.test(text))
   })
 }

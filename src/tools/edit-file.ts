@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
@@ -173,11 +173,11 @@ async function preview(wanted: Input, edits: readonly Edit[], context: ToolConte
   const file = await context.files.open(wanted.path).catch(explainMissing(wanted.path, context))
   try {
     const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
-    const knowledge = knowledgeOf(file.path, hashOf(before), context)
+    const knowledge = knowledgeOf(file.path, hash('sha256', before), context)
     const seen = context.run.contents.get(file.path)
     const shown = shownPath(resultPath(file.path, context))
     const plan = planOrRefuse(before, edits, { knowledge, seen, shown })
-    const sha256 = hashOf(applySplices(before, plan.splices))
+    const sha256 = hash('sha256', applySplices(before, plan.splices))
     return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' }, context)
   } finally {
     file.close()
@@ -276,8 +276,4 @@ function linesOf(
 function placeholderNote(edits: readonly Edit[], before: string): string {
   const found = edits.flatMap(edit => findPlaceholders(edit.newText, before, false))[0]
   return found === undefined ? '' : `new_string holds what looks like a placeholder: ${found.text}`
-}
-
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,4 +1,4 @@
-import { close, fsync } from 'node:fs'
+import { close, closeSync, fsync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import type { RecordFile } from './record-file.ts'
@@ -7,16 +7,21 @@ const syncAsync = promisify(fsync)
 const closeAsync = promisify(close)
 
 const AFTER_MS = 100
+const MOST_OPEN = 64
 
 /**
- * Brings records and the names in folders to the disk a moment after they were written: one by one, each would make the
- * next change wait. Records go first, so that what survives a loss of power can be undone.
+ * What is done a moment after a change, because each change would have to wait for it: records and the names in folders
+ * are brought to the disk, and files that were replaced are closed. Records go first, so that a change which survives a
+ * loss of power can be undone (but for contents too large for a record, which the system writes in its own time). What
+ * cannot be synced is still there for all but a loss of power, so nothing here fails a change.
  */
 export interface BatchSync {
   record(file: RecordFile): void
   /** For the last time: it is closed then. */
   lastRecord(file: RecordFile): void
   folder(folder: PinnedDirectory): void
+  /** With its last name gone, a file goes with its descriptor, which takes the system long. */
+  closeSoon(descriptor: number): void
   flush(): Promise<void>
 }
 
@@ -25,28 +30,27 @@ export function createBatchSync(): BatchSync {
   const ended = new Set<RecordFile>()
   /** Descriptors of our own, by what they hold. */
   const folders = new Map<string, number>()
+  const replaced: number[] = []
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
 
-  const syncAll = async (): Promise<void> => {
+  const runAll = async (): Promise<void> => {
     const batch = [...records]
     records.clear()
     const descriptors = [...folders.values()]
     folders.clear()
-    // What cannot be synced is still there for all but a loss of power.
+    const closing = replaced.splice(0)
     for (const file of batch) {
-      await file.sync().catch(() => undefined)
-      if (ended.delete(file)) file.close()
+      await file.sync().catch(ignore)
+      if (ended.delete(file)) await file.close().catch(ignore)
     }
-    for (const descriptor of descriptors) {
-      await syncAsync(descriptor).catch(() => undefined)
-      await closeAsync(descriptor).catch(() => undefined)
-    }
+    for (const descriptor of descriptors) await syncAsync(descriptor).catch(ignore)
+    await Promise.all([...descriptors, ...closing].map(each => closeAsync(each).catch(ignore)))
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    running = running.then(syncAll)
+    running = running.then(runAll)
     return running
   }
   const soon = (): void => {
@@ -64,12 +68,24 @@ export function createBatchSync(): BatchSync {
       soon()
     },
     folder(folder) {
-      const identity = folder.identity()
-      if (folders.has(identity)) return
-      const descriptor = folder.openAgain()
-      if (descriptor === undefined) return
-      folders.set(identity, descriptor)
+      try {
+        const identity = folder.identity()
+        if (folders.has(identity)) return
+        // A caller that never gives the timer its turn must not use up all descriptors.
+        const descriptor = folders.size < MOST_OPEN ? folder.openAgain() : undefined
+        if (descriptor === undefined) return folder.sync()
+        folders.set(identity, descriptor)
+        soon()
+      } catch {
+        // See above.
+      }
+    },
+    closeSoon(descriptor) {
+      if (replaced.length === MOST_OPEN) return closeSync(descriptor)
+      replaced.push(descriptor)
       soon()
     },
   }
 }
+
+function ignore(): void {}

@@ -10,7 +10,7 @@ import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import { deletion } from './remove-entry.ts'
 import { asideOf, newTemporary, renameNew, renameOver, type Seen } from './replace-file.ts'
 import { type CallScope, isDeclared, locateEntry, requireChangeable } from './scope.ts'
-import { settleRecord } from './settle-record.ts'
+import { isConflict, settleRecord } from './settle-record.ts'
 import { isUnchanged, ownerOf, surveyTree, type TreeEntry } from './tree.ts'
 import { type Change, type ChangeRecord, toEffect } from './undo-record.ts'
 import { createFolders } from './update-file.ts'
@@ -89,14 +89,16 @@ async function moveBetween(scope: CallScope, source: End, destination: Destinati
     const temporary = newTemporary()
     for (const name of [temporary, asideOf(temporary)]) record.temporary(join(target.folder.real, name))
     record.seal()
-    const settle = (): void => {
-      for (const each of [target.folder, source.folder, ...folders.parents()]) scope.undo.syncSoon(each)
-    }
-    await rename(source, target, { survey, replaced, spare: [asideOf(temporary), temporary], settle })
+    const spare = [asideOf(temporary), temporary] as const
+    await rename(source, target, { survey, replaced, spare, closeSoon: scope.undo.closeSoon })
     record.commit(folders.withoutForeign(record.changes))
+    for (const each of [target.folder, source.folder, ...folders.parents()]) scope.undo.syncSoon(each)
   } catch (error) {
     folders.takeBack()
-    await settleRecord(record)
+    await settleRecord(
+      record,
+      isConflict(error) ? folders.ownFolders(record.changes) : folders.withoutForeign(record.changes),
+    )
     throw error
   } finally {
     scope.effects.push(...record.changes.map(toEffect))
@@ -184,11 +186,11 @@ interface Rename {
   readonly survey: readonly TreeEntry[]
   readonly replaced: Seen | undefined
   readonly spare: readonly [string, string]
-  readonly settle: () => void
+  readonly closeSoon: (descriptor: number) => void
 }
 
 async function rename(source: End, target: End, options: Rename): Promise<void> {
-  const { survey, replaced, spare, settle } = options
+  const { survey, replaced, spare, closeSoon } = options
   const from = source.folder.at(source.name)
   const to = target.folder.at(target.name)
   const isFolder = survey[0]?.entry === 'directory'
@@ -198,12 +200,12 @@ async function rename(source: End, target: End, options: Rename): Promise<void> 
       const { ino, size } = lstatSync(from)
       const restore = (now: string): void => linkSync(now, from)
       const incoming = { path: from, ino, size, sha256, restore }
-      await renameOver(incoming, { ...target, seen: replaced, spare, settle })
+      const settle = (): void => target.folder.sync()
+      await renameOver(incoming, { ...target, seen: replaced, spare, settle, closeSoon })
       return
     }
     if (isFolder) renameSync(from, to)
     else renameNew(from, target.folder, target.name)
-    settle()
   } catch (error) {
     throw isSystemError(error) ? explain(error, source, target) : error
   }

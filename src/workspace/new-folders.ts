@@ -56,6 +56,12 @@ export class NewFolders {
     return changes.filter(change => !foreign.has(change.path))
   }
 
+  /** Of the changes of a record, the folders that we made. */
+  ownFolders(changes: readonly Change[]): Change[] {
+    const own = new Set(this.#created.filter(each => each.isNew).map(each => each.folder.real))
+    return changes.filter(({ change, path }) => change === 'created' && own.has(path))
+  }
+
   /** After a failure. A folder that somebody has used meanwhile stays. */
   takeBack(): void {
     for (const { parent, name, isNew } of this.#created.toReversed()) {

@@ -10,8 +10,6 @@ import { sha256 } from './file-content.ts'
 export interface PathLocks {
   /** Runs `work` while holding the locks of all these real paths. */
   hold<T>(realPaths: readonly string[], work: () => Promise<T>): Promise<T>
-  /** Runs `work` when no other of this process is at this real path; other processes may be. */
-  takeTurn<T>(realPath: string, work: () => Promise<T>): Promise<T>
   /** Removes what says that this process lives. Not calling it leaves one small file to the next recovery. */
   close(): void
 }
@@ -26,32 +24,26 @@ export function createPathLocks(directory: string, waitMs: number = WAIT_MS): Pa
   const last = new Map<string, Promise<void>>()
   const taker = createTaker(directory, waitMs)
 
-  async function takeTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+  async function holdOne<T>(path: string, work: () => Promise<T>): Promise<T> {
     const before = last.get(path)
     const turn = Promise.withResolvers<void>()
     last.set(path, turn.promise)
     try {
       await before
-      return await work()
-    } finally {
-      if (last.get(path) === turn.promise) last.delete(path)
-      turn.resolve()
-    }
-  }
-
-  const holdOne = <T>(path: string, work: () => Promise<T>): Promise<T> =>
-    takeTurn(path, async () => {
       const lock = await taker.take(path)
       try {
         return await work()
       } finally {
         lock.release()
       }
-    })
+    } finally {
+      if (last.get(path) === turn.promise) last.delete(path)
+      turn.resolve()
+    }
+  }
 
   return {
     close: taker.close,
-    takeTurn,
     hold(realPaths, work) {
       // Always in the same order: two calls that each wait for the other's path would wait for ever.
       const ordered = [...new Set(realPaths)].sort()
@@ -78,7 +70,8 @@ function createTaker(directory: string, waitMs: number) {
     const { ino } = owner
     try {
       linkSync(ownerPath, lockPath)
-      return { release: () => removeIfOurs(lockPath, ino) }
+      const taken = performance.now()
+      return { release: () => giveBack(lockPath, ino, performance.now() - taken) }
     } catch (error) {
       // Somebody tidied our file away: the next attempt makes a new one.
       if (isSystemError(error) && error.code === 'ENOENT') owner = undefined
@@ -126,6 +119,13 @@ function isStuck(path: string): boolean {
   return stat !== undefined && Date.now() - stat.ctimeMs > STUCK_MS
 }
 
-function removeIfOurs(path: string, ino: number): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path)
+/** Nobody takes a lock over that is not stuck. After that, it may be somebody else's. */
+function giveBack(path: string, ino: number, heldMs: number): void {
+  if (heldMs > STUCK_MS / 2 && lstatSync(path, { throwIfNoEntry: false })?.ino !== ino) return
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    // Somebody tidied it away.
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
 }

@@ -1,18 +1,10 @@
 import { lstatSync } from 'node:fs'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { ToolError } from '../core/errors.ts'
-import { isInside, type Resolved, resolvePath } from '../core/real-path.ts'
+import { isInside, lookAt, type Resolved, resolvePath } from '../core/real-path.ts'
 
 /** Their entries are doors to processes, kernel settings and hardware, not files. */
 const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev']
-
-/** Absolute form of a path as it was given, `..` taken by name. No `~`, `$VAR` or `%xx` is ever decoded. */
-export function toAbsolute(cwd: string, path: string): string {
-  if (path === '') throw new ToolError('invalid_input', 'The path is empty.')
-  if (path.includes('\0')) throw new ToolError('invalid_input', 'The path holds a NUL character.')
-  if (!path.isWellFormed()) throw new ToolError('invalid_input', 'The path is not well-formed Unicode.')
-  return resolve(cwd, path)
-}
 
 /** A file's path that ends like a folder's would be cut to something else than was asked for. */
 export function refuseFolderSpelling(path: string): void {
@@ -47,11 +39,11 @@ export function followLinks(absolute: string): Resolved {
  */
 export function placeWithoutLinks(absolute: string): Resolved | undefined {
   refuseSystemPath(absolute)
-  const found = lstatSync(absolute, { throwIfNoEntry: false })
+  const found = lookAt(absolute)
   if (found !== undefined)
     return found.isSymbolicLink() ? undefined : { real: absolute, existing: absolute, missing: [] }
   const folder = dirname(absolute)
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined
+  if (lookAt(folder)?.isDirectory() !== true) return undefined
   return { real: absolute, existing: folder, missing: [basename(absolute)] }
 }
 

@@ -122,7 +122,9 @@ function pin(path: string, real: string): PinnedDirectory {
     },
     openAgain() {
       if (!isReadable) return undefined
-      return openSync(HAS_PROC ? `/proc/self/fd/${descriptor}` : real, constants.O_RDONLY)
+      // A descriptor's own entry in /proc is a link, and leads nowhere else.
+      const flags = constants.O_RDONLY | constants.O_DIRECTORY
+      return HAS_PROC ? openSync(`/proc/self/fd/${descriptor}`, flags) : openSync(real, FOLDER_FLAGS)
     },
     close: () => closeSync(descriptor),
   }

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { promisify } from 'node:util'
 
 const syncAsync = promisify(fs.fsync)
+const closeAsync = promisify(fs.close)
 
 /**
  * A file that records are appended to, one after the other. A file for each would cost a small write more than all the
@@ -62,7 +63,7 @@ export class RecordFile {
     await syncAsync(this.#descriptor)
   }
 
-  close(): void {
-    fs.closeSync(this.#descriptor)
+  async close(): Promise<void> {
+    await closeAsync(this.#descriptor)
   }
 }

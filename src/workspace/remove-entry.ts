@@ -51,7 +51,6 @@ async function removeFrom(scope: CallScope, folder: PinnedDirectory, name: strin
     renameSync(folder.at(temporary), folder.at(gone))
     const whole = removeTree(folder, gone, survey)
     record.commit()
-    scope.undo.syncSoon(folder)
     newcomers = !whole
   } catch (error) {
     await settleRecord(record)
@@ -59,6 +58,7 @@ async function removeFrom(scope: CallScope, folder: PinnedDirectory, name: strin
   } finally {
     scope.effects.push(...record.changes.map(toEffect))
   }
+  scope.undo.syncSoon(folder)
   for (const change of record.changes) scope.receipts.delete(change.path)
   if (newcomers) keepNewcomers(folder, gone, name)
   return record.changes.map(toEffect)

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
-  close,
   closeSync,
   constants,
   fchmodSync,
@@ -17,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isSystemError, ToolError } from '../core/errors.ts'
+import { isSystemError } from '../core/errors.ts'
 import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
 import { hashFile, holds, syncFile, writeAll } from './file-content.ts'
 import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
@@ -27,8 +26,8 @@ import type { Owner } from './undo-record.ts'
 // a kill or a loss of power at any moment, the path holds the old content or the new one.
 //
 // A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
-// old file is given a second name first, and is looked at once more after the rename and the sync: if it is not what the
-// caller saw, it goes back and the caller is told. What remains: a program that has the file open, or is just opening
+// old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw, it
+// goes back and the caller is told. What remains: a program that has the file open, or is just opening
 // it, and writes nothing until after that look; and one that renames its own file over ours within the microseconds
 // between our two system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
 
@@ -71,12 +70,9 @@ export interface Replacement extends Draft {
 
 const PREFIX = '.kogu-tmp-'
 
-const OWN = randomBytes(5).toString('hex')
-let made = 0
-
+/** Nobody can guess it: what has this name is ours. */
 export function newTemporary(): string {
-  made += 1
-  return PREFIX + OWN + made.toString(16).padStart(6, '0')
+  return PREFIX + randomUUID().replaceAll('-', '').slice(0, 16)
 }
 
 export function isTemporary(name: string): boolean {
@@ -106,7 +102,6 @@ export function goneNameOf(temporary: string): string {
 /** The temporary sibling that a file is replaced by. */
 export interface Prepared {
   readonly ino: number
-  readonly size: number
   readonly mode: number
 }
 
@@ -126,7 +121,7 @@ export async function prepareReplacement(draft: Draft): Promise<Prepared> {
     const wanted = kept || mode === undefined ? mode : mode & 0o1777
     if (wanted !== undefined) fchmodSync(descriptor, wanted)
     if (sync) await syncFile(descriptor, content.length)
-    return { ino: made.ino, size: content.length, mode: wanted ?? made.mode & PERMISSION_BITS }
+    return { ino: made.ino, mode: wanted ?? made.mode & PERMISSION_BITS }
   } catch (error) {
     discardReplacement(draft)
     throw error
@@ -143,17 +138,17 @@ export function discardReplacement({ folder, temporary }: Draft): void {
 /** Second step: the new content takes its place, at once or not at all. */
 export async function putReplacement(
   replacement: Replacement,
-  { ino, size }: Prepared,
-  settle: () => void,
+  { ino }: Prepared,
+  after: Pick<Occupied, 'settle' | 'closeSoon'>,
 ): Promise<void> {
-  const { folder, name, temporary, seen, sha256 } = replacement
+  const { folder, name, temporary, seen, sha256, content } = replacement
   try {
     if (seen === null) {
       renameNew(folder.at(temporary), folder, name)
-      settle()
     } else {
+      const size = content.length
       const incoming = { path: folder.at(temporary), ino, size, sha256, restore: () => undefined }
-      await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], settle })
+      await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], ...after })
     }
   } catch (error) {
     removeIfThere(folder.at(temporary))
@@ -207,24 +202,16 @@ function giveTo(descriptor: number, { uid, gid }: Owner): boolean {
   }
 }
 
-/** What was to be created is there already. */
-export class NameTaken extends ToolError {
-  constructor(path: string) {
-    const { code, message, hint } = changedMeanwhile(path)
-    super(code, message, hint === undefined ? {} : { hint })
-  }
-}
-
 /** Renames a file or link to a name that is free. `link` fails when it is not, so that nothing is ever replaced. */
 export function renameNew(from: string, folder: PinnedDirectory, name: string): void {
   try {
     linkSync(from, folder.at(name))
     unlinkSync(from)
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw new NameTaken(join(folder.real, name))
+    if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(join(folder.real, name))
     if (!isWithoutHardLinks(error)) throw error
     if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
-      throw new NameTaken(join(folder.real, name))
+      throw changedMeanwhile(join(folder.real, name))
     }
     renameSync(from, folder.at(name))
   }
@@ -243,9 +230,10 @@ export interface Occupied {
   readonly seen: Seen
   /** Two free temporary names. */
   readonly spare: readonly [string, string]
-  /** What else there is to do, between the rename and the last look: a program that is just opening the old file gets time
-   * to show it. */
+  /** Between the rename and the last look: may give a program that is just opening the old file time to show it. */
   readonly settle: () => void
+  /** Of the file that was replaced. */
+  readonly closeSoon: (descriptor: number) => void
 }
 
 /** Renames a file over the one that was seen; if that one turns out to be another by then, it goes back. */
@@ -263,7 +251,7 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
     if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
     renameSync(incoming.path, folder.at(name))
     settle()
-    if (await forgetIfAsSeen(folder.at(aside), seen)) return
+    if (await forgetIfAsSeen(folder.at(aside), to)) return
     await putBackTheirs(to, aside, second, incoming)
     incoming.restore(folder.at(second))
     throw changedMeanwhile(path)
@@ -275,34 +263,15 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
 }
 
 /** The last look at the file that was replaced: it goes, unless somebody has written into it. */
-async function forgetIfAsSeen(path: string, seen: Seen): Promise<boolean> {
+async function forgetIfAsSeen(path: string, { seen, closeSoon }: Occupied): Promise<boolean> {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     if (!(await holds(descriptor, seen.bytes))) return false
     unlinkSync(path)
     return true
   } finally {
-    closeLater(descriptor)
+    closeSoon(descriptor)
   }
-}
-
-const CLOSE_AFTER_MS = 50
-const MOST_OPEN = 64
-let replaced: number[] = []
-
-/**
- * With its last name gone, a file goes with the descriptor. That takes the system long, and nobody waits for it; nor for
- * another thread to be woken for each.
- */
-function closeLater(descriptor: number): void {
-  if (replaced.length === 0) setTimeout(closeReplaced, CLOSE_AFTER_MS).unref()
-  replaced.push(descriptor)
-  if (replaced.length === MOST_OPEN) closeReplaced()
-}
-
-function closeReplaced(): void {
-  for (const descriptor of replaced) close(descriptor, () => undefined)
-  replaced = []
 }
 
 /**

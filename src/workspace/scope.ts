@@ -3,7 +3,7 @@ import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
-import { isInside, type Resolved } from '../core/real-path.ts'
+import { absolutePath, isInside, type Resolved } from '../core/real-path.ts'
 import type { PathLocks } from './path-locks.ts'
 import {
   followLinks,
@@ -11,7 +11,6 @@ import {
   placeWithoutLinks,
   refuseFolderSpelling,
   refuseSystemPath,
-  toAbsolute,
 } from './paths.ts'
 import type { CallReference } from './undo-record.ts'
 import type { UndoStore } from './undo-store.ts'
@@ -33,7 +32,7 @@ export interface CallScope {
 /** Where a path leads, if the call may read there. */
 export function locateForReading(scope: CallScope, path: string): Resolved {
   scope.assertOpen()
-  const absolute = toAbsolute(scope.cwd, path)
+  const absolute = absolutePath(path, scope.cwd)
   const place = followLinks(absolute)
   const judged = scope.permit.judged(absolute)
   if (judged !== undefined && judged !== place.real) throw leadsElsewhere(absolute, place.real)
@@ -47,7 +46,7 @@ export function locateForReading(scope: CallScope, path: string): Resolved {
 /** A path that the call was judged for, if it had no links then. Whether it has any now is for the caller to find out. */
 export function locateAsJudged(scope: CallScope, path: string): string | undefined {
   scope.assertOpen()
-  const absolute = toAbsolute(scope.cwd, path)
+  const absolute = absolutePath(path, scope.cwd)
   refuseSystemPath(absolute)
   return scope.permit.judged(absolute) === absolute ? absolute : undefined
 }
@@ -56,7 +55,7 @@ export function locateAsJudged(scope: CallScope, path: string): string | undefin
 export function locateForWriting(scope: CallScope, path: string): Resolved {
   scope.assertOpen()
   refuseFolderSpelling(path)
-  const absolute = toAbsolute(scope.cwd, path)
+  const absolute = absolutePath(path, scope.cwd)
   const judged = scope.permit.judged(absolute)
   // A path that was judged as it stands has no links. One that was put in since is found when its folder is pinned.
   const place = (judged === absolute ? placeWithoutLinks(absolute) : undefined) ?? followLinks(absolute)
@@ -69,7 +68,7 @@ export function locateForWriting(scope: CallScope, path: string): Resolved {
 /** Where an entry to be moved or removed is. A link is the entry itself, not what it points to. */
 export function locateEntry(scope: CallScope, path: string, kinds: readonly AccessKind[]): Resolved {
   scope.assertOpen()
-  const absolute = toAbsolute(scope.cwd, path)
+  const absolute = absolutePath(path, scope.cwd)
   const place = followParent(absolute)
   const judged = scope.permit.judged(absolute)
   requireDeclared(scope, absolute, place.real, kinds)
@@ -107,7 +106,7 @@ export function isDeclared(
   return scope.permit.access.some(access => {
     const path = pathOf(access)
     if (path === undefined || !kinds.includes(access.kind)) return false
-    const declared = toAbsolute(scope.cwd, path)
+    const declared = absolutePath(path, scope.cwd)
     return declared === absolute || declared === real || scope.permit.judged(declared) === real
   })
 }
@@ -118,7 +117,7 @@ export function isHardLinkConfirmed(scope: CallScope, real: string): boolean {
     access =>
       access.kind === 'custom' &&
       access.name === WRITE_HARD_LINK &&
-      followLinks(toAbsolute(scope.cwd, access.details)).real === real,
+      followLinks(absolutePath(access.details, scope.cwd)).real === real,
   )
 }
 

@@ -7,15 +7,16 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ToolError } from '../core/errors.ts'
 import { sha256 } from './file-content.ts'
 import { createTestWorkspace, type TestWorkspace } from './testing.ts'
+import { listRecords, readRecord } from './undo-read.ts'
 
 let workspace: TestWorkspace
 const at = (path: string): string => join(workspace.root, path)
@@ -121,35 +122,78 @@ describe('update', () => {
     expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'a.txt'])
   })
 
-  test('a file that appeared while a new one was being made is shown to the change before it is replaced', async () => {
-    const seen: (string | null)[] = []
-    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'a.txt' }])
-    await files.update('a.txt', before => {
-      seen.push(before === null ? null : Buffer.from(before).toString())
-      if (before === null) writeFileSync(at('a.txt'), 'by an editor')
-      return Buffer.from('ours')
-    })
-    expect(seen).toEqual([null, 'by an editor'])
-    expect(text('a.txt')).toBe('ours')
-    expect(effects).toMatchObject([{ change: 'changed', path: at('a.txt') }])
-  })
-
-  test('a change that does not want to replace what appeared leaves it, and nothing is recorded', async () => {
+  test('does not replace a file that appeared while a new one was being made, and records none of it', async () => {
     const { files, effects } = workspace.call([{ kind: 'file_write', path: 'new/a.txt' }])
     const update = files.update(
       'new/a.txt',
-      before => {
-        if (before !== null) throw new ToolError('conflict', 'not mine')
+      () => {
         mkdirSync(at('new'))
         writeFileSync(at('new/a.txt'), 'by an editor')
         return Buffer.from('ours')
       },
       { createDirectories: true },
     )
-    await expect(update).rejects.toMatchObject({ message: 'not mine' })
+    await expect(update).rejects.toMatchObject({ code: 'conflict' })
     expect(text('new/a.txt')).toBe('by an editor')
-    expect(effects).toEqual([])
     expect(readdirSync(at('new'))).toEqual(['a.txt'])
+    expect(effects).toEqual([])
+  })
+
+  test('a write that fails before it is visible records nothing, whatever somebody wrote meanwhile', async () => {
+    mkdirSync(at('dir'))
+    writeFileSync(at('dir/a.txt'), 'old')
+    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'dir/a.txt' }])
+    const update = files.update('dir/a.txt', () => {
+      // The folder that was pinned is gone, so no file can be made in it.
+      rmSync(at('dir'), { recursive: true })
+      mkdirSync(at('dir'))
+      writeFileSync(at('dir/a.txt'), 'by an editor')
+      return Buffer.from('ours')
+    })
+    await expect(update).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(text('dir/a.txt')).toBe('by an editor')
+    expect(effects).toEqual([])
+  })
+
+  test('a new file whose mode is not the usual one is one effect, with its own mode', async () => {
+    const usual = process.umask(0o77)
+    try {
+      const { files, effects } = workspace.call([{ kind: 'file_write', path: 'a.txt' }], { id: 'private' })
+      await files.update('a.txt', () => Buffer.from('ours'))
+      expect(effects).toMatchObject([{ change: 'created', after: { mode: 0o600 } }])
+    } finally {
+      process.umask(usual)
+    }
+    expect(lstatSync(at('a.txt')).mode & 0o777).toBe(0o600)
+    const recorded = listRecords(workspace.undo.places).map(readRecord)
+    expect(recorded).toMatchObject([{ changes: [{ path: at('a.txt'), after: { mode: 0o600 } }] }])
+  })
+
+  test('a folder that became a link after the path was judged is noticed, and nothing is written behind it', async () => {
+    mkdirSync(at('dir'))
+    mkdirSync(at('elsewhere'))
+    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'dir/a.txt' }])
+    rmSync(at('dir'), { recursive: true })
+    symlinkSync(at('elsewhere'), at('dir'))
+    await expect(files.update('dir/a.txt', () => Buffer.from('ours'))).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(readdirSync(at('elsewhere'))).toEqual([])
+    expect(effects).toEqual([])
+  })
+
+  test('a move to a name that was taken meanwhile records nothing', async () => {
+    writeFileSync(at('a.txt'), 'ours')
+    const access = [
+      { kind: 'file_delete', path: 'a.txt' },
+      { kind: 'file_write', path: 'new/b.txt' },
+    ] as const
+    const { files, effects } = workspace.call(access)
+    mkdirSync(at('new'))
+    writeFileSync(at('new/b.txt'), 'theirs')
+    await expect(files.move('a.txt', 'new/b.txt')).rejects.toMatchObject({ code: 'conflict' })
+    expect([text('a.txt'), text('new/b.txt')]).toEqual(['ours', 'theirs'])
+    expect(effects).toEqual([])
   })
 
   test('writes a file with other names only when that was confirmed, and then all names see it', async () => {

@@ -6,11 +6,12 @@ import type { Effect } from '../core/effects.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import type { DirectoryEntry, OpenFile, Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
+import { absolutePath } from '../core/real-path.ts'
 import { changedMeanwhile, PERMISSION_BITS, refuseIrregular } from './entry.ts'
 import { readPart } from './file-content.ts'
 import { moveEntry } from './move-entry.ts'
 import type { PathLocks } from './path-locks.ts'
-import { refuseFolderSpelling, toAbsolute } from './paths.ts'
+import { refuseFolderSpelling } from './paths.ts'
 import { HAS_PROC, LOOK_ONLY, pinDirectory, placeOf, reopenForReading } from './pinned-directory.ts'
 import { removeEntry } from './remove-entry.ts'
 import { type CallScope, locateAsJudged, locateForReading } from './scope.ts'
@@ -45,7 +46,7 @@ export function createScopedFs(options: ScopedFsOptions): CallFiles {
     effects,
     files: {
       receipts: options.receipts,
-      resolve: path => toAbsolute(options.cwd, path),
+      resolve: path => absolutePath(path, options.cwd),
       open: async path => openForReading(scope, path),
       list: path => listFolder(scope, path),
       update: (path, change, updateOptions) => updateFile(scope, path, change, updateOptions ?? {}),

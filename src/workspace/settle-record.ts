@@ -1,20 +1,23 @@
+import { ToolError } from '../core/errors.ts'
 import { type Observed, sameState } from './entry.ts'
 import { createObserver } from './observer.ts'
 import type { Change, ChangeRecord } from './undo-record.ts'
 
 /**
  * After a failure in the middle: keeps of a record what did happen, by looking at the disk. `possible`: the others are
- * known not to have.
+ * known not to have, so that what is there now is somebody else's.
  */
 export async function settleRecord(
   record: ChangeRecord,
-  possible: (change: Change) => boolean = () => true,
+  possible: readonly Change[] = record.changes,
 ): Promise<void> {
+  const candidates = new Set(possible)
   const done: Change[] = []
   const observer = createObserver()
   try {
     for (const change of record.changes) {
-      if (possible(change) && hasHappened(change, await observer.observe(change.path))) done.push(change)
+      if (candidates.has(change) && hasHappened(change, await observer.observe(change.path)))
+        done.push(change)
       else record.forget(change)
     }
   } finally {
@@ -22,6 +25,11 @@ export async function settleRecord(
   }
   if (done.length > 0) record.commit(done)
   else record.abort()
+}
+
+/** A conflict says that nothing of ours was kept: what was changed on the way is as before. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ToolError && error.code === 'conflict'
 }
 
 /**

@@ -14,10 +14,10 @@ import type { CallFiles } from '../core/call.ts'
 import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
-import { isInside } from '../core/real-path.ts'
+import { absolutePath, isInside } from '../core/real-path.ts'
 import { sha256 } from './file-content.ts'
 import { createPathLocks } from './path-locks.ts'
-import { followLinks, toAbsolute } from './paths.ts'
+import { followLinks } from './paths.ts'
 import { createScopedFs } from './scoped-fs.ts'
 import { openUndoStore, type UndoStore } from './undo-store.ts'
 
@@ -121,7 +121,7 @@ export function testPermit(root: string, access: readonly Access[]): Permit {
   for (const each of access) {
     if (!('path' in each)) continue
     try {
-      const absolute = toAbsolute(root, each.path)
+      const absolute = absolutePath(each.path, root)
       judged.set(absolute, followLinks(absolute).real)
     } catch {
       // Not judged: the call will be refused.

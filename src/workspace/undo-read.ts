@@ -99,6 +99,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
       if (header !== undefined) break
       header = line.header
     } else if ('change' in line) changes.push(line.change)
+    else if ('instead' in line) changes[changes.length - 1] = line.instead
     else if ('temporary' in line) {
       temporaries.push({
         path: line.temporary,

@@ -14,7 +14,7 @@ import type { RecordFile } from './record-file.ts'
 // (recovery.ts): so every change is either not there or can be undone.
 //
 // A kill cannot lose what was written, only a loss of power can: records are synced in batches soon after they are
-// complete (undo-store.ts), contents that have a file of their own are left to the system.
+// complete (batch-sync.ts), contents that have a file of their own are left to the system.
 
 export interface CallReference {
   readonly id: string
@@ -69,6 +69,8 @@ export type RecordLine =
   /** A folder that is made writable for the moment, and the mode it gets back. */
   | { opened: string; mode: number }
   | { change: Change }
+  /** The change before it turned out to be this one. */
+  | { instead: Change }
   /** What the index of a repository says after the changes, whatever git saw of the disk (git-index-digest.ts). */
   | { gitIndex: string; path: string }
   /** The record is complete: all changes happened, or only these of them, by their order. */
@@ -195,6 +197,12 @@ export class ChangeRecord {
   add(change: Change): void {
     this.changes.push(change)
     this.#append({ change })
+  }
+
+  /** The last change turned out to be another one than was announced. */
+  correct(change: Change): void {
+    this.changes[this.changes.length - 1] = change
+    this.#append({ instead: change })
   }
 
   /** Names a temporary file or folder before it is created, so that the next start can remove it after a kill. */

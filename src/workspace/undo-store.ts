@@ -22,8 +22,10 @@ export interface UndoStore {
   readonly places: StorePlaces
   /** Starts the record of one change, or of many that belong together. */
   begin(call: CallReference, undoes?: readonly string[]): ChangeRecord
-  /** The names in this folder survive a loss of power from a moment later on; the records of their changes do before. */
+  /** After a change was recorded: the names in this folder survive a loss of power from a moment later on. */
   syncSoon(folder: PinnedDirectory): void
+  /** Of a file that was replaced. */
+  closeSoon(descriptor: number): void
   /** Waits until everything so far would survive a loss of power. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -70,6 +72,7 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
       })
     },
     syncSoon: syncing.folder,
+    closeSoon: syncing.closeSoon,
     flush: syncing.flush,
     async close() {
       files.close()
@@ -84,12 +87,8 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
 function createRecordFiles(places: StorePlaces, syncing: BatchSync, fullBytes: number) {
   const free: RecordFile[] = []
   const retire = (file: RecordFile): void => {
-    if (file.isGone()) {
-      file.close()
-      return
-    }
-    if (file.size === 0) rmSync(file.path)
-    else renameSync(file.path, join(places.calls, recordName(file.id, file.totalBytes)))
+    if (file.size === 0 && !file.isGone()) rmSync(file.path)
+    else if (!file.isGone()) renameSync(file.path, join(places.calls, recordName(file.id, file.totalBytes)))
     syncing.lastRecord(file)
   }
   return {

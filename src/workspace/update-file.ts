@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FileChange, UpdateOptions } from '../core/files.ts'
-import type { Resolved } from '../core/real-path.ts'
 import { openRegular, PERMISSION_BITS } from './entry.ts'
 import { readAll, sha256 } from './file-content.ts'
 import { NewFolders } from './new-folders.ts'
@@ -13,7 +12,6 @@ import {
   asideOf,
   copyIntoPlace,
   discardReplacement,
-  NameTaken,
   newTemporary,
   type Prepared,
   prepareReplacement,
@@ -23,7 +21,7 @@ import {
   type Seen,
 } from './replace-file.ts'
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
-import { settleRecord } from './settle-record.ts'
+import { isConflict, settleRecord } from './settle-record.ts'
 import { type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
 
 const BEING_WRITTEN_MS = 200
@@ -38,22 +36,11 @@ interface Target {
   readonly missing: readonly string[]
   readonly name: string
   readonly real: string
-  /** When it was looked for, there was nothing. */
-  readonly isFree: boolean
 }
 
 interface Before extends Seen {
   /** How many names it has. */
   readonly names: number
-}
-
-interface Write {
-  readonly folder: PinnedDirectory
-  readonly name: string
-  readonly before: Before | null
-  readonly content: Uint8Array
-  readonly hash: string
-  readonly settle: () => void
 }
 
 /** Files.update: see there. */
@@ -63,43 +50,25 @@ export async function updateFile(
   change: FileChange,
   options: UpdateOptions,
 ): Promise<Effect> {
-  const place = locateForWriting(scope, path)
-  if (place.missing.length === 0)
-    return scope.locks.hold([place.real], () => updateAt(scope, place, change, options))
-  try {
-    // Taking a free name needs no lock: it fails when another process was faster.
-    return await scope.locks.takeTurn(place.real, () => updateAt(scope, place, change, options))
-  } catch (error) {
-    if (!(error instanceof NameTaken)) throw error
-    return scope.locks.hold([place.real], () =>
-      updateAt(scope, locateForWriting(scope, path), change, options),
-    )
-  }
-}
-
-async function updateAt(
-  scope: CallScope,
-  place: Resolved,
-  change: FileChange,
-  options: UpdateOptions,
-): Promise<Effect> {
-  const missing = place.missing.slice(0, -1)
-  if (missing.length > 0 && options.createDirectories !== true) {
-    throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
-  }
-  const isFree = place.missing.length > 0
-  const folder = pinDirectory(isFree ? place.existing : dirname(place.real))
-  const target = { folder, missing, name: basename(place.real), real: place.real, isFree }
-  try {
-    return await updateIn(scope, target, change)
-  } finally {
-    folder.close()
-  }
+  const first = locateForWriting(scope, path)
+  return scope.locks.hold([first.real], async () => {
+    // The call may have waited for the lock, and folders that were missing may be there by now.
+    const place = first.missing.length > 1 ? locateForWriting(scope, path) : first
+    const missing = place.missing.slice(0, -1)
+    if (missing.length > 0 && options.createDirectories !== true) {
+      throw new ToolError('not_found', `The folder does not exist: ${dirname(place.real)}`)
+    }
+    const folder = pinDirectory(place.missing.length === 0 ? dirname(place.real) : place.existing)
+    try {
+      return await updateIn(scope, { folder, missing, name: basename(place.real), real: place.real }, change)
+    } finally {
+      folder.close()
+    }
+  })
 }
 
 async function updateIn(scope: CallScope, target: Target, change: FileChange): Promise<Effect> {
   const before = target.missing.length > 0 ? null : await readBefore(scope, target)
-  if (before !== null && target.isFree) throw new NameTaken(target.real)
   const mode = before === null ? null : before.stat.mode & PERMISSION_BITS
   const content = change(before?.bytes ?? null, { path: target.real, mode, sha256: before?.sha256 ?? null })
   const hash = sha256(content)
@@ -116,20 +85,22 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   scope.assertOpen()
   const record = scope.undo.begin(scope.call)
   const folders = new NewFolders(target.folder, target.missing)
+  let isVisible = false
   try {
     const folder = createFolders(scope, record, folders)
-    const settle = (): void => {
-      // The wait for the disk gives a program that is just writing the old file time to show it.
-      if (before !== null && isContended(scope, target.real, before)) folder.sync()
-      for (const each of [folder, ...folders.parents()]) scope.undo.syncSoon(each)
-    }
-    const made = await write(record, { folder, name: target.name, before, content, hash, settle })
-    record.commit([...folders.withoutForeign(record.changes.slice(0, target.missing.length)), made])
+    const replacement = { folder, name: target.name, seen: before, content, sha256: hash, sync: true }
+    const ready = await prepareWrite(record, { ...replacement, temporary: newTemporary() })
+    isVisible = true
+    await finishWrite(scope, target, ready)
+    record.commit(folders.withoutForeign(record.changes))
+    for (const each of [folder, ...folders.parents()]) scope.undo.syncSoon(each)
   } catch (error) {
     folders.takeBack()
-    // A folder that somebody else made, or a file that has the name by now, is not our doing.
-    const ours = new Set(folders.withoutForeign(record.changes))
-    await settleRecord(record, change => ours.has(change) && !isTakenFile(error, change))
+    const mayBeThere = isVisible && !isConflict(error)
+    await settleRecord(
+      record,
+      mayBeThere ? folders.withoutForeign(record.changes) : folders.ownFolders(record.changes),
+    )
     throw error
   } finally {
     folders.close()
@@ -137,10 +108,6 @@ async function updateIn(scope: CallScope, target: Target, change: FileChange): P
   }
   scope.receipts.set(target.real, hash)
   return lastEffect(record)
-}
-
-function isTakenFile(error: unknown, { entry }: Change): boolean {
-  return error instanceof NameTaken && entry === 'file'
 }
 
 const JUST_NOW_MS = 1000
@@ -203,62 +170,78 @@ export function createFolders(scope: CallScope, record: ChangeRecord, folders: N
   return folders.create()
 }
 
-/** What the system gave to the last new file: nearly always what it gives to the next one. */
-let usualMode = 0o644
+interface Write extends Replacement {
+  readonly seen: Before | null
+}
 
-/** Returns the change as it was made, which may not be the one that was announced. */
-async function write(record: ChangeRecord, options: Write): Promise<Change> {
-  const { folder, name, before, content, hash, settle } = options
-  const temporary = newTemporary()
-  const replacement = { folder, name, seen: before, content, sha256: hash, temporary, sync: true }
-  record.temporary(join(folder.real, temporary))
-  record.temporary(join(folder.real, asideOf(temporary)))
-  const { change, made } = await prepare(record, options, replacement).catch((error: unknown) => {
-    discardReplacement(replacement)
-    throw error
-  })
-  if (before === null) usualMode = made.mode
-  if (before !== null && before.names > 1) await copyIntoPlace(replacement, before)
-  else await putReplacement(replacement, made, settle)
-  return change
+interface Ready {
+  readonly write: Write
+  readonly made: Prepared
 }
 
 /** Nothing is visible yet, and the record says what will be. */
-async function prepare(
-  record: ChangeRecord,
-  options: Write,
-  replacement: Replacement,
-): Promise<{ change: Change; made: Prepared }> {
-  if (options.before !== null && options.before.bytes.length > INLINE_BYTES) {
-    record.seal()
-    // What is large is packed and kept while the new content is on its way to the disk.
-    const making = [describe(record, options), prepareReplacement(replacement)] as const
-    // Both have ended before one of them can fail the call.
-    await Promise.allSettled(making)
-    const [announced, made] = await Promise.all(making)
-    return { change: addWithMode(record, announced, made.mode), made }
+async function prepareWrite(record: ChangeRecord, write: Write): Promise<Ready> {
+  const { folder, temporary, seen } = write
+  record.temporary(join(folder.real, temporary))
+  record.temporary(join(folder.real, asideOf(temporary)))
+  try {
+    const isLarge = seen !== null && seen.bytes.length > INLINE_BYTES
+    const made = await (isLarge ? prepareLarge(record, write) : prepareSmall(record, write))
+    return { write, made }
+  } catch (error) {
+    discardReplacement(write)
+    throw error
   }
-  const announced = await describe(record, options)
-  record.add(announced)
-  record.seal()
-  const made = await prepareReplacement(replacement)
-  const asMade = made.mode === announced.after.mode
-  return { change: asMade ? announced : addWithMode(record, announced, made.mode), made }
 }
 
-function addWithMode(record: ChangeRecord, announced: Announced, mode: number): Change {
-  const change = { ...announced, after: { ...announced.after, mode } }
-  record.add(change)
+async function prepareSmall(record: ChangeRecord, write: Write): Promise<Prepared> {
+  const announced = await describe(record, write)
+  record.add(announced)
   record.seal()
-  return change
+  const made = await prepareReplacement(write)
+  if (made.mode !== announced.after.mode) {
+    record.correct(withMode(announced, made.mode))
+    record.seal()
+  }
+  return made
+}
+
+/** What is large is packed and kept while the new content is on its way to the disk. */
+async function prepareLarge(record: ChangeRecord, write: Write): Promise<Prepared> {
+  record.seal()
+  const making = [describe(record, write), prepareReplacement(write)] as const
+  // Both have ended before one of them can fail the call.
+  await Promise.allSettled(making)
+  const [announced, made] = await Promise.all(making)
+  record.add(withMode(announced, made.mode))
+  record.seal()
+  return made
+}
+
+async function finishWrite(scope: CallScope, { real }: Target, { write, made }: Ready): Promise<void> {
+  const { folder, seen } = write
+  if (seen !== null && seen.names > 1) {
+    await copyIntoPlace(write, seen)
+    return
+  }
+  await putReplacement(write, made, {
+    settle() {
+      // The wait for the disk gives a program that is just writing the old file time to show it.
+      if (seen !== null && isContended(scope, real, seen)) folder.sync()
+    },
+    closeSoon: scope.undo.closeSoon,
+  })
 }
 
 type Announced = Change & { after: EntryState }
 
-async function describe(record: ChangeRecord, options: Write): Promise<Announced> {
-  const { folder, name, before, content, hash } = options
+/** What the system will make of a new file, unless the folder has rules of its own. */
+const USUAL_MODE = 0o666 & ~process.umask()
+
+async function describe(record: ChangeRecord, write: Write): Promise<Announced> {
+  const { folder, name, seen: before, content, sha256: hash } = write
   const kept = before !== null && (await record.keepBytes(before.bytes, before.sha256))
-  const mode = before === null ? usualMode : before.stat.mode & PERMISSION_BITS
+  const mode = before === null ? USUAL_MODE : before.stat.mode & PERMISSION_BITS
   return {
     change: before === null ? 'created' : 'changed',
     path: join(folder.real, name),
@@ -269,6 +252,10 @@ async function describe(record: ChangeRecord, options: Write): Promise<Announced
     ...(before !== null && !kept ? { undoable: false } : {}),
     ...(before !== null && before.names > 1 ? { inPlace: {} } : {}),
   }
+}
+
+function withMode(change: Announced, mode: number): Announced {
+  return { ...change, after: { ...change.after, mode } }
 }
 
 function stateOf(before: Before): EntryState {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { ToolError } from '../../src/core/errors.ts'
@@ -12,10 +12,11 @@ const file = join(root, 'contended.txt')
 const fileOf = (n: number): string => (kind === 'creator' ? `new/${n}.txt` : 'contended.txt')
 const log = (entry: object): void => appendFileSync(join(root, `${name}.log`), `${JSON.stringify(entry)}\n`)
 
-/** The same moment in all processes: they meet at each file. */
-async function beat(n: number): Promise<void> {
-  const moment = statSync(root).birthtimeMs + 1000 + n * 4
-  while (Date.now() < moment) await setImmediate()
+/** Waits until the other creator is at the same file. */
+async function meet(n: number): Promise<void> {
+  writeFileSync(join(root, `at-${name}`), String(n))
+  const other = join(root, name === 'one' ? 'at-two' : 'at-one')
+  while (!existsSync(other) || Number(readFileSync(other, 'utf8')) < n) await setImmediate()
 }
 
 if (kind === 'editor') {
@@ -31,7 +32,7 @@ if (kind === 'editor') {
   for (let n = 0; n < Number(count); n += 1) {
     const wrote = `${name} ${n}`
     let saw = ''
-    if (kind === 'creator') await beat(n)
+    if (kind === 'creator') await meet(n)
     try {
       const path = fileOf(n)
       await workspace.call([{ kind: 'file_write', path }]).files.update(

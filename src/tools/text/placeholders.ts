@@ -38,11 +38,12 @@ function mayBegin(text: string, start: number, end: number): boolean {
   return false
 }
 
-const BEGINNINGS = new Set([...'/#-;%*<{"\'Rr.[('].map(sign => sign.charCodeAt(0)))
-
 // Comment signs of the common languages, then dots, brackets and spaces.
 const OPENING = String.raw`(?:\/\/+|#+|--+|;+|%+|\/?\*+|<!--|\{\/\*|"""|'''|REM\b|')`
 const FILLING = String.raw`[\s.…·\[({<]*`
+
+/** Whatever `OPENING` and `MARKED` can begin with; what is not ASCII may. */
+const BEGINNINGS = new Set([...'/#-;%*<{"\'Rr.[('].map(sign => sign.charCodeAt(0)))
 
 /** A comment that says nothing but three dots. */
 const BARE = new RegExp(String.raw`^${OPENING}\s*[[({]?\s*(?:\.{3,}|…)\s*[\])}]?\s*(?:\*+\/\}?|-->)?$`, 'i')
