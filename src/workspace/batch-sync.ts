@@ -1,4 +1,4 @@
-import { close, closeSync, fsync } from 'node:fs'
+import { close, fsync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import type { RecordFile } from './record-file.ts'
@@ -81,8 +81,9 @@ export function createBatchSync(): BatchSync {
       }
     },
     closeSoon(descriptor) {
-      if (replaced.length === MOST_OPEN) return closeSync(descriptor)
       replaced.push(descriptor)
+      // Another thread closes them, whether or not the timer ever gets its turn.
+      if (replaced.length === MOST_OPEN) for (const each of replaced.splice(0)) close(each, ignore)
       soon()
     },
   }
