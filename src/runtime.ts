@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose.ts'
 import type { Access } from './core/access.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
@@ -82,6 +83,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { registry, parts } = await compose(options)
   const runs = createRuns(parts.places)
   const recovered = lazyValue(() => recover(parts))
+  const isLongRow = createRowCheck()
 
   const toCall = async (request: CallRequest): Promise<Call> => ({
     id: `call_${randomUUID()}`,
@@ -106,6 +108,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     openRun: runs.open,
     async call(request) {
       await recovered()
+      if (isLongRow()) await setImmediate()
       const call = await toCall(request)
       try {
         return await callTool(parts.calls, call)
@@ -159,6 +162,22 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       for (const id of runs.anonymous()) endRun(parts.places, id)
       await parts.close()
     },
+  }
+}
+
+const LONGEST_ROW_MS = 50
+
+/**
+ * Short calls wait for nothing, and a row of them would keep every timer waiting: that which brings the log to the disk is
+ * one. True now and then: the process should look at them.
+ */
+function createRowCheck(): () => boolean {
+  let last = performance.now()
+  return () => {
+    const now = performance.now()
+    if (now - last < LONGEST_ROW_MS) return false
+    last = now
+    return true
   }
 }
 

@@ -25,3 +25,17 @@ test('a run that could not be opened can be opened later', async () => {
   write('.kogu/runs/nightly.json', '{"format":1,"receipts":[],"labels":[],"variables":{}}')
   expect(await runtime.openRun('nightly')).toMatchObject({ id: 'nightly' })
 })
+
+test('a row of short calls does not keep timers waiting', async () => {
+  opened = await openTestRuntime()
+  const { runtime, write } = opened
+  write('a.txt', 'old\n')
+  let fired = false
+  setTimeout(() => {
+    fired = true
+  }, 10)
+  const started = performance.now()
+  while (!fired && performance.now() - started < 5000)
+    await runtime.call({ tool: 'read_file', input: { path: 'a.txt' }, run: 'row' })
+  expect(fired).toBe(true)
+})

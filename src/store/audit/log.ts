@@ -30,6 +30,7 @@ class FileAuditLog implements AuditLog {
   #timer: NodeJS.Timeout | undefined
   #syncing: Promise<void> | undefined
   #closed = false
+  #last = { ms: Number.NaN, text: '' }
   /** A sync that failed: events may be lost, so none is accepted any more. */
   #failure: unknown
 
@@ -76,7 +77,10 @@ class FileAuditLog implements AuditLog {
   }
 
   #at(): string {
-    return new Date(this.#options.now()).toISOString()
+    const ms = this.#options.now()
+    // The two events of a short call often have the same.
+    if (this.#last.ms !== ms) this.#last = { ms, text: new Date(ms).toISOString() }
+    return this.#last.text
   }
 
   /** The segment that the next event goes to. */
