@@ -1,7 +1,7 @@
-import { applyPatch } from 'diff'
+import { applyPatch, parsePatch } from 'diff'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { summarizeDiff } from './unified-diff.ts'
+import { countLines, summarizeDiff } from './unified-diff.ts'
 
 const line = fc.constantFrom('a', 'b', 'c', '', '+', '-x', '\\ No newline at end of file', 'd\r')
 const text = fc
@@ -15,6 +15,23 @@ describe('a unified diff', () => {
         const [old, fresh] = [head + before + tail, head + after + tail]
         const { diff } = summarizeDiff(old, fresh, 'file.txt')
         expect(diff === '' ? old : applyPatch(old, diff ?? '')).toBe(fresh)
+      }),
+      { numRuns: 2000, seed: 7 },
+    )
+  })
+
+  test('has three lines of context but at the ends of the file, as patch programs expect', () => {
+    fc.assert(
+      fc.property(text, text, text, text, (head, before, after, tail) => {
+        const old = head + before + tail
+        const { diff } = summarizeDiff(old, head + after + tail, 'file.txt')
+        for (const { oldStart, oldLines, lines } of parsePatch(diff ?? '')[0]?.hunks ?? []) {
+          const shown = lines.filter(each => !each.startsWith('\\'))
+          const above = shown.findIndex(each => !each.startsWith(' '))
+          const below = shown.length - 1 - shown.findLastIndex(each => !each.startsWith(' '))
+          if (above < 3) expect(oldStart).toBeLessThanOrEqual(1)
+          if (below < 3) expect(oldStart + oldLines - 1).toBeGreaterThanOrEqual(countLines(old))
+        }
       }),
       { numRuns: 2000, seed: 7 },
     )

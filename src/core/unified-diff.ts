@@ -35,6 +35,7 @@ export function summarizeDiff(before: string, after: string, name: string): Diff
   const cutAtEnd = tail > 0
   // The window ends inside the text, not at the end of the file.
   if (cutAtEnd) for (const hunk of patch.hunks) hunk.lines = hunk.lines.filter(line => !line.startsWith('\\'))
+  addContext(patch.hunks, before.slice(0, head), before.slice(before.length - tail))
   const text = formatPatch(patch).replace(/^=+\n/, '')
   return { diff: text.length > MOST_CHARACTERS ? shorten(text) : text, added, removed }
 }
@@ -78,6 +79,55 @@ function oneHunk(before: string, after: string): StructuredPatchHunk | undefined
       ...below.map(line => ` ${line}`),
     ],
   }
+}
+
+/**
+ * Lines that repeat may put a difference close to an end of what was compared. Less context than usual would say that the
+ * file begins or ends there.
+ */
+function addContext(hunks: readonly StructuredPatchHunk[], above: string, below: string): void {
+  const [first, last] = [hunks[0], hunks.at(-1)]
+  if (first === undefined || last === undefined) return
+  const isContext = (line: string): boolean => line.startsWith(' ')
+  const leading = first.lines.findIndex(line => !isContext(line))
+  const missingAbove = lastLines(above, CONTEXT - leading)
+  first.lines.unshift(...missingAbove)
+  first.oldStart -= missingAbove.length
+  first.newStart -= missingAbove.length
+  const trailing = last.lines.length - 1 - last.lines.findLastIndex(line => !isContext(line))
+  const missingBelow = firstLines(below, CONTEXT - trailing)
+  last.lines.push(...missingBelow.shown)
+  for (const [hunk, count] of [
+    [first, missingAbove.length],
+    [last, missingBelow.count],
+  ] as const) {
+    hunk.oldLines += count
+    hunk.newLines += count
+  }
+}
+
+function lastLines(text: string, count: number): string[] {
+  let start = text.length
+  for (let lines = 0; lines < count && start > 0; lines += 1)
+    start = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1
+  return start === text.length
+    ? []
+    : text
+        .slice(start, -1)
+        .split('\n')
+        .map(line => ` ${line}`)
+}
+
+function firstLines(text: string, most: number): { shown: string[]; count: number } {
+  const shown: string[] = []
+  let count = 0
+  for (let at = 0; count < most && at < text.length; count += 1) {
+    const end = text.indexOf('\n', at)
+    shown.push(` ${text.slice(at, end === -1 ? text.length : end)}`)
+    if (end === -1) shown.push('\\ No newline at end of file')
+    at = end === -1 ? text.length : end + 1
+  }
+  return { shown, count }
 }
 
 function shorten(diff: string): string {

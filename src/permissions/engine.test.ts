@@ -132,6 +132,14 @@ describe('rules', () => {
     }
   })
 
+  test('a rule for every tool forbids for every tool, and allows for none', () => {
+    const engine = createTestEngine([{ decision: 'deny', tool: ['*'], path: ['secret/**'] }])
+    expect(outcome(engine, 'read_file', read('secret/x'))).toBe('deny')
+    expect(outcome(engine, 'write_file', { kind: 'file_write', path: 'secret/x' })).toBe('deny')
+    const wide = createTestEngine([{ decision: 'allow', tool: ['*'], path: ['**'] }])
+    expect(outcome(wide, 'write_file', { kind: 'file_write', path: 'a' })).toBe('ask')
+  })
+
   test('one denied access denies the whole call', () => {
     const engine = createTestEngine([{ decision: 'deny', path: ['b'] }])
     expect(outcome(engine, 'move_file', [read('a'), read('b')])).toBe('deny')

@@ -1,6 +1,6 @@
 import type { Outcome } from '../core/decision.ts'
 import { closest } from '../core/suggest.ts'
-import type { Conditions, Rule } from './rules.ts'
+import { type Conditions, isForEveryTool, type Rule } from './rules.ts'
 
 export interface LintFinding {
   readonly rule: string
@@ -26,6 +26,7 @@ function ownFindings(rule: Rule, toolNames: readonly string[], now: number): Lin
   const findings: LintFinding[] = []
   if (expires !== undefined && expires <= now) findings.push(finding(rule, 'expired', 'it has expired.'))
   for (const name of (toList(tool) ?? []).map(String)) {
+    if (isForEveryTool(rule.definition)) break
     if (toolNames.includes(name.toLowerCase())) continue
     const near = closest(name, toolNames)
     const hint = near === undefined ? '' : ` Did you mean '${near}'?`

@@ -88,7 +88,7 @@ export function compileRule(
   canonical: CanonicalName,
 ): Rule {
   const id = definition.id ?? `${definition.decision}-${index + 1}`
-  const tools = toList(definition.tool)?.map(canonical)
+  const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)?.map(canonical)
   const exceptedTools = new Set(toList(definition.except?.tool)?.map(canonical))
   const matcher = itemMatcher(definition, tools, context)
   return {
@@ -114,6 +114,11 @@ export function compileRule(
     },
     matches: matcher,
   }
+}
+
+/** `tool = "*"`, as in other programs. Only to forbid and to ask: what is allowed has to be named. */
+export function isForEveryTool({ decision, tool }: RuleDefinition): boolean {
+  return decision !== 'allow' && toList(tool)?.includes('*') === true
 }
 
 type ItemMatcher = (item: Item, request: JudgeRequest) => boolean

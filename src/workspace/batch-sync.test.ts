@@ -65,3 +65,23 @@ test('records are on the disk before the folders whose changes they hold', async
   expect(order).toEqual(['record, with 1 more open'])
   folder.close()
 })
+
+test('a record that ends while it is being synced is synced once more before it is closed', async () => {
+  const sync = createBatchSync()
+  const file = new RecordFile(base, 'record')
+  const done: string[] = []
+  const [syncRecord, closeRecord] = [file.sync.bind(file), file.close.bind(file)]
+  file.sync = async () => {
+    done.push('sync')
+    if (done.length === 1) sync.lastRecord(file)
+    await syncRecord()
+  }
+  file.close = async () => {
+    done.push('close')
+    await closeRecord()
+  }
+  sync.record(file)
+  await sync.flush()
+  await sync.flush()
+  expect(done).toEqual(['sync', 'sync', 'close'])
+})

@@ -37,12 +37,15 @@ export function createBatchSync(): BatchSync {
   const runAll = async (): Promise<void> => {
     const batch = [...records]
     records.clear()
+    // Those that end while others are being synced wait for the next time.
+    const last = new Set(ended)
+    ended.clear()
     const descriptors = [...folders.values()]
     folders.clear()
     const closing = replaced.splice(0)
     for (const file of batch) {
       await file.sync().catch(ignore)
-      if (ended.delete(file)) await file.close().catch(ignore)
+      if (last.has(file)) await file.close().catch(ignore)
     }
     for (const descriptor of descriptors) await syncAsync(descriptor).catch(ignore)
     await Promise.all([...descriptors, ...closing].map(each => closeAsync(each).catch(ignore)))

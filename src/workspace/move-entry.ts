@@ -8,7 +8,8 @@ import { readAll, sha256 } from './file-content.ts'
 import { NewFolders } from './new-folders.ts'
 import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import { deletion } from './remove-entry.ts'
-import { asideOf, newTemporary, renameNew, renameOver, type Seen } from './replace-file.ts'
+import { renameNew, renameOver, type Seen } from './rename-over.ts'
+import { asideOf, newTemporary } from './replace-file.ts'
 import { type CallScope, isDeclared, locateEntry, requireChangeable } from './scope.ts'
 import { isConflict, settleRecord } from './settle-record.ts'
 import { isUnchanged, ownerOf, surveyTree, type TreeEntry } from './tree.ts'
@@ -200,7 +201,10 @@ async function rename(source: End, target: End, options: Rename): Promise<void> 
       const { ino, size } = lstatSync(from)
       const restore = (now: string): void => linkSync(now, from)
       const incoming = { path: from, ino, size, sha256, restore }
-      const settle = (): void => target.folder.sync()
+      const settle = (): boolean => {
+        target.folder.sync()
+        return true
+      }
       await renameOver(incoming, { ...target, seen: replaced, spare, settle, closeSoon })
       return
     }

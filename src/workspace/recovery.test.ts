@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256 } from './file-content.ts'
@@ -13,6 +13,8 @@ import type { UndoStore } from './undo-store.ts'
 let workspace: TestWorkspace
 const at = (path: string): string => join(workspace.root, path)
 const state = (text: string): Change['before'] => ({ mode: 0o644, size: text.length, sha256: sha256(text) })
+
+const NOTHING = { mode: 0, size: 0 }
 
 beforeEach(() => {
   workspace = createTestWorkspace()
@@ -49,6 +51,36 @@ test('a change that happened becomes undoable, one that did not is forgotten', a
   const [call] = listCalls(workspace.undo)
   expect(call?.records.flatMap(record => record.changes.map(change => change.path))).toEqual([at('done')])
   expect(await recover()).toEqual({ completed: 0, dropped: 0, problems: [] })
+})
+
+test('a file that somebody else made while ours still waited beside it is not our doing', async () => {
+  const draft = '.kogu-tmp-00112233445566aa'
+  writeFileSync(at(draft), 'same')
+  writeFileSync(at('new'), 'same')
+  await leaveBehind(record => {
+    record.temporary(at(draft))
+    record.add({ change: 'created', path: at('new'), entry: 'file', after: state('same') ?? NOTHING })
+  })
+  expect(await recover()).toEqual({ completed: 0, dropped: 1, problems: [] })
+  expect([existsSync(at('new')), existsSync(at(draft))]).toEqual([true, false])
+  expect(listCalls(workspace.undo)).toEqual([])
+})
+
+test('a file that had just got its name is ours, with the mode that it turned out to have', async () => {
+  const draft = '.kogu-tmp-00112233445566aa'
+  writeFileSync(at(draft), 'ours', { mode: 0o600 })
+  linkSync(at(draft), at('new'))
+  await leaveBehind(record => {
+    const change = { change: 'created', path: at('new'), entry: 'file' } as const
+    record.temporary(at(draft))
+    record.add({ ...change, after: state('ours') ?? NOTHING })
+    record.correct({ ...change, after: { ...(state('ours') ?? NOTHING), mode: 0o600 } })
+  })
+  expect(await recover()).toEqual({ completed: 1, dropped: 0, problems: [] })
+  expect(listCalls(workspace.undo)).toMatchObject([
+    { records: [{ changes: [{ path: at('new'), after: { mode: 0o600 } }] }] },
+  ])
+  expect(existsSync(at(draft))).toBe(false)
 })
 
 test('a file that is a mixture of old and new is completed; one that a person wrote since is not', async () => {

@@ -16,7 +16,7 @@ import { setMode } from './entry.ts'
 import { sha256 } from './file-content.ts'
 import { createObserver, type Observer } from './observer.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
-import { isTemporary, overwriteBytes } from './replace-file.ts'
+import { isDraftName, isTemporary, overwriteBytes } from './replace-file.ts'
 import { hasHappened } from './settle-record.ts'
 import { putBack, removeTree } from './tree.ts'
 import { closeAgain } from './undo-closed.ts'
@@ -157,11 +157,12 @@ async function reconcile(
     for (const change of record.changes) {
       if (change.inPlace !== undefined) attempt(problems, () => completeTorn(store, record, change, observer))
     }
+    const waiting = record.changes.filter(change => isWaiting(record, change, observer))
     for (const each of record.temporaries) attempt(problems, () => removeTemporary(observer, each))
     attempt(problems, () => closeAgain(observer, record.opened))
     const done: number[] = []
     for (const [index, change] of record.changes.entries()) {
-      if (!hasHappened(change, await observer.observe(change.path))) {
+      if (waiting.includes(change) || !hasHappened(change, await observer.observe(change.path))) {
         forgetAside(store, record, change)
         continue
       }
@@ -173,6 +174,31 @@ async function reconcile(
     return done
   } finally {
     observer.close()
+  }
+}
+
+/**
+ * The new content of a file still waits beside it under its temporary name: it had not taken its place, and whatever is
+ * there now is somebody else's.
+ */
+function isWaiting({ changes, temporaries }: SavedRecord, change: Change, observer: Observer): boolean {
+  const isWrite = change.after !== undefined && change.entry === 'file' && change.inPlace === undefined
+  if (!isWrite || changes.filter(({ entry }) => entry === 'file').length > 1) return false
+  const folder = dirname(change.path)
+  return temporaries
+    .filter(({ path }) => dirname(path) === folder && isDraftName(basename(path)))
+    .some(({ path }) => {
+      const draft = lookIn(observer, path)
+      return draft !== undefined && draft.ino !== lookIn(observer, change.path)?.ino
+    })
+}
+
+function lookIn(observer: Observer, path: string): Stats | undefined {
+  try {
+    return lstatSync(observer.folder(dirname(path)).at(basename(path)), { throwIfNoEntry: false })
+  } catch (error) {
+    if (isSystemError(error) || error instanceof ToolError) return undefined
+    throw error
   }
 }
 

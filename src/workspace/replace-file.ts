@@ -7,43 +7,29 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  linkSync,
   lstatSync,
   openSync,
-  renameSync,
-  type Stats,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
-import { changedMeanwhile, openRegular, PERMISSION_BITS } from './entry.ts'
-import { hashFile, holds, syncFile, writeAll } from './file-content.ts'
+import { changedMeanwhile, PERMISSION_BITS } from './entry.ts'
+import { syncFile, writeAll } from './file-content.ts'
 import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
+import {
+  identityOf,
+  isAsSeen,
+  type Occupied,
+  removeIfThere,
+  renameNew,
+  renameOver,
+  type Seen,
+} from './rename-over.ts'
 import type { Owner } from './undo-record.ts'
 
 // How a file gets new content: a temporary sibling is written, synced, and renamed over it. At every moment, and after
 // a kill or a loss of power at any moment, the path holds the old content or the new one.
-//
-// A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
-// old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw, it
-// goes back and the caller is told. What remains: a program that has the file open, or is just opening
-// it, and writes nothing until after that look; and one that renames its own file over ours within the microseconds
-// between our two system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
-
-/** What tells whether a file is still the same. */
-interface Identity {
-  readonly ino: number
-  readonly size: number
-  readonly sha256: string
-}
-
-/** The file that the caller saw and means to replace. */
-export interface Seen {
-  readonly stat: Stats
-  readonly bytes: Uint8Array
-  readonly sha256: string
-}
 
 /** What the temporary sibling is made from. */
 export interface Draft {
@@ -77,6 +63,11 @@ export function newTemporary(): string {
 
 export function isTemporary(name: string): boolean {
   return /^\.kogu-tmp-[0-9a-f]{16}(-old|-gone)?$/.test(name)
+}
+
+/** Of a file that is to take the place of another. */
+export function isDraftName(name: string): boolean {
+  return isTemporary(name) && !/-(old|gone)$/.test(name)
 }
 
 /**
@@ -145,16 +136,17 @@ export async function putReplacement(
   try {
     if (seen === null) {
       renameNew(folder.at(temporary), folder, name)
-    } else {
-      const size = content.length
-      const incoming = { path: folder.at(temporary), ino, size, sha256, restore: () => undefined }
-      await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], ...after })
+      if (folder.isInPlace()) return
+      if (lstatSync(folder.at(name), { throwIfNoEntry: false })?.ino === ino) unlinkSync(folder.at(name))
+      throw movedFolder(folder.real)
     }
+    const size = content.length
+    const incoming = { path: folder.at(temporary), ino, size, sha256, restore: () => undefined }
+    await renameOver(incoming, { folder, name, seen, spare: [asideOf(temporary), temporary], ...after })
   } catch (error) {
     removeIfThere(folder.at(temporary))
     throw error
   }
-  if (!folder.isInPlace()) throw movedFolder(folder.real)
 }
 
 /**
@@ -199,134 +191,5 @@ function giveTo(descriptor: number, { uid, gid }: Owner): boolean {
     // Only root may give files away. The content is still the user's to change, under the user's own name.
     if (isSystemError(error) && error.code === 'EPERM') return false
     throw error
-  }
-}
-
-/** Renames a file or link to a name that is free. `link` fails when it is not, so that nothing is ever replaced. */
-export function renameNew(from: string, folder: PinnedDirectory, name: string): void {
-  try {
-    linkSync(from, folder.at(name))
-    unlinkSync(from)
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(join(folder.real, name))
-    if (!isWithoutHardLinks(error)) throw error
-    if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
-      throw changedMeanwhile(join(folder.real, name))
-    }
-    renameSync(from, folder.at(name))
-  }
-}
-
-/** A file on its way to a name. */
-export interface Incoming extends Identity {
-  readonly path: string
-  /** After a conflict: puts it back to where it came from. `now` is a name that it has at the moment. */
-  readonly restore: (now: string) => void
-}
-
-export interface Occupied {
-  readonly folder: PinnedDirectory
-  readonly name: string
-  readonly seen: Seen
-  /** Two free temporary names. */
-  readonly spare: readonly [string, string]
-  /** Between the rename and the last look: may give a program that is just opening the old file time to show it. */
-  readonly settle: () => void
-  /** Of the file that was replaced. */
-  readonly closeSoon: (descriptor: number) => void
-}
-
-/** Renames a file over the one that was seen; if that one turns out to be another by then, it goes back. */
-export async function renameOver(incoming: Incoming, to: Occupied): Promise<void> {
-  const { folder, name, seen, settle } = to
-  const [aside, second] = to.spare
-  const path = join(folder.real, name)
-  if (!giveSecondName(folder, name, aside)) {
-    if (!(await isAsSeen(folder, name, identityOf(seen)))) throw changedMeanwhile(path)
-    renameSync(incoming.path, folder.at(name))
-    settle()
-    return
-  }
-  try {
-    if (lstatSync(folder.at(aside)).ino !== seen.stat.ino) throw changedMeanwhile(path)
-    renameSync(incoming.path, folder.at(name))
-    settle()
-    if (await forgetIfAsSeen(folder.at(aside), to)) return
-    await putBackTheirs(to, aside, second, incoming)
-    incoming.restore(folder.at(second))
-    throw changedMeanwhile(path)
-  } catch (error) {
-    removeIfThere(folder.at(aside))
-    removeIfThere(folder.at(second))
-    throw error
-  }
-}
-
-/** The last look at the file that was replaced: it goes, unless somebody has written into it. */
-async function forgetIfAsSeen(path: string, { seen, closeSoon }: Occupied): Promise<boolean> {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    if (!(await holds(descriptor, seen.bytes))) return false
-    unlinkSync(path)
-    return true
-  } finally {
-    closeSoon(descriptor)
-  }
-}
-
-/**
- * What waits under `aside` is somebody's work that nobody has seen: it takes the place of ours again, which waits under
- * `second` then. And if somebody has written into ours by now, that is newer still and stays.
- */
-async function putBackTheirs(
-  { folder, name }: Occupied,
-  aside: string,
-  second: string,
-  mine: Identity,
-): Promise<void> {
-  if (!giveSecondName(folder, name, second) || !(await isAsSeen(folder, second, mine))) return
-  renameSync(folder.at(aside), folder.at(name))
-  if (!(await isAsSeen(folder, second, mine))) renameSync(folder.at(second), folder.at(name))
-}
-
-function identityOf({ stat, sha256 }: Seen): Identity {
-  return { ino: stat.ino, size: stat.size, sha256 }
-}
-
-async function isAsSeen(folder: PinnedDirectory, name: string, seen: Identity): Promise<boolean> {
-  const file = openRegular(folder, name)
-  if (file === undefined) return false
-  try {
-    if (file.stat.ino !== seen.ino || file.stat.size !== seen.size) return false
-    return (await hashFile(file.descriptor, file.stat.size)).sha256 === seen.sha256
-  } finally {
-    closeSync(file.descriptor)
-  }
-}
-
-function giveSecondName(folder: PinnedDirectory, name: string, aside: string): boolean {
-  try {
-    linkSync(folder.at(name), folder.at(aside))
-    return true
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') throw changedMeanwhile(join(folder.real, name))
-    if (isWithoutHardLinks(error)) return false
-    throw error
-  }
-}
-
-/** A file system without hard links, or a file of another user that the kernel does not let us link. */
-function isWithoutHardLinks(error: unknown): boolean {
-  return (
-    isSystemError(error) && ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(error.code ?? '')
-  )
-}
-
-/** Much cheaper than rmSync with `force`. */
-function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
   }
 }

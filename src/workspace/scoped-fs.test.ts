@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -7,7 +8,9 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
+  type Stats,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -181,6 +184,52 @@ describe('update', () => {
     expect(readdirSync(at('elsewhere'))).toEqual([])
     expect(effects).toEqual([])
   })
+
+  test.each([
+    ['a link', () => symlinkSync('other.txt', at('dir/a.txt'))],
+    ['a named pipe', () => execFileSync('mkfifo', [at('dir/a.txt')])],
+    ['another file', () => writeFileSync(at('dir/a.txt'), 'other')],
+  ])('%s that took the place of the file meanwhile stays', async (_what, swap) => {
+    mkdirSync(at('dir'))
+    writeFileSync(at('dir/a.txt'), 'old')
+    const { files, effects } = workspace.call([{ kind: 'file_write', path: 'dir/a.txt' }])
+    let swapped: Stats | undefined
+    const update = files.update('dir/a.txt', () => {
+      rmSync(at('dir/a.txt'))
+      swap()
+      swapped = lstatSync(at('dir/a.txt'))
+      return Buffer.from('ours')
+    })
+    await expect(update).rejects.toMatchObject({ code: 'conflict' })
+    expect(lstatSync(at('dir/a.txt'))).toMatchObject({ ino: swapped?.ino, mode: swapped?.mode })
+    expect([readdirSync(at('dir')), effects]).toEqual([['a.txt'], []])
+  })
+
+  test('a file whose mode was changed meanwhile is left alone', async () => {
+    writeFileSync(at('a.txt'), 'old')
+    const { files } = workspace.call([{ kind: 'file_write', path: 'a.txt' }])
+    const update = files.update('a.txt', () => {
+      chmodSync(at('a.txt'), 0o600)
+      return Buffer.from('ours')
+    })
+    await expect(update).rejects.toMatchObject({ code: 'conflict' })
+    expect([text('a.txt'), lstatSync(at('a.txt')).mode & 0o777]).toEqual(['old', 0o600])
+  })
+
+  test.each(['a.txt', 'new.txt'])(
+    'in a folder that was moved away meanwhile, %s is as it was',
+    async name => {
+      mkdirSync(at('dir'))
+      writeFileSync(at('dir/a.txt'), 'old')
+      const { files, effects } = workspace.call([{ kind: 'file_write', path: `dir/${name}` }])
+      const update = files.update(`dir/${name}`, () => {
+        renameSync(at('dir'), at('moved'))
+        return Buffer.from('ours')
+      })
+      await expect(update).rejects.toMatchObject({ code: 'conflict' })
+      expect([readdirSync(at('moved')), text('moved/a.txt'), effects]).toEqual([['a.txt'], 'old', []])
+    },
+  )
 
   test('a move to a name that was taken meanwhile records nothing', async () => {
     writeFileSync(at('a.txt'), 'ours')

@@ -21,7 +21,8 @@ import {
   MAX_ATOMIC,
   type PreparedStep,
 } from './prepared-step.ts'
-import { overwriteBytes, prepareReplacement, renameNew } from './replace-file.ts'
+import { renameNew } from './rename-over.ts'
+import { overwriteBytes, prepareReplacement } from './replace-file.ts'
 import type { PathState } from './undo-plan.ts'
 import { asidePath, createKeptReader, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'

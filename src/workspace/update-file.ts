@@ -8,6 +8,7 @@ import { openRegular, PERMISSION_BITS } from './entry.ts'
 import { readAll, sha256 } from './file-content.ts'
 import { NewFolders } from './new-folders.ts'
 import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
+import type { Seen } from './rename-over.ts'
 import {
   asideOf,
   copyIntoPlace,
@@ -18,10 +19,10 @@ import {
   putReplacement,
   type Replacement,
   removeOrphans,
-  type Seen,
 } from './replace-file.ts'
 import { type CallScope, isHardLinkConfirmed, locateForWriting, requireChangeable } from './scope.ts'
 import { isConflict, settleRecord } from './settle-record.ts'
+import { ownerOf } from './tree.ts'
 import { type Change, type ChangeRecord, INLINE_BYTES, toEffect } from './undo-record.ts'
 
 const BEING_WRITTEN_MS = 200
@@ -226,8 +227,9 @@ async function finishWrite(scope: CallScope, { real }: Target, { write, made }: 
   }
   await putReplacement(write, made, {
     settle() {
-      // The wait for the disk gives a program that is just writing the old file time to show it.
-      if (seen !== null && isContended(scope, real, seen)) folder.sync()
+      if (seen === null || !isContended(scope, real, seen)) return false
+      folder.sync()
+      return true
     },
     closeSoon: scope.undo.closeSoon,
   })
@@ -246,7 +248,7 @@ async function describe(record: ChangeRecord, write: Write): Promise<Announced> 
     change: before === null ? 'created' : 'changed',
     path: join(folder.real, name),
     entry: 'file',
-    ...(before === null ? {} : { before: stateOf(before) }),
+    ...(before === null ? {} : { before: stateOf(before), ...ownerOf(before.stat) }),
     after: { mode, size: content.length, sha256: hash },
     ...(kept ? { content: 'kept' } : {}),
     ...(before !== null && !kept ? { undoable: false } : {}),
