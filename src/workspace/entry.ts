@@ -11,6 +11,8 @@ export type Observed =
   | { entry: 'other' }
 
 export const PERMISSION_BITS = 0o7777
+/** As whom this process acts; asking the system each time takes as long as reading a file. */
+export const OURSELVES = { uid: process.geteuid?.(), gid: process.getegid?.() } as const
 const OWNER_READS = 0o400
 
 /** Looks at an entry of a pinned folder without following it; undefined when there is none. */
@@ -74,7 +76,7 @@ export function openEvenClosed(
     const look = openSync(folder.at(name), LOOK_ONLY)
     try {
       const stat = fstatSync(look)
-      if (!stat.isFile() || stat.uid !== process.geteuid?.()) throw error
+      if (!stat.isFile() || stat.uid !== OURSELVES.uid) throw error
       return openClosed(folder, name, { look, stat })
     } finally {
       closeSync(look)

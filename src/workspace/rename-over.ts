@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
-import { changedMeanwhile, openRegular } from './entry.ts'
+import { changedMeanwhile, OURSELVES, openRegular } from './entry.ts'
 import { hashFile, holds } from './file-content.ts'
 import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
 
@@ -175,7 +175,8 @@ export function identityOf({ stat, sha256 }: Seen): Identity {
 }
 
 export async function isAsSeen(folder: PinnedDirectory, name: string, seen: Identity): Promise<boolean> {
-  const file = openRegular(folder, name)
+  const stat = lstatSync(folder.at(name), { throwIfNoEntry: false })
+  const file = stat?.isFile() === true ? openRegular(folder, name, stat) : undefined
   if (file === undefined) return false
   try {
     if (file.stat.ino !== seen.ino || file.stat.size !== seen.size) return false
@@ -199,7 +200,7 @@ function giveSecondName({ folder, name, seen }: Occupied, aside: string): boolea
 }
 
 function mayRemove({ uid }: Stats): boolean {
-  const own = process.geteuid?.()
+  const own = OURSELVES.uid
   return own === undefined || own === 0 || own === uid
 }
 

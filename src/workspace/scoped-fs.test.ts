@@ -189,6 +189,7 @@ describe('update', () => {
     ['a link', () => symlinkSync('other.txt', at('dir/a.txt'))],
     ['a named pipe', () => execFileSync('mkfifo', [at('dir/a.txt')])],
     ['another file', () => writeFileSync(at('dir/a.txt'), 'other')],
+    ['a folder', () => mkdirSync(at('dir/a.txt'))],
   ])('%s that took the place of the file meanwhile stays', async (_what, swap) => {
     mkdirSync(at('dir'))
     writeFileSync(at('dir/a.txt'), 'old')

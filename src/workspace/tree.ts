@@ -2,7 +2,7 @@ import { closeSync, linkSync, lstatSync, renameSync, rmdirSync, type Stats, unli
 import { join } from 'node:path'
 import type { EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
-import { changedMeanwhile, observeLink, openRegular, PERMISSION_BITS } from './entry.ts'
+import { changedMeanwhile, OURSELVES, observeLink, openRegular, PERMISSION_BITS } from './entry.ts'
 import { hashFile, readAll, sha256 } from './file-content.ts'
 import { type PinnedDirectory, pinChild } from './pinned-directory.ts'
 import { type ChangeRecord, type ContentSource, INLINE_BYTES, type Owner } from './undo-record.ts'
@@ -176,7 +176,7 @@ function unreadableName(path: string): ToolError {
 
 /** Only what is not ours by itself needs to be remembered. */
 export function ownerOf({ uid, gid }: Stats): { owner?: Owner } {
-  return uid === process.geteuid?.() && gid === process.getegid?.() ? {} : { owner: { uid, gid } }
+  return uid === OURSELVES.uid && gid === OURSELVES.gid ? {} : { owner: { uid, gid } }
 }
 
 function identityOf(stat: Stats): string {
