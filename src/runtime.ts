@@ -147,12 +147,15 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     async listChanges(selection) {
       await recovered()
+      // Looking leaves no trace in a folder that Kogu was never used in.
+      if (!existsSync(parts.places.undo)) return []
       const { listCalls } = await import('./workspace/undo-plan.ts')
       return listCalls(parts.undo.value, selection)
     },
     async planUndo(selection, planOptions) {
       await recovered()
-      const { planUndo } = await import('./workspace/undo-plan.ts')
+      const { planNothing, planUndo } = await import('./workspace/undo-plan.ts')
+      if (!existsSync(parts.places.undo)) return planNothing(selection)
       return planUndo(parts.undo.value, selection, planOptions)
     },
     readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),

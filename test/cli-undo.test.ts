@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -119,6 +119,27 @@ describe('kogu undo', () => {
     expect(code).toBe(2)
     for (const id of ids) expect(stderr).toContain(id)
     expect(read('a.txt')).toBe('x\n')
+  })
+})
+
+describe('a workspace whose state is not complete', () => {
+  test('undo and changes leave nothing behind in a folder where no call was ever made', () => {
+    box.write('f.txt', 'hi\n')
+    expect(box.run(['undo', '--dry-run'])).toMatchObject({ code: 0, stdout: 'Nothing to undo.\n' })
+    expect(box.run(['undo', 'call_none', '--yes']).code).toBe(9)
+    expect(box.run(['changes']).code).toBe(0)
+    expect(readdirSync(box.workspace)).toEqual(['f.txt'])
+    expect(box.run(['call', 'read_file', '{"path":"f.txt"}']).code).toBe(0)
+  })
+
+  test('no folder of the state is needed for the next call: what is missing is made again', () => {
+    call('write_file', { path: 'a.txt', content: 'one\n' })
+    const state = join(box.workspace, '.kogu')
+    for (const name of readdirSync(state)) {
+      rmSync(join(state, name), { recursive: true })
+      call('write_file', { path: `${name}.txt`, content: 'two\n' })
+      expect(box.json(['undo', '--dry-run']).steps).toHaveLength(1)
+    }
   })
 })
 

@@ -71,3 +71,11 @@ test('only one of many holders in separate lock sets works at a time', async () 
   await Promise.all(sets.flatMap(locks => Array.from({ length: 40 }, () => locks.hold(['/a'], work))))
   expect(most).toBe(1)
 })
+
+test('a folder of locks that somebody removed is made again', async () => {
+  const locks = createPathLocks(directory)
+  await locks.hold(['/a'], () => sleep(0))
+  rmSync(directory, { recursive: true })
+  await locks.hold(['/a'], () => sleep(0))
+  locks.close()
+})

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
@@ -61,7 +61,6 @@ export function createPathLocks(directory: string, waitMs: number = WAIT_MS): Pa
  * in microseconds, while making and removing a file each time makes every new file on the disk slower.
  */
 function createTaker(directory: string, waitMs: number) {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const ownerPath = join(directory, `${randomBytes(6).toString('hex')}.owner`)
   let owner: { lock: FileLock; ino: number } | undefined
 
@@ -105,6 +104,7 @@ function createTaker(directory: string, waitMs: number) {
 }
 
 function own(path: string): { lock: FileLock; ino: number } {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const lock = tryLock(path)
   if (lock === undefined) throw new Error(`The name of a new lock is taken: ${path}`)
   return { lock, ino: lstatSync(path).ino }

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  existsSync,
   lstatSync,
   readdirSync,
   readFileSync,
@@ -291,6 +292,8 @@ const DRAFT_MS = 60_000
 
 /** Locks of dead processes break themselves when somebody wants them; those that nobody wants would pile up. */
 function cleanLocks(directory: string): void {
+  // It is made with the first lock.
+  if (!existsSync(directory)) return
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
     if (/^[0-9a-f]{32}$|^[0-9a-f]{12}\.owner$/.test(name)) tryLock(path)?.release()

@@ -160,6 +160,12 @@ export async function planUndo(
   }
 }
 
+/** For a workspace in which nothing was ever recorded. */
+export function planNothing(selection: UndoSelection): UndoPlan {
+  refuseUnknown(selection, [])
+  return { calls: [], steps: [], conflicts: [], staying: [], leftObjects: 0 }
+}
+
 function refuseUnknown(selection: UndoSelection, calls: readonly CallChanges[]): void {
   if (!('calls' in selection)) return
   const missing = selection.calls.filter(id => !calls.some(each => each.call === id))
