@@ -2,7 +2,9 @@ import { dirname, join } from 'node:path'
 import type { EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import { createObserver, type Observer } from './observer.ts'
-import { type ContentFinder, createContentFinder } from './undo-find.ts'
+import { createContentFinder } from './undo-find.ts'
+import { createLaterCalls, type LaterCalls, type LaterQuestions } from './undo-later.ts'
+import { createPaper, type Paper } from './undo-paper.ts'
 import { listRecords, type RecordPlace, readRecord, type SavedRecord } from './undo-read.ts'
 import type { Change, Owner, RecordHeader, StorePlaces } from './undo-record.ts'
 import {
@@ -55,6 +57,8 @@ export interface UndoConflict {
   readonly path: string
   readonly call: string
   readonly reason: string
+  /** The later call whose work would be lost. */
+  readonly by?: { readonly call: string; readonly tool: string }
 }
 
 export interface PathState {
@@ -77,8 +81,12 @@ export interface PlanOptions {
 
 /** The recorded calls, the newest first. */
 export function listCalls(store: UndoStore, selection?: UndoSelection): CallChanges[] {
+  return chooseCalls(listRecords(store.places), selection)
+}
+
+function chooseCalls(all: ReturnType<typeof listRecords>, selection?: UndoSelection): CallChanges[] {
   const byCall = new Map<string, { header: RecordHeader; places: RecordPlace[] }>()
-  for (const place of listRecords(store.places)) {
+  for (const place of all) {
     const { header } = place
     const known = byCall.get(header.call)
     if (known === undefined) byCall.set(header.call, { header, places: [place] })
@@ -119,16 +127,21 @@ export async function planUndo(
   selection: UndoSelection,
   options: PlanOptions = {},
 ): Promise<UndoPlan> {
-  const calls = listCalls(store, selection)
+  const all = listRecords(store.places)
+  const calls = chooseCalls(all, selection)
   refuseUnknown(selection, calls)
+  const later = createLaterCalls(all, oldestRecord(calls))
   const observer = createObserver()
   try {
     const paper = createPaper(observer, createContentFinder(store.places, observer))
     const repositories = createRepositories()
     const conflicts: UndoConflict[] = []
     const taken: CallChanges[] = []
+    const takenIds = new Set<string>()
+    const leftOut = new Set<string>()
+    const isTaken = (id: string, path: string): boolean => takenIds.has(id) && !leftOut.has(`${id} ${path}`)
+    const work = { paper, repositories, places: store.places, later, isTaken }
     for (const call of calls) {
-      const work = { paper, repositories, places: store.places }
       let found = await takeBack(work, call)
       const torn = new Set(found.flatMap(({ path }) => repositories.around(path) ?? []))
       if (torn.size > 0 && options.leaveOut === 'paths' && options.isRollback !== true) {
@@ -143,11 +156,13 @@ export async function planUndo(
         ]
       }
       conflicts.push(...found)
+      for (const { path } of found) leftOut.add(`${call.call} ${path}`)
       const whole = found.length === 0
       if (!whole && options.leaveOut !== 'paths') paper.discard()
       else {
         paper.keep()
         taken.push(call)
+        takenIds.add(call.call)
       }
     }
     const { stays, leftObjects } = whatStaysOfRepositories(paper, observer, repositories)
@@ -166,6 +181,10 @@ export function planNothing(selection: UndoSelection): UndoPlan {
   return { calls: [], steps: [], conflicts: [], staying: [], leftObjects: 0 }
 }
 
+function oldestRecord(calls: readonly CallChanges[]): string {
+  return calls.flatMap(({ records }) => records.map(({ header }) => header.id)).sort()[0] ?? ''
+}
+
 function refuseUnknown(selection: UndoSelection, calls: readonly CallChanges[]): void {
   if (!('calls' in selection)) return
   const missing = selection.calls.filter(id => !calls.some(each => each.call === id))
@@ -175,68 +194,16 @@ function refuseUnknown(selection: UndoSelection, calls: readonly CallChanges[]):
   })
 }
 
-/** How the disk would look. Entries of the call at hand lie on top until they are kept. */
-interface Paper {
-  look(path: string): Promise<PathState | 'other' | undefined>
-  put(path: string, state: PathState | undefined): void
-  keep(): void
-  discard(): void
-  /** As it is on the disk, after all. */
-  leave(path: string): void
-  /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
-  readonly moved: Map<string, PathState>
-  readonly find: ContentFinder
-  readonly kept: ReadonlyMap<string, PathState | undefined>
-  readonly disk: ReadonlyMap<string, PathState | 'other' | undefined>
-}
-
-function createPaper(observer: Observer, find: ContentFinder): Paper {
-  const disk = new Map<string, PathState | 'other' | undefined>()
-  const kept = new Map<string, PathState | undefined>()
-  const top = new Map<string, PathState | undefined>()
-  const moved = new Map<string, PathState>()
-  const now = async (path: string): Promise<PathState | 'other' | undefined> => {
-    if (disk.has(path)) return disk.get(path)
-    const folder = dirname(path)
-    const isNowhere = disk.has(folder) && disk.get(folder) === undefined
-    const found = isNowhere ? undefined : onDisk(path, await observer.observe(path))
-    disk.set(path, found)
-    return found
-  }
-  return {
-    disk,
-    kept,
-    moved,
-    find,
-    look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
-    put: (path, state) => top.set(path, state),
-    keep() {
-      for (const [path, state] of top) kept.set(path, state)
-      top.clear()
-      moved.clear()
-    },
-    discard() {
-      top.clear()
-      moved.clear()
-    },
-    leave: path => kept.delete(path),
-  }
-}
-
-function onDisk(
-  path: string,
-  found: Awaited<ReturnType<Observer['observe']>>,
-): PathState | 'other' | undefined {
-  if (found === undefined) return undefined
-  if (found.entry === 'other') return 'other'
-  return found.entry === 'file' ? { ...found, content: { from: 'disk', path } } : found
-}
-
 interface Work {
   readonly paper: Paper
   readonly repositories: Repositories
   readonly places: StorePlaces
+  readonly later: LaterCalls
+  readonly isTaken: LaterQuestions['isTaken']
 }
+
+/** Why a change cannot be taken back. */
+type Problem = Pick<UndoConflict, 'reason' | 'by'>
 
 /** `torn`: repositories with a conflict in them, which are left out: half of one taken back would be a broken one. */
 async function takeBack(
@@ -250,24 +217,28 @@ async function takeBack(
     for (const change of record.changes.toReversed()) {
       if (blocked.has(change.path)) continue
       if (torn.size > 0 && torn.has(work.repositories.around(change.path) ?? '')) continue
-      const reason = await takeBackOne(work, record, change)
-      if (reason === undefined) continue
+      const problem = await takeBackOne(work, record, change)
+      if (problem === undefined) continue
       blocked.add(change.path)
-      conflicts.push({ path: change.path, call, reason })
+      conflicts.push({ path: change.path, call, ...problem })
     }
   }
   return conflicts
 }
 
-/** Undefined: done on paper. Otherwise why it cannot be done. */
-async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<string | undefined> {
+/** Undefined: done on paper. */
+async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<Problem | undefined> {
   const { paper, repositories, places } = work
   const current = await paper.look(change.path)
   if (isAs(current, change, 'before')) return undefined
   if (!isAs(current, change, 'after') && !saysTheSame(current, { record, change, places })) {
-    return mayStay(current, change, repositories) ? undefined : describeDifference(current, change)
+    return mayStay(current, change, repositories)
+      ? undefined
+      : { reason: describeDifference(current, change) }
   }
-  if (change.undoable === false) return 'its old content was too large to be kept'
+  const other = workOfOthers(work, record, change, current)
+  if (other !== undefined) return other
+  if (change.undoable === false) return { reason: 'its old content was too large to be kept' }
   if (change.before === undefined) {
     paper.put(change.path, undefined)
     if (current !== undefined && current !== 'other') paper.moved.set(change.path, current)
@@ -275,12 +246,26 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   }
   const parent = await paper.look(dirname(change.path))
   if (parent === undefined || parent === 'other' || parent.entry !== 'directory') {
-    return 'the folder it was in does not exist any more'
+    return { reason: 'the folder it was in does not exist any more' }
   }
   const restored = await restore(paper, record, change, change.before)
-  if (typeof restored === 'string') return restored
+  if (typeof restored === 'string') return { reason: restored }
   paper.put(change.path, restored)
   return undefined
+}
+
+function workOfOthers(
+  { later, isTaken }: Work,
+  record: SavedRecord,
+  change: Change,
+  current: PathState | 'other' | undefined,
+): Problem | undefined {
+  // A folder goes only when nothing is in it any more, whoever made it.
+  if (change.entry === 'directory' && change.before === undefined) return undefined
+  const other = later.workAt(record, change, { isTaken, isAs: (each, side) => isAs(current, each, side) })
+  if (other === undefined) return undefined
+  const { call, tool } = other
+  return { reason: `it was changed again by ${tool} ${call}`, by: { call, tool } }
 }
 
 /** Objects have the name of their content: one that is there is the right one, whoever made it. */
