@@ -69,6 +69,8 @@ export interface Runtime {
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
   /** The bytes a file had before a change. */
   readKept(record: SavedRecord, change: Change): Uint8Array
+  /** Finds contents by their hash among all that are kept now. */
+  openContents(): Promise<(sha256: string) => Uint8Array | undefined>
   /** Puts a change of authority (trust, revoked grants) on record. */
   note(action: string, details: Record<string, unknown>): void
   /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
@@ -159,6 +161,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return planUndo(parts.undo.value, selection, planOptions)
     },
     readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
+    async openContents() {
+      const { createContentIndex } = await import('./workspace/undo-find.ts')
+      return createContentIndex(parts.undo.value.places)
+    },
     applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
     async close() {
       await runs.save()

@@ -1,6 +1,6 @@
-import { isSystemError } from '../core/errors.ts'
+import { isSystemError, ToolError } from '../core/errors.ts'
 import type { Observer } from './observer.ts'
-import { asidePath, listRecords, readRecord, type SavedRecord } from './undo-read.ts'
+import { asidePath, listRecords, readKept, readRecord, type SavedRecord } from './undo-read.ts'
 import type { Change, StorePlaces } from './undo-record.ts'
 
 /** A record that has the old content of a file, and the change in it that says where. */
@@ -42,6 +42,30 @@ export function createContentFinder(places: StorePlaces, observer: Observer): Co
     return (await hashAt(observer, path)) === undefined
       ? 'its old content is not kept any more'
       : `a program changed it after it was deleted; as it is now, it is kept in ${path}`
+  }
+}
+
+/** Finds contents by their hash, whichever record kept them. The records are read when the first is asked for. */
+export function createContentIndex(places: StorePlaces): (sha256: string) => Uint8Array | undefined {
+  let index: Map<string, ContentPlace[]> | undefined
+  return sha256 => {
+    index ??= indexByHash(places)
+    for (const { record, change } of index.get(sha256) ?? []) {
+      if (change.content === undefined) continue
+      const bytes = tryRead(places, record, sha256)
+      if (bytes !== undefined) return bytes
+    }
+    return undefined
+  }
+}
+
+function tryRead(places: StorePlaces, record: SavedRecord, sha256: string): Uint8Array | undefined {
+  try {
+    return readKept(places, record, sha256)
+  } catch (error) {
+    // Not there any more, or damaged: another record may have it.
+    if (error instanceof ToolError || isSystemError(error)) return undefined
+    throw error
   }
 }
 

@@ -59,6 +59,8 @@ export interface UndoConflict {
   readonly reason: string
   /** The later call whose work would be lost. */
   readonly by?: { readonly call: string; readonly tool: string }
+  /** The folder that has to be there first. */
+  readonly missingFolder?: string
 }
 
 export interface PathState {
@@ -169,10 +171,31 @@ export async function planUndo(
     for (const path of stays) paper.leave(path)
     const staying = new Set<string>()
     const steps = toSteps(paper, observer, staying)
-    return { calls: taken, steps, conflicts, staying: [...staying], leftObjects }
+    return {
+      calls: withoutUntouched(taken, steps, conflicts),
+      steps,
+      conflicts,
+      staying: [...staying],
+      leftObjects,
+    }
   } finally {
     observer.close()
   }
+}
+
+/** A call of which conflicts leave nothing to take back is not taken back in part: it stays as it is. */
+function withoutUntouched(
+  calls: readonly CallChanges[],
+  steps: readonly UndoStep[],
+  conflicts: readonly UndoConflict[],
+): CallChanges[] {
+  const inConflict = new Set(conflicts.map(({ call }) => call))
+  if (inConflict.size === 0) return [...calls]
+  const paths = new Set(steps.map(({ path }) => path))
+  return calls.filter(
+    ({ call, records }) =>
+      !inConflict.has(call) || records.some(({ changes }) => changes.some(({ path }) => paths.has(path))),
+  )
 }
 
 /** For a workspace in which nothing was ever recorded. */
@@ -203,7 +226,7 @@ interface Work {
 }
 
 /** Why a change cannot be taken back. */
-type Problem = Pick<UndoConflict, 'reason' | 'by'>
+type Problem = Pick<UndoConflict, 'reason' | 'by' | 'missingFolder'>
 
 /** `torn`: repositories with a conflict in them, which are left out: half of one taken back would be a broken one. */
 async function takeBack(
@@ -244,10 +267,12 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
     if (current !== undefined && current !== 'other') paper.moved.set(change.path, current)
     return undefined
   }
-  const parent = await paper.look(dirname(change.path))
-  if (parent === undefined || parent === 'other' || parent.entry !== 'directory') {
-    return { reason: 'the folder it was in does not exist any more' }
-  }
+  const folder = dirname(change.path)
+  const parent = await paper.look(folder)
+  if (parent === undefined)
+    return { reason: 'the folder it was in does not exist any more', missingFolder: folder }
+  if (parent === 'other' || parent.entry !== 'directory')
+    return { reason: 'there is something else in the place of its folder' }
   const restored = await restore(paper, record, change, change.before)
   if (typeof restored === 'string') return { reason: restored }
   paper.put(change.path, restored)

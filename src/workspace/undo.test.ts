@@ -203,6 +203,15 @@ describe('conflicts', () => {
     })
   })
 
+  test('a call of which everything is in conflict is not taken back in part', async () => {
+    await workspace.write('d/a.txt', 'a', 'first')
+    await workspace.write('b.txt', 'b', 'second')
+    writeFileSync(at('d/a.txt'), 'by hand')
+    const plan = await planUndo(workspace.undo, { last: 2 }, { leaveOut: 'paths' })
+    expect(plan.calls.map(each => each.call)).toEqual(['second'])
+    expect(plan.conflicts).toMatchObject([{ call: 'first' }])
+  })
+
   test('a file that changes between plan and undo is left alone, and nothing else is undone', async () => {
     for (const name of ['a', 'b', 'c']) writeFileSync(at(name), `old ${name}`)
     for (const name of ['a', 'b', 'c']) await workspace.write(name, `new ${name}`, 'edit')
