@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ToolError } from '../core/errors.ts'
 import { repositoryOfObject } from '../core/git-objects.ts'
 import type { Runtime } from '../runtime.ts'
 import type { CallChanges, UndoConflict } from '../workspace/undo-plan.ts'
 import type { Change } from '../workspace/undo-record.ts'
 import { isWholeCallId, matchId } from './match-id.ts'
+import { recordedIds } from './recorded-ids.ts'
 
 export type UndoState = 'in force' | 'partly undone' | 'undone'
 
@@ -101,4 +103,21 @@ export async function wholeCallIds(given: readonly string[], runtime: Runtime): 
   if (given.every(isWholeCallId)) return [...given]
   const ids = (await runtime.listChanges()).map(each => each.call)
   return given.map(id => matchId(id, 'call', ids))
+}
+
+/** The run whose id begins as given: one that changed something, or at least one that the audit log knows. */
+export async function wholeRunId(
+  given: string,
+  all: readonly CallChanges[],
+  runtime: Runtime,
+): Promise<string> {
+  const changing = all.map(each => each.run)
+  const found = matchId(given, 'run', changing)
+  if (changing.includes(found)) return found
+  const recorded = await recordedIds(runtime.places.audit, 'run')
+  const known = matchId(given, 'run', recorded)
+  if (recorded.has(known)) return known
+  throw new ToolError('not_found', `No run '${given}' is recorded.`, {
+    hint: 'List the recorded calls with their runs: kogu changes --json',
+  })
 }

@@ -20,6 +20,7 @@ import { isWholeCallId, matchId } from '../match-id.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { type Output, table } from '../output.ts'
 import { readTime } from '../read-time.ts'
+import { recordedIds } from '../recorded-ids.ts'
 
 export const audit: Command = {
   help: `
@@ -131,7 +132,7 @@ function decidedBy({ decision }: CallFinished): string {
 
 async function show(context: CommandContext, places: Places, given: string): Promise<number> {
   const { output } = context
-  const id = isWholeCallId(given) ? given : matchId(given, 'call', await recordedIds(places, 'call'))
+  const id = isWholeCallId(given) ? given : matchId(given, 'call', await recordedIds(places.audit, 'call'))
   const events: StoredEvent[] = []
   for await (const stored of readEvents({ directory: places.audit, call: id })) events.push(stored)
   if (events.length === 0) {
@@ -193,17 +194,9 @@ async function readFilters({ values }: CommandContext, places: Places): Promise<
   const filters: Record<string, unknown> = { directory: places.audit }
   for (const name of ['tool', 'text', 'outcome']) filters[name] = textOption(values, name)
   const run = textOption(values, 'run')
-  filters.run = run === undefined ? undefined : matchId(run, 'run', await recordedIds(places, 'run'))
+  filters.run = run === undefined ? undefined : matchId(run, 'run', await recordedIds(places.audit, 'run'))
   for (const name of ['since', 'until']) filters[name] = readTime(textOption(values, name), name)
   const given = Object.entries(filters).filter(([, value]) => value !== undefined)
   // Built from the names above, which are those of ReadOptions.
   return Object.fromEntries(given) as unknown as ReadOptions
-}
-
-async function recordedIds(places: Places, kind: 'call' | 'run'): Promise<Set<string>> {
-  const ids = new Set<string>()
-  for await (const { event } of readEvents({ directory: places.audit })) {
-    if (event.type !== 'note') ids.add(event[kind])
-  }
-  return ids
 }

@@ -2,12 +2,13 @@ import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { CallChanges, UndoSelection } from '../../workspace/undo-plan.ts'
-import { toChangeHistory, type UndoState, wholeCallIds } from '../change-history.ts'
+import { toChangeHistory, type UndoState, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, textOption } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { matchId } from '../match-id.ts'
 import { openRuntime } from '../open-runtime.ts'
-import { renderChange } from '../render-changes.ts'
+import type { Output } from '../output.ts'
+import { type ChangeView, changeEntries } from '../render-changes.ts'
+import { createRoom, showEntries } from '../room.ts'
 
 export const changes: Command = {
   help: `
@@ -39,7 +40,13 @@ Options
       else if (calls.length === 0)
         context.output.note('No call changed anything, as far as the undo store remembers.')
       else
-        context.output.data(calls.map(call => renderCall(call, stateOf(call), context, runtime)).join('\n'))
+        context.output.data(
+          renderCalls(calls, stateOf, {
+            runtime,
+            output: context.output,
+            contentWith: await runtime.openContents(),
+          }),
+        )
       return EXIT.ok
     } finally {
       await runtime.close()
@@ -54,10 +61,7 @@ async function readSelection(
   const run = textOption(values, 'run')
   const last = countOption(values, 'last')
   if (positionals.length > 0) return { calls: await wholeCallIds(positionals, runtime) }
-  if (run !== undefined) {
-    const runs = (await runtime.listChanges()).map(each => each.run)
-    return { run: matchId(run, 'run', runs) }
-  }
+  if (run !== undefined) return { run: await wholeRunId(run, await runtime.listChanges(), runtime) }
   return last === undefined ? undefined : { last }
 }
 
@@ -84,16 +88,32 @@ function toData({ call, run, tool, at, undoes, records }: CallChanges, state: Un
   }
 }
 
-function renderCall(
-  { call, tool, at, records }: CallChanges,
-  state: UndoState,
-  { output }: CommandContext,
-  runtime: Runtime,
+/** Calls for whose paths there is no room; more are only counted. */
+const MOST_BARE_CALLS = 50
+
+function renderCalls(
+  calls: readonly CallChanges[],
+  stateOf: (call: CallChanges) => UndoState,
+  view: ChangeView,
 ): string {
+  const room = createRoom()
+  const shown: string[] = []
+  let bare = 0
+  for (const [index, each] of calls.entries()) {
+    const isBare = room.full <= 0 && room.lines <= 0
+    if (isBare) bare += 1
+    if (bare > MOST_BARE_CALLS) {
+      shown.push(`and ${calls.length - index} more calls (fewer: --last N, all of it: --json)`)
+      break
+    }
+    const entries = isBare ? [] : showEntries(changeEntries(each.records, view), room)
+    shown.push(callLine(each, stateOf(each), view.output), ...entries)
+  }
+  return shown.join('\n')
+}
+
+function callLine({ call, tool, at }: CallChanges, state: UndoState, output: Output): string {
   const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
   const note = state === 'in force' ? '' : output.style('dim', ` (${state})`)
-  return [
-    `${output.style('bold', tool)} ${call}  ${toVisible(time)}${note}`,
-    ...records.flatMap(record => record.changes.map(change => renderChange(record, change, runtime, output))),
-  ].join('\n')
+  return `${output.style('bold', tool)} ${call}  ${toVisible(time)}${note}`
 }
