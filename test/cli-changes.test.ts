@@ -63,4 +63,17 @@ describe('kogu changes', () => {
     expect(box.run(['undo', '--last', '3', '--yes']).code).toBe(0)
     expect(box.run(['changes']).stdout).not.toContain('no diff')
   })
+
+  test('of many calls the first are shown with diffs, the next with paths, and the rest is counted', () => {
+    const calls = Array.from({ length: 110 }, (_, n) => ({
+      tool: 'write_file',
+      input: { path: `${n}.txt`, content: 'x\n' },
+    }))
+    const input = calls.map(each => JSON.stringify(each)).join('\n')
+    expect(box.run(['call', '--batch', '--mode', 'accept-edits'], { input }).code).toBe(0)
+    const lines = box.run(['changes']).stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThan(400)
+    expect(lines.at(-1)).toMatch(/^and \d+ more calls \(all of it: --json\)$/)
+    expect(box.json(['changes'])).toHaveLength(110)
+  })
 })

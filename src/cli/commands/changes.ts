@@ -88,8 +88,9 @@ function toData({ call, run, tool, at, undoes, records }: CallChanges, state: Un
   }
 }
 
-/** Calls for whose paths there is no room; more are only counted. */
-const MOST_BARE_CALLS = 50
+/** Once there is no more room for diffs, so many paths of each call are named, and of so many calls. */
+const PATHS_OF_EACH = 10
+const MOST_CALLS = 50
 
 function renderCalls(
   calls: readonly CallChanges[],
@@ -98,15 +99,15 @@ function renderCalls(
 ): string {
   const room = createRoom()
   const shown: string[] = []
-  let bare = 0
+  let withoutDiffs = 0
   for (const [index, each] of calls.entries()) {
-    const isBare = room.full <= 0 && room.lines <= 0
-    if (isBare) bare += 1
-    if (bare > MOST_BARE_CALLS) {
-      shown.push(`and ${calls.length - index} more calls (fewer: --last N, all of it: --json)`)
+    if (room.full <= 0) withoutDiffs += 1
+    if (withoutDiffs > MOST_CALLS) {
+      shown.push(`and ${calls.length - index} more calls (all of it: --json)`)
       break
     }
-    const entries = isBare ? [] : showEntries(changeEntries(each.records, view), room)
+    if (calls.length > 1) room.lines = PATHS_OF_EACH
+    const entries = showEntries(changeEntries(each.records, view), room)
     shown.push(callLine(each, stateOf(each), view.output), ...entries)
   }
   return shown.join('\n')
