@@ -60,6 +60,17 @@ describe('what kogu undo says', () => {
     })
   })
 
+  test('a call that was taken back by hand is told, with the call before', () => {
+    const first = call('write_file', { path: 'a.txt', content: 'a\n' })
+    const second = call('write_file', { path: 'b.txt', content: 'b\n' })
+    rmSync(join(box.workspace, 'b.txt'))
+    expect(box.run(['undo', '--yes'])).toEqual({
+      code: 0,
+      stdout: 'Nothing to undo.\n',
+      stderr: `All is as it was before write_file ${second}. To take back the call before: kogu undo ${first}\n`,
+    })
+  })
+
   test('a run that nobody knows is an error, one that changed nothing is not', () => {
     box.write('a.txt', 'a\n')
     expect(box.run(['call', 'read_file', '{"path":"a.txt"}', '--run', 'reading']).code).toBe(0)
@@ -80,6 +91,8 @@ describe('what kogu undo says', () => {
     const { stdout } = box.run(['undo', '--dry-run'], options)
     expect(stdout).toContain('  delete  ../top.txt\n    --- a/../top.txt\n')
     expect(box.run(['changes'], options).stdout).toContain('  created ../top.txt\n    --- a/../top.txt\n')
+    const named = box.run(['undo', '--dry-run', '--cwd', box.workspace], options)
+    expect(named.stdout).toBe(stdout)
     box.write('top.txt', 'by hand\n')
     expect(box.run(['undo'], options).stdout).toBe('  conflict ../top.txt: its content was changed since\n')
   })

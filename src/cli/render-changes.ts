@@ -19,6 +19,8 @@ const LARGEST_SHOWN = 256 * 1024
 export interface View {
   readonly runtime: Runtime
   readonly output: Output
+  /** The folder the person stands in. */
+  readonly cwd: string
 }
 
 /** What is needed to show changes of the past. */
@@ -70,14 +72,14 @@ export function changeEntries(records: readonly SavedRecord[], view: ChangeView)
   ]
 }
 
-function moveEntry(verb: string, word: string, { from, to, files }: Move, { runtime: { cwd } }: View): Entry {
+function moveEntry(verb: string, word: string, { from, to, files }: Move, { cwd }: View): Entry {
   const count = files === 1 ? '' : `  (${files} files)`
   return { line: `  ${verb.padEnd(7)} ${shownPath(from, cwd)} ${word} ${shownPath(to, cwd)}${count}` }
 }
 
 function stepEntry({ path, now, then }: UndoStep, view: View): Entry {
   const verb = then === undefined ? 'delete' : now === undefined ? 'create' : 'restore'
-  const shown = shownPath(path, view.runtime.cwd)
+  const shown = shownPath(path, view.cwd)
   const line = `  ${verb.padEnd(7)} ${shown}${describeState(then)}`
   if ((now ?? then)?.entry !== 'file' || (then ?? now)?.entry !== 'file') return { line }
   const full = (): string => withDiff(line, shown, view.output, [contentOf(now, view), contentOf(then, view)])
@@ -85,13 +87,13 @@ function stepEntry({ path, now, then }: UndoStep, view: View): Entry {
 }
 
 function changeEntry(record: SavedRecord, change: Change, view: ChangeView): Entry {
-  const { runtime, output } = view
+  const { cwd, output } = view
   const { entry, before, after, content } = change
-  const path = shownPath(change.path, runtime.cwd)
+  const path = shownPath(change.path, cwd)
   const line = `  ${change.change.padEnd(7)} ${path}`
   if (entry !== 'file') return { line }
   if (typeof content === 'object' && 'movedTo' in content)
-    return { line: withNote(line, `moved to ${shownPath(content.movedTo, runtime.cwd)}`, output) }
+    return { line: withNote(line, `moved to ${shownPath(content.movedTo, cwd)}`, output) }
   if (before?.sha256 !== undefined && before.sha256 === after?.sha256)
     return { line: withNote(line, `mode ${octal(before.mode)} → ${octal(after.mode)}`, output) }
   const full = (): string =>

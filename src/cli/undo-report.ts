@@ -46,8 +46,8 @@ export function renderPlan(
   conflicts: readonly ExplainedConflict[],
   view: View,
 ): string {
-  if (calls.length === 0 && conflicts.length === 0) return 'Nothing to undo.'
-  const { output, runtime } = view
+  if (steps.length + conflicts.length + staying.length + leftObjects === 0) return 'Nothing to undo.'
+  const { output, cwd } = view
   const stuck = new Set(conflicts.map(({ call }) => call))
   const lines = (texts: readonly string[]): string[] =>
     showEntries(
@@ -62,13 +62,11 @@ export function renderPlan(
       ),
     ),
     ...showEntries(stepEntries(steps, view), createRoom()),
-    ...lines(staying.map(path => `  stays   ${shownPath(path, runtime.cwd)}: it holds something else now`)),
+    ...lines(staying.map(path => `  stays   ${shownPath(path, cwd)}: it holds something else now`)),
     ...(leftObjects === 0
       ? []
       : [`  left    ${leftObjects} git objects, which git gc collects once nothing uses them`]),
-    ...lines(
-      conflicts.map(each => `  ${output.style('red', 'conflict')} ${sentence(each, stuck, runtime.cwd)}`),
-    ),
+    ...lines(conflicts.map(each => `  ${output.style('red', 'conflict')} ${sentence(each, stuck, cwd)}`)),
   ].join('\n')
 }
 
@@ -99,18 +97,26 @@ export function describeBlocked({ conflicts, selection, all, canSkip, cwd }: Blo
 /** What the person may not expect of what was chosen. */
 export function remarkOn(
   selection: UndoSelection,
-  { calls, conflicts }: UndoPlan,
+  plan: UndoPlan,
   all: readonly CallChanges[],
 ): string | undefined {
-  if (!('last' in selection)) return undefined
+  const { calls, conflicts, steps } = plan
   const found = new Set([...calls, ...conflicts].map(({ call }) => call)).size
-  if (found === 0) {
-    const { stateOf } = toChangeHistory(all)
-    const partly = all.find(each => stateOf(each) === 'partly undone')
-    return partly && `An undo left a part of ${partly.tool} ${partly.call}: kogu undo ${partly.call}`
+  if (found === 0) return 'last' in selection ? whatIsLeft(all) : undefined
+  const asked = 'last' in selection ? selection.last : found
+  if (found < asked) {
+    return `Only ${found} of ${asked}: no other call is recorded that could be undone. The oldest records go when the undo store is full.`
   }
-  if (found >= selection.last) return undefined
-  return `Only ${found} of ${selection.last}: no other call is recorded that could be undone. The oldest records go when the undo store is full.`
+  if (steps.length + conflicts.length + plan.leftObjects > 0) return undefined
+  const before = 'last' in selection ? callBefore(asked, all) : undefined
+  const way = before === undefined ? '' : ` To take back the call before: kogu undo ${before.call}`
+  return `All is as it was before ${calls.map(({ tool, call }) => `${tool} ${call}`).join(', ')}.${way}`
+}
+
+function whatIsLeft(all: readonly CallChanges[]): string | undefined {
+  const { stateOf } = toChangeHistory(all)
+  const partly = all.find(each => stateOf(each) === 'partly undone')
+  return partly && `An undo left a part of ${partly.tool} ${partly.call}: kogu undo ${partly.call}`
 }
 
 /** The newest call in force that is not among the last so many. */

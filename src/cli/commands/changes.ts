@@ -44,6 +44,7 @@ Options
           renderCalls(calls, stateOf, {
             runtime,
             output: context.output,
+            cwd: context.cwd,
             contentWith: await runtime.openContents(),
           }),
         )

@@ -78,12 +78,12 @@ async function carryOut(
   selection: UndoSelection,
   plan: UndoPlan,
 ): Promise<number> {
-  const { output, values } = context
-  const isSmooth = plan.calls.length > 0 && plan.conflicts.length === 0
+  const { output, values, cwd } = context
+  const isSmooth = plan.steps.length > 0 && plan.conflicts.length === 0
   const all = isSmooth ? [] : await runtime.listChanges()
   const conflicts = explainConflicts(plan, all)
   const report = describePlan(plan, conflicts)
-  if (!output.json) output.data(renderPlan(plan, conflicts, { runtime, output }))
+  if (!output.json) output.data(renderPlan(plan, conflicts, { runtime, output, cwd }))
   // A call of which nothing but objects is left is taken back as far as it can be: the next undo is for the one before.
   const nothing = plan.steps.length === 0 && (plan.leftObjects === 0 || plan.conflicts.length > 0)
   const skips = flag(values, 'skip-conflicts')
@@ -92,7 +92,7 @@ async function carryOut(
   if (remark !== undefined) output.note(remark)
   if (blocked) {
     const canSkip = !skips && (await runtime.planUndo(selection, { leaveOut: 'paths' })).steps.length > 0
-    const message = describeBlocked({ conflicts, selection, all, canSkip, cwd: runtime.cwd })
+    const message = describeBlocked({ conflicts, selection, all, canSkip, cwd })
     output.problem(message)
     const error = { code: 'conflict', message, hint: null }
     if (output.json) output.object({ ok: false, done: false, error, ...report })
