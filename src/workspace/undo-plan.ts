@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { EntryState } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
+import { OURSELVES } from './entry.ts'
 import { createObserver, type Observer } from './observer.ts'
 import { createContentFinder } from './undo-find.ts'
 import { createLaterCalls, type LaterCalls, type LaterQuestions } from './undo-later.ts'
@@ -307,13 +308,20 @@ function mayStay(
   )
 }
 
+/** What setuid and setgid granted, they granted as another user, to whom only root can give the file back. */
+function withoutGrants(state: EntryState, owner: Owner | undefined): EntryState {
+  const isLost = owner !== undefined && OURSELVES.uid !== 0 && owner.uid !== OURSELVES.uid
+  return isLost ? { ...state, mode: state.mode & 0o1777 } : state
+}
+
 async function restore(
   paper: Paper,
   record: SavedRecord,
   change: Change,
-  state: EntryState,
+  before: EntryState,
 ): Promise<PathState | string> {
   const { entry } = change
+  const state = withoutGrants(before, change.owner)
   const owner = change.owner === undefined ? {} : { owner: change.owner }
   if (entry === 'directory') return { entry, state, ...owner }
   if (entry === 'link') return { entry, state, target: change.target?.before ?? '', ...owner }

@@ -261,6 +261,35 @@ describe.runIf(process.geteuid?.() === 0)('owners and modes', () => {
   )
 
   test.skipIf(noOrdinaryUser !== '')(
+    `undo as an ordinary user gives no file of theirs the setuid of another's${noOrdinaryUser}`,
+    () => {
+      chmodSync(base, 0o755)
+      chmodSync(workspace.root, 0o777)
+      writeFileSync(at('tool'), 'old')
+      chmodSync(at('tool'), 0o4755)
+      chownSync(workspace.root, NOBODY, NOBODY)
+      rmSync(at('.kogu'), { recursive: true })
+      const source = join(import.meta.dirname, '../../src/workspace')
+      const child = runAsNobody(`
+        const { createTestWorkspace } = await import(${JSON.stringify(join(source, 'testing.ts'))})
+        const { planUndo } = await import(${JSON.stringify(join(source, 'undo-plan.ts'))})
+        const { applyUndo } = await import(${JSON.stringify(join(source, 'undo-apply.ts'))})
+        const { undo, write } = createTestWorkspace({ root: ${JSON.stringify(workspace.root)} })
+        await write('tool', 'new', 'write')
+        const call = { id: 'undo', run: 'run', tool: 'undo' }
+        await applyUndo(undo, await planUndo(undo, { calls: ['write'] }), { call, mayChange: () => true })
+        console.log('undone')`)
+      expect(child.stdout.trim()).toBe('undone')
+      const { uid, mode } = lstatSync(at('tool'))
+      expect([readFileSync(at('tool'), 'utf8'), uid, (mode & 0o7777).toString(8)]).toEqual([
+        'old',
+        NOBODY,
+        '755',
+      ])
+    },
+  )
+
+  test.skipIf(noOrdinaryUser !== '')(
     `a folder that cannot be emptied is not removed in part${noOrdinaryUser}`,
     () => {
       chmodSync(base, 0o755)
