@@ -7,6 +7,7 @@ import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { compileGlob } from './search/glob-pattern.ts'
 import { modificationTimes } from './search/modification-times.ts'
+import { countFitting } from './search/page-limit.ts'
 import { walk } from './search/walk.ts'
 import { counted } from './text/counted.ts'
 
@@ -153,10 +154,15 @@ function toOutput(
   context: ToolContext,
 ): ToolOutput {
   const base = resultPath(start, context)
-  const paths = page.map(path => (base === '.' ? path : join(base, path)))
-  const next = wanted.offset + page.length
+  const found = page.map(path => (base === '.' ? path : join(base, path)))
+  const lines = found.map(shownPath)
+  const paths = found.slice(0, countFitting(lines))
+  const next = wanted.offset + paths.length
   const truncated = next < total
-  const more = truncated ? ` Showing ${wanted.offset + 1} to ${next}; continue with offset: ${next}.` : ''
+  const isCut = paths.length < found.length ? ' (a result has at most 50 KB)' : ''
+  const more = truncated
+    ? ` Showing ${wanted.offset + 1} to ${next}; continue with offset: ${next}${isCut}.`
+    : ''
   const notes = [
     timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
     page.length === 0 && total > 0 ? `None from offset ${wanted.offset} on.` : '',
@@ -173,7 +179,7 @@ function toOutput(
       ? `No files match ${wanted.pattern}.`
       : `${counted(total, 'file matches', 'files match')}.${more}`
   return {
-    text: [[head, ...notes].join(' '), ...paths.map(shownPath)].join('\n'),
+    text: [[head, ...notes].join(' '), ...lines.slice(0, paths.length)].join('\n'),
     data: {
       base: start,
       files: paths,

@@ -92,7 +92,9 @@ test('paging through content visits every match once, and one file cannot fill t
     head_limit: 1000,
   })
   expect(capped.data).toMatchObject({ total: 203 + 5000, returned: 90, next_offset: null })
-  expect(capped.text).toContain('[3 of 5000 matching lines of this file]')
+  expect(capped.text).toContain(
+    '[3 of 5000 matching lines of this file; for the rest pass this file as path, with offset: 3]',
+  )
 })
 
 test('count mode counts lines per file', async () => {

@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
-import { formatContent, formatCounts, formatFiles, type GrepResult } from './grep-output.ts'
+import { formatContent } from './grep-content.ts'
+import { formatCounts, formatFiles, type GrepResult } from './grep-output.ts'
 import { missingFile } from './missing-file.ts'
 import { labelOf } from './result-path.ts'
 import { compileGlob, matchesPath } from './search/glob-pattern.ts'
@@ -185,7 +186,12 @@ async function collect(
   const isContent = wanted.output_mode === 'content'
   const perFile = wanted.max_per_file ?? (query.file === undefined ? PER_FILE : Number.POSITIVE_INFINITY)
   const stream = isContent
-    ? createMatchStream({ accepts, perFile, needed: wanted.offset + wanted.head_limit })
+    ? createMatchStream({
+        accepts,
+        perFile,
+        needed: wanted.offset + wanted.head_limit,
+        multiline: wanted.multiline,
+      })
     : createPathStream({ accepts, counts: wanted.output_mode === 'count' })
   const run: RipgrepRun = {
     processes: context.processes,

@@ -6,6 +6,7 @@ import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
+import { countFitting } from './search/page-limit.ts'
 import { counted } from './text/counted.ts'
 
 const input = () =>
@@ -18,7 +19,14 @@ const input = () =>
 export const listDirectory = defineTool({
   name: 'list_directory',
   aliases: ['LS', 'ls', 'list', 'list_dir', 'list_files'],
-  parameterAliases: { directory: 'path', base_dir: 'path', dir: 'path', max_results: 'limit' },
+  parameterAliases: {
+    directory: 'path',
+    base_dir: 'path',
+    dir: 'path',
+    max_results: 'limit',
+    head_limit: 'limit',
+    cursor: { to: 'offset', convert: value => (typeof value === 'string' ? Number(value) : value) },
+  },
   title: 'List folder',
   description:
     'List one folder: folders first (with a slash), then files with their size, hidden ones included. Use glob_search to find files in a whole tree.',
@@ -29,7 +37,8 @@ export const listDirectory = defineTool({
   async run({ path, limit, offset }, context) {
     const entries = await entriesOf(path, context)
     entries.sort((a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1))
-    const page = entries.slice(offset, offset + limit)
+    const lines = entries.slice(offset, offset + limit).map(lineOf)
+    const page = entries.slice(offset, offset + countFitting(lines))
     const next = offset + page.length
     const truncated = next < entries.length
     const absolute = context.files.resolve(path)
@@ -37,8 +46,12 @@ export const listDirectory = defineTool({
     const hidden = countHidden(real, entries.length)
     return {
       text: [
-        headline(resultPath(real, context), entries.length, hidden, { offset, next }),
-        ...page.map(lineOf),
+        headline(resultPath(real, context), entries.length, hidden, {
+          offset,
+          next,
+          isCut: page.length < lines.length,
+        }),
+        ...lines.slice(0, page.length),
       ].join('\n'),
       data: {
         path: real,
@@ -67,7 +80,7 @@ function headline(
   path: string,
   total: number,
   hidden: number,
-  { offset, next }: { offset: number; next: number },
+  { offset, next, isCut }: { offset: number; next: number; isCut: boolean },
 ): string {
   const folder = path === '.' ? 'the working folder' : shownPath(path)
   const notes = [
@@ -75,7 +88,9 @@ function headline(
       ? `${path === '.' ? 'The working folder' : shownPath(path)} is empty.`
       : `${counted(total, 'entry', 'entries')} in ${folder}.`,
     next === offset && total > 0 ? `None from offset ${offset} on.` : '',
-    next < total && next > offset ? `Showing ${offset + 1} to ${next}; continue with offset: ${next}.` : '',
+    next < total && next > offset
+      ? `Showing ${offset + 1} to ${next}; continue with offset: ${next}${isCut ? ' (a result has at most 50 KB)' : ''}.`
+      : '',
     hidden === 0
       ? ''
       : `${counted(hidden, 'entry', 'entries')} that may not be read ${hidden === 1 ? 'was' : 'were'} left out.`,

@@ -11,6 +11,8 @@ export interface FileMatches {
   /** The first of them, with the context lines between them; unparsed unless they are long. */
   readonly kept: (Uint8Array | ShownLine)[]
   keptMatches: number
+  /** How many of them paging comes to. */
+  reachable: number
 }
 
 export interface MatchStreamOptions {
@@ -20,6 +22,8 @@ export interface MatchStreamOptions {
   readonly perFile: number
   /** Matching lines that can be shown, in the order of the paths; what comes later is only counted. */
   readonly needed: number
+  /** A match may go across lines. */
+  readonly multiline: boolean
 }
 
 export interface MatchStream {
@@ -31,8 +35,10 @@ export interface MatchSummary {
   /** Those that can be shown. */
   readonly files: readonly FileMatches[]
   readonly fileCount: number
-  /** Matching lines in all. */
+  /** Matching lines in all; with multiline, matches. */
   readonly matches: number
+  /** Lines of all matches. */
+  readonly matchedLines: number
   /** Matching lines that paging comes to: at most `perFile` of each file. */
   readonly reachable: number
 }
@@ -44,9 +50,9 @@ const NEWLINE = 10
 /** Lines that are kept beyond the needed ones before files are sorted out. */
 const SPARE = 10_000
 
-export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptions): MatchStream {
+export function createMatchStream({ accepts, perFile, needed, multiline }: MatchStreamOptions): MatchStream {
   let files: FileMatches[] = []
-  const totals = { fileCount: 0, matches: 0, reachable: 0 }
+  const totals = { fileCount: 0, matches: 0, matchedLines: 0, reachable: 0 }
   let current: FileMatches | undefined
   let carry: Uint8Array[] = []
   let carried = 0
@@ -56,14 +62,16 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
     current = undefined
     const path = pathOf(line)
     if (path === undefined || !accepts(path)) return
-    current = { path, matches: 0, kept: [], keptMatches: 0 }
+    current = { path, matches: 0, kept: [], keptMatches: 0, reachable: 0 }
   }
-  const end = (): void => {
+  const end = (line: Uint8Array): void => {
     if (current === undefined || current.matches === 0) return
     files.push(current)
     totals.fileCount += 1
     totals.matches += current.matches
-    totals.reachable += Math.min(current.matches, perFile)
+    totals.matchedLines += multiline ? matchedLinesOf(line) : current.matches
+    current.reachable = Math.min(current.matches, perFile)
+    totals.reachable += current.reachable
     keptInAll += current.keptMatches
     current = undefined
     if (keptInAll < needed + SPARE) return
@@ -74,7 +82,7 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
     // {"type":"match",… {"type":"context",… {"type":"begin",… {"type":"end",…
     const kind = line[9]
     if (kind === 0x62) begin(line)
-    else if (kind === 0x65) end()
+    else if (kind === 0x65) end(line)
     else if (current !== undefined && (kind === 0x6d || kind === 0x63)) {
       const isMatch = kind === 0x6d
       if (isMatch) current.matches += 1
@@ -103,6 +111,10 @@ export function createMatchStream({ accepts, perFile, needed }: MatchStreamOptio
   }
 }
 
+function matchedLinesOf(end: Uint8Array): number {
+  return parse(end)?.data?.stats?.matched_lines ?? 0
+}
+
 /** The files, in the order of their paths, that hold the first `needed` lines; the others can never be shown. */
 function firstOf(files: FileMatches[], needed: number): FileMatches[] {
   let kept = 0
@@ -119,6 +131,8 @@ function byPath(a: FileMatches, b: FileMatches): number {
 
 export interface ShownLine {
   readonly line: number
+  /** Its last line: a match across lines is one result of several lines. */
+  readonly end: number
   readonly text: string
   readonly isMatch: boolean
 }
@@ -140,6 +154,7 @@ function toShownLine(raw: Uint8Array): ShownLine {
     const line = Number(/"line_number":(\d+)/.exec(tail)?.[1] ?? 0)
     return {
       line,
+      end: line,
       text: '[a line of more than 1 MB, too long to show]',
       isMatch,
     }
@@ -155,7 +170,8 @@ function toShownLine(raw: Uint8Array): ShownLine {
     .slice(0, MOST_LINES)
     .map((line, index) => cutAround(line.replace(/\r$/, ''), index === 0 ? at : 0, LINE_CHARACTERS))
   if (lines.length > MOST_LINES) shown.push(`[${counted(lines.length - MOST_LINES, 'line')} more]`)
-  return { line: data?.line_number ?? 0, text: shown.join('\n'), isMatch }
+  const line = data?.line_number ?? 0
+  return { line, end: line + lines.length - 1, text: shown.join('\n'), isMatch }
 }
 
 interface Text {
@@ -164,7 +180,13 @@ interface Text {
 }
 
 interface Event {
-  data?: { path?: Text; lines?: Text; line_number?: number | null; submatches?: { start: number }[] }
+  data?: {
+    path?: Text
+    lines?: Text
+    line_number?: number | null
+    submatches?: { start: number }[]
+    stats?: { matched_lines: number }
+  }
 }
 
 function parse(line: Uint8Array): Event | undefined {

@@ -17,7 +17,7 @@ export function createPathStream(options: { accepts(path: string): boolean; coun
     const path = text.toString('utf8', 0, cut).replace(/^\.\//, '')
     if (cut === -1 || !options.accepts(path)) return
     const matches = options.counts ? Number(text.toString('latin1', cut + 1)) : 1
-    files.push({ path, matches, kept: [], keptMatches: 0 })
+    files.push({ path, matches, kept: [], keptMatches: 0, reachable: 0 })
   }
   return {
     push(chunk) {
@@ -35,7 +35,7 @@ export function createPathStream(options: { accepts(path: string): boolean; coun
     },
     summary() {
       const matches = files.reduce((sum, file) => sum + file.matches, 0)
-      return { files, fileCount: files.length, matches, reachable: matches }
+      return { files, fileCount: files.length, matches, matchedLines: matches, reachable: matches }
     },
   }
 }
