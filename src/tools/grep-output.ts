@@ -35,6 +35,8 @@ export interface GrepResult {
   readonly incomplete: boolean
   /** Ignored files that match, when no other does; 50 stands for 50 or more. */
   readonly ignored: number
+  /** Files that match, when no other does, but are taken for binary or are in another encoding. */
+  readonly unsearched: readonly string[]
 }
 
 /** Above this many, the time of every file would cost more than the search. */
@@ -92,7 +94,10 @@ async function newestFirst(
   return order.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(each => each.path)
 }
 
-export function toResultPath({ folder }: GrepResult, context: ToolContext): (path: string) => string {
+export function toResultPath(
+  { folder }: Pick<GrepResult, 'folder'>,
+  context: ToolContext,
+): (path: string) => string {
   const base = resultPath(folder, context)
   return path => (base === '.' ? path : join(base, path))
 }
@@ -106,10 +111,20 @@ export function headline(result: GrepResult, wanted: GrepView, shown: number, wh
       ? ''
       : `Continue with offset: ${next}${shown < wanted.head_limit ? ' (a result has at most 50 KB)' : ''}.`,
     result.ignored > 0 ? `${ignoredFiles(result.ignored)}; pass no_ignore: true to see them.` : '',
+    unsearchedNote(result.unsearched),
     result.timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
     result.incomplete ? 'Some files or folders could not be read.' : '',
   ]
   return notes.filter(note => note !== '').join(' ')
+}
+
+function unsearchedNote(paths: readonly string[]): string {
+  if (paths.length === 0) return ''
+  const what = counted(paths.length, 'file that is', 'files that are')
+  const names = paths.slice(0, 3).map(shownPath).join(', ')
+  const more = paths.length > 3 ? ', …' : ''
+  const verb = paths.length === 1 ? 'matches' : 'match'
+  return `${what} binary, or text in another encoding, ${verb}: ${names}${more}. Search one of them by its path.`
 }
 
 function rangeNote(result: GrepResult, wanted: GrepView, shown: number): string {
@@ -139,5 +154,6 @@ export function dataOf(result: GrepResult, wanted: GrepView, shown: number): Rec
     next_offset: next,
     timed_out: result.timedOut,
     ignored_files: result.ignored,
+    unsearched_files: result.unsearched,
   }
 }

@@ -5,11 +5,12 @@ import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { formatContent } from './grep-content.ts'
-import { formatCounts, formatFiles, type GrepResult } from './grep-output.ts'
+import { formatCounts, formatFiles, type GrepResult, toResultPath } from './grep-output.ts'
 import { missingFile } from './missing-file.ts'
 import { labelOf } from './result-path.ts'
-import { compileGlob, matchesPath } from './search/glob-pattern.ts'
+import { chooseFiles } from './search/file-choice.ts'
 import { createMatchStream } from './search/match-stream.ts'
+import { encodingOf, findUnsearched } from './search/other-encodings.ts'
 import { createPathStream } from './search/path-stream.ts'
 import { explainErrors, type RipgrepQuery, type RipgrepRun, runRipgrep } from './search/ripgrep.ts'
 
@@ -18,6 +19,7 @@ const TIME_LIMIT_MS = 30_000
 const PER_FILE = 100
 const MOST_RESULTS = 10_000
 
+const glob = () => z.string().min(1).max(4096)
 const lineCount = () => z.int().min(0).max(1000).optional()
 const input = () =>
   z.object({
@@ -28,12 +30,10 @@ const input = () =>
       .default('.')
       .describe('File or folder to search; the working folder when left out.'),
     glob: z
-      .string()
-      .min(1)
-      .max(4096)
+      .union([glob(), z.array(glob()).max(100)], { error: 'must be a glob or a list of globs' })
       .optional()
       .describe(
-        'Only files whose name ("*.ts", "*.{js,jsx}") or path below the folder ("src/**/*.ts") matches; "!*.min.js" leaves out.',
+        'Only files whose name ("*.ts", "*.{js,jsx}") or path below the folder ("src/**/*.ts") matches; "!*.min.js" leaves out. Several: a list, or "*.ts,*.js".',
       ),
     type: z
       .string()
@@ -109,9 +109,9 @@ export const grepSearch = defineTool({
 async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutput> {
   const wanted = { ...asked, head_limit: Math.min(asked.head_limit || MOST_RESULTS, MOST_RESULTS) }
   const place = await locate(wanted.path, context)
-  const filter = globFilter(wanted.glob)
+  const choice = chooseFiles(wanted.glob, [place.folder, context.files.resolve(wanted.path)])
   const accepts = (path: string): boolean =>
-    filter.accepts(path) && context.permit.mayRead(join(place.folder, path))
+    choice.accepts(path) && context.permit.mayRead(join(place.folder, path))
   const query: RipgrepQuery = {
     pattern: wanted.pattern,
     ...place,
@@ -120,19 +120,23 @@ async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutpu
     multiline: wanted.multiline,
     noIgnore: wanted.no_ignore,
     type: wanted.type,
-    names: wanted.type === undefined ? filter.names : undefined,
-    excluded: filter.excluded,
+    names: wanted.type === undefined ? choice.names : undefined,
+    excluded: choice.excluded,
+    encoding: place.file === undefined ? undefined : await encodingOf(wanted.path, context),
     output: [],
   }
   const started = performance.now()
   const result = await collect(query, wanted, accepts, context)
-  const isQuick = performance.now() - started < 500
-  const ignored =
-    result.total === 0 && !wanted.no_ignore && isQuick ? await countIgnored(query, accepts, context) : 0
+  const isUnexpected = result.total === 0 && performance.now() - started < 500
+  const ignored = isUnexpected && !wanted.no_ignore ? await countIgnored(query, accepts, context) : 0
+  const unsearched =
+    isUnexpected && place.file === undefined
+      ? (await findUnsearched(query, accepts, context)).map(toResultPath(place, context))
+      : []
   const format = { files_with_matches: formatFiles, content: formatContent, count: formatCounts }[
     wanted.output_mode
   ]
-  const output = await format({ ...result, ...place, ignored }, wanted, context)
+  const output = await format({ ...result, ...place, ignored, unsearched }, wanted, context)
   return { ...output, ...labelOf(place.folder, context) }
 }
 
@@ -150,32 +154,7 @@ async function locate(
   return { folder: dirname(real), file: basename(real) }
 }
 
-interface GlobFilter {
-  /** For ripgrep, so that other files are not opened. */
-  readonly names: string | undefined
-  readonly excluded: string | undefined
-  accepts(path: string): boolean
-}
-
-/**
- * ripgrep's own --glob would bring back files that .gitignore leaves out, so a glob that selects is applied here; ripgrep
- * gets its last component as a file type, which does not.
- */
-function globFilter(glob: string | undefined): GlobFilter {
-  const all = { names: undefined, excluded: undefined, accepts: () => true }
-  if (glob === undefined) return all
-  if (glob.startsWith('!')) return { ...all, excluded: glob.slice(1) }
-  const pattern = compileGlob(glob.includes('/') ? glob.replace(/^\.?\//, '') : `**/${glob}`)
-  const last = glob.split('/').at(-1) ?? ''
-  const isSimple = /^[^:{}()!+@\\]+$/.test(last) || /^\*\.\{[\w,.-]+\}$/.test(last)
-  return {
-    ...all,
-    names: isSimple && !last.includes('**') ? last : undefined,
-    accepts: path => matchesPath(pattern, path),
-  }
-}
-
-type Collected = Omit<GrepResult, 'folder' | 'file' | 'ignored'>
+type Collected = Omit<GrepResult, 'folder' | 'file' | 'ignored' | 'unsearched'>
 
 async function collect(
   query: RipgrepQuery,
@@ -207,7 +186,7 @@ async function collect(
   if (ended.exitCode === 2 && ended.errors !== '') {
     if (query.type !== undefined && /unrecognized file type/.test(ended.errors)) {
       // Not a type that ripgrep knows: an extension.
-      return collect({ ...query, type: undefined, names: `*.${query.type}` }, wanted, accepts, context)
+      return collect({ ...query, type: undefined, names: [`*.${query.type}`] }, wanted, accepts, context)
     }
     throw explainErrors(ended.errors, wanted.pattern)
   }

@@ -19,10 +19,10 @@ const MOST_COMPONENTS = 255
 
 type Component = NameTest | 'globstar'
 
-/** Compiles a glob with `*`, `?`, `[…]`, `**`, braces and extended groups. */
-export function compileGlob(pattern: string): GlobPattern {
+/** Compiles a glob with `*`, `?`, `[…]`, `**`, braces and extended groups. `asked` is what errors call it. */
+export function compileGlob(pattern: string, asked = pattern): GlobPattern {
   const { root, rest } = splitRoot(pattern)
-  const alternatives = expandBraces(rest).map(alternative => compileComponents(alternative, pattern))
+  const alternatives = expandBraces(rest).map(alternative => compileComponents(alternative, asked))
   const component = (state: number): Component | undefined => alternatives[state >> 8]?.[state & 0xff]
   /** `**` may also stand for nothing: the states behind it count as reached. */
   const close = (states: Iterable<number>): number[] => {

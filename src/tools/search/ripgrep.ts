@@ -1,6 +1,7 @@
 import { ToolError } from '../../core/errors.ts'
 import type { Processes, ProcessResult } from '../../core/processes.ts'
 import { repositoryRoot } from './ignore-chain.ts'
+import { escapePattern, withAnyLineBreak } from './line-break.ts'
 
 export interface RipgrepQuery {
   readonly pattern: string
@@ -14,10 +15,12 @@ export interface RipgrepQuery {
   readonly noIgnore: boolean
   /** A type that ripgrep knows. */
   readonly type: string | undefined
-  /** Glob over file names: what it does not match is not opened. */
-  readonly names: string | undefined
-  /** Glob of what is left out. */
-  readonly excluded: string | undefined
+  /** Globs over file names: what none of them matches is not opened. */
+  readonly names: readonly string[] | undefined
+  /** Globs of what is left out. */
+  readonly excluded: readonly string[]
+  /** How the bytes of files are read; undefined: UTF-8, or as a byte order mark says. */
+  readonly encoding: string | undefined
   /** How results are printed. */
   readonly output: readonly string[]
 }
@@ -77,6 +80,7 @@ function unavailable(what: string, cause: unknown): ToolError {
 }
 
 function toArguments(query: RipgrepQuery): string[] {
+  const acrossLines = query.multiline && /\\n|\n/.test(query.pattern)
   const inRepository = repositoryRoot(query.folder) !== undefined
   return [
     '--no-config',
@@ -87,22 +91,29 @@ function toArguments(query: RipgrepQuery): string[] {
     // The same files as glob_search: .gitignore files and the repository's own list, nothing of the user's.
     ...(query.noIgnore ? ['--no-ignore'] : ['--no-require-git', '--no-ignore-dot', '--no-ignore-global']),
     ...(query.noIgnore || inRepository ? [] : ['--no-ignore-parent']),
-    ...(query.fixedStrings ? ['--fixed-strings'] : []),
+    ...(query.fixedStrings && !acrossLines ? ['--fixed-strings'] : []),
     query.ignoreCase ? '--ignore-case' : '--case-sensitive',
     ...(query.multiline ? ['--multiline', '--multiline-dotall'] : []),
     // `$` before a carriage return too.
-    ...(query.pattern.includes('$') && !query.fixedStrings && !query.multiline ? ['--crlf'] : []),
+    ...(query.pattern.includes('$') && !query.fixedStrings ? ['--crlf'] : []),
+    ...(query.encoding === undefined ? [] : [`--encoding=${query.encoding}`]),
     ...(query.type === undefined ? [] : [`--type=${query.type}`]),
-    ...(query.names === undefined ? [] : [`--type-add=kogu:${query.names}`, '--type=kogu']),
-    ...(query.excluded === undefined ? [] : [`--glob=!${query.excluded}`]),
+    ...(query.names === undefined
+      ? []
+      : [...query.names.map(name => `--type-add=kogu:${name}`), '--type=kogu']),
+    ...query.excluded.map(glob => `--glob=!${glob}`),
     '--glob=!.git',
     ...(query.folder === '/' ? ['--glob=!/proc', '--glob=!/sys', '--glob=!/dev'] : []),
     ...query.output,
     // One argument each, behind `=` and `--`: nothing that was asked for can become an option.
-    `--regexp=${query.pattern}`,
+    `--regexp=${acrossLines ? patternAcrossLines(query) : query.pattern}`,
     '--',
     query.file === undefined ? './' : `./${query.file}`,
   ]
+}
+
+function patternAcrossLines({ pattern, fixedStrings }: RipgrepQuery): string {
+  return withAnyLineBreak(fixedStrings ? escapePattern(pattern.replaceAll('\r\n', '\n')) : pattern)
 }
 
 /** What ripgrep says about a query that it does not take, in one or two lines. */
