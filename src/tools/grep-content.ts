@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { ToolContext, ToolOutput } from '../core/tool.ts'
 import { dataOf, type GrepResult, type GrepView, headline, toResultPath } from './grep-output.ts'
 import { shownPath } from './result-path.ts'
+import { withLongLines } from './search/long-line.ts'
 import { type MatchPage, matchPage } from './search/match-page.ts'
 import { type FileMatches, type ShownLine, shownLines } from './search/match-stream.ts'
 import { MOST_BYTES } from './search/page-limit.ts'
@@ -20,7 +22,7 @@ export async function formatContent(
   wanted: GrepView,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const groups = groupsOf(result, wanted, toResultPath(result, context))
+  const groups = await groupsOf(result, wanted, context)
   const shown = groups.reduce((sum, group) => sum + group.shown, 0)
   const files = counted(result.fileCount, 'file')
   const what = wanted.multiline
@@ -41,7 +43,8 @@ export async function formatContent(
   }
 }
 
-function groupsOf(result: GrepResult, wanted: GrepView, toPath: (path: string) => string): Group[] {
+async function groupsOf(result: GrepResult, wanted: GrepView, context: ToolContext): Promise<Group[]> {
+  const toPath = toResultPath(result, context)
   const around = {
     before: wanted.before ?? wanted.context ?? 0,
     after: wanted.after ?? wanted.context ?? 0,
@@ -56,7 +59,8 @@ function groupsOf(result: GrepResult, wanted: GrepView, toPath: (path: string) =
       skip -= file.keptMatches
       continue
     }
-    const page = matchPage(shownLines(file), skip, room, around)
+    const lines = await linesOf(file, result, context)
+    const page = matchPage(lines, skip, room, around)
     if (page.shown === 0) break
     const path = toPath(file.path)
     const text = [
@@ -72,6 +76,16 @@ function groupsOf(result: GrepResult, wanted: GrepView, toPath: (path: string) =
     room.bytes -= Buffer.byteLength(text) + 1
   }
   return groups
+}
+
+async function linesOf(
+  file: FileMatches,
+  { folder, encoding }: GrepResult,
+  context: ToolContext,
+): Promise<readonly ShownLine[]> {
+  const lines = shownLines(file)
+  // Places in text that ripgrep has recoded are not places in the file.
+  return encoding === undefined ? withLongLines(lines, join(folder, file.path), context) : lines
 }
 
 function linesText(lines: readonly ShownLine[], numbers: boolean): string[] {

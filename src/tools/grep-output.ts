@@ -21,6 +21,8 @@ export interface GrepView {
 export interface GrepResult {
   readonly folder: string
   readonly file: string | undefined
+  /** What ripgrep was told to read files in. */
+  readonly encoding: string | undefined
   readonly files: readonly FileMatches[]
   readonly fileCount: number
   /** What head_limit and offset count: files, or matching lines in the mode content. */

@@ -136,7 +136,11 @@ async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutpu
   const format = { files_with_matches: formatFiles, content: formatContent, count: formatCounts }[
     wanted.output_mode
   ]
-  const output = await format({ ...result, ...place, ignored, unsearched }, wanted, context)
+  const output = await format(
+    { ...result, ...place, encoding: query.encoding, ignored, unsearched },
+    wanted,
+    context,
+  )
   return { ...output, ...labelOf(place.folder, context) }
 }
 
@@ -154,7 +158,7 @@ async function locate(
   return { folder: dirname(real), file: basename(real) }
 }
 
-type Collected = Omit<GrepResult, 'folder' | 'file' | 'ignored' | 'unsearched'>
+type Collected = Omit<GrepResult, 'folder' | 'file' | 'encoding' | 'ignored' | 'unsearched'>
 
 async function collect(
   query: RipgrepQuery,

@@ -111,3 +111,42 @@ test('a match across lines is one match of several lines', async () => {
   const count = await bench.call(grepSearch, { ...more, output_mode: 'count' })
   expect(count.text).toBe('1 file matches, 1 match in all.\nblock.txt:1')
 })
+
+test.each([
+  ['at its start', `needle ${'x'.repeat(3_000_000)}`, /^needle x+…$/],
+  ['at its end', `${'x'.repeat(3_000_000)} needle`, /^\[\d+ bytes\] …x+ needle$/],
+  [
+    'between emoji',
+    `${'👩‍👧'.repeat(300_000)}needle${'👩‍👧'.repeat(300_000)}`,
+    /^\[\d+ bytes\] …(👩‍👧)+needle(👩‍👧)+…$/u,
+  ],
+  ['many times', 'needle,'.repeat(400_000), /^needle,(needle,)+/],
+  ['as a very long match', `aa${'needle'.repeat(400_000)}bb`, /^aa(needle)+/],
+])('a line of megabytes is shown around its match: %s', async (_, line, expected) => {
+  writeFileSync(bench.at('monster.txt'), `first\n${line}\nlast\n`)
+  for (const pattern of ['needle', '(needle,?)+']) {
+    const { data, text } = await bench.call(grepSearch, {
+      pattern,
+      path: 'monster.txt',
+      output_mode: 'content',
+      '-C': 1,
+    })
+    const [before, match, after] = data.matches[0].lines
+    expect(before).toEqual({ line: 1, text: 'first', match: false })
+    expect(match).toMatchObject({ line: 2, match: true })
+    expect(match.text).toMatch(expected)
+    expect(after).toEqual({ line: 3, text: 'last', match: false })
+    expect(text.length).toBeLessThan(1000)
+  }
+})
+
+test('a context line of megabytes is shown from its start', async () => {
+  writeFileSync(bench.at('monster.txt'), `needle\nhead ${'y'.repeat(3_000_000)}\n`)
+  const { data } = await bench.call(grepSearch, {
+    pattern: 'needle',
+    path: 'monster.txt',
+    output_mode: 'content',
+    '-A': 1,
+  })
+  expect(data.matches[0].lines[1]).toMatchObject({ line: 2, text: expect.stringMatching(/^head y+…$/) })
+})

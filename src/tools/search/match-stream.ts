@@ -1,5 +1,6 @@
 import { counted } from '../text/counted.ts'
 import { cutAround } from '../text/cut.ts'
+import { createLongLine, type LongLine } from './long-line.ts'
 
 // Reads ripgrep's JSON lines. They are parsed only when they are shown: most of a large result is only counted.
 
@@ -56,6 +57,7 @@ export function createMatchStream({ accepts, perFile, needed, multiline }: Match
   let current: FileMatches | undefined
   let carry: Uint8Array[] = []
   let carried = 0
+  let long: LongLine | undefined
   let keptInAll = 0
   const mostKept = Math.min(perFile, needed)
   const begin = (line: Uint8Array): void => {
@@ -78,41 +80,52 @@ export function createMatchStream({ accepts, perFile, needed, multiline }: Match
     files = firstOf(files, needed)
     keptInAll = files.reduce((sum, file) => sum + file.keptMatches, 0)
   }
+  const keep = (isMatch: boolean, line: () => Uint8Array | ShownLine): void => {
+    if (current === undefined) return
+    if (isMatch) current.matches += 1
+    if (current.matches > mostKept) return
+    if (isMatch) current.keptMatches += 1
+    current.kept.push(line())
+  }
   const take = (line: Uint8Array): void => {
     // {"type":"match",… {"type":"context",… {"type":"begin",… {"type":"end",…
     const kind = line[9]
     if (kind === 0x62) begin(line)
     else if (kind === 0x65) end(line)
-    else if (current !== undefined && (kind === 0x6d || kind === 0x63)) {
-      const isMatch = kind === 0x6d
-      if (isMatch) current.matches += 1
-      if (current.matches > mostKept) return
-      if (isMatch) current.keptMatches += 1
-      current.kept.push(line.length > LONG ? toShownLine(line) : line.slice())
-    }
+    else if (kind === 0x6d || kind === 0x63)
+      keep(kind === 0x6d, () => (line.length > LONG ? toShownLine(line) : line.slice()))
   }
   return {
     push(chunk) {
       let from = 0
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
         const piece = chunk.subarray(from, at)
-        take(carried === 0 ? piece : Buffer.concat([...carry, piece]))
+        if (long === undefined) take(carried === 0 ? piece : Buffer.concat([...carry, piece]))
+        else {
+          long.push(piece)
+          const line = long.end()
+          keep(line.isMatch, () => line)
+        }
+        long = undefined
         carry = []
         carried = 0
         from = at + 1
       }
       if (from >= chunk.length) return
-      carried += chunk.length - from
-      // The middle of a monstrous line is let go; its end tells its number. NUL makes certain that the rest is no JSON.
-      if (carried > LONGEST && carry.length > 17) carry.splice(8, carry.length - 16, Uint8Array.of(0))
-      carry.push(chunk.slice(from))
+      const rest = chunk.slice(from)
+      if (long !== undefined) return long.push(rest)
+      carry.push(rest)
+      carried += rest.length
+      if (carried <= LONGEST) return
+      long = createLongLine(Buffer.concat(carry))
+      carry = []
     },
     summary: () => ({ files: files.sort(byPath), ...totals }),
   }
 }
 
 function matchedLinesOf(end: Uint8Array): number {
-  return parse(end)?.data?.stats?.matched_lines ?? 0
+  return parse(end).data?.stats?.matched_lines ?? 0
 }
 
 /** The files, in the order of their paths, that hold the first `needed` lines; the others can never be shown. */
@@ -135,6 +148,8 @@ export interface ShownLine {
   readonly end: number
   readonly text: string
   readonly isMatch: boolean
+  /** Of a line that is too long to keep: where in the file the match is, and how many bytes of the line are before it. */
+  readonly place?: { readonly at: number; readonly before: number }
 }
 
 const LINE_CHARACTERS = 500
@@ -148,18 +163,7 @@ export function shownLines(file: FileMatches): ShownLine[] {
 
 function toShownLine(raw: Uint8Array): ShownLine {
   const isMatch = raw[9] === 0x6d
-  const event = parse(raw)
-  if (event === undefined) {
-    const tail = Buffer.from(raw.subarray(-65_536)).toString('latin1')
-    const line = Number(/"line_number":(\d+)/.exec(tail)?.[1] ?? 0)
-    return {
-      line,
-      end: line,
-      text: '[a line of more than 1 MB, too long to show]',
-      isMatch,
-    }
-  }
-  const { data } = event
+  const { data } = parse(raw)
   const bytes = bytesOf(data?.lines)
   const text = bytes.toString('utf8').replace(/\r?\n$/, '')
   const start = data?.submatches?.[0]?.start ?? 0
@@ -189,14 +193,9 @@ interface Event {
   }
 }
 
-function parse(line: Uint8Array): Event | undefined {
-  try {
-    // ripgrep's own output: the shape is documented and stable.
-    return JSON.parse(asBuffer(line).toString('utf8')) as Event
-  } catch {
-    // Cut because it was too long.
-    return undefined
-  }
+function parse(line: Uint8Array): Event {
+  // ripgrep's own output: the shape is documented and stable.
+  return JSON.parse(asBuffer(line).toString('utf8')) as Event
 }
 
 const PATH_START = '{"type":"begin","data":{"path":{"text":"'.length
@@ -205,7 +204,7 @@ const PATH_START = '{"type":"begin","data":{"path":{"text":"'.length
 function pathOf(line: Uint8Array): string | undefined {
   const text = asBuffer(line).toString('utf8')
   const isPlain = text.startsWith('"text":"', PATH_START - 8) && !text.includes('\\') && text.endsWith('"}}}')
-  const path = isPlain ? text.slice(PATH_START, -4) : decoded(parse(line)?.data?.path)
+  const path = isPlain ? text.slice(PATH_START, -4) : decoded(parse(line).data?.path)
   return path?.replace(/^\.\//, '')
 }
 
