@@ -215,3 +215,26 @@ test('an offset behind the end says so', async () => {
   const { text } = await bench.call(globSearch, { pattern: 'beyond/*', offset: 3 })
   expect(text).toBe('1 file matches. None from offset 3 on.')
 })
+
+test('hidden files are named as the reason when they were left out and nothing else matches', async () => {
+  files('dots/.env.sample', 'dots/.config/x.sample', 'dots/plain.txt')
+  const { text } = await bench.call(globSearch, { pattern: 'dots/**/*.sample', include_hidden: false })
+  expect(text).toContain('2 hidden files match; pass include_hidden: true to see them.')
+  expect(text).not.toContain('.gitignore')
+  const other = await bench.call(globSearch, { pattern: 'dots/**/*.zip', include_hidden: false })
+  expect(other.text).not.toContain('include_hidden')
+  const permit = { mayRead: (path: string) => !path.endsWith('.sample') }
+  const unreadable = await bench.call(
+    globSearch,
+    { pattern: 'dots/**/*.sample', include_hidden: false },
+    { permit },
+  )
+  expect(unreadable.text).not.toContain('include_hidden')
+})
+
+test('the folder of Kogu itself is searched only when it is named', async () => {
+  files('own/.kogu/schema.json', 'own/a.json')
+  expect(await find('own/**/*.json')).toEqual(['own/a.json'])
+  expect(await find('**/*.json', { base_dir: 'own/.kogu' })).toEqual(['own/.kogu/schema.json'])
+  expect(await find('own/.kogu/*.json')).toEqual(['own/.kogu/schema.json'])
+})

@@ -8,10 +8,12 @@ import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { compileGlob } from './search/glob-pattern.ts'
 import { modificationTimes } from './search/modification-times.ts'
 import { countFitting } from './search/page-limit.ts'
-import { walk } from './search/walk.ts'
+import { type WalkResult, walk } from './search/walk.ts'
 import { counted } from './text/counted.ts'
 
 const TIME_LIMIT_MS = 30_000
+/** For finding out why nothing matches. */
+const HINT_MS = 1000
 const MOST_RESULTS = 100_000
 
 const input = () =>
@@ -37,7 +39,7 @@ const input = () =>
     include_ignored: z
       .boolean()
       .default(false)
-      .describe('Also files that .gitignore leaves out, and .git itself.'),
+      .describe('Also files that .gitignore leaves out, .git and .kogu.'),
     include_hidden: z.boolean().default(true).describe('Also names that begin with a dot.'),
   })
 
@@ -57,7 +59,7 @@ export const globSearch = defineTool({
   },
   title: 'Find files',
   description:
-    'Find files by name with a glob pattern, newest first. Leaves out what .gitignore names, and .git; hidden files are included. Finds files only, does not follow links. ' +
+    'Find files by name with a glob pattern, newest first. Leaves out what .gitignore names, .git and .kogu; hidden files are included. Finds files only, does not follow links. ' +
     'Use grep_search to search inside files, list_directory for one folder.',
   category: 'ReadOnly',
   risk: 'low',
@@ -79,20 +81,39 @@ async function search(given: Input, context: ToolContext): Promise<ToolOutput> {
   const start = context.permit.judged(asked)
   if (start === undefined) throw new ToolError('forbidden', `This call may not search ${asked}`)
   requireFolder(wanted, start, context)
+  const found = await findFiles(start, wanted, started + TIME_LIMIT_MS, context)
+  const { files } = found
+  const hidden =
+    files.length === 0 && !wanted.include_hidden
+      ? await findFiles(start, { ...wanted, include_hidden: true }, performance.now() + HINT_MS, context)
+      : undefined
+  const page = await pageOf(files, wanted, start, context.signal)
+  return toOutput(
+    wanted,
+    { ...found, start, total: files.length, page, hidden: hidden?.files.length ?? 0 },
+    context,
+  )
+}
+
+/** What matches and may be read. */
+async function findFiles(
+  start: string,
+  { pattern, include_ignored, include_hidden }: Input,
+  deadline: number,
+  { signal, permit: { mayRead } }: ToolContext,
+): Promise<WalkResult> {
   const found = await walk(start, {
-    pattern: compileGlob(wanted.pattern),
-    includeIgnored: wanted.include_ignored,
-    includeHidden: wanted.include_hidden,
-    signal: context.signal,
-    deadline: started + TIME_LIMIT_MS,
+    pattern: compileGlob(pattern),
+    includeIgnored: include_ignored,
+    includeHidden: include_hidden,
+    signal,
+    deadline,
   })
-  const { mayRead } = context.permit
   const prefix = start === '/' ? '/' : `${start}/`
   const files = found.files.filter(
     path => mayRead(prefix + path) && (!found.links.has(path) || leadsToReadable(prefix + path, mayRead)),
   )
-  const page = await pageOf(files, wanted, start, context.signal)
-  return toOutput(wanted, { start, total: files.length, page, ...found }, context)
+  return { ...found, files }
 }
 
 /** A missing base folder is a mistake; a missing folder in the pattern only means that nothing matches. */
@@ -144,13 +165,15 @@ interface Found {
   readonly start: string
   readonly page: readonly string[]
   readonly total: number
+  /** Hidden files that match, when no other does and they were not asked for. */
+  readonly hidden: number
   readonly unreadable: number
   readonly timedOut: boolean
 }
 
 function toOutput(
   wanted: Input,
-  { start, page, total, unreadable, timedOut }: Found,
+  { start, page, total, hidden, unreadable, timedOut }: Found,
   context: ToolContext,
 ): ToolOutput {
   const base = resultPath(start, context)
@@ -170,7 +193,10 @@ function toOutput(
     total === 0 && !wanted.pattern.includes('/')
       ? `"${wanted.pattern}" matches only in the folder itself; use "**/${wanted.pattern}" for all below it.`
       : '',
-    total === 0 && !wanted.include_ignored
+    hidden > 0
+      ? `${counted(hidden, 'hidden file matches', 'hidden files match')}; pass include_hidden: true to see them.`
+      : '',
+    total === 0 && hidden === 0 && !wanted.include_ignored
       ? 'Files that .gitignore leaves out were not looked at (include_ignored).'
       : '',
   ].filter(note => note !== '')

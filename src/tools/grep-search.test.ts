@@ -243,7 +243,7 @@ test('an offset behind the end says so', async () => {
 test('look-around is refused without advice about options of ripgrep', async () => {
   const error = await grep('(?=x)', {}).catch(reason => reason)
   expect(error.code).toBe('invalid_input')
-  expect(error.message.trimEnd()).toMatch(/look-behind, is not supported$/)
+  expect(error.message).toMatch(/look-behind, is not supported: \(\?=x\)$/)
 })
 
 test.each(['[', 'src/[a', '!['])('the glob %j is not valid', async glob => {
@@ -252,4 +252,27 @@ test.each(['[', 'src/[a', '!['])('the glob %j is not valid', async glob => {
     code: 'invalid_input',
     hint: expect.stringContaining('[abc]'),
   })
+})
+
+test.each([
+  ['foo(', 'unclosed group: foo('],
+  ['foo\\', 'it ends with a single \\: foo\\'],
+  ['\\p{Foo}', 'Unicode property not found: \\p{Foo}'],
+  ['a\nb(', 'unclosed group: a\nb('],
+])('what is wrong with the pattern %j is said of the pattern as it was passed', async (pattern, reason) => {
+  await expect(grep(pattern, { multiline: true })).rejects.toMatchObject({
+    message: `The pattern is not a valid regular expression: ${reason}`,
+  })
+})
+
+test('what is wrong with a glob is said of the glob as it was passed', async () => {
+  await expect(grep('x', { glob: '[a' })).rejects.toThrow(/ in the pattern: \[a$/)
+})
+
+test('the folder of Kogu itself is searched only when it is named', async () => {
+  file('own/.kogu/schema.json', 'needle\n')
+  file('own/a.txt', 'needle\n')
+  expect((await grep('needle', { path: 'own', no_ignore: true })).data.files).toEqual(['own/a.txt'])
+  expect((await grep('needle', { path: 'own/.kogu' })).data.files).toEqual(['own/.kogu/schema.json'])
+  expect((await grep('needle', { path: 'own/.kogu/schema.json' })).data.total).toBe(1)
 })

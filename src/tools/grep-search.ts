@@ -98,7 +98,7 @@ export const grepSearch = defineTool({
   title: 'Search in files',
   description:
     'Search the contents of files with a regular expression (ripgrep). Returns the files that match; pass output_mode: "content" for the lines. ' +
-    'Leaves out binary files, .git and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
+    'Leaves out binary files, .git, .kogu and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
   category: 'ReadOnly',
   risk: 'low',
   input,

@@ -102,7 +102,9 @@ function toArguments(query: RipgrepQuery): string[] {
       ? []
       : [...query.names.map(name => `--type-add=kogu:${name}`), '--type=kogu']),
     ...query.excluded.map(glob => `--glob=!${glob}`),
+    // What git and Kogu keep for themselves is not what the project says.
     '--glob=!.git',
+    '--glob=!.kogu',
     ...(query.folder === '/' ? ['--glob=!/proc', '--glob=!/sys', '--glob=!/dev'] : []),
     ...query.output,
     // One argument each, behind `=` and `--`: nothing that was asked for can become an option.
@@ -128,7 +130,8 @@ export function explainErrors(errors: string, pattern: string): ToolError {
     .join('\n')
   if (/regex parse error|look-around|backreferences/.test(errors)) {
     const unsupported = /look-around|backreferences/.test(errors)
-    return new ToolError('invalid_input', `The pattern is not a valid regular expression: ${text}`, {
+    const message = `The pattern is not a valid regular expression: ${reasonOf(errors, pattern)}: ${pattern.slice(0, 200)}`
+    return new ToolError('invalid_input', message, {
       hint: unsupported
         ? 'Look-around and backreferences are not supported; search for a simpler pattern and filter the result.'
         : 'Escape the characters . * + ? ( ) [ ] { } | ^ $ \\ or pass fixed_strings: true to search for the text as it is.',
@@ -148,4 +151,11 @@ export function explainErrors(errors: string, pattern: string): ToolError {
     'failed',
     `The search for ${pattern.slice(0, 100)} failed: ${text || 'ripgrep gave no reason'}`,
   )
+}
+
+/** ripgrep shows the pattern as it puts it into a group, which nobody wrote: only its reason is passed on. */
+function reasonOf(errors: string, pattern: string): string {
+  // Its group would end with an escaped bracket.
+  if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'it ends with a single \\'
+  return /^error: (.*)$/m.exec(errors)?.[1] ?? 'ripgrep does not say why'
 }

@@ -80,7 +80,7 @@ function visit(
   for (const entry of entries) {
     const { name } = entry
     if (name.startsWith('.') && !includeHidden) continue
-    if (name === '.git' && !includeIgnored) continue
+    if (!includeIgnored && (name === '.git' || name === '.kogu')) continue
     if (start === '/' && folder.path === '' && KERNEL_FOLDERS.has(name)) continue
     const path = folder.path + name
     const isFolder = entry.isDirectory()
