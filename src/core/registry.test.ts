@@ -92,3 +92,15 @@ test('listeners hear of every change, and calls are counted', async () => {
   await registry.add(provider)
   expect(changes).toBe(2)
 })
+
+test('a tool that is known from elsewhere leads to the one that does it', async () => {
+  const registry = new Registry()
+  await registry.add(localProvider('builtin', 'Built-in', PRIORITY.builtin, [toolNamed('list_directory')]))
+  await expect(registry.resolve('create_directory')).rejects.toMatchObject({
+    hint: "Did you mean 'list_directory'?",
+  })
+  await registry.add(localProvider('other', 'Other', PRIORITY.custom, [toolNamed('write_file')]))
+  await expect(registry.resolve('create_directory')).rejects.toMatchObject({
+    hint: expect.stringContaining("'write_file' creates missing folders"),
+  })
+})

@@ -1,6 +1,6 @@
 import { ToolError } from './errors.ts'
 import type { Provider } from './provider.ts'
-import { closest } from './suggest.ts'
+import { closest, doneBy } from './suggest.ts'
 import type { AnyTool, Risk } from './tool.ts'
 
 export interface Entry {
@@ -85,7 +85,9 @@ export class Registry {
     }
     const near = closest(name.toLowerCase(), [...this.#byName.keys()])
     throw new ToolError('unknown_tool', `Unknown tool: ${name}`, {
-      hint: near === undefined ? 'List the tools with: kogu tools list' : `Did you mean '${near}'?`,
+      hint:
+        doneBy(name.toLowerCase(), tool => this.#byName.has(tool)) ??
+        (near === undefined ? 'List the tools with: kogu tools list' : `Did you mean '${near}'?`),
     })
   }
 

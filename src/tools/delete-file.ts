@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
@@ -38,7 +39,12 @@ export const deleteFile = defineTool({
         hint: 'Pass recursive: true to delete it with all that is in it.',
       })
     }
-    const effects = await context.files.remove(path).catch(explainMissing(path, context))
+    const effects = await context.files
+      .remove(path)
+      .catch(explainMissing(path, context))
+      .catch(error => {
+        throw withCommand(error, context.files.resolve(path), shown)
+      })
     const files = effects.filter(effect => effect.entry !== 'directory').length
     const count = effects.length > 1 ? ` (${counted(files, 'file')})` : ''
     return {
@@ -56,4 +62,17 @@ async function hasContent(path: string, { files }: ToolContext): Promise<boolean
   // A link to a folder goes without what it points to.
   const beside = await files.list(dirname(absolute)).catch(() => [])
   return beside.find(entry => entry.name === basename(absolute))?.kind !== 'link'
+}
+
+/** A pipe, socket or device has no content that undo could keep: deleting it is left to a command. */
+function withCommand(error: unknown, absolute: string, shown: string): unknown {
+  if (!(error instanceof ToolError) || error.code !== 'invalid_input') return error
+  const stat = lstatSync(absolute, { throwIfNoEntry: false })
+  if (stat === undefined || stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) return error
+  const quoted = `'${absolute.replaceAll("'", "'\\''")}'`
+  return new ToolError(
+    'invalid_input',
+    `${shown} is a pipe, socket or device: undo could not bring it back.`,
+    { hint: `Delete it with run_command: rm ${quoted}`, cause: error },
+  )
 }

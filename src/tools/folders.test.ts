@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fileTools } from './all.ts'
@@ -67,6 +68,28 @@ test('a file is moved, into new folders too, but nothing is replaced unless aske
     code: 'not_found',
   })
   expect(existsSync(bench.at('other.txt'))).toBe(false)
+})
+
+test.each([false, true])(
+  'a move to an existing folder names the path in it (overwrite: %s)',
+  async overwrite => {
+    mkdirSync(bench.at('shelf'), { recursive: true })
+    writeFileSync(bench.at('book.txt'), 'a')
+    await expect(bench.call(moveFile, { from: 'book.txt', to: 'shelf/', overwrite })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'shelf/ is a folder that exists already.',
+      hint: 'To move it into that folder, pass to: "shelf/book.txt".',
+    })
+    expect(readFileSync(bench.at('book.txt'), 'utf8')).toBe('a')
+  },
+)
+
+test('a pipe is not deleted, and the command for it is named', async () => {
+  execFileSync('mkfifo', [bench.at("it's a pipe")])
+  await expect(bench.call(deleteFile, { path: "it's a pipe" })).rejects.toMatchObject({
+    code: 'invalid_input',
+    hint: `Delete it with run_command: rm '${bench.root}/it'\\''s a pipe'`,
+  })
 })
 
 test('moving says that it reads, deletes and writes', () => {

@@ -1,8 +1,9 @@
-import { lstatSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
-import { defineTool } from '../core/tool.ts'
+import { defineTool, type ToolContext } from '../core/tool.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -51,7 +52,7 @@ export const moveFile = defineTool({
       .move(from, to, { overwrite })
       .catch(explainMissing(from, context))
       .catch(error => {
-        throw overwrite ? error : withOverwriteHint(error, context.files.resolve(to))
+        throw withHint(error, { from, to, overwrite }, context)
       })
     return {
       text: `Moved ${shown(from)} to ${shown(to)}${undoNote(effects)}`,
@@ -60,10 +61,21 @@ export const moveFile = defineTool({
   },
 })
 
-/** The workspace says what is in the way; how to say that it shall go is this tool's parameter. */
-function withOverwriteHint(error: unknown, target: string): unknown {
+/** The workspace says what is in the way; what to pass instead is this tool's to say. */
+function withHint(
+  error: unknown,
+  { from, to, overwrite }: { from: string; to: string; overwrite: boolean },
+  context: ToolContext,
+): unknown {
   if (!(error instanceof ToolError) || error.code !== 'conflict') return error
-  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return error
+  const target = context.files.resolve(to)
+  const stat = statSync(target, { throwIfNoEntry: false })
+  if (stat?.isDirectory() === true) {
+    const inside = join(target, basename(context.files.resolve(from)))
+    const hint = `To move it into that folder, pass to: "${shownPath(resultPath(inside, context))}".`
+    return new ToolError('conflict', `${to} is a folder that exists already.`, { hint, cause: error })
+  }
+  if (overwrite || stat?.isFile() !== true) return error
   return new ToolError('conflict', error.message, {
     hint: 'Choose another name, or pass overwrite: true to replace it.',
     cause: error,
