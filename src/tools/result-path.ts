@@ -6,14 +6,18 @@ import { toVisible } from '../core/visible.ts'
 type Place = Pick<ToolContext, 'cwd' | 'workspace'>
 
 /**
- * A path as results name it: relative to the call's folder when inside, else absolute. Either form can be given back to
- * a tool.
+ * A path as results name it: relative to the call's folder when it is inside that or the workspace, else absolute. Either
+ * form can be given back to a tool.
  */
 export function resultPath(real: string, place: Place): string {
   // Where a path without links begins with the folder, that has none either.
   const folder = isInside(real, place.cwd) ? place.cwd : realFolderOf(place)
   if (real === folder) return '.'
-  return isInside(real, folder) ? relative(folder, real) : real
+  if (isInside(real, folder)) return relative(folder, real)
+  // `..` goes by the names in a path: in a folder that was reached by a link it would lead elsewhere.
+  const canClimb =
+    folder === place.cwd && isInside(folder, place.workspace) && isInside(real, place.workspace)
+  return canClimb ? relative(folder, real) : real
 }
 
 /** For each call once: results of a search have thousands of paths. */
