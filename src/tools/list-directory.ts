@@ -82,10 +82,12 @@ function headline(
   hidden: number,
   { offset, next, isCut }: { offset: number; next: number; isCut: boolean },
 ): string {
-  const folder = path === '.' ? 'the working folder' : shownPath(path)
+  // Two dots and the full stop of the sentence would be three.
+  const named = path.endsWith('.') ? `'${shownPath(path)}'` : shownPath(path)
+  const folder = path === '.' ? 'the working folder' : named
   const notes = [
     total === 0 && hidden === 0
-      ? `${path === '.' ? 'The working folder' : shownPath(path)} is empty.`
+      ? `${path === '.' ? 'The working folder' : named} is empty.`
       : `${counted(total, 'entry', 'entries')} in ${folder}.`,
     next === offset && total > 0 ? `None from offset ${offset} on.` : '',
     next < total && next > offset
