@@ -207,6 +207,49 @@ test('the old text is not shown to a call that may not read it', async () => {
   expect(JSON.stringify(data) + text).not.toContain('abc')
 })
 
+test('a call that may not read a file learns nothing of what it held', async () => {
+  const unreadable = { permit: { mayRead: () => false } }
+  const told = async (name: string, input: object): Promise<string> => {
+    const outcome = await bench
+      .call(writeFile, { path: name, ...input }, unreadable)
+      .catch(({ message, hint }) => ({ message, hint }))
+    return JSON.stringify(outcome)
+  }
+  const secret = `PIN=1234\n${'x\n'.repeat(70)}`
+  const sha256 = createHash('sha256').update(secret).digest('hex')
+  writeFileSync(bench.at('closed.env'), secret)
+  const wrong = await told('closed.env', { content: 'x', expected_hash: '0'.repeat(64) })
+  expect(wrong).toContain('may not read')
+  // A right guess is told from a wrong one by nothing.
+  expect(await told('closed.env', { content: 'x', expected_hash: sha256 })).toBe(wrong)
+  expect(await told('closed.env', { content: 'x' })).toContain('would lose more than half of its lines')
+  expect(content('closed.env')).toBe(secret)
+  const appended = await told('closed.env', { content: 'a\n', mode: 'append' })
+  expect(JSON.parse(appended)).toEqual({
+    text: 'Appended to closed.env (2 bytes given)',
+    data: {
+      path: bench.at('closed.env'),
+      mode: 'append',
+      success: true,
+      created: false,
+      bytes_written: 2,
+    },
+  })
+  expect(await told('closed.env', { content: 'a\n', allow_shrink: true })).not.toMatch(/sha256|size|lines/)
+})
+
+test('a wrong expected_hash is not answered with the right one', async () => {
+  writeFileSync(bench.at('unread-hash.txt'), 'work\n')
+  const error = await write('unread-hash.txt', 'b\n', { expected_hash: '0'.repeat(64) }).catch(e => e)
+  expect(error).toMatchObject({
+    code: 'conflict',
+    message: 'unread-hash.txt is not what expected_hash says: its content is another.',
+    hint: 'Read the file again before writing it.',
+  })
+  const absent = await write('absent.txt', 'b\n', { expected_hash: '0'.repeat(64) }).catch(e => e)
+  expect(absent.hint).toBe('Leave expected_hash out to create it.')
+})
+
 test('seeing a part of a file is not having read it; all parts together are', async () => {
   writeFileSync(bench.at('parts.txt'), 'a\nb\nc\nd\n')
   const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('parts.txt') }

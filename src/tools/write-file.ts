@@ -14,6 +14,7 @@ import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
 import { counted } from './text/counted.ts'
 import { detectFormat, type TextFormat, UTF8 } from './text/format.ts'
+import { keepLineEnds, withUsualLineEnds } from './text/keep-line-ends.ts'
 import { findPlaceholders } from './text/placeholders.ts'
 
 const input = () =>
@@ -56,7 +57,7 @@ export const writeFile = defineTool({
   title: 'Write file',
   description:
     'Create a file, replace it as a whole, or append to it. Read an existing file before replacing it; to change a part of it use edit_file. ' +
-    'Write the complete content, never "rest unchanged". An existing file keeps its encoding, byte order mark and, when the content has only \\n, its CRLF line ends.',
+    'Write the complete content, never "rest unchanged". An existing file keeps its encoding, byte order mark and, when the content has only \\n, its line ends.',
   category: 'FileSystem',
   risk: 'high',
   input,
@@ -93,7 +94,7 @@ export const writeFile = defineTool({
     if (written === undefined) throw new Error('The file was written without being asked for.')
     if (written.isSeen) rememberContent(context.run, effect.path, written.bytes)
     else restoreReceipt(receipts, effect.path, receipt)
-    return toOutput(wanted.mode, written, effect, context)
+    return toOutput(wanted, written, effect, context)
   },
 })
 
@@ -132,7 +133,8 @@ function prepare(
   const format = detected ?? UTF8
   const old = before === null || detected === null ? null : (decodeDocument(before, format)?.text ?? null)
   const content = wanted.content.replace(/^\uFEFF/, '')
-  const after = withLineEnds(content, old)
+  const ends = wanted.mode === 'append' ? withUsualLineEnds : keepLineEnds
+  const after = old === null ? content : ends(content, old)
   const encoded = encode(after, format, shown)
   if (wanted.mode === 'append' && before !== null) {
     return {
@@ -145,7 +147,7 @@ function prepare(
       isSeen: context.files.receipts.get(current.path) === current.sha256,
     }
   }
-  if (old !== null && !wanted.allow_shrink) guard(after, old, shown)
+  if (old !== null && !wanted.allow_shrink) guard(after, old, shown, context.permit.mayRead(current.path))
   const hasMark = format.bomLength > 0 || content !== wanted.content
   const mark = hasMark ? encodeText('\uFEFF', format.encoding) : null
   const bytes = mark === null ? encoded : Buffer.concat([mark, encoded])
@@ -159,12 +161,7 @@ function requireExpected(
   shown: string,
   context: ToolContext,
 ): void {
-  if (expected_hash !== undefined && expected_hash !== current.sha256) {
-    const now = current.sha256 === null ? 'it does not exist' : `it is ${current.sha256}`
-    throw new ToolError('conflict', `${shown} is not what expected_hash says: ${now}.`, {
-      hint: 'Read the file again before writing it.',
-    })
-  }
+  if (expected_hash !== undefined) requireHash(expected_hash, current, shown, context)
   if (before === null) return
   if (mode === 'create') {
     throw new ToolError('conflict', `File already exists: ${shown}. Use 'overwrite' mode to replace.`)
@@ -182,6 +179,34 @@ function requireExpected(
   )
 }
 
+/** Never says which hash the file has: that would pass as having read it, and a short secret can be guessed from it. */
+function requireHash(
+  expected: string,
+  { path, sha256 }: CurrentFile,
+  shown: string,
+  context: ToolContext,
+): void {
+  if (sha256 === null) {
+    throw new ToolError('conflict', `${shown} is not what expected_hash says: it does not exist.`, {
+      hint: 'Leave expected_hash out to create it.',
+    })
+  }
+  // Else one guess after the other could be tried.
+  if (context.files.receipts.get(path) !== expected && !context.permit.mayRead(path)) {
+    throw new ToolError(
+      'conflict',
+      `expected_hash is of no use for ${shown}: this call may not read the file.`,
+      {
+        hint: 'Leave expected_hash out; the write is then asked about.',
+      },
+    )
+  }
+  if (expected === sha256) return
+  throw new ToolError('conflict', `${shown} is not what expected_hash says: its content is another.`, {
+    hint: 'Read the file again before writing it.',
+  })
+}
+
 const UNSEEN: Readonly<Record<Knowledge, string>> = {
   none: 'was not read in this run',
   partial: 'was read in this run only in part',
@@ -194,14 +219,6 @@ function isConfirmed(real: string, { permit }: ToolContext): boolean {
     access =>
       access.kind === 'custom' && access.name === OVERWRITE_UNREAD && permit.judged(access.details) === real,
   )
-}
-
-/** Content with line feeds only gets the CRLF that most lines of the old file have; other content says what it wants. */
-function withLineEnds(content: string, old: string | null): string {
-  if (old === null || content.includes('\r') || !old.includes('\r\n')) return content
-  const crlf = old.split('\r\n').length - 1
-  const all = old.split('\n').length - 1
-  return crlf * 2 > all ? content.replaceAll('\n', '\r\n') : content
 }
 
 function encode(content: string, format: TextFormat, shown: string): Uint8Array {
@@ -220,7 +237,7 @@ function encode(content: string, format: TextFormat, shown: string): Uint8Array 
 }
 
 /** Stops the two ways in which a whole-file write loses work: too little text, and a stand-in for text. */
-function guard(content: string, old: string, shown: string): void {
+function guard(content: string, old: string, shown: string, mayTell: boolean): void {
   const [newLines, oldLines] = [countLines(content), countLines(old)]
   const placeholders = findPlaceholders(content, old, newLines < oldLines)
   const [first] = placeholders
@@ -236,7 +253,9 @@ function guard(content: string, old: string, shown: string): void {
   if (oldLines > 40 && newLines * 2 < oldLines) {
     throw new ToolError(
       'conflict',
-      `${shown} would shrink from ${oldLines} to ${counted(newLines, 'line')}.`,
+      mayTell
+        ? `${shown} would shrink from ${oldLines} to ${counted(newLines, 'line')}.`
+        : `${shown} would lose more than half of its lines.`,
       {
         hint: 'Use edit_file to change a part of it. If this is intended, pass allow_shrink: true.',
       },
@@ -244,13 +263,20 @@ function guard(content: string, old: string, shown: string): void {
   }
 }
 
-function toOutput(mode: Input['mode'], written: Written, effect: Effect, context: ToolContext): ToolOutput {
+function toOutput(wanted: Input, written: Written, effect: Effect, context: ToolContext): ToolOutput {
   const shown = shownPath(resultPath(effect.path, context))
+  const verb = written.created ? 'Created' : wanted.mode === 'append' ? 'Appended to' : 'Overwrote'
+  const done = { path: effect.path, mode: wanted.mode, success: true, created: written.created }
+  // What the file held, how much, and even which line ends it had, is told only to who may read it.
+  if (!written.created && !context.permit.mayRead(effect.path)) {
+    const given = Buffer.byteLength(wanted.content)
+    return {
+      text: `${verb} ${shown} (${counted(given, 'byte')} given)${undoNote([effect])}`,
+      data: { ...done, bytes_written: given },
+    }
+  }
   const lines = countLines(written.after)
-  const verb = written.created ? 'Created' : mode === 'append' ? 'Appended to' : 'Overwrote'
-  // The old text is shown only to who may read it.
-  const mayShow = written.before !== null && context.permit.mayRead(effect.path)
-  const summary = mayShow ? summarizeDiff(written.before ?? '', written.after, shown) : undefined
+  const summary = written.before === null ? undefined : summarizeDiff(written.before, written.after, shown)
   const change = summary === undefined ? '' : `, +${summary.added} -${summary.removed} lines`
   const [placeholder] = written.created ? findPlaceholders(written.after, '', false) : []
   const warning =
@@ -260,11 +286,8 @@ function toOutput(mode: Input['mode'], written: Written, effect: Effect, context
   return {
     text: `${verb} ${shown} (${counted(written.bytes.length, 'byte')}, ${counted(lines, 'line')}${change})${undoNote([effect])}${warning}`,
     data: {
-      path: effect.path,
-      mode,
+      ...done,
       bytes_written: written.added,
-      success: true,
-      created: written.created,
       size: written.bytes.length,
       lines,
       encoding: written.format.encoding,
