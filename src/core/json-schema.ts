@@ -63,5 +63,11 @@ function toIssue(error: {
   if (typeof unknown === 'string') {
     return { pointer: `${error.instancePath}/${unknown}`, message: `Unknown parameter '${unknown}'` }
   }
-  return { pointer: error.instancePath, message: error.message ?? 'is not valid' }
+  const { type } = error.params
+  return {
+    pointer: error.instancePath,
+    message: error.message ?? 'is not valid',
+    ...(type === 'boolean' ? { expected: type } : {}),
+    ...(type === 'number' || type === 'integer' ? { expected: 'number' } : {}),
+  }
 }

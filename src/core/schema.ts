@@ -4,6 +4,8 @@ export interface Issue {
   /** JSON Pointer to the value; empty for the whole input. */
   pointer: string
   message: string
+  /** Set when the value should have been one, and could have been meant as one. */
+  expected?: 'number' | 'boolean'
 }
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
@@ -55,12 +57,53 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code === 'invalid_type' && issue.input === undefined) {
     return [{ pointer, message: `Missing required parameter '${issue.path.map(String).join('.')}'` }]
   }
+  const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined
+  if (kind === undefined) return [{ pointer, message: plainMessage(issue) }]
   return [
     {
       pointer,
-      message: issue.message
-        .replace(/^Invalid input: expected /, 'must be ')
-        .replace(', received ', ', not '),
+      message: issue.message.startsWith('Invalid input')
+        ? `must be ${kind.name}, not ${shown(issue.input)}`
+        : issue.message,
+      ...(kind.expected === undefined ? {} : { expected: kind.expected }),
     },
   ]
+}
+
+const KINDS: Readonly<Record<string, { name: string; expected?: 'number' | 'boolean' }>> = {
+  boolean: { name: 'true or false', expected: 'boolean' },
+  number: { name: 'a number', expected: 'number' },
+  int: { name: 'a whole number', expected: 'number' },
+  string: { name: 'text' },
+  array: { name: 'a list' },
+  object: { name: 'an object' },
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `the text ${JSON.stringify(value.slice(0, 40))}`
+  if (typeof value === 'object')
+    return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
+  return Number.isNaN(value) ? 'text' : String(value)
+}
+
+/** Zod's own messages as the end of a sentence; those of our schemas are written as one. */
+function plainMessage(issue: z.core.$ZodIssue): string {
+  const { message } = issue
+  if (issue.code === 'too_small' && message.startsWith('Too small')) {
+    const isEmpty = issue.origin === 'string' && issue.minimum === 1
+    return isEmpty ? 'must not be empty' : `must ${amount(issue.origin, 'at least', issue.minimum)}`
+  }
+  if (issue.code === 'too_big' && message.startsWith('Too big')) {
+    return `must ${amount(issue.origin, 'at most', issue.maximum)}`
+  }
+  if (issue.code === 'invalid_value' && message.startsWith('Invalid ')) {
+    return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(value => JSON.stringify(value)).join(', ')}`
+  }
+  return message.replace(/^Invalid input: expected /, 'must be ').replace(', received ', ', not ')
+}
+
+function amount(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string') return `have ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`
+  if (origin === 'array') return `have ${bound} ${limit} ${limit === 1 ? 'entry' : 'entries'}`
+  return `be ${bound} ${limit}`
 }

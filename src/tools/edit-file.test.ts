@@ -214,6 +214,23 @@ test('several edits are matched against the original, and either all apply or no
   expect(content('several.txt')).toBe('b2\nc2\nc\n')
 })
 
+test('the calls that other programs are used to work: oldText and newText in edits, camel case', async () => {
+  await given('ea.txt', 'one\ntwo\n')
+  const edits = [{ oldText: 'one', newText: '1' }]
+  const { data } = await bench.call(editFile, { path: 'ea.txt', edits, dryRun: true })
+  expect(data).toMatchObject({ replacements: 1, dry_run: true })
+  await bench.call(editFile, { path: 'ea.txt', edits: [{ old_str: 'one', new_str: '1' }] })
+  await bench.call(editFile, {
+    filePath: 'ea.txt',
+    oldString: 'two',
+    newString: '2',
+    replaceAll: true,
+    expected_replacements: null,
+    edits: null,
+  })
+  expect(content('ea.txt')).toBe('1\n2\n')
+})
+
 test('dry_run shows the same diff and changes nothing', async () => {
   await given('dry.txt', 'a\n')
   const dry = await edit('dry.txt', 'a', 'b', { dry_run: true })

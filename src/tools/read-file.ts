@@ -49,7 +49,13 @@ type Input = z.output<ReturnType<typeof input>>
 export const readFile = defineTool({
   name: 'read_file',
   aliases: ['Read', 'read'],
-  parameterAliases: { file_path: 'path', filename: 'path', file: 'path', max_lines: 'limit' },
+  parameterAliases: {
+    file_path: 'path',
+    filename: 'path',
+    file: 'path',
+    filePath: 'path',
+    max_lines: 'limit',
+  },
   title: 'Read file',
   description:
     'Read a text file (any encoding) or an image. Lines come with line numbers from 1, like cat -n; the number and the tab are not part of the file. ' +

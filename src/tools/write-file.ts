@@ -50,6 +50,7 @@ export const writeFile = defineTool({
     file_path: 'path',
     filename: 'path',
     file: 'path',
+    filePath: 'path',
     text: 'content',
     contents: 'content',
     create_directories: 'create_dirs',

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { ToolError } from './errors.ts'
+import { validateInput } from './input.ts'
+import { fromJsonSchema } from './json-schema.ts'
+import { toolNamed } from './testing.ts'
+import { type AnyTool, defineTool } from './tool.ts'
+
+const tool: AnyTool = defineTool({
+  name: 'sample',
+  title: 'Sample',
+  description: 'Takes parameters of every kind.',
+  category: 'ReadOnly',
+  risk: 'low',
+  parameterAliases: {
+    filePath: 'path',
+    oldText: 'old',
+    seconds: { to: 'ms', convert: value => (typeof value === 'number' ? value * 1000 : value) },
+  },
+  input: z.object({
+    path: z.string().min(1).optional(),
+    offset: z.int().min(-10).max(10).default(0),
+    ms: z.number().optional(),
+    deep: z.boolean().default(false),
+    kind: z.enum(['a', 'b']).default('a'),
+    edits: z
+      .array(z.strictObject({ old: z.string(), all: z.boolean().default(false) }))
+      .min(1)
+      .max(2)
+      .optional(),
+  }),
+  access: () => [],
+  run: async () => ({ text: '' }),
+})
+
+const messageOf = (input: object): string => {
+  try {
+    return JSON.stringify(validateInput(tool, input))
+  } catch (error) {
+    return error instanceof ToolError ? error.message : String(error)
+  }
+}
+
+test('other names of parameters hold in the entries of a list too', () => {
+  expect(validateInput(tool, { filePath: 'a', edits: [{ oldText: 'x' }] })).toEqual({
+    path: 'a',
+    offset: 0,
+    deep: false,
+    kind: 'a',
+    edits: [{ old: 'x', all: false }],
+  })
+  expect(messageOf({ edits: [{ oldText: 'x', old: 'y' }] })).toBe(
+    "'oldText' and 'old' are the same parameter.",
+  )
+})
+
+test('null for a parameter that need not be given counts as absent, at every depth', () => {
+  const given = { path: null, offset: null, kind: null, ms: null, edits: [{ old: 'x', all: null }] }
+  expect(validateInput(tool, given)).toMatchObject({
+    offset: 0,
+    kind: 'a',
+    edits: [{ old: 'x', all: false }],
+  })
+  expect(given.offset).toBeNull()
+  expect(messageOf({ edits: [{ old: null }] })).toBe(
+    "Missing required parameter 'edits.0.old' for tool 'sample'.",
+  )
+})
+
+test('numbers and booleans may come as text, when it can mean one thing only', () => {
+  expect(validateInput(tool, { offset: '-2', deep: 'true', ms: '1.5', path: '3' })).toMatchObject({
+    offset: -2,
+    deep: true,
+    ms: 1.5,
+    path: '3',
+  })
+  for (const offset of ['', ' 2', '0x2', '1e1', '02', 'two', '2,0', '9'.repeat(20)])
+    expect(messageOf({ offset }), offset).toContain("'offset' must be a number, not the text")
+  for (const deep of ['yes', '1', '', 1])
+    expect(messageOf({ deep })).toContain("'deep' must be true or false, not")
+})
+
+test('a number as text in another unit is converted before it counts', () => {
+  expect(validateInput(tool, { seconds: '5' })).toMatchObject({ ms: 5000 })
+})
+
+test('a foreign schema is repaired only where it refuses', () => {
+  const foreign = toolNamed('foreign', {
+    input: fromJsonSchema({
+      type: 'object',
+      properties: {
+        nothing: { type: ['string', 'null'] },
+        count: { type: 'integer' },
+        on: { type: 'boolean' },
+        left: { type: 'string' },
+      },
+    }),
+  })
+  expect(validateInput(foreign, { nothing: null, count: '2', on: 'false', left: null })).toEqual({
+    nothing: null,
+    count: 2,
+    on: false,
+  })
+})
+
+test('messages are sentences', () => {
+  expect(messageOf({ path: '' })).toBe("'path' must not be empty for tool 'sample'.")
+  expect(messageOf({ offset: 11 })).toBe("'offset' must be at most 10 for tool 'sample'.")
+  expect(messageOf({ offset: -11 })).toBe("'offset' must be at least -10 for tool 'sample'.")
+  expect(messageOf({ offset: 1.5 })).toBe("'offset' must be a whole number, not 1.5 for tool 'sample'.")
+  expect(messageOf({ kind: 'c' })).toBe(`'kind' must be one of "a", "b" for tool 'sample'.`)
+  expect(messageOf({ edits: [] })).toBe("'edits' must have at least 1 entry for tool 'sample'.")
+  expect(messageOf({ deep: {} })).toBe("'deep' must be true or false, not an object for tool 'sample'.")
+  expect(messageOf({ path: 3 })).toBe("'path' must be text, not 3 for tool 'sample'.")
+  expect(messageOf({ edits: 'x' })).toBe(`'edits' must be a list, not the text "x" for tool 'sample'.`)
+})
