@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { summarizeDiff } from '../core/unified-diff.ts'
 import { describeChange } from './edit/describe-change.ts'
@@ -10,7 +9,7 @@ import { lineNumbers } from './edit/lines.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
-import { filePath } from './file-path.ts'
+import { filePath, toolPath } from './file-path.ts'
 import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -92,7 +91,7 @@ export const editFile = defineTool({
   risk: 'high',
   input,
   access({ path, dry_run }, context) {
-    const absolute = absolutePath(path, context.cwd)
+    const absolute = toolPath(path, context.cwd)
     // A failed edit shows what is in the file, so it is a read as well.
     if (dry_run) return [{ kind: 'file_read', path: absolute }]
     return [

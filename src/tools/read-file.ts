@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { OpenFile } from '../core/files.ts'
-import { absolutePath } from '../core/real-path.ts'
 import type { LineRange } from '../core/run.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { recordView, rememberContent } from './seen-files.ts'
@@ -63,7 +63,7 @@ export const readFile = defineTool({
   category: 'ReadOnly',
   risk: 'low',
   input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: absolutePath(path, cwd) }],
+  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   async run(wanted, context) {
     const file = await openFile(wanted.path, context)
     try {

@@ -3,11 +3,10 @@ import { OVERWRITE_UNREAD } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { presentBytes, presentFile, presentSize, restoreReceipt } from './existing-file.ts'
-import { filePath } from './file-path.ts'
+import { filePath, toolPath } from './file-path.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
@@ -63,7 +62,7 @@ export const writeFile = defineTool({
   risk: 'high',
   input,
   access({ path, mode, expected_hash }, context) {
-    const absolute = absolutePath(path, context.cwd)
+    const absolute = toolPath(path, context.cwd)
     const present = presentFile(path, context)
     const replaces = mode === 'overwrite' && present !== undefined
     const asks = replaces && present.isUnseen && expected_hash === undefined
