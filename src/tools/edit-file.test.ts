@@ -277,6 +277,27 @@ test('a failed edit shows the closest lines and the characters that differ', asy
   })
 })
 
+test('a line that stands in for removed text is refused, unless it was there or is meant literally', async () => {
+  const body = Array.from({ length: 60 }, (_, i) => `    step_${i}()`).join('\n')
+  const text = `def f():\n${body}\n`
+  await given('standin.py', text)
+  const replacement = 'def f():\n    start()\n    # ... rest of the code unchanged ...\n'
+  for (const dry_run of [true, false])
+    await expect(edit('standin.py', text, replacement, { dry_run })).rejects.toMatchObject({
+      code: 'conflict',
+      message:
+        'Line 3 of new_string stands in for text that is not there ("# ... rest of the code unchanged ..."); the edit would remove that text from standin.py.',
+      hint: expect.stringContaining('allow_shrink'),
+    })
+  expect(content('standin.py')).toBe(text)
+  await edit('standin.py', text, replacement, { allow_shrink: true })
+  // It is in the file now, so it is text like any other.
+  await edit('standin.py', '    start()\n    # ... rest', '    begin()\n    # ... rest')
+  // Nothing is removed, so it stands in for nothing: a remark is enough.
+  const { text: said } = await edit('standin.py', '    begin()', '    begin()\n    # ... existing code ...')
+  expect(said).toContain('looks like a placeholder')
+})
+
 test('what cannot be an edit is refused with what to do instead', async () => {
   await given('refused.txt', 'a\n')
   await expect(edit('refused.txt', '', 'x')).rejects.toMatchObject({

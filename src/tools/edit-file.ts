@@ -6,6 +6,7 @@ import { summarizeDiff } from '../core/unified-diff.ts'
 import { describeChange } from './edit/describe-change.ts'
 import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
+import { placeholderNote, refusePlaceholders } from './edit/placeholder-guard.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
@@ -14,7 +15,6 @@ import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, keepPartialView, knowledgeOf, rememberContent } from './seen-files.ts'
-import { findPlaceholders } from './text/placeholders.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
 
@@ -46,6 +46,10 @@ const fields = () =>
         'Several replacements instead of one: all matched against the file as it is now, all or nothing.',
       ),
     dry_run: z.boolean().default(false).describe('Only show the diff.'),
+    allow_shrink: z
+      .boolean()
+      .default(false)
+      .describe('Confirms that "…" lines in new_string are meant literally.'),
   })
 
 type Input = z.output<ReturnType<typeof fields>>
@@ -103,13 +107,12 @@ export const editFile = defineTool({
   preview(wanted, context) {
     const before = presentBytes(wanted.path, context)
     if (before === undefined) return undefined
-    const { splices } = planOrRefuse(before, editsOf(wanted), { knowledge: 'current', shown: wanted.path })
+    const { splices } = planOrRefuse(before, wanted, { knowledge: 'current', shown: wanted.path })
     const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
     return summarizeDiff(decode(before), decode(applySplices(before, splices)), wanted.path).diff ?? undefined
   },
   async run(wanted, context) {
-    const edits = editsOf(wanted)
-    return wanted.dry_run ? preview(wanted, edits, context) : apply(wanted, edits, context)
+    return wanted.dry_run ? preview(wanted, context) : apply(wanted, context)
   },
 })
 
@@ -132,7 +135,7 @@ const LOOSEST: Readonly<Record<Knowledge, Rung>> = {
   none: 'line_ends',
 }
 
-async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
+async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
   const { receipts } = context.files
   // Before all of it is read for the update.
   refuseLarge(
@@ -150,7 +153,7 @@ async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext
     found.receipt = receipts.get(current.path)
     found.knowledge = knowledgeOf(current.path, current.sha256, context)
     const seen = context.run.contents.get(current.path)
-    found.plan = planOrRefuse(before, edits, { knowledge: found.knowledge, seen, shown })
+    found.plan = planOrRefuse(before, wanted, { knowledge: found.knowledge, seen, shown })
     found.after = applySplices(before, found.plan.splices)
     return found.after
   })
@@ -166,22 +169,27 @@ async function apply(wanted: Input, edits: readonly Edit[], context: ToolContext
   if (knowledge === 'current' || knowledge === 'partial') rememberContent(context.run, effect.path, after)
   return toOutput(
     plan,
-    edits,
+    editsOf(wanted),
     { path: effect.path, sha256, knowledge, dryRun: false, undoNote: undoNote([effect]) },
     context,
   )
 }
 
-async function preview(wanted: Input, edits: readonly Edit[], context: ToolContext): Promise<ToolOutput> {
+async function preview(wanted: Input, context: ToolContext): Promise<ToolOutput> {
   const file = await context.files.open(wanted.path).catch(explainMissing(wanted.path, context))
   try {
     const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
     const knowledge = knowledgeOf(file.path, hash('sha256', before), context)
     const seen = context.run.contents.get(file.path)
     const shown = shownPath(resultPath(file.path, context))
-    const plan = planOrRefuse(before, edits, { knowledge, seen, shown })
+    const plan = planOrRefuse(before, wanted, { knowledge, seen, shown })
     const sha256 = hash('sha256', applySplices(before, plan.splices))
-    return toOutput(plan, edits, { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' }, context)
+    return toOutput(
+      plan,
+      editsOf(wanted),
+      { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' },
+      context,
+    )
   } finally {
     file.close()
   }
@@ -203,10 +211,14 @@ interface Known {
   readonly shown: string
 }
 
-function planOrRefuse(before: Uint8Array, edits: readonly Edit[], { knowledge, seen, shown }: Known): Plan {
+function planOrRefuse(before: Uint8Array, wanted: Input, { knowledge, seen, shown }: Known): Plan {
   refuseLarge(before.length, shown)
+  const edits = editsOf(wanted)
   const plan = planEdits(before, edits, { loosest: LOOSEST[knowledge] })
-  if (plan.ok) return plan
+  if (plan.ok) {
+    if (!wanted.allow_shrink) refusePlaceholders(plan.before, edits, shown)
+    return plan
+  }
   const error = explainRefusal(plan, edits, shown)
   const isAboutContent = error.code === 'not_found' || error.code === 'conflict'
   if (knowledge !== 'stale' || !isAboutContent) throw error
@@ -274,9 +286,4 @@ function linesOf(
 ): { first_line: number; last_line: number } {
   const { first, last } = lineNumbers(before, match)
   return { first_line: first, last_line: last }
-}
-
-function placeholderNote(edits: readonly Edit[], before: string): string {
-  const found = edits.flatMap(edit => findPlaceholders(edit.newText, before, false))[0]
-  return found === undefined ? '' : `new_string holds what looks like a placeholder: ${found.text}`
 }

@@ -164,6 +164,14 @@ test.each([
   '// 其余代码保持不变',
   '[... rest of the file unchanged ...]',
   '// other methods remain unchanged',
+  '# (rest of implementation)',
+  '# ... (other functions)',
+  '// ... remaining methods ...',
+  '...',
+  '    …',
+  '# TODO: remaining methods here',
+  '// TODO: rest of the code',
+  '/* (other handlers) */',
 ])('a line that stands in for lost text is refused: %s', async line => {
   await given('placeholder.js', PROGRAM)
   const shorter = [...PROGRAM.split('\n').slice(0, 40), line].join('\n')
@@ -184,9 +192,27 @@ test.each([
   '# unchanged lines keep their line ends; changed ones get those of their neighbours',
   'doSomething(...args)',
   '// The remaining arguments go to the parser, which knows what to do with them.',
+  '# (other functions)',
+  '# TODO: remaining methods here',
+  '...',
+  '// ... and other functions call this one',
 ])('an ordinary line is not taken for a placeholder: %s', async line => {
   await given('ordinary.js', PROGRAM)
   await write('ordinary.js', `${PROGRAM}\n${line}\n`)
+})
+
+test.each([
+  'def load(self) -> str:\n    ...',
+  'def load(self) -> str:  # abstract\n    ...',
+  'class Reader(Protocol):\n    """Reads."""\n    ...',
+  '# TODO: rename the remaining methods when version 2 is out',
+  '# (see the other functions for details)',
+  '// {other options are passed on to the parser}',
+  'log("...")',
+  '- ... and more',
+])('an ordinary line of a shorter file is not taken for a placeholder either: %s', async line => {
+  await given('shorter.py', PROGRAM)
+  await write('shorter.py', [...PROGRAM.split('\n').slice(0, 40), line].join('\n'))
 })
 
 test('folders and binary files: the first is refused, the second replaced once it is confirmed', async () => {

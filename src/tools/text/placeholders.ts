@@ -13,9 +13,11 @@ export function findPlaceholders(
     number += 1
     const end = endOfLine(text, start)
     const line = mayBegin(text, start, end) ? text.slice(start, end).trim() : ''
+    const begin = start
     start = end + 1
-    if (line.length < 3 || line.length > 160) continue
-    if (isPlaceholder(line) || (isShorter && BARE.test(line))) found.push({ line: number, text: line })
+    if (line.length < 1 || line.length > 160) continue
+    if (isPlaceholder(line) || (isShorter && (isVague(line) || isBareDots(line, text, begin))))
+      found.push({ line: number, text: line })
   }
   if (found.length === 0) return found
   // What was there before is meant literally. Looked at last: a large file has many lines, and few have any such.
@@ -46,7 +48,7 @@ const FILLING = String.raw`[\s.…·\[({<]*`
 const BEGINNINGS = new Set([...'/#-;%*<{"\'Rr.[('].map(sign => sign.charCodeAt(0)))
 
 /** A comment that says nothing but three dots. */
-const BARE = new RegExp(String.raw`^${OPENING}\s*[[({]?\s*(?:\.{3,}|…)\s*[\])}]?\s*(?:\*+\/\}?|-->)?$`, 'i')
+const DOTS = new RegExp(String.raw`^${OPENING}\s*[[({]?\s*(?:\.{3,}|…)\s*[\])}]?\s*(?:\*+\/\}?|-->)?$`, 'i')
 
 const WHAT =
   "(?:code|file|class|function|method|methods|functions|content|contents|implementation|logic|lines|section|component|imports?|module|tests?|body|text|document|document's|configuration|config|styles?|rules|script|rest|part|parts|everything|it)"
@@ -71,6 +73,12 @@ const PHRASES: readonly RegExp[] = [
   /^(?:其余|其他|剩余|现有|原有|此处|以下)(?:的)?(?:代码|内容|部分|实现)?(?:保持)?(?:不变|省略|相同|同上|保持不变)/,
 ]
 
+/** All that the line says is which text is left out. */
+const NAMED = new RegExp(
+  String.raw`^(?:the |all |your )?(?:rest|remainder|remaining|other|more|existing|previous|original)(?: of)?(?: the| your| this)?(?: existing| original| previous)? (?:${WHAT}|classes|helpers|handlers|routes|cases|fields|properties|entries|items|options|definitions)\b[\s.…\])}>*/\-]*$`,
+  'i',
+)
+
 const MARKED = new RegExp(
   String.raw`^(?:${OPENING}${FILLING}|(?:\.{3,}|…)[\s([]*|[\[(<]\s*(?:\.{3,}|…)?\s*)`,
   'i',
@@ -80,9 +88,32 @@ function isPlaceholder(line: string): boolean {
   const marked = MARKED.exec(line)?.[0]
   if (marked === undefined) return false
   const rest = line.slice(marked.length)
+  if (/\.{3}|…/.test(marked) && NAMED.test(rest)) return true
+  return isStandIn(rest)
+}
+
+function isStandIn(rest: string): boolean {
   const phrase = PHRASES.find(pattern => pattern.test(rest))
   if (phrase === undefined) return false
   // Prose that goes on after the phrase is a comment about something, not a stand-in.
   const end = phrase.exec(rest)?.[0].length ?? 0
   return rest.slice(end).replaceAll(/[\s.…\])}>*/\-!]|for brevity|here|コード|です|。/g, '').length <= 12
+}
+
+/** What can be a heading or a plan as well: it stands in for text only where text is missing. */
+function isVague(line: string): boolean {
+  if (DOTS.test(line)) return true
+  const marked = MARKED.exec(line)?.[0]
+  if (marked === undefined) return false
+  const rest = line.slice(marked.length)
+  const todo = /^(?:TODO|FIXME)\b[:\s]*/i.exec(rest)?.[0]
+  if (todo !== undefined) return isStandIn(rest.slice(todo.length)) || NAMED.test(rest.slice(todo.length))
+  return /[[({]\s*$/.test(marked) && NAMED.test(rest)
+}
+
+/** Dots alone on a line. After a colon or a docstring they are the body of a Python function. */
+function isBareDots(line: string, text: string, start: number): boolean {
+  if (line !== '...' && line !== '…') return false
+  const before = text.slice(Math.max(0, start - 400), start).trimEnd()
+  return !/(?::|"""|'''|:[ \t]*#[^\n]*)$/.test(before)
 }
