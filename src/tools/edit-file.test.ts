@@ -8,8 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ToolError } from '../core/errors.ts'
-import { validateInput } from '../core/input.ts'
 import { editFile } from './edit-file.ts'
 import { readFile } from './read-file.ts'
 import { rememberContent } from './seen-files.ts'
@@ -266,54 +264,6 @@ test('a file that changed since it was read is edited where the target is still 
   })
 })
 
-test('a failed edit shows the closest lines and the characters that differ', async () => {
-  await given('closest.ts', 'const a = 1\nconst name = “x”\nconst b = 2\n')
-  const error = await edit('closest.ts', "const nome = 'y'", 'z').catch(reason => reason)
-  expect(error.code).toBe('not_found')
-  expect(error.message).toContain('Closest is line 2')
-  expect(error.message).toContain('column 8: the file has a (U+0061), old_string has o (U+006F)')
-  await expect(edit('closest.ts', 'const c = 3\nfoo', 'const b = 2')).rejects.toMatchObject({
-    message: expect.stringContaining('new_string is there already, at line 3'),
-  })
-})
-
-test('a line that stands in for removed text is refused, unless it was there or is meant literally', async () => {
-  const body = Array.from({ length: 60 }, (_, i) => `    step_${i}()`).join('\n')
-  const text = `def f():\n${body}\n`
-  await given('standin.py', text)
-  const replacement = 'def f():\n    start()\n    # ... rest of the code unchanged ...\n'
-  for (const dry_run of [true, false])
-    await expect(edit('standin.py', text, replacement, { dry_run })).rejects.toMatchObject({
-      code: 'conflict',
-      message:
-        'Line 3 of new_string stands in for text that is not there ("# ... rest of the code unchanged ..."); the edit would remove that text from standin.py.',
-      hint: expect.stringContaining('allow_shrink'),
-    })
-  expect(content('standin.py')).toBe(text)
-  await edit('standin.py', text, replacement, { allow_shrink: true })
-  // It is in the file now, so it is text like any other.
-  await edit('standin.py', '    start()\n    # ... rest', '    begin()\n    # ... rest')
-  // Nothing is removed, so it stands in for nothing: a remark is enough.
-  const { text: said } = await edit('standin.py', '    begin()', '    begin()\n    # ... existing code ...')
-  expect(said).toContain('looks like a placeholder')
-})
-
-test('what cannot be an edit is refused with what to do instead', async () => {
-  await given('refused.txt', 'a\n')
-  await expect(edit('refused.txt', '', 'x')).rejects.toMatchObject({
-    hint: expect.stringContaining('write_file'),
-  })
-  await expect(edit('refused.txt', 'a', 'a')).rejects.toMatchObject({ code: 'invalid_input' })
-  await expect(bench.call(editFile, { path: 'refused.txt' })).rejects.toMatchObject({ code: 'invalid_input' })
-  await expect(edit('refuse.txt', 'a', 'b')).rejects.toMatchObject({
-    hint: "Did you mean 'refused.txt' in the same folder?",
-  })
-  await given('junk.bin', Buffer.from([0, 1, 2, 3, 0, 255]))
-  await expect(edit('junk.bin', 'a', 'b')).rejects.toMatchObject({
-    message: expect.stringContaining('not text'),
-  })
-})
-
 test('a link keeps pointing to its file, which is what changes; other names of a file need a confirmation', async () => {
   await given('target.txt', 'a\n')
   symlinkSync('target.txt', bench.at('link.txt'))
@@ -352,26 +302,6 @@ test('a file of which only a part was read is edited where whitespace differs, b
   expect(bench.workspace.receipts.get(bench.at('part.js'))).toBeUndefined()
 })
 
-test('a stale edit that cannot be applied shows what was changed since the file was read', async () => {
-  await given('changed.txt', 'a\nb\nc\n')
-  writeFileSync(bench.at('changed.txt'), 'a\nother\nc\n')
-  const error = await edit('changed.txt', 'b', 'B').catch(reason => reason)
-  expect(error.code).toBe('not_found')
-  expect(error.message).toContain('The file was changed since it was read:\n--- a/changed.txt')
-  expect(error.message).toContain(' a\n-b\n+other\n c\n')
-  // What an edit of this run left counts as read.
-  await given('changed.txt', 'a\nb\nc\n')
-  await edit('changed.txt', 'c', 'C')
-  writeFileSync(bench.at('changed.txt'), 'a\nother\nC\n')
-  const later = await edit('changed.txt', 'b', 'B').catch(reason => reason)
-  expect(later.message).toContain(' a\n-b\n+other\n C\n')
-  // A run that was continued by another process has the receipt, not the content.
-  bench.run.contents.clear()
-  await expect(edit('changed.txt', 'b', 'B')).rejects.toMatchObject({
-    message: expect.stringContaining('how it was then is not known any more'),
-  })
-})
-
 test('what was read is kept up to 8 MB, the oldest goes first, and no large file is kept', () => {
   const { contents } = bench.run
   contents.clear()
@@ -384,31 +314,6 @@ test('what was read is kept up to 8 MB, the oldest goes first, and no large file
   expect(contents.has('/39')).toBe(true)
   rememberContent(bench.run, '/39', Buffer.alloc(257 * 1024))
   expect(contents.has('/39')).toBe(false)
-})
-
-test('a call without a replacement, with half of one or with two kinds is refused before it is judged', () => {
-  const messageOf = (input: object): string => {
-    try {
-      validateInput(editFile, { path: 'a.txt', ...input })
-      return 'fine'
-    } catch (error) {
-      return error instanceof ToolError ? `${error.code}: ${error.message}` : String(error)
-    }
-  }
-  const edits = [{ old_string: 'a', new_string: 'b' }]
-  expect(messageOf({ edits })).toBe('fine')
-  expect(messageOf({ old_string: 'a', new_string: '' })).toBe('fine')
-  expect(messageOf({})).toBe(
-    "invalid_input: Missing required parameters 'old_string' and 'new_string', or 'edits', for tool 'edit_file'.",
-  )
-  expect(messageOf({ old_string: 'a' })).toBe(
-    "invalid_input: Missing required parameter 'new_string' for tool 'edit_file'.",
-  )
-  expect(messageOf({ edits, old_string: 'a', new_string: 'b' })).toBe(
-    "invalid_input: 'edits' cannot be given together with 'old_string' or 'new_string' for tool 'edit_file'.",
-  )
-  expect(messageOf({ edits, misspelt: 1 })).toContain("Unknown parameter 'misspelt'")
-  expect(messageOf({ edits, path: 'folder/' })).toContain("invalid_input: 'path' must name a file")
 })
 
 test('a file that is too large to be edited is refused without reading it', async () => {

@@ -158,7 +158,7 @@ async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
     return found.after
   })
   const effect = await update.catch(async error => {
-    throw isMissing ? await missingFile(wanted.path, context) : error
+    throw isMissing ? await missingToEdit(wanted, context) : error
   })
   const { plan, after, knowledge } = found
   if (plan === undefined || after === undefined)
@@ -176,7 +176,9 @@ async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
 }
 
 async function preview(wanted: Input, context: ToolContext): Promise<ToolOutput> {
-  const file = await context.files.open(wanted.path).catch(explainMissing(wanted.path, context))
+  const file = await context.files
+    .open(wanted.path)
+    .catch(explainMissing(wanted.path, context, () => missingToEdit(wanted, context)))
   try {
     const before = await file.read(0, Math.min(file.size, MOST_BYTES + 1))
     const knowledge = knowledgeOf(file.path, hash('sha256', before), context)
@@ -193,6 +195,15 @@ async function preview(wanted: Input, context: ToolContext): Promise<ToolOutput>
   } finally {
     file.close()
   }
+}
+
+/** Other programs create a file by an edit of nothing. */
+async function missingToEdit(wanted: Input, context: ToolContext): Promise<ToolError> {
+  const error = await missingFile(wanted.path, context)
+  if (editsOf(wanted).every(edit => edit.oldText !== '')) return error
+  return new ToolError(error.code, error.message, {
+    hint: 'edit_file changes files that exist: create this one with write_file.',
+  })
 }
 
 function refuseLarge(size: number, shown: string): void {

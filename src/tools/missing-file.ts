@@ -29,12 +29,16 @@ export async function missingFile(path: string, context: ToolContext): Promise<T
 }
 
 /** For `.catch`: says more about a path that does not exist, and passes every other failure on. */
-export function explainMissing(path: string, context: ToolContext): (error: unknown) => Promise<never> {
+export function explainMissing(
+  path: string,
+  context: ToolContext,
+  explain = missingFile,
+): (error: unknown) => Promise<never> {
   return async error => {
     const isMissing =
       (error instanceof ToolError && error.code === 'not_found') ||
       (isSystemError(error) && error.code === 'ENOENT')
-    throw isMissing ? await missingFile(path, context) : error
+    throw isMissing ? await explain(path, context) : error
   }
 }
 

@@ -174,7 +174,7 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
   const numbered = lines.lines.map((line, index) => `${numberOf(lines.first + index)}\t${line}`)
   const notes = [
     positionNote(lines, scan, nextOffset),
-    lines.cut.length === 0 ? '' : CUT_NOTE,
+    cutNote(lines, scan),
     lines.lost ? 'The last line is too long to find its end.' : '',
     formatNote(format, scan),
   ].filter(note => note !== '')
@@ -201,8 +201,15 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
   }
 }
 
-const CUT_NOTE =
-  'A line that is cut goes on: find a part of it with grep_search, or see its bytes with hex: true.'
+/** A file with such a line is never seen wholly, so its hash is named: whoever passes it on knows what was not shown. */
+function cutNote({ cut }: Lines, scan: Scan | null): string {
+  if (cut.length === 0) return ''
+  const rest =
+    'A line that is cut goes on: find a part of it with grep_search, or see its bytes with hex: true.'
+  return scan === null
+    ? rest
+    : `${rest} Change it with edit_file; replacing the whole file needs expected_hash: ${scan.sha256}.`
+}
 
 function numberOf(line: number): string {
   return String(line < 0 ? line : line + 1).padStart(6)

@@ -301,12 +301,16 @@ test('seeing a part of a file is not having read it; all parts together are', as
   expect(accessOf('parts.txt')).toContainEqual(confirmation)
 })
 
-test('a line that was cut has not been seen', async () => {
+test('a line that was cut has not been seen, so the read names the hash with which a write says that it knows', async () => {
   await given('long.txt', `a\n${'x'.repeat(3000)}\nb\n`)
   const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('long.txt') }
   expect(accessOf('long.txt')).toContainEqual(confirmation)
-  const expected_hash = (await bench.call(readFile, { path: 'long.txt' })).data.sha256
+  const { text, data } = await bench.call(readFile, { path: 'long.txt' })
+  const expected_hash = data.sha256
+  expect(text).toContain(`replacing the whole file needs expected_hash: ${expected_hash}.`)
   expect(accessOf('long.txt', { expected_hash })).not.toContainEqual(confirmation)
+  await bench.call(writeFile, { path: 'long.txt', content: 'x\n', expected_hash }, { unconfirmed: true })
+  expect(content('long.txt')).toBe('x\n')
 })
 
 test.each(['folder/', '.', 'folder/..', '/'])('the path %j is refused before it is judged', path => {

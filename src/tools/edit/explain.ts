@@ -1,15 +1,13 @@
 import { ToolError } from '../../core/errors.ts'
-import { toVisible } from '../../core/visible.ts'
 import { counted } from '../text/counted.ts'
+import { closestRegion, nameOf } from './closest-region.ts'
 import { MOST_MATCHES } from './ladder.ts'
-import { lineNumbers, lineTable, splitLines } from './lines.ts'
+import { lineNumbers } from './lines.ts'
+import { findMisquote } from './misquote.ts'
 import type { Refused } from './plan.ts'
-import { mostSimilar } from './similarity.ts'
 import type { Edit, Refusal, Region } from './types.ts'
 
-const SHOWN_LINES = 12
 const SHOWN_PLACES = 5
-const SHOWN_CHARACTERS = 160
 
 /** The error of an edit that was refused: what is in the way, where, and what to do now. */
 export function explainRefusal(
@@ -50,8 +48,8 @@ export function explainRefusal(
       return new ToolError(
         'conflict',
         refusal.certain
-          ? `${path} is in ${refusal.encoding}, which has no character ${name(refusal.character)}${which}.`
-          : `The encoding of ${path} is not certain (probably ${refusal.encoding}), so ${name(refusal.character)} cannot be written into it${which}.`,
+          ? `${path} is in ${refusal.encoding}, which has no character ${nameOf(refusal.character)}${which}.`
+          : `The encoding of ${path} is not certain (probably ${refusal.encoding}), so ${nameOf(refusal.character)} cannot be written into it${which}.`,
         { hint: 'Use ASCII in new_string, or convert the file to UTF-8 first.' },
       )
     default:
@@ -148,54 +146,10 @@ function notFound(
       hint: 'The edit may have been made before: read the file.',
     })
   }
-  const closest = closestRegion(before, edit.oldText)
-  return new ToolError('not_found', closest === undefined ? message : `${message} ${closest}`, {
-    hint: 'Copy old_string from the file as it is now: read it again.',
+  const misquote = findMisquote(before, edit.oldText)
+  const closest = misquote?.isThere ? undefined : closestRegion(before, misquote?.meant ?? edit.oldText)
+  const said = [message, misquote?.problem, closest].filter(part => part !== undefined)
+  return new ToolError('not_found', said.join(' '), {
+    hint: misquote?.hint ?? 'Copy old_string from the file as it is now: read it again.',
   })
-}
-
-/** The lines most like the old text, with the first characters that differ. */
-function closestRegion(before: string, oldText: string): string | undefined {
-  const table = lineTable(before)
-  const wanted = splitLines(oldText, false).map(line => line.text)
-  const best = mostSimilar(table, wanted)[0]
-  if (best === undefined || best.score < 0.35) return undefined
-  const shown: string[] = []
-  let differing = 0
-  for (const [index, line] of wanted.entries()) {
-    const inFile = table.lines[best.first + index]?.text ?? ''
-    const number = String(best.first + index + 1).padStart(6)
-    if (shown.length >= 2 * SHOWN_LINES) break
-    if (inFile === line) {
-      shown.push(`${number}  ${clip(inFile)}`)
-      continue
-    }
-    shown.push(`${number}  ${clip(inFile)}`)
-    if (differing < 3) shown.push(`  yours  ${clip(line)}`, `         ${firstDifference(inFile, line)}`)
-    differing += 1
-  }
-  const last = best.first + wanted.length
-  const where = wanted.length === 1 ? `line ${last}` : `lines ${best.first + 1}-${last}`
-  return `Closest is ${where} (${Math.round(best.score * 100)} % alike):\n${shown.join('\n')}\n`
-}
-
-function firstDifference(inFile: string, yours: string): string {
-  const a = Array.from(inFile)
-  const b = Array.from(yours)
-  const at = a.findIndex((character, index) => character !== b[index])
-  const column = at === -1 ? a.length : at
-  return `column ${column + 1}: the file has ${name(a[column])}, old_string has ${name(b[column])}`
-}
-
-function name(character: string | undefined): string {
-  if (character === undefined) return 'the end of the line'
-  if (character === '\t') return 'a tab'
-  if (character === ' ') return 'a space'
-  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `U+${code}` : `${character} (U+${code})`
-}
-
-function clip(line: string): string {
-  const visible = toVisible(line)
-  return visible.length > SHOWN_CHARACTERS ? `${visible.slice(0, SHOWN_CHARACTERS)}…` : visible
 }
