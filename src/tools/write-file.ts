@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import * as z from 'zod'
 import { OVERWRITE_UNREAD } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
@@ -7,6 +9,7 @@ import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { presentBytes, presentFile, presentSize, restoreReceipt } from './existing-file.ts'
 import { filePath, toolPath } from './file-path.ts'
+import { escapedName, sameLooking } from './missing-file.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
@@ -79,6 +82,7 @@ export const writeFile = defineTool({
   },
   async run(wanted, context) {
     if (wanted.mode === 'append') refuseLargeAppend(wanted.path, context)
+    if (wanted.mode !== 'create') await refuseTwin(wanted.path, context)
     const { receipts } = context.files
     let written: Written | undefined
     let receipt: string | undefined
@@ -107,6 +111,27 @@ function refuseLargeAppend(path: string, context: ToolContext): void {
   throw new ToolError('failed', `${shown} is larger than 64 MB, too large to be appended to.`, {
     hint: "Append with run_command: printf '%s\\n' 'text' >> file. Or write to a new file.",
   })
+}
+
+/** A second file that nobody can tell from the first is hardly ever wanted. */
+async function refuseTwin(path: string, { files }: ToolContext): Promise<void> {
+  const absolute = files.resolve(path)
+  const name = basename(absolute)
+  // Nearly all names are ASCII, and cannot have a twin.
+  if (!/[^\x20-\x7e]/.test(name) || existsSync(absolute)) return
+  const entries = await files.list(dirname(absolute)).catch(() => [])
+  const twin = sameLooking(
+    name,
+    entries.map(entry => entry.name),
+  )
+  if (twin === undefined) return
+  throw new ToolError(
+    'conflict',
+    `There is a file whose name looks the same as ${shownPath(name)} and is made of other characters.`,
+    {
+      hint: `For that one pass ${escapedName(twin)} as it stands here, in JSON; for a second one pass mode: create.`,
+    },
+  )
 }
 
 interface Written {
