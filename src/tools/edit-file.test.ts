@@ -62,6 +62,13 @@ test('line ends of every line, the byte order mark, the mode and the missing fin
   expect(content('mixed.txt').endsWith('d2\r\nf')).toBe(true)
 })
 
+test('an edit of a read-only file says that it was one', async () => {
+  await given('locked.txt', 'a\n')
+  chmodSync(bench.at('locked.txt'), 0o444)
+  expect((await edit('locked.txt', 'a', 'b')).text).toContain('The file was read-only; its mode is kept.')
+  expect(statSync(bench.at('locked.txt')).mode & 0o777).toBe(0o444)
+})
+
 test('an edit about line ends themselves is taken literally', async () => {
   await given('ends.txt', 'a\nb\n')
   await edit('ends.txt', 'a\nb\n', 'a\r\nb\r\n')
@@ -323,5 +330,6 @@ test('a file that is too large to be edited is refused without reading it', asyn
   for (const dry_run of [false, true])
     await expect(edit('huge.txt', 'a', 'b', { dry_run })).rejects.toMatchObject({
       message: 'huge.txt is larger than 64 MB, too large to be edited.',
+      hint: expect.stringContaining('run_command'),
     })
 })

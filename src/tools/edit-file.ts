@@ -9,10 +9,11 @@ import { lineNumbers } from './edit/lines.ts'
 import { placeholderNote, refusePlaceholders } from './edit/placeholder-guard.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
-import { hardLinkAccess, presentBytes, presentSize, restoreReceipt } from './existing-file.ts'
+import { hardLinkAccess, presentBytes, presentSize, readOnlyNote, restoreReceipt } from './existing-file.ts'
 import { filePath, toolPath } from './file-path.ts'
 import { explainMissing, missingFile } from './missing-file.ts'
 import { undoNote } from './not-undoable.ts'
+import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, keepPartialView, knowledgeOf, rememberContent } from './seen-files.ts'
 
@@ -145,10 +146,10 @@ async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
   const found: { plan?: Plan; after?: Uint8Array; receipt?: string | undefined; knowledge: Knowledge } = {
     knowledge: 'none',
   }
-  let isMissing = false
+  let isRead = false
   const update = context.files.update(wanted.path, (before, current) => {
     const shown = shownPath(resultPath(current.path, context))
-    isMissing = before === null
+    isRead = before !== null
     if (before === null) throw new ToolError('not_found', `No such file: ${shown}`)
     found.receipt = receipts.get(current.path)
     found.knowledge = knowledgeOf(current.path, current.sha256, context)
@@ -157,9 +158,13 @@ async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
     found.after = applySplices(before, found.plan.splices)
     return found.after
   })
-  const effect = await update.catch(async error => {
-    throw isMissing ? await missingToEdit(wanted, context) : error
-  })
+  const explain = explainMissing(wanted.path, context, () => missingToEdit(wanted, context))
+  const effect = await update
+    .catch(error => {
+      if (isRead) throw error
+      return explain(error)
+    })
+    .catch(namePath(wanted.path, context))
   const { plan, after, knowledge } = found
   if (plan === undefined || after === undefined)
     throw new Error('The file was written without being asked for.')
@@ -170,7 +175,14 @@ async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
   return toOutput(
     plan,
     editsOf(wanted),
-    { path: effect.path, sha256, knowledge, dryRun: false, undoNote: undoNote([effect]) },
+    {
+      path: effect.path,
+      sha256,
+      knowledge,
+      dryRun: false,
+      undoNote: undoNote([effect]),
+      readOnlyNote: readOnlyNote(effect),
+    },
     context,
   )
 }
@@ -189,7 +201,7 @@ async function preview(wanted: Input, context: ToolContext): Promise<ToolOutput>
     return toOutput(
       plan,
       editsOf(wanted),
-      { path: file.path, sha256, knowledge, dryRun: true, undoNote: '' },
+      { path: file.path, sha256, knowledge, dryRun: true, undoNote: '', readOnlyNote: '' },
       context,
     )
   } finally {
@@ -211,6 +223,7 @@ function refuseLarge(size: number, shown: string): void {
   throw new ToolError(
     'failed',
     `${shown} is larger than ${MOST_BYTES / 1024 / 1024} MB, too large to be edited.`,
+    { hint: "Change it with run_command, for example sed -i 's/old/new/' file." },
   )
 }
 
@@ -244,6 +257,7 @@ interface Done {
   readonly knowledge: Knowledge
   readonly dryRun: boolean
   readonly undoNote: string
+  readonly readOnlyNote: string
 }
 
 function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolContext): ToolOutput {
@@ -264,6 +278,7 @@ function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolC
       ? 'The file was changed since it was read; the place was still unique. Read it again before you rely on the rest.'
       : '',
     placeholderNote(edits, plan.before),
+    done.readOnlyNote,
   ].filter(note => note !== '')
   const verb = done.dryRun ? 'Would edit' : 'Edited'
   const head = `${verb} ${shown} (${count} ${count === 1 ? 'replacement' : 'replacements'}, +${summary.added} -${summary.removed} lines)${done.undoNote}`

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
+import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
 import { absolutePath, resolvePath as resolveNow } from '../core/real-path.ts'
 import type { AccessContext } from '../core/tool.ts'
@@ -99,4 +100,11 @@ function look(
 export function restoreReceipt(receipts: Receipts, real: string, receipt: string | undefined): void {
   if (receipt === undefined) receipts.delete(real)
   else receipts.set(real, receipt)
+}
+
+/** Whoever made a file read-only may not have wanted this change; the system does not stop it, since the file is replaced. */
+export function readOnlyNote({ before }: Effect): string {
+  return before === undefined || (before.mode & 0o222) !== 0
+    ? ''
+    : 'The file was read-only; its mode is kept.'
 }

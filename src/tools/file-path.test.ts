@@ -31,3 +31,13 @@ test('a path that begins with ~ is refused and says where the home folder is, un
   await bench.call(writeFile, { path, content: 'x' })
   expect(existsSync(bench.at('~/x.txt'))).toBe(true)
 })
+
+test('a name that no file system takes is refused with its length', async () => {
+  const refused = {
+    code: 'invalid_input',
+    message: 'A name in the path is too long: 300 bytes, at most 255.',
+  }
+  await expect(bench.call(readFile, { path: `a/${'n'.repeat(300)}` })).rejects.toMatchObject(refused)
+  await expect(bench.call(writeFile, { path: '語'.repeat(100), content: '' })).rejects.toMatchObject(refused)
+  await bench.call(writeFile, { path: '語'.repeat(80), content: '' })
+})

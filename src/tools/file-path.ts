@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath } from '../core/real-path.ts'
+import { shownPath } from './result-path.ts'
 
 /** The path of a file to be written. A folder is refused before anybody is asked about it. */
 export function filePath() {
@@ -27,5 +28,18 @@ export function toolPath(path: string, cwd: string): string {
       },
     )
   }
+  if (path.length > SURELY_SHORT) refuseLongName(path)
   return absolutePath(path, cwd)
+}
+
+/** Three bytes of UTF-8 for each character are still a name that every file system takes. */
+const SURELY_SHORT = 85
+
+function refuseLongName(path: string): void {
+  const long = path.split('/').find(name => Buffer.byteLength(name) > 255)
+  if (long === undefined) return
+  const size = Buffer.byteLength(long)
+  throw new ToolError('invalid_input', `A name in the path is too long: ${size} bytes, at most 255.`, {
+    hint: `Shorten the name that begins with '${shownPath(long.slice(0, 40))}'.`,
+  })
 }

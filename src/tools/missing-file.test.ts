@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ToolContext } from '../core/tool.ts'
 import { editFile } from './edit-file.ts'
+import { namePath } from './path-failure.ts'
 import { readFile } from './read-file.ts'
 import { type BenchOptions, createToolBench, type ToolBench } from './testing.ts'
 import { writeFile } from './write-file.ts'
@@ -73,4 +75,28 @@ test('write_file does not put a second file beside one whose name looks the same
   await bench.call(writeFile, { ...input, mode: 'create' })
   await bench.call(writeFile, input)
   await bench.call(writeFile, { path: 'neu/größe.txt', content: 'y\n' })
+})
+
+test('a path below a file says which file that is', async () => {
+  given('ea.txt')
+  const refused = {
+    code: 'not_found',
+    message: 'Not a folder: ea.txt',
+    hint: expect.stringContaining('is a file'),
+  }
+  const path = 'ea.txt/x/y'
+  await expect(bench.call(readFile, { path })).rejects.toMatchObject(refused)
+  await expect(bench.call(writeFile, { path, content: 'x' })).rejects.toMatchObject(refused)
+  await expect(bench.call(editFile, { path, old_string: 'a', new_string: 'b' })).rejects.toMatchObject(
+    refused,
+  )
+})
+
+test('what the operating system refuses is named', () => {
+  const context = { files: { resolve: () => bench.at('a/b.txt') }, cwd: bench.root, workspace: bench.root }
+  const refused = Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/proc/self/fd/9/.kogu-tmp-1' })
+  // Tests may run as root, whom no mode stops.
+  expect(() => namePath('a/b.txt', context as unknown as ToolContext)(refused)).toThrow(
+    'The operating system refused access: a/b.txt',
+  )
 })

@@ -4,11 +4,14 @@ import { realPathOf } from '../core/real-path.ts'
 import { closest } from '../core/suggest.ts'
 import type { ToolContext } from '../core/tool.ts'
 import { findElsewhere } from './find-elsewhere.ts'
+import { belowFile } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 /** The error for a path that does not exist, with the file that was probably meant. */
 export async function missingFile(path: string, context: ToolContext): Promise<ToolError> {
   const absolute = context.files.resolve(path)
+  const below = belowFile(path, context)
+  if (below !== undefined) return below
   const name = basename(absolute)
   const shown = shownPath(resultPath(absolute, context))
   // `list` leaves out what the call may not read, so no name is given away here.

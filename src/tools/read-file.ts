@@ -5,6 +5,7 @@ import type { LineRange } from '../core/run.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
+import { namePath } from './path-failure.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { recordView, rememberContent } from './seen-files.ts'
 import { describeBinary, showBytes, showImage } from './show-binary.ts'
@@ -76,7 +77,7 @@ export const readFile = defineTool({
 
 async function openFile(path: string, context: ToolContext): Promise<OpenFile> {
   try {
-    return await context.files.open(path).catch(explainMissing(path, context))
+    return await context.files.open(path).catch(explainMissing(path, context)).catch(namePath(path, context))
   } catch (error) {
     const isFolder = await context.files.list(path).then(
       () => true,

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { validateInput } from '../core/input.ts'
 import { readFile } from './read-file.ts'
@@ -87,7 +95,7 @@ test('expected_hash replaces the receipt', async () => {
   await expect(write('hashed.txt', 'b\n', { expected_hash: '0'.repeat(64) })).rejects.toMatchObject({
     code: 'conflict',
   })
-  await write('hashed.txt', 'b\n', { expected_hash: sha256 })
+  await write('hashed.txt', 'b\n', { expected_hash: sha256.toUpperCase() })
   expect(content('hashed.txt')).toBe('b\n')
   await expect(write('absent.txt', 'b\n', { expected_hash: sha256 })).rejects.toMatchObject({
     code: 'conflict',
@@ -274,6 +282,19 @@ test('a wrong expected_hash is not answered with the right one', async () => {
   })
   const absent = await write('absent.txt', 'b\n', { expected_hash: '0'.repeat(64) }).catch(e => e)
   expect(absent.hint).toBe('Leave expected_hash out to create it.')
+})
+
+test('an append that goes on in the last line says so, and so does a write to a read-only file', async () => {
+  await given('open-end.txt', 'a')
+  const append = async (text: string) => (await write('open-end.txt', text, { mode: 'append' })).text
+  expect(await append('b\n')).toContain(
+    'did not end with a line break, so the new text goes on in its last line',
+  )
+  expect(await append('c\n')).not.toContain('did not end')
+  await given('read-only.txt', 'a\n')
+  chmodSync(bench.at('read-only.txt'), 0o444)
+  expect((await write('read-only.txt', 'b\n')).text).toContain('The file was read-only; its mode is kept.')
+  expect(statSync(bench.at('read-only.txt')).mode & 0o777).toBe(0o444)
 })
 
 test('seeing a part of a file is not having read it; all parts together are', async () => {

@@ -7,10 +7,11 @@ import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
-import { presentBytes, presentFile, presentSize, restoreReceipt } from './existing-file.ts'
+import { presentBytes, presentFile, presentSize, readOnlyNote, restoreReceipt } from './existing-file.ts'
 import { filePath, toolPath } from './file-path.ts'
 import { escapedName, sameLooking } from './missing-file.ts'
 import { replacingAccess, undoNote } from './not-undoable.ts'
+import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { type Knowledge, knowledgeOf, rememberContent } from './seen-files.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
@@ -32,7 +33,8 @@ const input = () =>
     create_dirs: z.boolean().default(true).describe('Create missing parent folders.'),
     expected_hash: z
       .string()
-      .regex(/^[0-9a-f]{64}$/, 'must be a sha-256 in lower-case hex')
+      .regex(/^[0-9a-fA-F]{64}$/, 'must be a sha-256 in hex: 64 digits')
+      .toLowerCase()
       .optional()
       .describe('sha-256 that the file must have now; otherwise nothing is written.'),
     allow_shrink: z
@@ -86,15 +88,17 @@ export const writeFile = defineTool({
     const { receipts } = context.files
     let written: Written | undefined
     let receipt: string | undefined
-    const effect = await context.files.update(
-      wanted.path,
-      (before, current) => {
-        receipt = receipts.get(current.path)
-        written = prepare(wanted, before, current, context)
-        return written.bytes
-      },
-      { createDirectories: wanted.create_dirs },
-    )
+    const effect = await context.files
+      .update(
+        wanted.path,
+        (before, current) => {
+          receipt = receipts.get(current.path)
+          written = prepare(wanted, before, current, context)
+          return written.bytes
+        },
+        { createDirectories: wanted.create_dirs },
+      )
+      .catch(namePath(wanted.path, context))
     if (written === undefined) throw new Error('The file was written without being asked for.')
     if (written.isSeen) rememberContent(context.run, effect.path, written.bytes)
     else restoreReceipt(receipts, effect.path, receipt)
@@ -304,12 +308,13 @@ function toOutput(wanted: Input, written: Written, effect: Effect, context: Tool
   const summary = written.before === null ? undefined : summarizeDiff(written.before, written.after, shown)
   const change = summary === undefined ? '' : `, +${summary.added} -${summary.removed} lines`
   const [placeholder] = written.created ? findPlaceholders(written.after, '', false) : []
-  const warning =
-    placeholder === undefined
-      ? ''
-      : `\nLine ${placeholder.line} looks like a placeholder: ${placeholder.text}`
+  const notes = [
+    placeholder === undefined ? '' : `Line ${placeholder.line} looks like a placeholder: ${placeholder.text}`,
+    wanted.mode === 'append' && gluesLines(written.before ?? '', wanted.content) ? GLUED : '',
+    readOnlyNote(effect),
+  ].filter(note => note !== '')
   return {
-    text: `${verb} ${shown} (${counted(written.bytes.length, 'byte')}, ${counted(lines, 'line')}${change})${undoNote([effect])}${warning}`,
+    text: `${verb} ${shown} (${counted(written.bytes.length, 'byte')}, ${counted(lines, 'line')}${change})${undoNote([effect])}${notes.map(note => `\n${note}`).join('')}`,
     data: {
       ...done,
       bytes_written: written.added,
@@ -320,4 +325,10 @@ function toOutput(wanted: Input, written: Written, effect: Effect, context: Tool
       ...(summary === undefined ? {} : summary),
     },
   }
+}
+
+const GLUED = 'The file did not end with a line break, so the new text goes on in its last line.'
+
+function gluesLines(before: string, added: string): boolean {
+  return before !== '' && added !== '' && !/[\r\n]$/.test(before) && !/^[\r\n]/.test(added)
 }

@@ -19,6 +19,31 @@ test('a few foreign letters in ASCII are a guess, and a guess is not certain', (
   expect(format).toMatchObject({ certain: false })
 })
 
+test.each([
+  ['hello \xff\xfe world\n', false],
+  ['hello \xff, world \xfe\n', false],
+  ['name: caf\xc3\xa9 \xff ok\nplain \xfe here\n', true],
+  ['\xe6\x97\xa5\xe6\x9c\xac \xff \xfe \xfd \xfc\n', true],
+])('one or two bytes that are not UTF-8 do not make %j a text of another encoding', (text, certain) => {
+  expect(detectFormat(Buffer.from(text, 'latin1'))).toEqual({
+    encoding: 'utf-8',
+    bomLength: 0,
+    certain,
+    damaged: true,
+  })
+})
+
+test.each([
+  ['windows-1252', 'Grüße\n'],
+  ['windows-1252', '„Spaß“\n'],
+  ['windows-1252', 'un café\n'],
+  ['windows-1251', 'это строка\n'],
+  ['windows-1251', '«это» и «она» пишут\n'],
+  ['euc-kr', '찾기\n'],
+])('few letters of %s are still recognised: %s', (encoding, text) => {
+  expect(detectFormat(encodeText(text, encoding) ?? new Uint8Array())?.encoding).toBe(encoding)
+})
+
 test('compressed and executable content is not text', () => {
   const noise = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * i * 31 + i * 17) % 251))
   expect(detectFormat(noise)).toBeNull()

@@ -23,9 +23,13 @@ export function detectFormat(bytes: Uint8Array): TextFormat | null {
   if (bytes.includes(0)) return fromZeros(bytes)
   if (isMostlyControl(bytes)) return null
   if (isUtf8(withoutCutSequence(bytes))) return UTF8
-  const { sequences, broken } = countSequences(bytes)
+  const { sequences, telling, broken } = countSequences(bytes)
   if (sequences >= 4 * broken) return { ...UTF8, damaged: true }
   const legacy = guessLegacy(bytes)
+  if (legacy?.isSingleByte && !legacy.certain) {
+    if (telling > 0 && telling * 2 >= broken) return { ...UTF8, damaged: true }
+    if (legacy.isWeak) return { ...UTF8, damaged: true, certain: false }
+  }
   if (legacy !== null)
     return { encoding: legacy.encoding, bomLength: 0, certain: legacy.certain, damaged: false }
   // UTF-16 without a mark and without one ASCII character has no zero byte.
@@ -127,16 +131,19 @@ function withoutCutSequence(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-function countSequences(bytes: Uint8Array): { sequences: number; broken: number } {
+/** `telling`: sequences that are hardly ever a text of another encoding: 'Ã©', and those of three and four bytes. */
+function countSequences(bytes: Uint8Array): { sequences: number; telling: number; broken: number } {
   let sequences = 0
+  let telling = 0
   let broken = 0
   for (let i = 0; i < bytes.length; ) {
     const length = validSequence(bytes, i)
     if (length === 0) broken += 1
     if (length > 1) sequences += 1
+    if (length > 2 || (length === 2 && bytes[i] === 0xc3)) telling += 1
     i += Math.max(1, length)
   }
-  return { sequences, broken }
+  return { sequences, telling, broken }
 }
 
 /** Length of the well-formed UTF-8 sequence at `index`; 0 when there is none. */

@@ -6,6 +6,10 @@
 export interface LegacyGuess {
   readonly encoding: string
   readonly certain: boolean
+  /** One or two letters, of which none is common or which cannot be a word: any byte is a letter in some encoding. */
+  readonly isWeak: boolean
+  /** Every byte is a character, so that nothing is ever invalid. */
+  readonly isSingleByte: boolean
 }
 
 interface Candidate {
@@ -33,10 +37,12 @@ const MULTI_BYTE: readonly Candidate[] = [
   { encoding: 'big5', common: new Set(TRADITIONAL), shape: 'any' },
 ]
 
+const WESTERN: ReadonlySet<string> = new Set('éèàùâêîôûçëïüöäßñáíóúãõåæøÉÈÀÇÖÄÜÅØÑ°§«»’‘“”„‚‹›–—…€£©®·¿¡º')
+
 const SINGLE_BYTE: readonly Candidate[] = [
   {
     encoding: 'windows-1252',
-    common: new Set('éèàùâêîôûçëïüöäßñáíóúãõåæøÉÈÀÇÖÄÜÅØÑ°§«»’‘“”–—…€£©®·¿¡º'),
+    common: WESTERN,
     shape: 'single',
   },
   { encoding: 'windows-1250', common: new Set('ąćęłńóśźżáčďéěíňřšťúůýžőűăţşöüŁŚŻŠČŽŘ'), shape: 'single' },
@@ -55,20 +61,37 @@ export function guessLegacy(bytes: Uint8Array): LegacyGuess | null {
   const [best, second] = multi
   if (best !== undefined && best.score >= 0.2) {
     const clear = best.score >= 1.5 * (second?.score ?? 0)
-    return { encoding: best.encoding, certain: clear && best.characters >= 8 }
+    return {
+      encoding: best.encoding,
+      certain: clear && best.characters >= 8,
+      isWeak: false,
+      isSingleByte: false,
+    }
   }
   const single = rank(sample, SINGLE_BYTE)
   const top = single[0]
   if (top === undefined) return null
-  if (top.score < 0.3) return { encoding: 'windows-1252', certain: false }
+  const isShort = top.characters < 3
+  if (top.score < 0.3)
+    return { encoding: 'windows-1252', certain: false, isWeak: isShort, isSingleByte: true }
   const isClear = top.score >= 0.6 && top.score >= 1.15 * (single[1]?.score ?? 0)
   // The most common one by far needs less evidence: one accented letter among ASCII.
   const isEnough = top.encoding === 'windows-1252' || top.characters >= 8
-  return { encoding: top.encoding, certain: isClear && isEnough }
+  const isWeak = isShort && (top.shape === 'runs' || top.score < 0.6)
+  // The letters of 'Grüße' stand together, and are too few for a word of another script.
+  if (isWeak && isWestern(sample))
+    return { encoding: 'windows-1252', certain: false, isWeak: false, isSingleByte: true }
+  return { encoding: top.encoding, certain: isClear && isEnough, isWeak, isSingleByte: true }
+}
+
+function isWestern(sample: Uint8Array): boolean {
+  const letters = (decodeStrictly(sample, 'windows-1252') ?? '').match(/[^\0-\x7f]/gu) ?? []
+  return letters.every(letter => WESTERN.has(letter))
 }
 
 interface Ranked {
   encoding: string
+  shape: Candidate['shape']
   score: number
   characters: number
 }
@@ -77,7 +100,10 @@ function rank(sample: Uint8Array, candidates: readonly Candidate[]): Ranked[] {
   const ranked: Ranked[] = []
   for (const candidate of candidates) {
     const text = decodeStrictly(sample, candidate.encoding)
-    if (text !== null) ranked.push({ encoding: candidate.encoding, ...score(text, candidate) })
+    if (text !== null) {
+      const { encoding, shape } = candidate
+      ranked.push({ encoding, shape, ...score(text, candidate) })
+    }
   }
   return ranked.sort((a, b) => b.score - a.score)
 }
