@@ -119,6 +119,34 @@ describe('a call', () => {
     expect(JSON.stringify([result, events])).not.toContain('hunter2')
   })
 
+  test('tells nothing but the change of what it may not read; the record has it all', async () => {
+    const { runtime, events } = await createTestRuntime({})
+    const state = { mode: 0o644, size: 4, sha256: 'abc' }
+    const effect = (path: string) =>
+      ({ change: 'changed', path, entry: 'file', before: state, after: state }) as const
+    const effects = [effect('/workspace/open.txt'), effect('/workspace/closed.txt')]
+    const result = await callTool(
+      {
+        ...runtime,
+        permissions: {
+          ...runtime.permissions,
+          judge: async request => {
+            const judgement = await runtime.permissions.judge(request)
+            const mayRead = (path: string) => path !== '/workspace/closed.txt'
+            return { ...judgement, permit: { ...judgement.permit, mayRead } }
+          },
+        },
+        openFiles: (...call) => ({ ...runtime.openFiles(...call), effects }),
+      },
+      testCall('echo', { text: 'a' }),
+    )
+    expect(result.effects).toEqual([
+      effects[0],
+      { change: 'changed', path: '/workspace/closed.txt', entry: 'file' },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'call-finished', effects })
+  })
+
   test('keeps values off the record that its tool wants kept off', async () => {
     const { runtime, events } = await createTestRuntime({ tools: [{ ...echo, unrecorded: ['text'] }] })
     await callTool(runtime, testCall('echo', { text: 'open sesame' }))

@@ -3,7 +3,7 @@ import type { Access } from './access.ts'
 import type { Approver } from './approval.ts'
 import type { AuditLog } from './audit.ts'
 import type { Agent, Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
-import type { Effect } from './effects.ts'
+import { type Effect, toldEffects } from './effects.ts'
 import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
 import type { Hooks } from './hooks.ts'
@@ -91,6 +91,8 @@ export interface Progress {
   risk?: Risk
   output?: ToolOutput
   effects: readonly Effect[]
+  /** Set when it ran. */
+  permit?: Permit
   runMs: number
   waitMs: number
 }
@@ -209,6 +211,7 @@ async function run(
   const { entry, request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   progress.effects = opened.effects
+  progress.permit = judgement.permit
   const limit = limitTime(call.signal, LIMITS.runMs)
   const started = performance.now()
   try {
@@ -331,7 +334,7 @@ function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, re
     ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
     decision: result.decision,
     risk: result.risk,
-    effects: result.effects,
+    effects: progress.effects,
     ...(result.label === null ? {} : { label: result.label }),
     runMs: Math.round(progress.runMs * 1000) / 1000,
     waitMs: Math.round(progress.waitMs),
@@ -362,7 +365,7 @@ function toResult(
     },
     // What never got as far as being known counts as risky.
     risk: progress.risk ?? 'high',
-    effects: progress.effects,
+    effects: toldEffects(progress.effects, progress.permit),
     label: output?.label ?? null,
     durationMs: progress.runMs,
     waitMs: progress.waitMs,
