@@ -59,8 +59,8 @@ test('a name in another Unicode form, or copied from a listing, is told in a for
   given('cafe\u0301.txt')
   given('two\nlines.txt')
   const hint = await hintOf('caf\u00e9.txt')
-  expect(hint).toContain(String.raw`pass "cafe\u0301.txt" as it stands here`)
-  expect(await hintOf('two⟨U+000A⟩lines.txt')).toContain(String.raw`pass "two\nlines.txt" as it stands here`)
+  expect(hint).toContain(String.raw`in JSON it is written "cafe\u0301.txt".`)
+  expect(await hintOf('two⟨U+000A⟩lines.txt')).toContain(String.raw`in JSON it is written "two\nlines.txt".`)
 })
 
 test('write_file does not put a second file beside one whose name looks the same, unless it is to create one', async () => {

@@ -68,7 +68,7 @@ export function escapedName(name: string): string {
 function sameLookingHint(name: string, names: readonly string[]): string | undefined {
   const same = sameLooking(name, names)
   if (same === undefined) return undefined
-  return `A file of this folder has a name that looks the same and is made of other characters: pass ${escapedName(same)} as it stands here, in JSON.`
+  return `A file of this folder has a name that looks the same and is made of other characters; in JSON it is written ${escapedName(same)}.`
 }
 
 function nearHint(name: string, names: readonly string[]): string | undefined {

@@ -133,7 +133,7 @@ async function refuseTwin(path: string, { files }: ToolContext): Promise<void> {
     'conflict',
     `There is a file whose name looks the same as ${shownPath(name)} and is made of other characters.`,
     {
-      hint: `For that one pass ${escapedName(twin)} as it stands here, in JSON; for a second one pass mode: create.`,
+      hint: `In JSON its name is written ${escapedName(twin)}. For a second file pass mode: create.`,
     },
   )
 }
