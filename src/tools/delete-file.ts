@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -29,7 +29,7 @@ export const deleteFile = defineTool({
   risk: 'high',
   input,
   access: ({ path }, context) => [
-    { kind: 'file_delete', path: absolutePath(path, context.cwd) },
+    { kind: 'file_delete', path: toolPath(path, context.cwd) },
     ...removingAccess(path, context),
   ],
   async run({ path, recursive }, context) {

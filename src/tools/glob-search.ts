@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { compileGlob } from './search/glob-pattern.ts'
 import { modificationTimes } from './search/modification-times.ts'
@@ -70,7 +71,7 @@ export const globSearch = defineTool({
 
 /** The folder that the walk begins in: the base folder with the literal beginning of the pattern. */
 function startOf({ pattern, base_dir }: Pick<Input, 'pattern' | 'base_dir'>, cwd: string): string {
-  return absolutePath(compileGlob(pattern).root || '.', absolutePath(base_dir, cwd))
+  return absolutePath(compileGlob(pattern).root || '.', toolPath(base_dir, cwd))
 }
 
 async function search(given: Input, context: ToolContext): Promise<ToolOutput> {

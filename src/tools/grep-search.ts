@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { formatContent } from './grep-content.ts'
 import { formatCounts, formatFiles, type GrepResult, toResultPath } from './grep-output.ts'
 import { missingFile } from './missing-file.ts'
@@ -102,7 +102,7 @@ export const grepSearch = defineTool({
   category: 'ReadOnly',
   risk: 'low',
   input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: absolutePath(path, cwd) }],
+  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   run: search,
 })
 

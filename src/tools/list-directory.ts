@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { DirectoryEntry } from '../core/files.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { countFitting } from './search/page-limit.ts'
@@ -33,7 +33,7 @@ export const listDirectory = defineTool({
   category: 'ReadOnly',
   risk: 'low',
   input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: absolutePath(path, cwd) }],
+  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   async run({ path, limit, offset }, context) {
     const entries = await entriesOf(path, context)
     entries.sort((a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1))

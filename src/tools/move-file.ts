@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
-import { absolutePath } from '../core/real-path.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
+import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { resultPath, shownPath } from './result-path.ts'
@@ -36,8 +36,8 @@ export const moveFile = defineTool({
   risk: 'high',
   input,
   access({ from, to, overwrite }, context) {
-    const source = absolutePath(from, context.cwd)
-    const target = absolutePath(to, context.cwd)
+    const source = toolPath(from, context.cwd)
+    const target = toolPath(to, context.cwd)
     return [
       // Without this, a file that may not be read could be moved to where it may.
       { kind: 'file_read', path: source },

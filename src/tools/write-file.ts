@@ -176,7 +176,8 @@ function prepare(
       isSeen: context.files.receipts.get(current.path) === current.sha256,
     }
   }
-  if (old !== null && !wanted.allow_shrink) guard(after, old, shown, context.permit.mayRead(current.path))
+  if (old !== null && !wanted.allow_shrink)
+    guard(after, old, shown, () => context.permit.mayRead(current.path))
   const hasMark = format.bomLength > 0 || content !== wanted.content
   const mark = hasMark ? encodeText('\uFEFF', format.encoding) : null
   const bytes = mark === null ? encoded : Buffer.concat([mark, encoded])
@@ -266,7 +267,7 @@ function encode(content: string, format: TextFormat, shown: string): Uint8Array 
 }
 
 /** Stops the two ways in which a whole-file write loses work: too little text, and a stand-in for text. */
-function guard(content: string, old: string, shown: string, mayTell: boolean): void {
+function guard(content: string, old: string, shown: string, mayTell: () => boolean): void {
   const [newLines, oldLines] = [countLines(content), countLines(old)]
   const placeholders = findPlaceholders(content, old, newLines < oldLines)
   const [first] = placeholders
@@ -282,7 +283,7 @@ function guard(content: string, old: string, shown: string, mayTell: boolean): v
   if (oldLines > 40 && newLines * 2 < oldLines) {
     throw new ToolError(
       'conflict',
-      mayTell
+      mayTell()
         ? `${shown} would shrink from ${oldLines} to ${counted(newLines, 'line')}.`
         : `${shown} would lose more than half of its lines.`,
       {
