@@ -67,6 +67,16 @@ test('null for a parameter that need not be given counts as absent, at every dep
   )
 })
 
+test('null beside another name of the same parameter is no contradiction', () => {
+  expect(validateInput(tool, { path: null, filePath: 'a' })).toMatchObject({ path: 'a' })
+  expect(validateInput(tool, { filePath: 'a', path: null })).toMatchObject({ path: 'a' })
+})
+
+test('what only Object knows is not true or false', () => {
+  for (const deep of ['constructor', 'toString', '__proto__'])
+    expect(messageOf({ deep })).toContain("'deep' must be true or false, not")
+})
+
 test('numbers and booleans may come as text, when it can mean one thing only', () => {
   expect(validateInput(tool, { offset: '-2', deep: 'true', ms: '1.5', path: '3' })).toMatchObject({
     offset: -2,

@@ -12,9 +12,9 @@ export function validateInput(tool: AnyTool, value: unknown): Record<string, unk
   for (let round = 0; ; round += 1) {
     const parsed = tool.input.parse(input)
     if (parsed.ok) return deepFreeze(parsed.value)
-    const repaired = round < MOST_REPAIRS ? repairInput(input, parsed.issues) : undefined
-    if (repaired === undefined) throw refusal(tool, parsed.issues)
-    input = repaired
+    // The caller's own values stay as they are.
+    if (round === 0) input = structuredClone(input)
+    if (round === MOST_REPAIRS || !repairInput(input, parsed.issues)) throw refusal(tool, parsed.issues)
   }
 }
 
@@ -63,7 +63,9 @@ function renamed(tool: AnyTool, value: object): Record<string, unknown> {
     const alias = Object.hasOwn(tool.parameterAliases, key) ? tool.parameterAliases[key] : undefined
     const name = alias === undefined ? key : typeof alias === 'string' ? alias : alias.to
     const converted = alias === undefined || typeof alias === 'string' ? item : convert(alias, item)
-    if (Object.hasOwn(result, name) && result[name] !== converted) {
+    const isGiven = Object.hasOwn(result, name) && result[name] !== null
+    if (isGiven && converted === null) continue
+    if (isGiven && result[name] !== converted) {
       throw new ToolError('invalid_input', `'${keys.get(name)}' and '${key}' are the same parameter.`, {
         hint: 'Pass only one of them.',
       })

@@ -1,17 +1,12 @@
 import type { Issue } from './schema.ts'
 
 /**
- * The input with what can be meant in one way only put right, or undefined when there is no such thing: `null` where
+ * Puts right, in the input itself, what can be meant in one way only; false when there is no such thing: `null` where
  * nothing was wanted (clients that must send every parameter send that), numbers and booleans as text. Only what the
  * schema refused is touched, so a parameter that takes null or text gets it.
  */
-export function repairInput(
-  input: Record<string, unknown>,
-  issues: readonly Issue[],
-): Record<string, unknown> | undefined {
-  const copy = structuredClone(input)
-  const found = issues.map(issue => repairAt(copy, issue))
-  return found.includes(true) ? copy : undefined
+export function repairInput(input: Record<string, unknown>, issues: readonly Issue[]): boolean {
+  return issues.map(issue => repairAt(input, issue)).includes(true)
 }
 
 /** A number that is written as people and JSON write it, and that is exactly this number. */
@@ -21,7 +16,10 @@ export function numberFrom(text: string): number | undefined {
 }
 
 function repairAt(input: Record<string, unknown>, { pointer, expected }: Issue): boolean {
-  const names = pointer.split('/').slice(1)
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'))
   const last = names.pop()
   const holder = names.reduce<unknown>(memberOf, input)
   if (last === undefined || typeof holder !== 'object' || holder === null) return false
@@ -37,8 +35,15 @@ function memberOf(holder: unknown, name: string): unknown {
   return Reflect.get(holder, name)
 }
 
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+])
+
 function meantBy(text: string, expected: Issue['expected']): number | boolean | undefined {
   if (expected === 'number') return numberFrom(text)
   if (expected !== 'boolean') return undefined
-  return { true: true, True: true, false: false, False: false }[text]
+  return BOOLEANS.get(text)
 }

@@ -107,3 +107,16 @@ test.each([
   })
   expect(data.files.map((path: string) => path.slice(6)).sort()).toEqual(expected)
 })
+
+test('a pattern that names carriage returns finds them, in one line and across lines', async () => {
+  file('returns/f.txt', 'a\r\nb $x\r\n')
+  for (const pattern of ['\\r$', '[\\r]$', 'x\\r?$|a\\r', '\\x0d$']) {
+    for (const multiline of [false, true]) {
+      const { data } = await grep(pattern, { path: 'returns/f.txt', output_mode: 'count', multiline })
+      expect([pattern, multiline, data.matches]).toEqual([pattern, multiline, 2])
+    }
+  }
+  const end = await grep('a$', { path: 'returns/f.txt', output_mode: 'count' })
+  const dollar = await grep('\\$x', { path: 'returns/f.txt', output_mode: 'count' })
+  expect([end.data.matches, dollar.data.matches]).toEqual([1, 1])
+})

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestWorkspace, type TestWorkspace } from './testing.ts'
@@ -93,4 +93,43 @@ test('a folder that a later call made anew stays with what that call put into it
   await workspace.write('d/b.txt', 'b', 'call-2')
   await undo({ calls: ['undo-1'] }, 'undo-2')
   expect(await plan({ calls: ['call-1'] })).toMatchObject({ conflicts: [], staying: [at('d')] })
+})
+
+test('what a later call left as it was before is that call’s work too', async () => {
+  writeFileSync(at('a.txt'), 'A')
+  await writeEach('B', 'A')
+  expect(await plan({ calls: ['call-1'] })).toMatchObject({
+    steps: [],
+    conflicts: [{ path: at('a.txt'), by: { call: 'call-2' } }],
+  })
+})
+
+test('a file that was moved away since is in the hands of the call that moved it', async () => {
+  await workspace.write('a.txt', 'A', 'write')
+  await workspace.move('a.txt', 'b.txt', { id: 'move' })
+  expect((await plan({ calls: ['write'] })).conflicts).toMatchObject([{ by: { call: 'move' } }])
+  await undo({ calls: ['move', 'write'] }, 'both')
+  expect([existsSync(at('a.txt')), existsSync(at('b.txt'))]).toEqual([false, false])
+})
+
+test('a moved file that cannot go back stays where it is', async () => {
+  mkdirSync(at('d'))
+  writeFileSync(at('d/a.txt'), 'precious')
+  writeFileSync(at('d/b.txt'), 'other')
+  await workspace.move('d', 'e', { id: 'move' })
+  mkdirSync(at('d'))
+  writeFileSync(at('d/a.txt'), 'of a person')
+  await undo({ calls: ['move'] }, 'undo', { leaveOut: 'paths' })
+  expect([text('d/a.txt'), text('e/a.txt'), text('d/b.txt')]).toEqual(['of a person', 'precious', 'other'])
+})
+
+test('a moved file whose folder is gone stays where it is, and nothing counts as undone', async () => {
+  mkdirSync(at('d'))
+  writeFileSync(at('d/a.txt'), 'precious')
+  await workspace.move('d/a.txt', 'b.txt', { id: 'move' })
+  rmSync(at('d'), { recursive: true })
+  expect(await plan({ calls: ['move'] }, { leaveOut: 'paths' })).toMatchObject({ calls: [], steps: [] })
+  mkdirSync(at('d'))
+  await undo({ calls: ['move'] }, 'undo')
+  expect([text('d/a.txt'), existsSync(at('b.txt'))]).toEqual(['precious', false])
 })

@@ -6,6 +6,7 @@ import { createObserver, type Observer } from './observer.ts'
 import { createContentFinder } from './undo-find.ts'
 import { createLaterCalls, type LaterCalls, type LaterQuestions } from './undo-later.ts'
 import { createPaper, type Paper } from './undo-paper.ts'
+import { takeBackInPart } from './undo-part.ts'
 import { listRecords, type RecordPlace, readRecord, type SavedRecord } from './undo-read.ts'
 import type { Change, Owner, RecordHeader, StorePlaces } from './undo-record.ts'
 import {
@@ -146,17 +147,16 @@ export async function planUndo(
     const work = { paper, repositories, places: store.places, later, isTaken }
     for (const call of calls) {
       let found = await takeBack(work, call)
-      const torn = new Set(found.flatMap(({ path }) => repositories.around(path) ?? []))
-      if (torn.size > 0 && options.leaveOut === 'paths' && options.isRollback !== true) {
-        paper.discard()
-        const inTorn = found.filter(({ path }) => torn.has(repositories.around(path) ?? ''))
-        found = [
-          ...inTorn.map(each => ({
-            ...each,
-            reason: `${each.reason}, so its whole repository stays as it is`,
-          })),
-          ...(await takeBack(work, call, torn)),
-        ]
+      if (found.length > 0 && options.leaveOut === 'paths') {
+        found = await takeBackInPart({
+          call,
+          found,
+          repositoryAround: path => (options.isRollback === true ? undefined : repositories.around(path)),
+          takeAgain(isLeft) {
+            paper.discard()
+            return takeBack(work, call, isLeft)
+          },
+        })
       }
       conflicts.push(...found)
       for (const { path } of found) leftOut.add(`${call.call} ${path}`)
@@ -229,18 +229,16 @@ interface Work {
 /** Why a change cannot be taken back. */
 type Problem = Pick<UndoConflict, 'reason' | 'by' | 'missingFolder'>
 
-/** `torn`: repositories with a conflict in them, which are left out: half of one taken back would be a broken one. */
 async function takeBack(
   work: Work,
   { call, records }: CallChanges,
-  torn: ReadonlySet<string> = new Set(),
+  isLeft: (change: Change) => boolean = () => false,
 ): Promise<UndoConflict[]> {
   const conflicts: UndoConflict[] = []
   const blocked = new Set<string>()
   for (const record of records) {
     for (const change of record.changes.toReversed()) {
-      if (blocked.has(change.path)) continue
-      if (torn.size > 0 && torn.has(work.repositories.around(change.path) ?? '')) continue
+      if (blocked.has(change.path) || isLeft(change)) continue
       const problem = await takeBackOne(work, record, change)
       if (problem === undefined) continue
       blocked.add(change.path)
@@ -254,13 +252,14 @@ async function takeBack(
 async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<Problem | undefined> {
   const { paper, repositories, places } = work
   const current = await paper.look(change.path)
-  if (isAs(current, change, 'before')) return undefined
+  const other = workOfOthers(work, record, change, current)
+  // As it was before, but by a later call: to take that one back would then bring this one's work again.
+  if (isAs(current, change, 'before')) return change.entry === 'directory' ? undefined : other
   if (!isAs(current, change, 'after') && !saysTheSame(current, { record, change, places })) {
     return mayStay(current, change, repositories)
       ? undefined
       : { reason: describeDifference(current, change) }
   }
-  const other = workOfOthers(work, record, change, current)
   if (other !== undefined) return other
   if (change.undoable === false) return { reason: 'its old content was too large to be kept' }
   if (change.before === undefined) {
@@ -289,7 +288,9 @@ function workOfOthers(
   // A folder goes only when nothing is in it any more, whoever made it.
   if (change.entry === 'directory' && change.before === undefined) return undefined
   const other = later.workAt(record, change, { isTaken, isAs: (each, side) => isAs(current, each, side) })
-  if (other === undefined) return undefined
+  // An undo that left a part of the call leaves the rest of it to the next one.
+  const isAgain = isAs(current, change, 'before') && other?.undoes?.includes(record.header.call) === true
+  if (other === undefined || isAgain) return undefined
   const { call, tool } = other
   return { reason: `it was changed again by ${tool} ${call}`, by: { call, tool } }
 }

@@ -94,8 +94,7 @@ function toArguments(query: RipgrepQuery): string[] {
     ...(query.fixedStrings && !acrossLines ? ['--fixed-strings'] : []),
     query.ignoreCase ? '--ignore-case' : '--case-sensitive',
     ...(query.multiline ? ['--multiline', '--multiline-dotall'] : []),
-    // `$` before a carriage return too.
-    ...(query.pattern.includes('$') && !query.fixedStrings ? ['--crlf'] : []),
+    ...(meansEndOfLine(query) ? ['--crlf'] : []),
     ...(query.encoding === undefined ? [] : [`--encoding=${query.encoding}`]),
     ...(query.type === undefined ? [] : [`--type=${query.type}`]),
     ...(query.names === undefined
@@ -118,6 +117,12 @@ function patternAcrossLines({ pattern, fixedStrings }: RipgrepQuery): string {
   return withAnyLineBreak(fixedStrings ? escapePattern(pattern.replaceAll('\r\n', '\n')) : pattern)
 }
 
+/** Then `$` is before a carriage return too, unless the pattern speaks of carriage returns itself. */
+function meansEndOfLine({ pattern, fixedStrings }: RipgrepQuery): boolean {
+  const plain = pattern.replaceAll(/\\[^rx]|\[[^\]]*\]/g, '')
+  return !fixedStrings && plain.includes('$') && !/\\r|\\x(?:0d|\{0*d\})|\r/i.test(pattern)
+}
+
 /** What ripgrep says about a query that it does not take, in one or two lines. */
 export function explainErrors(errors: string, pattern: string): ToolError {
   const text = errors
@@ -137,7 +142,7 @@ export function explainErrors(errors: string, pattern: string): ToolError {
         : 'Escape the characters . * + ? ( ) [ ] { } | ^ $ \\ or pass fixed_strings: true to search for the text as it is.',
     })
   }
-  if (/literal .*not allowed/.test(errors)) {
+  if (/literal .*\\n.*not allowed/.test(errors)) {
     return new ToolError('invalid_input', 'The pattern holds a line break.', {
       hint: 'Pass multiline: true.',
     })
