@@ -133,3 +133,13 @@ test('a moved file whose folder is gone stays where it is, and nothing counts as
   await undo({ calls: ['move'] }, 'undo')
   expect([text('d/a.txt'), existsSync(at('b.txt'))]).toEqual(['precious', false])
 })
+
+test('a file that was moved to where the same bytes were is the work of the call that moved it', async () => {
+  writeFileSync(at('a.txt'), 'old')
+  writeFileSync(at('b.txt'), 'new')
+  await workspace.write('a.txt', 'new', 'write')
+  await workspace.move('b.txt', 'a.txt', { id: 'move', overwrite: true })
+  expect((await plan({ calls: ['write'] })).conflicts).toMatchObject([{ by: { call: 'move' } }])
+  await undo({ last: 2 }, 'undo')
+  expect([text('a.txt'), text('b.txt')]).toEqual(['old', 'new'])
+})

@@ -21,6 +21,8 @@ interface Touch {
   readonly record: SavedRecord
   readonly first: Change
   readonly last: Change
+  /** It moved a file there. */
+  readonly isArrival: boolean
 }
 
 type HeaderPlace = RecordPlace & { readonly header: RecordHeader }
@@ -35,7 +37,7 @@ export function createLaterCalls(all: readonly HeaderPlace[], oldest: string): L
       const { id, call } = record.header
       const isLater = (other: string): boolean => other !== call && (newestOf.get(other) ?? '') > id
       const undone = new Set<string>()
-      for (const { record: later, first, last } of touches.get(path) ?? []) {
+      for (const { record: later, first, last, isArrival } of touches.get(path) ?? []) {
         const { header, gitIndexes } = later
         if (header.id <= id) return undefined
         if (header.call === call || undone.has(header.call) || isTaken(header.call, path)) continue
@@ -46,11 +48,16 @@ export function createLaterCalls(all: readonly HeaderPlace[], oldest: string): L
         const index = gitIndexes.get(path)
         if (index !== undefined && index === record.gitIndexes.get(path)) continue
         // Otherwise somebody has taken it back by hand, or it left the path as it was.
-        if (isAs(last, 'after') && !isAs(first, 'before')) return header
+        if (isAs(last, 'after') && (isArrival || !isAs(first, 'before'))) return header
       }
       return undefined
     },
   }
+}
+
+/** Where a change moved its file to, if it did. */
+export function whereTo({ content }: Change): string | undefined {
+  return typeof content === 'object' && 'movedTo' in content ? content.movedTo : undefined
 }
 
 /** By path, the newest first. */
@@ -58,11 +65,12 @@ function indexTouches(places: readonly HeaderPlace[]): Map<string, Touch[]> {
   const index = new Map<string, Map<string, Touch>>()
   for (const place of places) {
     const record = readRecord(place)
+    const arrivals = new Set(record?.changes.map(whereTo))
     for (const change of record?.changes.toReversed() ?? []) {
       if (record === undefined) continue
       const atPath = index.get(change.path) ?? new Map<string, Touch>()
       const known = atPath.get(place.header.call) ?? { record, last: change }
-      atPath.set(place.header.call, { ...known, first: change })
+      atPath.set(place.header.call, { ...known, first: change, isArrival: arrivals.has(change.path) })
       index.set(change.path, atPath)
     }
   }

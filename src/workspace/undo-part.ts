@@ -1,3 +1,4 @@
+import { whereTo } from './undo-later.ts'
 import type { CallChanges, UndoConflict } from './undo-plan.ts'
 import type { Change } from './undo-record.ts'
 
@@ -36,8 +37,9 @@ export async function takeBackInPart(part: Part): Promise<UndoConflict[]> {
 function strandedBy({ records }: CallChanges, conflicts: readonly UndoConflict[]): Set<string> {
   const paths = new Set(conflicts.map(({ path }) => path))
   const stranded = new Set<string>()
-  for (const { path, content } of records.flatMap(({ changes }) => changes)) {
-    if (paths.has(path) && typeof content === 'object' && 'movedTo' in content) stranded.add(content.movedTo)
+  for (const change of records.flatMap(({ changes }) => changes)) {
+    const to = whereTo(change)
+    if (to !== undefined && paths.has(change.path)) stranded.add(to)
   }
   return stranded
 }
