@@ -143,3 +143,11 @@ test('a file that was moved to where the same bytes were is the work of the call
   await undo({ last: 2 }, 'undo')
   expect([text('a.txt'), text('b.txt')]).toEqual(['old', 'new'])
 })
+
+test('a file that was moved over one with the same bytes goes back, and both are there', async () => {
+  writeFileSync(at('a.txt'), 'same')
+  writeFileSync(at('b.txt'), 'same')
+  await workspace.move('a.txt', 'b.txt', { id: 'move', overwrite: true })
+  await undo({ calls: ['move'] }, 'undo')
+  expect([text('a.txt'), text('b.txt')]).toEqual(['same', 'same'])
+})

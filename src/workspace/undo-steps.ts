@@ -1,7 +1,9 @@
 import {
+  closeSync,
   lchownSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmdirSync,
@@ -11,7 +13,8 @@ import {
 import { basename, dirname } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { isInside } from '../core/real-path.ts'
-import { changedMeanwhile, PERMISSION_BITS, setMode } from './entry.ts'
+import { changedMeanwhile, openRegular, PERMISSION_BITS, setMode } from './entry.ts'
+import { sha256 } from './file-content.ts'
 import type { Observer } from './observer.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import {
@@ -111,7 +114,10 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
   const reader = createKeptReader(work.store.places)
   // What was on the disk under another path is in the new record by now.
   let own: SavedRecord | undefined
+  const paths = new Set(work.steps.map(({ path }) => path))
   const contents: Contents = ({ content, state }) => {
+    if (content?.from === 'disk' && !paths.has(content.path))
+      return readStaying(work.observer, content.path, state.sha256)
     own ??= content?.from === 'disk' ? readBack(work.record) : undefined
     const record = content?.from === 'record' ? content.record : own
     if (record === undefined || state.sha256 === undefined)
@@ -126,6 +132,19 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
     }
   } finally {
     reader.close()
+  }
+}
+
+/** A file that stays, because it has the bytes that it had before something with the same bytes was moved over it. */
+function readStaying(observer: Observer, path: string, hash: string | undefined): Uint8Array {
+  const file = openRegular(observer.folder(dirname(path)), basename(path))
+  if (file === undefined) throw changedMeanwhile(path)
+  try {
+    const bytes = readFileSync(file.descriptor)
+    if (sha256(bytes) !== hash) throw changedMeanwhile(path)
+    return bytes
+  } finally {
+    closeSync(file.descriptor)
   }
 }
 
