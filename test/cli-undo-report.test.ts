@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -9,22 +9,11 @@ beforeEach(() => {
 })
 afterEach(() => box.remove())
 
-function call(tool: string, input: Record<string, unknown>, run = 'work'): string {
-  const args = ['call', tool, JSON.stringify(input), '--yes-once', '--run', run]
-  const result = box.json(args)
-  expect(result.error).toBeNull()
-  return result.call
-}
-
-function read(path: string): string {
-  return readFileSync(join(box.workspace, path), 'utf8')
-}
-
 describe('what kogu undo says', () => {
   test('a conflict says every way on: the folder to make, and the call before', () => {
     box.write('p q/a.txt', 'a\n')
-    const first = call('write_file', { path: 'b.txt', content: 'b\n' })
-    call('delete_file', { path: 'p q/a.txt' })
+    const first = box.approve('write_file', { path: 'b.txt', content: 'b\n' })
+    box.approve('delete_file', { path: 'p q/a.txt' })
     rmSync(join(box.workspace, 'p q'), { recursive: true })
     const { code, stderr } = box.run(['undo', '--yes'])
     expect({ code, stderr }).toEqual({
@@ -45,7 +34,7 @@ describe('what kogu undo says', () => {
     })
     mkdirSync(join(box.workspace, 'p q'))
     expect(box.run(['undo', '--yes']).code).toBe(0)
-    expect(read('p q/a.txt')).toBe('a\n')
+    expect(box.read('p q/a.txt')).toBe('a\n')
   })
 
   test('the part that an undo left is told when there is nothing else', () => {
@@ -61,8 +50,8 @@ describe('what kogu undo says', () => {
   })
 
   test('a call that was taken back by hand is told, with the call before', () => {
-    const first = call('write_file', { path: 'a.txt', content: 'a\n' })
-    const second = call('write_file', { path: 'b.txt', content: 'b\n' })
+    const first = box.approve('write_file', { path: 'a.txt', content: 'a\n' })
+    const second = box.approve('write_file', { path: 'b.txt', content: 'b\n' })
     rmSync(join(box.workspace, 'b.txt'))
     expect(box.run(['undo', '--yes'])).toEqual({
       code: 0,
@@ -86,7 +75,7 @@ describe('what kogu undo says', () => {
 
   test('paths are written as seen from where the person stands', () => {
     box.write('sub/inner.txt', 'x\n')
-    call('write_file', { path: 'top.txt', content: 'one\n' })
+    box.approve('write_file', { path: 'top.txt', content: 'one\n' })
     const options = { cwd: join(box.workspace, 'sub') }
     const { stdout } = box.run(['undo', '--dry-run'], options)
     expect(stdout).toContain('  delete  ../top.txt\n    --- a/../top.txt\n')
@@ -99,14 +88,14 @@ describe('what kogu undo says', () => {
 
   test('a folder that was moved is one line, and thousands of paths are not all shown', () => {
     for (let n = 0; n < 300; n += 1) box.write(`many/${n}.txt`, `${n}\n`)
-    call('move_file', { from: 'many', to: 'many2' })
+    box.approve('move_file', { from: 'many', to: 'many2' })
     expect(box.run(['changes']).stdout).toMatch(
       /^move_file .*\n {2}moved {3}many to many2 {2}\(300 files\)\n$/,
     )
     expect(box.run(['undo', '--dry-run']).stdout).toMatch(
       /^undo move_file .*\n {2}move {4}many2 back to many {2}\(300 files\)\n$/,
     )
-    call('delete_file', { path: 'many2', recursive: true })
+    box.approve('delete_file', { path: 'many2', recursive: true })
     const lines = box.run(['undo', '--dry-run']).stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThan(300)
     expect(lines.at(-1)).toMatch(/^ {2}and 2\d\d more \(all of it: --json\)$/)
@@ -126,11 +115,11 @@ describe('a workspace whose state is not complete', () => {
   })
 
   test('no folder of the state is needed for the next call: what is missing is made again', () => {
-    call('write_file', { path: 'a.txt', content: 'one\n' })
+    box.approve('write_file', { path: 'a.txt', content: 'one\n' })
     const state = join(box.workspace, '.kogu')
     for (const name of readdirSync(state)) {
       rmSync(join(state, name), { recursive: true })
-      call('write_file', { path: `${name}.txt`, content: 'two\n' })
+      box.approve('write_file', { path: `${name}.txt`, content: 'two\n' })
       expect(box.json(['undo', '--dry-run']).steps).toHaveLength(1)
     }
   })

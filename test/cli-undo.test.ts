@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 
@@ -9,21 +8,10 @@ beforeEach(() => {
 })
 afterEach(() => box.remove())
 
-function call(tool: string, input: Record<string, unknown>, run = 'work'): string {
-  const args = ['call', tool, JSON.stringify(input), '--yes-once', '--run', run]
-  const result = box.json(args)
-  expect(result.error).toBeNull()
-  return result.call
-}
-
-function read(path: string): string {
-  return readFileSync(join(box.workspace, path), 'utf8')
-}
-
 describe('kogu undo', () => {
   test('a conflict names the later call that is in the way', () => {
-    const first = call('write_file', { path: 'a.txt', content: 'one\n' })
-    const second = call('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
+    const first = box.approve('write_file', { path: 'a.txt', content: 'one\n' })
+    const second = box.approve('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
     const { code, stdout } = box.run(['undo', first, '--yes'])
     expect(code).toBe(1)
     expect(stdout).toContain(`changed by edit_file ${second}, undo that one first: kogu undo ${second}`)
@@ -35,28 +23,28 @@ describe('kogu undo', () => {
   })
 
   test('a conflict names the call that changed the file at its new place, or removed the folder around it', () => {
-    call('write_file', { path: 'd/a.txt', content: 'one\n' })
-    const moving = call('move_file', { source: 'd/a.txt', destination: 'd/b.txt' })
-    const editing = call('edit_file', { path: 'd/b.txt', old_string: 'one', new_string: 'two' })
+    box.approve('write_file', { path: 'd/a.txt', content: 'one\n' })
+    const moving = box.approve('move_file', { source: 'd/a.txt', destination: 'd/b.txt' })
+    const editing = box.approve('edit_file', { path: 'd/b.txt', old_string: 'one', new_string: 'two' })
     expect(box.json(['undo', moving, '--dry-run']).conflicts).toContainEqual(
       expect.objectContaining({ changed_by: { call: editing, tool: 'edit_file' } }),
     )
-    const removing = call('delete_file', { path: 'd', recursive: true })
+    const removing = box.approve('delete_file', { path: 'd', recursive: true })
     expect(box.json(['undo', editing, '--dry-run']).conflicts).toMatchObject([
       { changed_by: { call: removing, tool: 'delete_file' } },
     ])
   })
 
   test('a conflict that no call has caused names none', () => {
-    const only = call('write_file', { path: 'a.txt', content: 'one\n' })
+    const only = box.approve('write_file', { path: 'a.txt', content: 'one\n' })
     box.write('a.txt', 'by hand\n')
     expect(box.run(['undo', only, '--yes']).stdout).toContain('its content was changed since')
     expect(box.json(['undo', only, '--yes']).conflicts).toMatchObject([{ changed_by: null }])
   })
 
   test('of two calls that both cannot be undone, neither is the way out of the other', () => {
-    call('write_file', { path: 'a.txt', content: 'one\n' })
-    const second = call('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
+    box.approve('write_file', { path: 'a.txt', content: 'one\n' })
+    const second = box.approve('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' })
     box.write('a.txt', 'by hand\n')
     const { stdout } = box.run(['undo', '--run', 'work', '--yes'])
     expect(stdout).toContain(`changed by edit_file ${second}, which cannot be undone either`)
@@ -75,18 +63,18 @@ describe('kogu undo', () => {
       code: 0,
       stdout: expect.stringContaining(`undo run_command ${id} in part`),
     })
-    expect([read('src/a.txt'), read('src/b.txt')]).toEqual(['a\n', 'by hand\n'])
+    expect([box.read('src/a.txt'), box.read('src/b.txt')]).toEqual(['a\n', 'by hand\n'])
     expect(box.run(['changes', id]).stdout).toContain('(partly undone)')
     expect(box.json(['changes', id])).toMatchObject([{ undone: false, partly_undone: true }])
 
     box.write('src/b.txt', 'b\nmore\n')
     expect(box.run(['undo', '--run', 'work', '--yes']).code).toBe(0)
-    expect([read('src/a.txt'), read('src/b.txt')]).toEqual(['a\n', 'b\n'])
+    expect([box.read('src/a.txt'), box.read('src/b.txt')]).toEqual(['a\n', 'b\n'])
     expect(box.json(['changes', id])).toMatchObject([{ undone: true, partly_undone: false }])
   })
 
   test('with --skip-conflicts and nothing but conflicts, nothing is said to be undone', () => {
-    const only = call('write_file', { path: 'a.txt', content: 'one\n' })
+    const only = box.approve('write_file', { path: 'a.txt', content: 'one\n' })
     box.write('a.txt', 'by hand\n')
     const { code, stdout, stderr } = box.run(['undo', only, '--yes', '--skip-conflicts'])
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Nothing was changed') })
@@ -96,14 +84,14 @@ describe('kogu undo', () => {
 
   test('work of a later call is a conflict that names it, although the bytes are the same', () => {
     const [first, , third] = ['A\n', 'B\n', 'A\n'].map(content =>
-      call('write_file', { path: 'i.txt', content }),
+      box.approve('write_file', { path: 'i.txt', content }),
     )
     const { code, stderr } = box.run(['undo', `${first}`, '--yes'])
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining(`i.txt: changed by write_file ${third}, undo that one first`),
     })
-    expect(read('i.txt')).toBe('A\n')
+    expect(box.read('i.txt')).toBe('A\n')
     expect(box.run(['undo', '--last', '3', '--yes']).code).toBe(0)
     expect(readdirSync(box.workspace)).toEqual(['.kogu'])
   })
@@ -117,7 +105,7 @@ describe('kogu undo', () => {
   })
 
   test('calls and runs are found by the start of their ids', () => {
-    const id = call('write_file', { path: 'a.txt', content: 'one\n' }, 'nightly-1')
+    const id = box.approve('write_file', { path: 'a.txt', content: 'one\n' }, 'nightly-1')
     expect(box.json(['changes', id.slice(0, 12)])).toMatchObject([{ call: id }])
     expect(box.json(['changes', '--run', 'night'])).toMatchObject([{ call: id }])
     expect(box.json(['audit', 'show', id.slice(0, 12)])).toMatchObject([{ call: id }, { call: id }])
@@ -128,10 +116,10 @@ describe('kogu undo', () => {
   })
 
   test('the start of several ids is refused with all of them', () => {
-    const ids = ['a.txt', 'b.txt'].map(path => call('write_file', { path, content: 'x\n' }))
+    const ids = ['a.txt', 'b.txt'].map(path => box.approve('write_file', { path, content: 'x\n' }))
     const { code, stderr } = box.run(['undo', 'call_', '--yes'])
     expect(code).toBe(2)
     for (const id of ids) expect(stderr).toContain(id)
-    expect(read('a.txt')).toBe('x\n')
+    expect(box.read('a.txt')).toBe('x\n')
   })
 })

@@ -20,21 +20,13 @@ beforeAll(() => {
 })
 afterAll(() => bench.close())
 
-const content = (name: string): string => readFileSync(bench.at(name), 'utf8')
-
-/** Writes a file that the run has read. */
-async function given(name: string, text: string | Uint8Array): Promise<void> {
-  writeFileSync(bench.at(name), text)
-  await bench.call(readFile, { path: name })
-}
-
 const edit = (name: string, old_string: string, new_string: string, more: object = {}) =>
   bench.call(editFile, { path: name, old_string, new_string, ...more })
 
 test('an exact edit returns the diff, the new hash, the rung and the confidence', async () => {
-  await given('a.ts', 'one\ntwo\nthree\n')
+  await bench.given('a.ts', 'one\ntwo\nthree\n')
   const { text, data } = await edit('a.ts', 'two', 'zwei')
-  expect(content('a.ts')).toBe('one\nzwei\nthree\n')
+  expect(bench.content('a.ts')).toBe('one\nzwei\nthree\n')
   expect(text).toBe(
     'Edited a.ts (1 replacement, +1 -1 lines)\n--- a/a.ts\n+++ b/a.ts\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n',
   )
@@ -50,29 +42,29 @@ test('an exact edit returns the diff, the new hash, the rung and the confidence'
 })
 
 test('line ends of every line, the byte order mark, the mode and the missing final newline stay', async () => {
-  await given('mixed.txt', '\uFEFFa\r\nb\nc\r\nd\r\ne')
+  await bench.given('mixed.txt', '\uFEFFa\r\nb\nc\r\nd\r\ne')
   chmodSync(bench.at('mixed.txt'), 0o750)
   const { data } = await edit('mixed.txt', 'a\nb\nc\n', 'a\nnew\nb\nc\n')
-  expect(content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd\r\ne')
+  expect(bench.content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd\r\ne')
   expect(data.rung).toBe('line_ends')
   expect(statSync(bench.at('mixed.txt')).mode & 0o777).toBe(0o750)
   await edit('mixed.txt', 'd', 'd1\nd2')
-  expect(content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd1\r\nd2\r\ne')
+  expect(bench.content('mixed.txt')).toBe('\uFEFFa\r\nnew\r\nb\nc\r\nd1\r\nd2\r\ne')
   await edit('mixed.txt', 'e\n', 'f\n')
-  expect(content('mixed.txt').endsWith('d2\r\nf')).toBe(true)
+  expect(bench.content('mixed.txt').endsWith('d2\r\nf')).toBe(true)
 })
 
 test('an edit of a read-only file says that it was one', async () => {
-  await given('locked.txt', 'a\n')
+  await bench.given('locked.txt', 'a\n')
   chmodSync(bench.at('locked.txt'), 0o444)
   expect((await edit('locked.txt', 'a', 'b')).text).toContain('The file was read-only; its mode is kept.')
   expect(statSync(bench.at('locked.txt')).mode & 0o777).toBe(0o444)
 })
 
 test('an edit about line ends themselves is taken literally', async () => {
-  await given('ends.txt', 'a\nb\n')
+  await bench.given('ends.txt', 'a\nb\n')
   await edit('ends.txt', 'a\nb\n', 'a\r\nb\r\n')
-  expect(content('ends.txt')).toBe('a\r\nb\r\n')
+  expect(bench.content('ends.txt')).toBe('a\r\nb\r\n')
 })
 
 test.each(['shift_jis', 'euc-kr', 'utf-16le', 'utf-16be'])(
@@ -83,7 +75,7 @@ test.each(['shift_jis', 'euc-kr', 'utf-16le', 'utf-16be'])(
         ? ['설정 파일을 읽고 다시 저장합니다', '값']
         : ['設定ファイルを読み込みます', '値']
     const before = `# ${words[0]}\nkey = 1\n# ${words[0]}${words[1]}\n`
-    await given('legacy.txt', encodeText(before, encoding) ?? '')
+    await bench.given('legacy.txt', encodeText(before, encoding) ?? '')
     const { data } = await edit('legacy.txt', 'key = 1', `key = 2 # ${words[1]}`)
     expect(data.encoding).toBe(encoding)
     const after = before.replace('key = 1', `key = 2 # ${words[1]}`)
@@ -101,7 +93,7 @@ test('bytes that are not UTF-8 survive edits around them', async () => {
     Buffer.from([0xff, 0xfe]),
     Buffer.from('\ny = 1\n'),
   ])
-  await given('damaged.txt', damaged)
+  await bench.given('damaged.txt', damaged)
   await edit('damaged.txt', 'y = 1', 'y = 2')
   const expected = Buffer.from(damaged)
   expected.set(Buffer.from('2'), expected.length - 2)
@@ -110,13 +102,13 @@ test('bytes that are not UTF-8 survive edits around them', async () => {
 })
 
 test('wrong indentation is matched, and the new lines are indented as the file is', async () => {
-  await given('tabs.py', 'class A:\n\tdef f(self):\n\t\tif x:\n\t\t\treturn 1  \n\t\treturn 2\n')
+  await bench.given('tabs.py', 'class A:\n\tdef f(self):\n\t\tif x:\n\t\t\treturn 1  \n\t\treturn 2\n')
   const { data, text } = await edit(
     'tabs.py',
     'if x:\n    return 1\nreturn 2\n',
     'if x:\n    if y:\n        return 0\n    return 1\nreturn 3\n',
   )
-  expect(content('tabs.py')).toBe(
+  expect(bench.content('tabs.py')).toBe(
     'class A:\n\tdef f(self):\n\t\tif x:\n\t\t\tif y:\n\t\t\t\treturn 0\n\t\t\treturn 1  \n\t\treturn 3\n',
   )
   expect(data).toMatchObject({ rung: 'whitespace', confidence: 0.95 })
@@ -124,17 +116,17 @@ test('wrong indentation is matched, and the new lines are indented as the file i
 })
 
 test('typographic quotes that the edit does not touch stay', async () => {
-  await given('quotes.md', 'He said “hello” to Bob — twice.\n')
+  await bench.given('quotes.md', 'He said “hello” to Bob — twice.\n')
   const { data } = await edit(
     'quotes.md',
     'He said "hello" to Bob - twice.',
     'He said "hello" to Alice - twice.',
   )
-  expect(content('quotes.md')).toBe('He said “hello” to Alice — twice.\n')
+  expect(bench.content('quotes.md')).toBe('He said “hello” to Alice — twice.\n')
   expect(data).toMatchObject({ rung: 'punctuation', confidence: 0.9 })
-  await given('nfd.md', 'cafe\u0301 au lait\n')
+  await bench.given('nfd.md', 'cafe\u0301 au lait\n')
   await edit('nfd.md', 'café au lait', 'café noir')
-  expect(content('nfd.md')).toBe('cafe\u0301 noir\n')
+  expect(bench.content('nfd.md')).toBe('cafe\u0301 noir\n')
 })
 
 const SIMILAR = [
@@ -146,13 +138,13 @@ const SIMILAR = [
   '',
 ].join('\n')
 test('similar text is replaced when one place is clearly meant, and lines that were misquoted stay', async () => {
-  await given('similar.js', `${SIMILAR}\nfunction other() {}\n`)
+  await bench.given('similar.js', `${SIMILAR}\nfunction other() {}\n`)
   const { data } = await edit(
     'similar.js',
     SIMILAR.replace('adds two numbers', 'add two numbers'),
     SIMILAR.replace('adds two numbers', 'add two numbers').replace('return sum', 'return sum | 0'),
   )
-  expect(content('similar.js')).toBe(
+  expect(bench.content('similar.js')).toBe(
     `${SIMILAR.replace('return sum', 'return sum | 0')}\nfunction other() {}\n`,
   )
   expect(data.rung).toBe('similarity')
@@ -161,23 +153,23 @@ test('similar text is replaced when one place is clearly meant, and lines that w
 
 test('two places that are about equally similar are refused', async () => {
   const twins = `${SIMILAR.replace('sum', 'sum1')}${SIMILAR.replace('sum', 'sum2')}`
-  await given('twins.js', twins)
+  await bench.given('twins.js', twins)
   await expect(edit('twins.js', SIMILAR.replace('sum', 'sum3'), 'x')).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining('equally like'),
   })
-  expect(content('twins.js')).toBe(twins)
+  expect(bench.content('twins.js')).toBe(twins)
 })
 
 test('a short text that is only similar is never replaced', async () => {
-  await given('short.yml', 'timeout: 300\n')
+  await bench.given('short.yml', 'timeout: 300\n')
   await expect(edit('short.yml', 'timeout: 30\n', 'timeout: 60\n')).rejects.toMatchObject({
     code: 'not_found',
   })
 })
 
 test('a text that is not unique is refused with its lines; replace_all and expected_replacements say how many', async () => {
-  await given('many.txt', 'x\ny\nx\nx\n')
+  await bench.given('many.txt', 'x\ny\nx\nx\n')
   await expect(edit('many.txt', 'x', 'z')).rejects.toMatchObject({
     message: expect.stringContaining('3 matches, at line 1, line 3, line 4'),
   })
@@ -185,23 +177,23 @@ test('a text that is not unique is refused with its lines; replace_all and expec
     code: 'conflict',
   })
   await edit('many.txt', 'x', 'z', { expected_replacements: 3 })
-  expect(content('many.txt')).toBe('z\ny\nz\nz\n')
+  expect(bench.content('many.txt')).toBe('z\ny\nz\nz\n')
   await edit('many.txt', 'z', 'zz', { replace_all: true })
-  expect(content('many.txt')).toBe('zz\ny\nzz\nzz\n')
-  await given('overlap.txt', 'aaa\n')
+  expect(bench.content('many.txt')).toBe('zz\ny\nzz\nzz\n')
+  await bench.given('overlap.txt', 'aaa\n')
   await expect(edit('overlap.txt', 'aa', 'b')).rejects.toMatchObject({
     message: expect.stringContaining('not unique'),
   })
 })
 
 test('several edits are matched against the original, and either all apply or none', async () => {
-  await given('several.txt', 'a\nb\nc\n')
+  await bench.given('several.txt', 'a\nb\nc\n')
   const edits = [
     { old_string: 'a', new_string: 'b2' },
     { old_string: 'b', new_string: 'c2' },
   ]
   await bench.call(editFile, { path: 'several.txt', edits })
-  expect(content('several.txt')).toBe('b2\nc2\nc\n')
+  expect(bench.content('several.txt')).toBe('b2\nc2\nc\n')
   const failing = [
     { old_string: 'c\n', new_string: 'd\n' },
     { old_string: 'nowhere', new_string: 'x' },
@@ -216,11 +208,11 @@ test('several edits are matched against the original, and either all apply or no
   await expect(bench.call(editFile, { path: 'several.txt', edits: overlapping })).rejects.toMatchObject({
     message: expect.stringContaining('Edits 1 and 2 change the same place'),
   })
-  expect(content('several.txt')).toBe('b2\nc2\nc\n')
+  expect(bench.content('several.txt')).toBe('b2\nc2\nc\n')
 })
 
 test('the calls that other programs are used to work: oldText and newText in edits, camel case', async () => {
-  await given('ea.txt', 'one\ntwo\n')
+  await bench.given('ea.txt', 'one\ntwo\n')
   const edits = [{ oldText: 'one', newText: '1' }]
   const { data } = await bench.call(editFile, { path: 'ea.txt', edits, dryRun: true })
   expect(data).toMatchObject({ replacements: 1, dry_run: true })
@@ -233,13 +225,13 @@ test('the calls that other programs are used to work: oldText and newText in edi
     expected_replacements: null,
     edits: null,
   })
-  expect(content('ea.txt')).toBe('1\n2\n')
+  expect(bench.content('ea.txt')).toBe('1\n2\n')
 })
 
 test('dry_run shows the same diff and changes nothing', async () => {
-  await given('dry.txt', 'a\n')
+  await bench.given('dry.txt', 'a\n')
   const dry = await edit('dry.txt', 'a', 'b', { dry_run: true })
-  expect(content('dry.txt')).toBe('a\n')
+  expect(bench.content('dry.txt')).toBe('a\n')
   const real = await edit('dry.txt', 'a', 'b')
   expect(dry.data).toEqual({ ...real.data, dry_run: true })
 })
@@ -250,17 +242,17 @@ test('a file that was not read can be edited exactly, but not approximately', as
     hint: expect.stringContaining('Read the file'),
   })
   await edit('unread.txt', '  a\n  b\n', '  c\n')
-  expect(content('unread.txt')).toBe('  c\r\n')
+  expect(bench.content('unread.txt')).toBe('  c\r\n')
   // The rest of it has still not been seen.
   expect(bench.workspace.receipts.get(bench.at('unread.txt'))).toBeUndefined()
 })
 
 test('a file that changed since it was read is edited where the target is still unique, and says so', async () => {
-  await given('stale.txt', 'a\nb\n')
+  await bench.given('stale.txt', 'a\nb\n')
   const receipt = bench.workspace.receipts.get(bench.at('stale.txt'))
   writeFileSync(bench.at('stale.txt'), 'a\nb\nsomeone else\n')
   const { text, data } = await edit('stale.txt', 'b', 'c')
-  expect(content('stale.txt')).toBe('a\nc\nsomeone else\n')
+  expect(bench.content('stale.txt')).toBe('a\nc\nsomeone else\n')
   expect(data.changed_since_read).toBe(true)
   expect(text).toContain('changed since it was read')
   // Still not read as it is now: a whole-file write would destroy what somebody else wrote.
@@ -272,22 +264,22 @@ test('a file that changed since it was read is edited where the target is still 
 })
 
 test('a link keeps pointing to its file, which is what changes; other names of a file need a confirmation', async () => {
-  await given('target.txt', 'a\n')
+  await bench.given('target.txt', 'a\n')
   symlinkSync('target.txt', bench.at('link.txt'))
   await edit('link.txt', 'a', 'b')
-  expect(content('target.txt')).toBe('b\n')
+  expect(bench.content('target.txt')).toBe('b\n')
   linkSync(bench.at('target.txt'), bench.at('other-name.txt'))
   const input = { path: 'target.txt', old_string: 'b', new_string: 'c' }
   await expect(bench.call(editFile, input, { unconfirmed: true })).rejects.toMatchObject({
     code: 'forbidden',
   })
   await bench.call(editFile, input)
-  expect(content('other-name.txt')).toBe('c\n')
+  expect(bench.content('other-name.txt')).toBe('c\n')
 })
 
 test('replacing 20,000 places and failing in a large file stay fast', async () => {
   const line = 'const value = compute(alpha, beta, gamma)\n'
-  await given('large.ts', line.repeat(25_000))
+  await bench.given('large.ts', line.repeat(25_000))
   const started = performance.now()
   const { data } = await edit('large.ts', 'alpha', 'ALPHA', { replace_all: true })
   expect(data.replacements).toBe(25_000)

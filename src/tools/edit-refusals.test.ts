@@ -1,9 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToolError } from '../core/errors.ts'
 import { validateInput } from '../core/input.ts'
 import { editFile } from './edit-file.ts'
-import { readFile } from './read-file.ts'
 import { createToolBench, type ToolBench } from './testing.ts'
 
 let bench: ToolBench
@@ -12,19 +11,11 @@ beforeAll(() => {
 })
 afterAll(() => bench.close())
 
-const content = (name: string): string => readFileSync(bench.at(name), 'utf8')
-
-/** Writes a file that the run has read. */
-async function given(name: string, text: string | Uint8Array): Promise<void> {
-  writeFileSync(bench.at(name), text)
-  await bench.call(readFile, { path: name })
-}
-
 const edit = (name: string, old_string: string, new_string: string, more: object = {}) =>
   bench.call(editFile, { path: name, old_string, new_string, ...more })
 
 test('a failed edit shows the closest lines and the characters that differ', async () => {
-  await given('closest.ts', 'const a = 1\nconst name = “x”\nconst b = 2\n')
+  await bench.given('closest.ts', 'const a = 1\nconst name = “x”\nconst b = 2\n')
   const error = await edit('closest.ts', "const nome = 'y'", 'z').catch(reason => reason)
   expect(error.code).toBe('not_found')
   expect(error.message).toContain('Closest is line 2')
@@ -35,7 +26,7 @@ test('a failed edit shows the closest lines and the characters that differ', asy
 })
 
 test('a quotation from the midst of a line is compared with that part of the line', async () => {
-  await given('inside.ts', '        const items = [1, 2, 3]\n\tlet b = call(one, two)\n\treturn b\n')
+  await bench.given('inside.ts', '        const items = [1, 2, 3]\n\tlet b = call(one, two)\n\treturn b\n')
   const messageOf = (old: string): Promise<string> =>
     edit('inside.ts', old, 'x').catch(({ message }) => message)
   expect(await messageOf('const items = [1, 2, 4]')).toContain(
@@ -49,7 +40,7 @@ test('a quotation from the midst of a line is compared with that part of the lin
 })
 
 test('line numbers and written escapes in old_string are named as what they are', async () => {
-  await given('misquoted.ts', 'class A {\r\n    constructor(a) {\r\n        this.a = a\r\n')
+  await bench.given('misquoted.ts', 'class A {\r\n    constructor(a) {\r\n        this.a = a\r\n')
   const numbered = '     2\t    constructor(a) {\n     3\t        this.a = a\n'
   await expect(edit('misquoted.ts', numbered, 'x')).rejects.toMatchObject({
     code: 'not_found',
@@ -80,7 +71,7 @@ test('an edit of nothing in a file that is not there is pointed to write_file', 
 test('a line that stands in for removed text is refused, unless it was there or is meant literally', async () => {
   const body = Array.from({ length: 60 }, (_, i) => `    step_${i}()`).join('\n')
   const text = `def f():\n${body}\n`
-  await given('standin.py', text)
+  await bench.given('standin.py', text)
   const replacement = 'def f():\n    start()\n    # ... rest of the code unchanged ...\n'
   for (const dry_run of [true, false])
     await expect(edit('standin.py', text, replacement, { dry_run })).rejects.toMatchObject({
@@ -89,7 +80,7 @@ test('a line that stands in for removed text is refused, unless it was there or 
         'Line 3 of new_string stands in for text that is not there ("# ... rest of the code unchanged ..."); the edit would remove that text from standin.py.',
       hint: expect.stringContaining('allow_shrink'),
     })
-  expect(content('standin.py')).toBe(text)
+  expect(bench.content('standin.py')).toBe(text)
   await edit('standin.py', text, replacement, { allow_shrink: true })
   // It is in the file now, so it is text like any other.
   await edit('standin.py', '    start()\n    # ... rest', '    begin()\n    # ... rest')
@@ -99,7 +90,7 @@ test('a line that stands in for removed text is refused, unless it was there or 
 })
 
 test('what cannot be an edit is refused with what to do instead', async () => {
-  await given('refused.txt', 'a\n')
+  await bench.given('refused.txt', 'a\n')
   await expect(edit('refused.txt', '', 'x')).rejects.toMatchObject({
     hint: expect.stringContaining('write_file'),
   })
@@ -108,21 +99,21 @@ test('what cannot be an edit is refused with what to do instead', async () => {
   await expect(edit('refuse.txt', 'a', 'b')).rejects.toMatchObject({
     hint: "Did you mean 'refused.txt' in the same folder?",
   })
-  await given('junk.bin', Buffer.from([0, 1, 2, 3, 0, 255]))
+  await bench.given('junk.bin', Buffer.from([0, 1, 2, 3, 0, 255]))
   await expect(edit('junk.bin', 'a', 'b')).rejects.toMatchObject({
     message: expect.stringContaining('not text'),
   })
 })
 
 test('a stale edit that cannot be applied shows what was changed since the file was read', async () => {
-  await given('changed.txt', 'a\nb\nc\n')
+  await bench.given('changed.txt', 'a\nb\nc\n')
   writeFileSync(bench.at('changed.txt'), 'a\nother\nc\n')
   const error = await edit('changed.txt', 'b', 'B').catch(reason => reason)
   expect(error.code).toBe('not_found')
   expect(error.message).toContain('The file was changed since it was read:\n--- a/changed.txt')
   expect(error.message).toContain(' a\n-b\n+other\n c\n')
   // What an edit of this run left counts as read.
-  await given('changed.txt', 'a\nb\nc\n')
+  await bench.given('changed.txt', 'a\nb\nc\n')
   await edit('changed.txt', 'c', 'C')
   writeFileSync(bench.at('changed.txt'), 'a\nother\nC\n')
   const later = await edit('changed.txt', 'b', 'B').catch(reason => reason)

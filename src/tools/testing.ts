@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validateInput } from '../core/input.ts'
 import type { Permit } from '../core/permit.ts'
@@ -11,6 +12,7 @@ import {
   type TestWorkspaceOptions,
   testPermit,
 } from '../workspace/testing.ts'
+import { readFile } from './read-file.ts'
 
 // For tests of tools: calls go through the real workspace, with a permit that allows what the tool declared.
 
@@ -21,6 +23,9 @@ export interface ToolBench {
   readonly run: Run
   at(path: string): string
   call(tool: AnyTool, input: unknown, options?: BenchOptions): Promise<BenchOutput>
+  /** Writes a file that the run has read. */
+  given(path: string, content: string | Uint8Array): Promise<void>
+  content(path: string): string
   close(): Promise<void>
 }
 
@@ -41,12 +46,20 @@ export function createToolBench(root?: string, options: TestWorkspaceOptions = {
   const workspace = createTestWorkspace(root === undefined ? options : { ...options, root })
   const processes = createProcesses({ spawner: 'direct' })
   const run = { ...createRun('run'), receipts: workspace.receipts }
+  const at = (path: string): string => join(workspace.root, path)
+  const call: ToolBench['call'] = (tool, input, more) =>
+    callTool({ workspace, processes, run }, tool, input, more ?? {})
   return {
     workspace,
     root: workspace.root,
     run,
-    at: path => join(workspace.root, path),
-    call: (tool, input, options) => callTool({ workspace, processes, run }, tool, input, options ?? {}),
+    at,
+    call,
+    async given(path, content) {
+      writeFileSync(at(path), content)
+      await call(readFile, { path })
+    },
+    content: path => readFileSync(at(path), 'utf8'),
     async close() {
       await processes.close()
       await workspace.close()

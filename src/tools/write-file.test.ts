@@ -21,13 +21,6 @@ beforeAll(() => {
 })
 afterAll(() => bench.close())
 
-const content = (name: string): string => readFileSync(bench.at(name), 'utf8')
-
-async function given(name: string, text: string | Uint8Array): Promise<void> {
-  writeFileSync(bench.at(name), text)
-  await bench.call(readFile, { path: name })
-}
-
 const write = (path: string, text: string, more: object = {}) =>
   bench.call(writeFile, { path, content: text, ...more })
 const accessOf = (path: string, more: object = {}) =>
@@ -58,7 +51,7 @@ test('a new file is created with its folders and leaves a receipt', async () => 
 })
 
 test('a file that was read is replaced, with a diff', async () => {
-  await given('seen.txt', 'a\nb\nc\n')
+  await bench.given('seen.txt', 'a\nb\nc\n')
   expect(accessOf('seen.txt')).toEqual([{ kind: 'file_write', path: bench.at('seen.txt') }])
   const { text, data } = await write('seen.txt', 'a\nB\nc\n')
   expect(text).toBe('Overwrote seen.txt (6 bytes, 3 lines, +1 -1 lines)')
@@ -82,13 +75,13 @@ test('a file that was not read, or changed since, is replaced only when that is 
   await expect(bench.call(writeFile, input, { unconfirmed: true })).rejects.toMatchObject({
     message: expect.stringContaining('was changed since'),
   })
-  expect(content('unseen.txt')).toBe('changed meanwhile\n')
+  expect(bench.content('unseen.txt')).toBe('changed meanwhile\n')
   await bench.call(writeFile, input)
-  expect(content('unseen.txt')).toBe('new\n')
+  expect(bench.content('unseen.txt')).toBe('new\n')
 })
 
 test('expected_hash replaces the receipt', async () => {
-  await given('hashed.txt', 'a\n')
+  await bench.given('hashed.txt', 'a\n')
   const { sha256 } = (await bench.call(readFile, { path: 'hashed.txt' })).data
   bench.workspace.receipts.delete(bench.at('hashed.txt'))
   expect(accessOf('hashed.txt', { expected_hash: sha256 })).toHaveLength(1)
@@ -96,7 +89,7 @@ test('expected_hash replaces the receipt', async () => {
     code: 'conflict',
   })
   await write('hashed.txt', 'b\n', { expected_hash: sha256.toUpperCase() })
-  expect(content('hashed.txt')).toBe('b\n')
+  expect(bench.content('hashed.txt')).toBe('b\n')
   await expect(write('absent.txt', 'b\n', { expected_hash: sha256 })).rejects.toMatchObject({
     code: 'conflict',
   })
@@ -110,24 +103,24 @@ test('mode create refuses an existing file, append adds to it and does not count
   })
   const { data } = await write('log.txt', 'b\n', { mode: 'append' })
   expect(data).toMatchObject({ bytes_written: 2, size: 4, created: false })
-  expect(content('log.txt')).toBe('a\nb\n')
+  expect(bench.content('log.txt')).toBe('a\nb\n')
   expect(bench.workspace.receipts.get(bench.at('log.txt'))).toBeUndefined()
   await write('fresh.txt', 'x', { mode: 'append' })
-  expect(content('fresh.txt')).toBe('x')
+  expect(bench.content('fresh.txt')).toBe('x')
 })
 
 test('encoding, byte order mark and CRLF of the old file stay; content that says otherwise is taken as it is', async () => {
-  await given('windows.txt', '\uFEFFa\r\nb\r\nc\n')
+  await bench.given('windows.txt', '\uFEFFa\r\nb\r\nc\n')
   await write('windows.txt', 'x\ny\n')
-  expect(content('windows.txt')).toBe('\uFEFFx\r\ny\r\n')
+  expect(bench.content('windows.txt')).toBe('\uFEFFx\r\ny\r\n')
   await write('windows.txt', 'x\r\ny\n')
-  expect(content('windows.txt')).toBe('\uFEFFx\r\ny\n')
-  await given('wide.txt', encodeText('\uFEFFa\r\n', 'utf-16le') ?? '')
+  expect(bench.content('windows.txt')).toBe('\uFEFFx\r\ny\n')
+  await bench.given('wide.txt', encodeText('\uFEFFa\r\n', 'utf-16le') ?? '')
   await write('wide.txt', 'b\n')
   expect(readFileSync(bench.at('wide.txt'), 'utf16le')).toBe('\uFEFFb\r\n')
   await write('wide.txt', 'c', { mode: 'append' })
   expect(readFileSync(bench.at('wide.txt'), 'utf16le')).toBe('\uFEFFb\r\nc')
-  await given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
+  await bench.given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
   await write('sjis.txt', '日本語のまま\n')
   expect(
     Buffer.compare(
@@ -135,7 +128,7 @@ test('encoding, byte order mark and CRLF of the old file stay; content that says
       encodeText('日本語のまま\n', 'shift_jis') ?? Buffer.alloc(0),
     ),
   ).toBe(0)
-  await given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
+  await bench.given('sjis.txt', encodeText('これは日本語のテキストです。\n', 'shift_jis') ?? '')
   await expect(write('sjis.txt', '😀\n')).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining('shift_jis'),
@@ -144,13 +137,13 @@ test('encoding, byte order mark and CRLF of the old file stay; content that says
 
 const PROGRAM = Array.from({ length: 60 }, (_, i) => `const line${i} = ${i}`).join('\n')
 test('a write that would lose most of a file is refused unless it is confirmed', async () => {
-  await given('program.js', PROGRAM)
+  await bench.given('program.js', PROGRAM)
   await expect(write('program.js', 'const a = 1\n')).rejects.toMatchObject({
     message: 'program.js would shrink from 60 to 1 line.',
     hint: expect.stringContaining('allow_shrink'),
   })
   await write('program.js', 'const a = 1\n', { allow_shrink: true })
-  expect(content('program.js')).toBe('const a = 1\n')
+  expect(bench.content('program.js')).toBe('const a = 1\n')
 })
 
 test.each([
@@ -181,7 +174,7 @@ test.each([
   '// TODO: rest of the code',
   '/* (other handlers) */',
 ])('a line that stands in for lost text is refused: %s', async line => {
-  await given('placeholder.js', PROGRAM)
+  await bench.given('placeholder.js', PROGRAM)
   const shorter = [...PROGRAM.split('\n').slice(0, 40), line].join('\n')
   await expect(write('placeholder.js', shorter)).rejects.toMatchObject({
     message: expect.stringContaining('stands in for'),
@@ -205,7 +198,7 @@ test.each([
   '...',
   '// ... and other functions call this one',
 ])('an ordinary line is not taken for a placeholder: %s', async line => {
-  await given('ordinary.js', PROGRAM)
+  await bench.given('ordinary.js', PROGRAM)
   await write('ordinary.js', `${PROGRAM}\n${line}\n`)
 })
 
@@ -219,7 +212,7 @@ test.each([
   'log("...")',
   '- ... and more',
 ])('an ordinary line of a shorter file is not taken for a placeholder either: %s', async line => {
-  await given('shorter.py', PROGRAM)
+  await bench.given('shorter.py', PROGRAM)
   await write('shorter.py', [...PROGRAM.split('\n').slice(0, 40), line].join('\n'))
 })
 
@@ -228,11 +221,11 @@ test('folders and binary files: the first is refused, the second replaced once i
   await expect(write('folder', 'x')).rejects.toMatchObject({ code: 'invalid_input' })
   writeFileSync(bench.at('data.bin'), Buffer.from([0, 1, 2, 255]))
   await write('data.bin', 'text\n')
-  expect(content('data.bin')).toBe('text\n')
+  expect(bench.content('data.bin')).toBe('text\n')
 })
 
 test('the old text is not shown to a call that may not read it', async () => {
-  await given('secret.env', 'TOKEN=abc\n')
+  await bench.given('secret.env', 'TOKEN=abc\n')
   const { data, text } = await bench.call(
     writeFile,
     { path: 'secret.env', content: 'TOKEN=x\n' },
@@ -257,7 +250,7 @@ test('a call that may not read a file learns nothing of what it held', async () 
   // A right guess is told from a wrong one by nothing.
   expect(await told('closed.env', { content: 'x', expected_hash: sha256 })).toBe(wrong)
   expect(await told('closed.env', { content: 'x' })).toContain('would lose more than half of its lines')
-  expect(content('closed.env')).toBe(secret)
+  expect(bench.content('closed.env')).toBe(secret)
   const appended = await told('closed.env', { content: 'a\n', mode: 'append' })
   expect(JSON.parse(appended)).toEqual({
     text: 'Appended to closed.env (2 bytes given)',
@@ -285,13 +278,13 @@ test('a wrong expected_hash is not answered with the right one', async () => {
 })
 
 test('an append that goes on in the last line says so, and so does a write to a read-only file', async () => {
-  await given('open-end.txt', 'a')
+  await bench.given('open-end.txt', 'a')
   const append = async (text: string) => (await write('open-end.txt', text, { mode: 'append' })).text
   expect(await append('b\n')).toContain(
     'did not end with a line break, so the new text goes on in its last line',
   )
   expect(await append('c\n')).not.toContain('did not end')
-  await given('read-only.txt', 'a\n')
+  await bench.given('read-only.txt', 'a\n')
   chmodSync(bench.at('read-only.txt'), 0o444)
   expect((await write('read-only.txt', 'b\n')).text).toContain('The file was read-only; its mode is kept.')
   expect(statSync(bench.at('read-only.txt')).mode & 0o777).toBe(0o444)
@@ -323,7 +316,7 @@ test('seeing a part of a file is not having read it; all parts together are', as
 })
 
 test('a line that was cut has not been seen, so the read names the hash with which a write says that it knows', async () => {
-  await given('long.txt', `a\n${'x'.repeat(3000)}\nb\n`)
+  await bench.given('long.txt', `a\n${'x'.repeat(3000)}\nb\n`)
   const confirmation = { kind: 'custom', name: 'overwrite_unread', details: bench.at('long.txt') }
   expect(accessOf('long.txt')).toContainEqual(confirmation)
   const { text, data } = await bench.call(readFile, { path: 'long.txt' })
@@ -331,7 +324,7 @@ test('a line that was cut has not been seen, so the read names the hash with whi
   expect(text).toContain(`replacing the whole file needs expected_hash: ${expected_hash}.`)
   expect(accessOf('long.txt', { expected_hash })).not.toContainEqual(confirmation)
   await bench.call(writeFile, { path: 'long.txt', content: 'x\n', expected_hash }, { unconfirmed: true })
-  expect(content('long.txt')).toBe('x\n')
+  expect(bench.content('long.txt')).toBe('x\n')
 })
 
 test.each(['folder/', '.', 'folder/..', '/'])('the path %j is refused before it is judged', path => {

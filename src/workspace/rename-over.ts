@@ -19,9 +19,9 @@ import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
 //
 // A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
 // old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw, it
-// goes back and the caller is told. What remains: a program that has the file open, or is just opening
-// it, and writes nothing until after that look; and one that renames its own file over ours within the microseconds
-// between our two system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
+// goes back and the caller is told. What remains: a program that has the file open, or is just opening it, and writes
+// nothing until after that look; and one that renames its own file over ours within the microseconds between our two
+// system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
 
 /** What tells whether a file is still the same. */
 export interface Identity {
@@ -113,19 +113,18 @@ function isSameEntry(now: Stats, then: Stats): boolean {
 
 /** The last look at the file that was replaced: nobody may have written into it. What cannot be looked at is not it. */
 async function isStillAsSeen({ folder, seen, settle, closeSoon }: Occupied, aside: string): Promise<boolean> {
-  let descriptor: number
   try {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    descriptor = openSync(folder.at(aside), flags)
+    const descriptor = openSync(folder.at(aside), flags)
+    try {
+      return (await holds(descriptor, seen.bytes)) && (!settle() || (await holds(descriptor, seen.bytes)))
+    } finally {
+      // With its last name gone, the file goes with the descriptor.
+      closeSoon(descriptor)
+    }
   } catch (error) {
     if (isSystemError(error)) return false
     throw error
-  }
-  try {
-    return (await holds(descriptor, seen.bytes)) && (!settle() || (await holds(descriptor, seen.bytes)))
-  } finally {
-    // With its last name gone, the file goes with the descriptor.
-    closeSoon(descriptor)
   }
 }
 

@@ -27,7 +27,7 @@ export async function settleRecord(
   else record.abort()
 }
 
-/** A conflict says that nothing of ours was kept: what was changed on the way is as before. */
+/** A conflict is somebody else's work at the path, whatever became of ours: undo has nothing to take back there. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ToolError && error.code === 'conflict'
 }

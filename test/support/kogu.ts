@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -14,7 +14,10 @@ export interface Sandboxed {
   /** Runs with --json and parses what came out. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever the program printed
   json(args: readonly string[], options?: RunOptions): any
+  /** A call that somebody approves and that succeeds; its id. */
+  approve(tool: string, input: Record<string, unknown>, run?: string): string
   write(path: string, text: string): string
+  read(path: string): string
   remove(): void
 }
 
@@ -53,14 +56,20 @@ export function createSandboxed(): Sandboxed {
     })
     return { code: result.status, stdout: result.stdout, stderr: result.stderr }
   }
+  const json: Sandboxed['json'] = (args, options) => {
+    const { stdout } = run([...args, '--json'], options)
+    return JSON.parse(stdout)
+  }
   return {
     home,
     workspace,
     env,
     run,
-    json(args, options) {
-      const { stdout } = run([...args, '--json'], options)
-      return JSON.parse(stdout)
+    json,
+    approve(tool, input, name = 'work') {
+      const { call, error } = json(['call', tool, JSON.stringify(input), '--yes-once', '--run', name])
+      if (error !== null) throw new Error(`${tool} failed: ${error.message}`)
+      return call
     },
     write(path, text) {
       const full = join(workspace, path)
@@ -68,6 +77,7 @@ export function createSandboxed(): Sandboxed {
       writeFileSync(full, text)
       return full
     },
+    read: path => readFileSync(join(workspace, path), 'utf8'),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }
 }
