@@ -45,10 +45,10 @@ await build({
   input: {
     kogu: join(root, 'src/cli/main.ts'),
     index: join(root, 'src/index.ts'),
-    // Processes of their own, found beside the program by src/sandbox/own-program.ts.
-    'spawn-helper': join(root, 'src/sandbox/spawn-helper.ts'),
-    supervisor: join(root, 'src/sandbox/supervisor.ts'),
-    'network-relay': join(root, 'src/sandbox/network-relay.ts'),
+    // Processes of their own, found beside the program by src/sandbox/processes/own-program.ts.
+    'spawn-helper': join(root, 'src/sandbox/processes/spawn-helper.ts'),
+    supervisor: join(root, 'src/sandbox/background/supervisor.ts'),
+    'network-relay': join(root, 'src/sandbox/network/network-relay.ts'),
   },
   platform: 'node',
   external: [/^@vscode\/ripgrep/],

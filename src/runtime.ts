@@ -13,15 +13,15 @@ import { createRun, type Run } from './core/run.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
-import type { Rule } from './permissions/rules.ts'
-import type { RecoveredOverlay } from './sandbox/overlay-commit.ts'
-import { removeFilledFolder } from './sandbox/remove-tree.ts'
+import type { Rule } from './permissions/rules/rules.ts'
+import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
+import { removeFilledFolder } from './sandbox/layer/remove-tree.ts'
 import type { Places } from './store/places.ts'
-import { recoverWorkspace } from './workspace/recovery.ts'
-import type { UndoResult } from './workspace/undo-apply.ts'
-import type { CallChanges, PlanOptions, UndoPlan, UndoSelection } from './workspace/undo-plan.ts'
-import { readKept, type SavedRecord } from './workspace/undo-read.ts'
-import type { Change } from './workspace/undo-record.ts'
+import { recoverWorkspace } from './workspace/undo/recovery.ts'
+import type { UndoResult } from './workspace/undo/undo-apply.ts'
+import type { CallChanges, PlanOptions, UndoPlan, UndoSelection } from './workspace/undo/undo-plan.ts'
+import { readKept, type SavedRecord } from './workspace/undo/undo-read.ts'
+import type { Change } from './workspace/undo/undo-record.ts'
 
 // What doors and programs call. The parts come from compose.ts. What most calls do without (undo, recovery of commands,
 // named runs) is imported when it is needed: for one call from the command line, loading is most of the time.
@@ -151,18 +151,18 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       // Looking leaves no trace in a folder that Kogu was never used in.
       if (!existsSync(parts.places.undo)) return []
-      const { listCalls } = await import('./workspace/undo-plan.ts')
+      const { listCalls } = await import('./workspace/undo/undo-plan.ts')
       return listCalls(parts.undo.value, selection)
     },
     async planUndo(selection, planOptions) {
       await recovered()
-      const { planNothing, planUndo } = await import('./workspace/undo-plan.ts')
+      const { planNothing, planUndo } = await import('./workspace/undo/undo-plan.ts')
       if (!existsSync(parts.places.undo)) return planNothing(selection)
       return planUndo(parts.undo.value, selection, planOptions)
     },
     readKept: (record, { before }) => readKept(parts.undo.value.places, record, before?.sha256 ?? ''),
     async openContents() {
-      const { createContentIndex } = await import('./workspace/undo-find.ts')
+      const { createContentIndex } = await import('./workspace/undo/undo-find.ts')
       return createContentIndex(parts.undo.value.places)
     },
     applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
@@ -194,7 +194,7 @@ function createRowCheck(): () => boolean {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
   if (existsSync(places.overlays)) {
-    const { recoverOverlays } = await import('./sandbox/overlay-commit.ts')
+    const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
     for (const { outcome, folder, displaced } of await recoverOverlays(places.overlays)) {
       sentences.push(describeRecovered(outcome, folder))
       for (const { path, keptAs } of displaced)
@@ -238,7 +238,7 @@ async function undoRecorded(
     parts.calls.audit.record({ type: 'note', action, details: { call, calls, ...details } })
   note('undo-started', {})
   try {
-    const { applyUndo } = await import('./workspace/undo-apply.ts')
+    const { applyUndo } = await import('./workspace/undo/undo-apply.ts')
     const result = await applyUndo(parts.undo.value, plan, {
       call: { id: call, run: call, tool: 'undo' },
       mayChange: path => isInside(path, workspace),

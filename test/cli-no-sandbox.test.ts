@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findUsableSystem } from '../src/sandbox/detect-usable.ts'
+import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 
 // The program on machines without a sandbox: bubblewrap is not there, or it may not make namespaces.

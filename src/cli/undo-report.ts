@@ -1,4 +1,4 @@
-import type { CallChanges, UndoConflict, UndoPlan, UndoSelection } from '../workspace/undo-plan.ts'
+import type { CallChanges, UndoConflict, UndoPlan, UndoSelection } from '../workspace/undo/undo-plan.ts'
 import { toChangeHistory } from './change-history.ts'
 import { stepEntries, type View } from './render-changes.ts'
 import { createRoom, showEntries } from './room.ts'

@@ -9,12 +9,12 @@ import type { Files } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
 import { LIMITS } from './limits.ts'
+import { obtainApproval } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
-import { settle } from './settle.ts'
 import type { Label, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
@@ -139,7 +139,7 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
 
 async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
   const prepared = await prepare(runtime, call, progress)
-  await settle(runtime, call, prepared, progress, signal => tryOut(runtime, call, prepared, signal))
+  await obtainApproval(runtime, call, prepared, progress, signal => tryOut(runtime, call, prepared, signal))
   for (const hook of runtime.hooks.before) {
     const answer = await hook(prepared.request, prepared.judgement)
     if (answer !== undefined) {

@@ -14,8 +14,8 @@ import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
 import { runsApart } from './commands/programs/packages.ts'
 import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
-import { expandGlob } from './globs.ts'
-import { withSafeGit } from './safe-git.ts'
+import { withSafeGit } from './git/safe-git.ts'
+import { expandGlob } from './rules/globs.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
 const MOST_MATCHES = 10_000

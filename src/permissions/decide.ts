@@ -1,8 +1,8 @@
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
-import { defaultVerdict, type Fallback, type Verdict } from './defaults.ts'
 import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
 import { type Item, NO_SANDBOX } from './items.ts'
-import type { Rule } from './rules.ts'
+import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
+import type { Rule } from './rules/rules.ts'
 
 export interface DecideContext {
   readonly scope: ScopeContext

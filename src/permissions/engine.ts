@@ -13,11 +13,9 @@ import { ToolError } from '../core/errors.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
-import { type CommandNetwork, type NetworkSetting, networkOf } from './command-network.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis } from './commands/types.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
-import type { Fallback } from './defaults.ts'
 import {
   covers,
   describeGrant,
@@ -28,9 +26,11 @@ import {
   offerGrants,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { hidingCandidates } from './hidden-files.ts'
 import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
-import { type Rule, speaksOfFiles } from './rules.ts'
+import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
+import { hidingCandidates } from './paths/hidden-files.ts'
+import type { Fallback } from './rules/defaults.ts'
+import { type Rule, speaksOfFiles } from './rules/rules.ts'
 
 export interface EngineOptions {
   /** Real paths. */

@@ -4,8 +4,8 @@ import type { JudgeRequest } from '../core/decision.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { FileItem, Item } from './items.ts'
-import { SENSITIVE_TO_WRITE } from './paths.ts'
-import { doesMoreThanItsCommands } from './rules.ts'
+import { SENSITIVE_TO_WRITE } from './paths/paths.ts'
+import { doesMoreThanItsCommands } from './rules/rules.ts'
 
 /** A remembered answer. Kept in the state folder, bound to one workspace, revocable; never in a tracked file. */
 export interface Grant {

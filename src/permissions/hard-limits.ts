@@ -1,7 +1,7 @@
 import { isInside } from '../core/real-path.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
-import { isOwnState, type PathContext } from './paths.ts'
-import { protectedReason } from './protected-paths.ts'
+import { isOwnState, type PathContext } from './paths/paths.ts'
+import { protectedReason } from './paths/protected-paths.ts'
 
 /** A limit that neither a rule nor a grant nor a person can lift. */
 export interface HardStop {

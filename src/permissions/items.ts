@@ -4,11 +4,11 @@ import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, type ResolvePath, resolvePath } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
-import { trackedFiles } from './git-index.ts'
-import { programsOf } from './git-programs.ts'
-import { expandGlob } from './globs.ts'
-import { analyzeUrl, type UrlFacts } from './network.ts'
-import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths.ts'
+import { trackedFiles } from './git/git-index.ts'
+import { programsOf } from './git/git-programs.ts'
+import { analyzeUrl, type UrlFacts } from './network/network.ts'
+import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths/paths.ts'
+import { expandGlob } from './rules/globs.ts'
 
 /**
  * One thing that is judged. A call is a list of them: the tool itself, and everything it touches. `derived` items were

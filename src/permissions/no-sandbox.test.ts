@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Judgement, Mode } from '../core/decision.ts'
-import type { RuleDefinition } from './rules.ts'
+import type { RuleDefinition } from './rules/rules.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
 
 // Where there are no walls, nothing that was allowed before counts: only a yes for the very call.

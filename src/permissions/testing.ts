@@ -9,7 +9,7 @@ import { defineTool } from '../core/tool.ts'
 import { analyzeCommand } from './commands/analyze.ts'
 import { createEngine, type EngineOptions } from './engine.ts'
 import type { Grant, GrantStore } from './grants.ts'
-import { compileRule, type RuleDefinition } from './rules.ts'
+import { compileRule, type RuleDefinition } from './rules/rules.ts'
 
 // For tests: an engine over a real folder, with rules as a configuration file would have them.
 

@@ -4,7 +4,7 @@ import { type Access, NOT_UNDOABLE } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import { absolutePath } from '../core/real-path.ts'
 import type { AccessContext, UndoLimits } from '../core/tool.ts'
-import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/undo-store.ts'
+import { DEFAULT_BUDGET_BYTES, DEFAULT_LARGE_FILE_BYTES } from '../workspace/undo/undo-store.ts'
 
 /** Entries of a folder that are looked at before a question; with more, it is not known what would be lost. */
 const MOST_ENTRIES = 20_000

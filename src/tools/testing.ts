@@ -5,7 +5,7 @@ import type { Permit } from '../core/permit.ts'
 import type { Processes } from '../core/processes.ts'
 import { createRun, type Run } from '../core/run.ts'
 import type { AnyTool, ToolOutput } from '../core/tool.ts'
-import { createProcesses } from '../sandbox/processes.ts'
+import { createProcesses } from '../sandbox/processes/processes.ts'
 import {
   createTestWorkspace,
   type TestWorkspace,

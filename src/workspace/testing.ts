@@ -15,11 +15,11 @@ import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, isInside } from '../core/real-path.ts'
-import { sha256 } from './file-content.ts'
-import { createPathLocks } from './path-locks.ts'
-import { followLinks } from './paths.ts'
-import { createScopedFs } from './scoped-fs.ts'
-import { openUndoStore, type UndoStore } from './undo-store.ts'
+import { sha256 } from './files/file-content.ts'
+import { createPathLocks } from './files/path-locks.ts'
+import { followLinks } from './files/paths.ts'
+import { createScopedFs } from './files/scoped-fs.ts'
+import { openUndoStore, type UndoStore } from './undo/undo-store.ts'
 
 // For tests of this folder and of tools: a real workspace in a temporary folder, judged as the permission engine would.
 

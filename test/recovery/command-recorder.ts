@@ -1,14 +1,14 @@
 import { DEFAULT_SANDBOX_LIMITS as limits } from '../../src/core/sandbox.ts'
-import { runOnOverlay } from '../../src/sandbox/overlay.ts'
-import { commitOverlay } from '../../src/sandbox/overlay-commit.ts'
-import { createProcesses } from '../../src/sandbox/processes.ts'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { runOnOverlay } from '../../src/sandbox/layer/overlay.ts'
+import { commitOverlay } from '../../src/sandbox/layer/overlay-commit.ts'
+import { createProcesses } from '../../src/sandbox/processes/processes.ts'
+import { createSandbox } from '../../src/sandbox/walls/sandbox.ts'
+import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
 import { recordChanges } from '../../src/tools/command/record-changes.ts'
 import { testPermit } from '../../src/workspace/testing.ts'
-import { applyUndo } from '../../src/workspace/undo-apply.ts'
-import { planUndo } from '../../src/workspace/undo-plan.ts'
-import { openUndoStore } from '../../src/workspace/undo-store.ts'
+import { applyUndo } from '../../src/workspace/undo/undo-apply.ts'
+import { planUndo } from '../../src/workspace/undo/undo-plan.ts'
+import { openUndoStore } from '../../src/workspace/undo/undo-store.ts'
 
 // Kogu as a process of its own, as far as it matters for commands: runs a line on a layer, prints `deciding`, brings its
 // changes over on record, prints `done`; with a third argument `undo`, takes them back. Arguments: workspace, line.

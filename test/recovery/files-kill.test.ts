@@ -15,11 +15,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { recoverWorkspace } from '../../src/workspace/recovery.ts'
 import { createTestWorkspace, snapshot } from '../../src/workspace/testing.ts'
-import { applyUndo } from '../../src/workspace/undo-apply.ts'
-import { listCalls, planUndo } from '../../src/workspace/undo-plan.ts'
-import { listRecords } from '../../src/workspace/undo-read.ts'
+import { recoverWorkspace } from '../../src/workspace/undo/recovery.ts'
+import { applyUndo } from '../../src/workspace/undo/undo-apply.ts'
+import { listCalls, planUndo } from '../../src/workspace/undo/undo-plan.ts'
+import { listRecords } from '../../src/workspace/undo/undo-read.ts'
 
 let base: string
 let writer: string

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createTestWorkspace, type TestWorkspace } from '../../src/workspace/testing.ts'
-import { applyUndo } from '../../src/workspace/undo-apply.ts'
-import { planUndo } from '../../src/workspace/undo-plan.ts'
+import { applyUndo } from '../../src/workspace/undo/undo-apply.ts'
+import { planUndo } from '../../src/workspace/undo/undo-plan.ts'
 
 // A process of its own that changes files and is killed meanwhile: from outside at any time, or by itself right before
 // the nth system call that changes something. Arguments: workspace, work, number of that call (0: never).

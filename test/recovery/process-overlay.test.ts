@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { recoverOverlays } from '../../src/sandbox/overlay-commit.ts'
+import { recoverOverlays } from '../../src/sandbox/layer/overlay-commit.ts'
 import { AS_NOBODY, NOBODY, noOrdinaryUser, noSandbox } from '../support/skips.ts'
 
 const FILES = 400
@@ -32,11 +32,11 @@ afterEach(() => rmSync(state.workspace, { recursive: true, force: true }))
 
 /** Kogu, as far as it matters here: prints `deciding` before the changes are brought over, `done` after. */
 const KOGU = `
-  import { createProcesses } from '../../src/sandbox/processes.ts'
-  import { createSandbox } from '../../src/sandbox/sandbox.ts'
-  import { findSandboxSystem } from '../../src/sandbox/system.ts'
-  import { runOnOverlay } from '../../src/sandbox/overlay.ts'
-  import { commitOverlay } from '../../src/sandbox/overlay-commit.ts'
+  import { createProcesses } from '../../src/sandbox/processes/processes.ts'
+  import { createSandbox } from '../../src/sandbox/walls/sandbox.ts'
+  import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
+  import { runOnOverlay } from '../../src/sandbox/layer/overlay.ts'
+  import { commitOverlay } from '../../src/sandbox/layer/overlay-commit.ts'
   import { DEFAULT_SANDBOX_LIMITS as limits } from '../../src/core/sandbox.ts'
   const workspace = process.argv[1]
   const processes = createProcesses()

@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ToolError } from '../../src/core/errors.ts'
 import { createTestWorkspace, snapshot, type TestWorkspace } from '../../src/workspace/testing.ts'
-import { applyUndo } from '../../src/workspace/undo-apply.ts'
-import { planUndo, type UndoSelection } from '../../src/workspace/undo-plan.ts'
+import { applyUndo } from '../../src/workspace/undo/undo-apply.ts'
+import { planUndo, type UndoSelection } from '../../src/workspace/undo/undo-plan.ts'
 
 // Few names, so that operations meet: overwrite, move onto, remove what was moved, make a folder where a file was.
 const path = fc

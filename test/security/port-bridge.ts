@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Approver } from '../../src/core/approval.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../src/core/sandbox.ts'
-import { createProcesses } from '../../src/sandbox/processes.ts'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { createProcesses } from '../../src/sandbox/processes/processes.ts'
+import { createSandbox } from '../../src/sandbox/walls/sandbox.ts'
+import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 
 /** Who gets an answer from a server in the background, when; '-' is none. */

@@ -15,7 +15,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../../src/core/sandbox.ts'
-import type { PortFolder } from '../../src/sandbox/network.ts'
+import type { PortFolder } from '../../src/sandbox/network/network.ts'
 
 /** A machine to attack: files outside the scope, secrets, servers and a process. */
 export interface Host {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isInside } from '../../src/core/real-path.ts'
-import { analyzePath, hiddenSecrets, SENSITIVE_TO_READ } from '../../src/permissions/paths.ts'
+import { analyzePath, hiddenSecrets, SENSITIVE_TO_READ } from '../../src/permissions/paths/paths.ts'
 import { folderOutsideTmp } from '../support/outside-tmp.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { findSandboxSystem } from '../../src/sandbox/system.ts'
+import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
 
 // What a machine may lack, as the end of a test's name: whoever reads the report sees what was not tried, and why.
 

@@ -1,7 +1,7 @@
 import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { CallChanges, UndoSelection } from '../../workspace/undo-plan.ts'
+import type { CallChanges, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { toChangeHistory, type UndoState, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, textOption } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

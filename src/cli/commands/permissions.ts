@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Outcome } from '../../core/decision.ts'
 import { toVisible } from '../../core/visible.ts'
-import { type DryRunReport, dryRun } from '../../permissions/dry-run.ts'
 import { describeGrant, type Grant } from '../../permissions/grants.ts'
-import { lintRules } from '../../permissions/lint.ts'
-import type { Rule } from '../../permissions/rules.ts'
+import { type DryRunReport, dryRun } from '../../permissions/rules/dry-run.ts'
+import { lintRules } from '../../permissions/rules/lint.ts'
+import type { Rule } from '../../permissions/rules/rules.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Runtime } from '../../runtime.ts'
-import type { UndoPlan, UndoSelection } from '../../workspace/undo-plan.ts'
+import type { UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,5 +1,5 @@
 /** One simple command under judgement, and the way to make it stricter. */
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 import type { Arg } from './args.ts'
 import { note, type Report, type Scope, stricter } from './state.ts'
 import type { FoundCommand, Level } from './types.ts'

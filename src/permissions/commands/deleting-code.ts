@@ -1,6 +1,7 @@
 /** Inline code of other languages that deletes what nobody may delete, as far as its text shows it. */
+
+import { protectedName } from './destructive-paths.ts'
 import { rawForbidden } from './guard.ts'
-import { protectedName } from './protected-paths.ts'
 import { normalize } from './state.ts'
 import type { CommandContext } from './types.ts'
 

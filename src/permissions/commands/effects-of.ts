@@ -1,9 +1,9 @@
 /** Effects and access of commands that do more than read: files written and deleted, machines contacted. */
 import { type Arg, isUnresolved, seen } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
+import { isInside } from './destructive-paths.ts'
 import { hostsOf } from './hosts.ts'
 import { type Action, findAction, findGitAction } from './programs/actions.ts'
-import { isInside } from './protected-paths.ts'
 import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
 
 /** Looks the command up among the known actions; `reason` says why it is not a plain reader. */

@@ -2,9 +2,9 @@
  * What nobody can approve. Every rule looks at one simple command with its arguments as they may turn out; wrappers are
  * peeled before. A rule returns the rest of the sentence "This line ...".
  */
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 import { type Arg, seen } from './args.ts'
-import { isHistoryFile, isRawDevice, protectedName, protectedTarget } from './protected-paths.ts'
+import { isHistoryFile, isRawDevice, protectedName, protectedTarget } from './destructive-paths.ts'
 import { absolutePaths, type Report, type Scope } from './state.ts'
 
 export interface ForbiddenCall {

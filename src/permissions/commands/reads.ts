@@ -2,8 +2,8 @@
 import { posix } from 'node:path'
 import { type Arg, seen } from './args.ts'
 import { type Call, raise } from './call.ts'
+import { goesUpAgain, isInside, specialFile } from './destructive-paths.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
-import { goesUpAgain, isInside, specialFile } from './protected-paths.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
 
 export function recordReads(

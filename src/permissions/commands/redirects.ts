@@ -1,8 +1,8 @@
 /** Redirections: what they read and write, and which of them need no shell. */
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import { type Arg, isUnresolved, seen } from './args.ts'
+import { goesUpAgain, isHistoryFile, specialFile } from './destructive-paths.ts'
 import { forbiddenRedirect, isAppend } from './forbidden.ts'
-import { goesUpAgain, isHistoryFile, specialFile } from './protected-paths.ts'
 import { absolutePaths, addAccess, note, type Report, type Scope } from './state.ts'
 import type { PlanRedirect } from './types.ts'
 import { resolveSingle, toPieces } from './words.ts'

@@ -1,5 +1,5 @@
 /** Programs whose arguments or input are shell code: shells, `su -c`, `source`, `ssh host cmd`, terminals. */
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 import { type Arg, seen } from './args.ts'
 import { sshCommand } from './interactive.ts'
 import type { Level } from './types.ts'

@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import type { ParsedScript, Statement } from 'unbash'
 import type { Access } from '../../core/access.ts'
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 import type { Arg } from './args.ts'
 import type {
   CommandContext,

@@ -1,5 +1,5 @@
 import type { Access } from '../../core/access.ts'
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 
 export type Level = 'safe' | 'caution' | 'interactive' | 'unknown' | 'dangerous' | 'forbidden'
 

@@ -2,7 +2,7 @@
  * Programs that start the command in their arguments. The inner command is judged as if it stood alone, so that nothing
  * hides behind `sudo env nice xargs`; the wrapper's own level is added.
  */
-import type { EffectName } from '../effects.ts'
+import type { EffectName } from '../effect-names.ts'
 import { type Arg, literalArg, seen } from './args.ts'
 import {
   isShell,

@@ -1,5 +1,5 @@
 import type { CallStarted } from '../../core/audit.ts'
-import type { RecordedCall } from '../../permissions/dry-run.ts'
+import type { RecordedCall } from '../../permissions/rules/dry-run.ts'
 import { type ReadOptions, readEvents } from './read.ts'
 
 /** Finished calls, oldest first, each with what it was asked to do. */

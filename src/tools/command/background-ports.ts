@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { CommandPermit } from '../../core/command.ts'
 import { ToolError } from '../../core/errors.ts'
-import { type PortFolder, PROXY_PORT } from '../../sandbox/network.ts'
+import { type PortFolder, PROXY_PORT } from '../../sandbox/network/network.ts'
 import type { CommandParts } from './parts.ts'
 
 /** Below it are ports that only root may open. */

@@ -4,7 +4,7 @@ import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { SandboxDenial } from '../../core/sandbox.ts'
-import { explainDenial } from '../../sandbox/denial.ts'
+import { explainDenial } from '../../sandbox/walls/denial.ts'
 import type { CommandParts } from './parts.ts'
 
 // `[sandbox] background_write`: folders of the workspace that background commands change directly. There is no layer, so

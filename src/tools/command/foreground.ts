@@ -6,14 +6,14 @@ import type { Effect } from '../../core/effects.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
 import type { ToolContext } from '../../core/tool.ts'
-import { explainDenial, fromRefusedHost } from '../../sandbox/denial.ts'
-import { createOutputKeeper, type KeptOutput } from '../../sandbox/output.ts'
-import { runOnOverlay } from '../../sandbox/overlay.ts'
-import type { Displaced } from '../../sandbox/overlay-apply.ts'
-import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
-import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/overlay-commit.ts'
-import { type FilteringProxy, startProxy } from '../../sandbox/proxy.ts'
-import type { SandboxCommand, SandboxResult } from '../../sandbox/sandbox.ts'
+import { runOnOverlay } from '../../sandbox/layer/overlay.ts'
+import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
+import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
+import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
+import { type FilteringProxy, startProxy } from '../../sandbox/network/proxy.ts'
+import { createOutputKeeper, type KeptOutput } from '../../sandbox/processes/output.ts'
+import { explainDenial, fromRefusedHost } from '../../sandbox/walls/denial.ts'
+import type { SandboxCommand, SandboxResult } from '../../sandbox/walls/sandbox.ts'
 import { portsInReach } from './background-ports.ts'
 import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
@@ -85,7 +85,7 @@ async function runIn(
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }
-    const ran = await runSomehow(parts, request, context, profile, sandboxCommand).catch(error => {
+    const ran = await runIsolated(parts, request, context, profile, sandboxCommand).catch(error => {
       throw keepers.withOutput(toToolError(error))
     })
     if (!request.preview) rememberState(context.run, context.workspace, temporary.state, env)
@@ -145,7 +145,7 @@ function commandOf({ permit }: ToolContext): CommandPermit {
 
 type Ran = Pick<ForegroundResult, 'result' | 'effects' | 'notes'>
 
-async function runSomehow(
+async function runIsolated(
   parts: CommandParts,
   request: ForegroundRequest,
   context: ToolContext,

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { GIT_STEERING, type GitPart, gitParts, hasGitShape, inFolder } from '../../core/git-folder.ts'
 import { isInside } from '../../core/real-path.ts'
-import type { OverlayChange } from '../../sandbox/overlay-changes.ts'
+import type { OverlayChange } from '../../sandbox/layer/overlay-changes.ts'
 import { settingForPerson } from './git-config.ts'
 import type { LayerView } from './layer-view.ts'
 

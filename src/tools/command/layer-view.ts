@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { OverlayChanges } from '../../sandbox/overlay-changes.ts'
+import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 
 /** What the workspace holds without and with the changes of a command. Paths are relative. */
 export interface LayerView {

@@ -1,8 +1,8 @@
 import type { SandboxLimits } from '../../core/sandbox.ts'
-import type { Background } from '../../sandbox/background.ts'
-import type { SandboxProcesses } from '../../sandbox/processes.ts'
-import type { Sandbox } from '../../sandbox/sandbox.ts'
-import type { UndoStore } from '../../workspace/undo-store.ts'
+import type { Background } from '../../sandbox/background/background.ts'
+import type { SandboxProcesses } from '../../sandbox/processes/processes.ts'
+import type { Sandbox } from '../../sandbox/walls/sandbox.ts'
+import type { UndoStore } from '../../workspace/undo/undo-store.ts'
 
 /** What the command tools work with; put together by the runtime. */
 export interface CommandParts {

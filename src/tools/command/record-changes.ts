@@ -13,18 +13,18 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import type { Effect, EntryState } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
-import { isAtOrBelow } from '../../sandbox/overlay-apply.ts'
-import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/overlay-changes.ts'
-import type { OverlayTarget } from '../../sandbox/overlay-commit.ts'
-import { createObserver, type Observer } from '../../workspace/observer.ts'
-import { ownerOf } from '../../workspace/tree.ts'
+import { isAtOrBelow } from '../../sandbox/layer/overlay-apply.ts'
+import type { OverlayChange, OverlayChanges, OverlayEntry } from '../../sandbox/layer/overlay-changes.ts'
+import type { OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
+import { createObserver, type Observer } from '../../workspace/files/observer.ts'
+import { ownerOf } from '../../workspace/files/tree.ts'
 import {
   type Change,
   type ChangeRecord,
   type ContentSource,
   INLINE_BYTES,
   toEffect,
-} from '../../workspace/undo-record.ts'
+} from '../../workspace/undo/undo-record.ts'
 import { gitRefusal } from './git-files.ts'
 import { type LayerView, viewLayer } from './layer-view.ts'
 
@@ -136,7 +136,8 @@ async function describeOld(
   const old = { before, ...ownerOf(stat) }
   if (record === undefined || before.sha256 === undefined || entry.entry !== 'file') return old
   const file = { size: before.size, sha256: before.sha256, nlink: stat.nlink }
-  const content = change === 'deleted' ? await keepGoing(record, path, file) : await keep(record, path, file)
+  const content =
+    change === 'deleted' ? await keepDeleted(record, path, file) : await keep(record, path, file)
   return content === undefined ? { ...old, undoable: false } : { ...old, content }
 }
 
@@ -164,9 +165,9 @@ interface OldFile {
   readonly nlink: number
 }
 
-function keepGoing(record: ChangeRecord, path: string, file: OldFile): Promise<ContentSource | undefined> {
+function keepDeleted(record: ChangeRecord, path: string, file: OldFile): Promise<ContentSource | undefined> {
   const read = (): Uint8Array => readFileSync(path, { flag: READ_ONLY })
-  return record.keepGoing(path, file.size <= INLINE_BYTES ? { ...file, read } : file)
+  return record.keepDeleted(path, file.size <= INLINE_BYTES ? { ...file, read } : file)
 }
 
 async function keep(record: ChangeRecord, path: string, file: OldFile): Promise<'kept' | undefined> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type FileLock, waitForLock } from '../../core/lock-file.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
-import { removeFilledFolder } from '../../sandbox/remove-tree.ts'
+import { removeFilledFolder } from '../../sandbox/layer/remove-tree.ts'
 import type { CommandParts } from './parts.ts'
 import { STATE_FOLDER } from './run-state.ts'
 

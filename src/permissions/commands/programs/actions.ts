@@ -1,5 +1,5 @@
 // Longer than 400 lines allowed: the table of known programs that do more than read.
-import type { EffectName } from '../../effects.ts'
+import type { EffectName } from '../../effect-names.ts'
 import type { Level } from '../types.ts'
 
 /** What operands are touched: `copy`/`move` read all but the last and write the last; `archive` may do either with each. */

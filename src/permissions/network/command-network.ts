@@ -1,0 +1,122 @@
+import { isIP } from 'node:net'
+import type { HostRefusal, JudgeHost } from '../../core/command.ts'
+import type { JudgeRequest } from '../../core/decision.ts'
+import type { Item } from '../items.ts'
+import { compileHosts } from '../rules/patterns.ts'
+import type { Rule } from '../rules/rules.ts'
+import { hostsOfLine, mayContact, type NamedHost } from './command-hosts.ts'
+import { analyzeUrl, classifyAddress, classifyHost } from './network.ts'
+
+/** The setting `sandbox.network`: further hosts for approved commands. True: all public ones. */
+export type NetworkSetting = boolean | readonly string[]
+
+/** The way out that an approval of this line opens. */
+export interface CommandNetwork {
+  readonly judge: JudgeHost
+  /** One sentence, for the person who is asked and for the record. */
+  readonly note: string
+}
+
+export interface NetworkContext {
+  readonly items: readonly Item[]
+  readonly request: JudgeRequest
+  /** Those that are in force. */
+  readonly rules: readonly Rule[]
+  readonly setting: NetworkSetting
+}
+
+/**
+ * An approval is for the hosts that were named: by the line itself, by what its programs are known to contact, by rules
+ * that allow a host, or by the setting. Undefined: no network at all, as for every line that only reads.
+ */
+export function networkOf(
+  { analysis, cwd }: Item & { kind: 'execute' },
+  context: NetworkContext,
+): CommandNetwork | undefined {
+  const { setting, items } = context
+  // A command in the background has no way out: nobody would be there to look at where it leads.
+  const inBackground = items.some(item => item.kind === 'custom' && item.name === 'background')
+  if (analysis.plan !== null || inBackground || !mayContact(analysis)) return undefined
+  const line = hostsOfLine(analysis, cwd)
+  const listed = typeof setting === 'boolean' ? [] : setting
+  const patterns = [...listed, ...allowedByRules(context)]
+  const any = setting === true || line?.any === true || patterns.includes('*')
+  const words = [...new Set([...(line?.hosts ?? []).map(toWords), ...patterns])].join(', ')
+  if (!any && words === '') return undefined
+  const isListed = compileHosts(listed)
+  const isOpen = (host: string, port: number): boolean =>
+    any || isListed(host, port) || (line?.hosts ?? []).some(named => isNamed(named, host, port))
+  return {
+    judge: (host, port, addresses) => judgeHost(host, port, addresses, { ...context, isOpen, words }),
+    note: any ? 'It may contact any public host.' : `It may contact ${words} and no other host.`,
+  }
+}
+
+interface OpenHosts extends NetworkContext {
+  isOpen(host: string, port: number): boolean
+  /** What may be contacted, in words. */
+  readonly words: string
+}
+
+function judgeHost(
+  host: string,
+  port: number,
+  addresses: readonly string[],
+  { items, request, rules, isOpen, words }: OpenHosts,
+): HostRefusal | null {
+  const item = toItem(host, port)
+  const matching = rules.filter(rule => rule.matches(item, request))
+  const denied = matching.find(rule => rule.decision === 'deny')
+  if (denied !== undefined) return refused(denied.reason ?? `the rule '${denied.id}' forbids it`)
+  const secret = privateAddress(host, addresses)
+  if (secret !== null) return refused(secret)
+  // A person who approved a line saw the hosts in it, not where a script or a redirect leads.
+  const asks = matching.find(rule => rule.decision === 'ask')
+  const wasAsked = items.some(each => each.kind === 'network' && each.facts?.host === host)
+  if (asks !== undefined && !wasAsked) {
+    return refused(`the rule '${asks.id}' asks about it, and the line does not name it`)
+  }
+  if (isOpen(host, port) || matching.some(rule => rule.decision === 'allow')) return null
+  return { reason: `only ${words} may be contacted`, canBeAllowed: true }
+}
+
+function refused(reason: string): HostRefusal {
+  return { reason, canBeAllowed: false }
+}
+
+/** The hard limit on addresses, on what the name really stands for. */
+function privateAddress(host: string, addresses: readonly string[]): string | null {
+  const found = addresses.find(address => classifyAddress(address) !== 'public')
+  if (found !== undefined) return `${found} is a ${classifyAddress(found)} address`
+  const kind = classifyHost(host)
+  if (kind === 'public') return null
+  return isIP(host) === 0 ? `${host} is a name of this network` : `${host} is a ${kind} address`
+}
+
+/** `http://a` leads to `https://a` so often that the web's own ports of a named host count as named. */
+function isNamed(named: NamedHost, host: string, port: number): boolean {
+  return named.host === host && (named.port === 0 || named.port === port || port === 443 || port === 80)
+}
+
+function toWords({ host, port }: NamedHost): string {
+  const name = host.includes(':') ? `[${host}]` : host
+  return port === 0 || port === 443 || port === 80 ? name : `${name}:${port}`
+}
+
+/** A tunnel hides the method: a rule that allows only some methods does not open it. */
+function allowedByRules({ rules, request }: NetworkContext): string[] {
+  return rules
+    .filter(rule => rule.decision === 'allow' && rule.definition.host !== undefined)
+    .flatMap(rule => (rule.definition.host ?? []).filter(host => rule.matches(exampleOf(host), request)))
+}
+
+/** A host that the pattern means, to see whether its rule speaks of commands at all. */
+function exampleOf(pattern: string): Item {
+  const [, name = '', port = '443'] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? []
+  return toItem(name === '*' ? 'any.example' : name.replace(/^\*\./, 'any.'), Number(port))
+}
+
+function toItem(host: string, port: number): Item {
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}/`
+  return { kind: 'network', url, method: 'CONNECT', facts: analyzeUrl(url), derived: true }
+}

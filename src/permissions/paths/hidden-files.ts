@@ -1,0 +1,106 @@
+import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
+import { isInside } from '../../core/real-path.ts'
+import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
+import { isTracked } from '../git/git-index.ts'
+import { compilePaths } from '../rules/patterns.ts'
+import type { Rule } from '../rules/rules.ts'
+import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_READ } from './paths.ts'
+
+export interface HidingContext {
+  readonly scope: PathContext
+  /** Null: a shell runs the line, and a person, a rule or a grant approved it. */
+  readonly plan: CommandPlan | null
+  /** Real paths that the line names and that were judged. */
+  readonly named: readonly string[]
+  /** The line was asked about because not all that it reads could be checked. */
+  readonly reviewed: boolean
+  mayRead(realPath: string): boolean
+  /** Undefined: no rule forbids reading anything. */
+  readonly deniesReading: ((realPath: string) => boolean) | undefined
+  /** What rules forbid to read outside the workspace. */
+  readonly deniedRoots: readonly string[]
+  readonly mayHide: (realPath: string) => boolean
+}
+
+/**
+ * What must not be there while a command runs. From all of them: fixed places of secrets, unless they were approved by
+ * name, and what rules deny. From lines that run unasked also everything that would have been asked about: programs read
+ * more than their words say, and no list of such programs would ever be complete.
+ */
+export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): HiddenFiles {
+  const { named, deniedRoots, mayHide, scope } = context
+  const isDenied = context.deniesReading ?? (() => false)
+  const unasked = context.plan !== null && !context.reviewed
+  return {
+    // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
+    places: () => [
+      ...deniedRoots,
+      ...hiddenSecrets(scope).filter(secret => !named.some(path => isInside(path, secret))),
+    ],
+    searched: searchedBy(analysis, context, unasked),
+    hides: unasked ? path => isDenied(path) || isClosed(path, analysis, context) : isDenied,
+    mayHide,
+  }
+}
+
+function searchedBy(
+  { trees, commands }: CommandAnalysis,
+  { scope: { workspace }, deniesReading }: HidingContext,
+  unasked: boolean,
+): string[] {
+  if (!unasked) return deniesReading === undefined ? [] : [workspace]
+  const read = trees.flatMap(({ path, content, history }) => (content && history !== true ? [path] : []))
+  if (commands.every(opensNothing)) return read
+  return [workspace, ...read.filter(path => !isInside(path, workspace))]
+}
+
+// They open no file at all: to look through a large workspace before every `ls` would make people wait for nothing.
+const OPENS_NOTHING = /^(pwd|echo|printf|true|false|test|\[|seq|whoami|id|uname|basename|dirname|ls)$/
+
+function opensNothing({ program }: FoundCommand): boolean {
+  return OPENS_NOTHING.test(program ?? '')
+}
+
+// Programs at the end of a pipe, with options and one pattern at most.
+const FILTERS = /^(head|tail|wc|sort|uniq|cut|tr|nl|cat|[ef]?grep)$/
+
+function readsItsInput({ program, argv }: FoundCommand): boolean {
+  if (!FILTERS.test(program ?? '')) return false
+  const words = argv.slice(1).map(({ text }) => text ?? '/')
+  const operands = words.filter(word => !/^-\w+$/.test(word))
+  return (
+    operands.length <= (/grep$/.test(program ?? '') ? 1 : 0) &&
+    !words.some(word => /\/|^-\w*[frR]/.test(word))
+  )
+}
+
+// They compare the working tree with what git knows, and print nothing of it.
+const COMPARES =
+  /^(status|ls-files|describe|rev-parse|branch|tag|remote|log|shortlog|rev-list|diff|diff-files|diff-index|stash)$/
+
+function comparesOnly({ program, argv }: FoundCommand): boolean {
+  const words = argv.map(({ text }) => text ?? '--no-index')
+  return program === 'git' && COMPARES.test(words[1] ?? '') && !words.some(word => word.startsWith('--no-in'))
+}
+
+function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead }: HidingContext): boolean {
+  if (mayRead(path)) return false
+  // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
+  if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
+  // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
+  const onlyCompares = commands.every(each => comparesOnly(each) || opensNothing(each) || readsItsInput(each))
+  return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
+}
+
+/** Everything that may ever be hidden in this workspace, whoever calls and in whatever mode. */
+export function hidingCandidates(rules: readonly Rule[], scope: PathContext): (path: string) => boolean {
+  const strict = rules.filter(({ decision }) => decision !== 'allow')
+  const patterns = strict.flatMap(({ definition }) => definition.path ?? [])
+  const matcher = patterns.length === 0 ? undefined : compilePaths(patterns, scope, 'folded')
+  const lists = strict.flatMap(({ ordered }) => ordered ?? [])
+  return path =>
+    analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ ||
+    isOwnState(path, scope) ||
+    matcher?.covers(path) === true ||
+    lists.some(matches => matches(path))
+}

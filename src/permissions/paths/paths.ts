@@ -1,0 +1,151 @@
+import { join, sep } from 'node:path'
+import { isInside } from '../../core/real-path.ts'
+import { RUN_BY_TOOLS } from './run-by-tools.ts'
+import { existingPlaces, namesIn, placeOf } from './secret-places.ts'
+
+// Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
+// would otherwise open the file it points to.
+
+export interface PathContext {
+  readonly home: string
+  readonly workspace: string
+}
+
+export interface PathFacts {
+  /** 0-10, see the two thresholds below. */
+  readonly sensitivity: number
+  readonly why: string
+}
+
+/** Reading asks from this level on. */
+export const SENSITIVE_TO_READ = 7
+/** Writing asks from this level on, whatever the mode. */
+export const SENSITIVE_TO_WRITE = 4
+
+type Sensitive = readonly [pattern: RegExp, level: number, why: string]
+
+// On the folded name of the file itself.
+const BY_NAME: readonly Sensitive[] = [
+  [/^\.env(\..+)?$/, 8, 'environment file'],
+  [/^\.envrc$/, 7, 'environment file'],
+  [/^secrets\..+$/, 9, 'secrets'],
+  [/^\.?credentials/, 9, 'credentials'],
+  [/\.secret$/, 9, 'secret'],
+  [/\.(pem|key|p12|pfx|jks|keystore)$/, 9, 'key or certificate'],
+  [/\.kdbx$/, 10, 'password database'],
+  [/_(rsa|dsa|ecdsa|ed25519)$/, 10, 'private key'],
+  [/^id_(rsa|dsa|ecdsa|ed25519)/, 10, 'private key'],
+  [/^\.git-credentials$/, 9, 'git credentials'],
+  [/^\.(npmrc|pypirc)$/, 7, 'package registry credentials'],
+  [/^(\.netrc|_netrc|\.pgpass|\.my\.cnf|\.mylogin\.cnf|\.htpasswd)$/, 8, 'login credentials'],
+  [/^docker-compose.*\.ya?ml$/, 5, 'may hold passwords'],
+  [/\.(sqlite|sqlite3|db)$/, 6, 'database'],
+  [/^database\.yml$/, 7, 'database settings'],
+  [/^\.\w+_history$/, 7, 'history'],
+  // Code that runs elsewhere: not secret, but a person looks at a change first.
+  [
+    /^(\.gitlab-ci\.yml|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$/,
+    4,
+    'continuous integration',
+  ],
+  [/^\.gitmodules$/, 4, 'where git fetches code from'],
+]
+
+// On the whole folded path; `~` stands for the home folder. Fixed places of secrets are in secret-places.ts.
+const BY_PATH: readonly Sensitive[] = [
+  [/^~\/\.local\/state\/kogu\//, 8, "Kogu's own state"],
+  [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
+  [/\/\.(circleci|buildkite)\//, 4, 'continuous integration'],
+  [RUN_BY_TOOLS, 4, 'tools run it by themselves'],
+  [/^~\/\.config\//, 5, 'user settings'],
+  [/^~\/\.gitconfig$/, 4, 'git settings'],
+  // Not fixed places of secrets: hardly a program works without these two.
+  [/^\/etc\/passwd$/, 8, 'system accounts'],
+  [/^\/(proc|sys)\//, 8, 'kernel interface'],
+  [/^\/etc\/hosts$/, 5, 'host names'],
+]
+
+// One look that most paths do not pass: searches ask for hundreds of thousands of them.
+const WORTH_A_LOOK =
+  /\/(?:\.|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe)|^\/(?:etc|proc|sys)\/|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
+
+// Example files carry no secrets, and agents read them all day.
+const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
+
+const SYSTEM =
+  /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|proc|sys|dev|run|system|library|var\/(lib|log|run|spool|cache))(\/|$)/i
+// Where images and distributions put source code and per-user state.
+const NOT_SYSTEM = /^\/(usr\/src|usr\/local\/src|run\/user|dev\/shm)\/./
+const WINDOWS_SYSTEM = /^[a-z]:[\\/](windows|program files( \(x86\))?|programdata)([\\/]|$)/i
+
+const ORDINARY: PathFacts = { sensitivity: 0, why: '' }
+
+/** How careful to be with a path: the highest level of all that matches. */
+export function analyzePath(realPath: string, context: PathContext): PathFacts {
+  const folded = foldPath(realPath)
+  if (!WORTH_A_LOOK.test(folded) && !RUN_BY_TOOLS.test(folded)) return ORDINARY
+  const name = folded.slice(folded.lastIndexOf('/') + 1)
+  if (HARMLESS.test(name)) return ORDINARY
+  const home = foldPath(context.home)
+  const path = isInside(folded, home) && home !== '/' ? `~${folded.slice(home.length)}` : folded
+  let best = ORDINARY
+  for (const [pattern, level, why] of BY_NAME) {
+    if (level > best.sensitivity && pattern.test(name)) best = { sensitivity: level, why }
+  }
+  // A folder that holds secrets is as sensitive as what is in it.
+  for (const [pattern, level, why] of BY_PATH) {
+    if (level > best.sensitivity && (pattern.test(path) || pattern.test(`${path}/`)))
+      best = { sensitivity: level, why }
+  }
+  const place = placeOf(path)
+  return place === undefined || place.level <= best.sensitivity
+    ? best
+    : { sensitivity: place.level, why: place.why }
+}
+
+/**
+ * What no command sees that was not approved with its name: the fixed places, and what lies openly in the home folder
+ * under a name that is asked about. Never a folder that holds the workspace, nor files of a home that is the workspace.
+ */
+export function hiddenSecrets(context: PathContext): string[] {
+  const { home, workspace } = context
+  const open = isInside(home, workspace) ? [] : namesIn(home).map(name => join(home, name))
+  const named = open.filter(path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ)
+  return [...new Set([...existingPlaces(home), ...named])].filter(path => !isInside(workspace, path))
+}
+
+// Kogu's state holds what commands printed, secrets too, and what files held before. `command_output` shows it redacted.
+const OWN_STATE = /\/\.kogu\/(?!(\.gitignore|config\.toml|local\.toml|schema\.json)$)./
+
+/** Whether no tool may read this, whatever rules and people say. */
+export function isOwnState(realPath: string, { workspace }: PathContext): boolean {
+  // Searches ask for hundreds of thousands of paths.
+  if (!/\.kogu/i.test(realPath) && PLAIN.test(realPath)) return false
+  // A workspace may itself lie below a folder of that name; only what is inside it counts.
+  const inside = isInside(realPath, workspace)
+  return OWN_STATE.test(foldPath(inside ? realPath.slice(workspace.length) : realPath))
+}
+
+export function isSystemPath(realPath: string): boolean {
+  if (sep === '\\') return WINDOWS_SYSTEM.test(realPath)
+  return SYSTEM.test(realPath) && !NOT_SYSTEM.test(realPath)
+}
+
+/**
+ * Names are compared as a careless file system would: case folded, compatibility forms unified, characters that do not
+ * show removed, trailing dots and spaces dropped. `.GIT`, `.gi\u200Ct` and `.git.` are all `.git` somewhere.
+ */
+export function foldPath(path: string): string {
+  if (PLAIN.test(path)) return path.toLowerCase()
+  return path
+    .replaceAll('\\', '/')
+    .normalize('NFKC')
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, '')
+    .toLowerCase()
+    .split('/')
+    .map(part => (/^\.+$/.test(part) ? part : part.replace(/[. ]+$/, '')))
+    .join('/')
+}
+
+// Nothing in it that folding would change but the case of letters.
+const PLAIN = /^(?:\/[\w.@+ -]*[\w@+-])+$/

@@ -1,0 +1,146 @@
+import { NOT_UNDOABLE, OVERWRITE_UNREAD, WRITE_HARD_LINK } from '../../core/access.ts'
+import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
+import { type FileItem, type Item, NO_SANDBOX, REPOSITORY_PROGRAMS } from '../items.ts'
+import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
+
+/** What is decided about one item when no rule speaks of it. */
+export interface Verdict {
+  readonly outcome: Outcome
+  readonly by: DecidedBy
+  readonly ref: DecisionRef
+  readonly reason: string
+  /** No grant lifts it. */
+  readonly always?: boolean
+  /** Nobody is asked in this mode, so it is refused; a grant answers all the same. */
+  readonly unasked?: boolean
+}
+
+/** `default` of the permissions section: what happens where a mode would ask. */
+export type Fallback = 'ask' | 'deny'
+
+/**
+ * The modes, by what they let through without asking. All of them: reading what is not sensitive, command lines that
+ * only read, and what rules and grants allow. `accept-edits`: also file tools that write inside the scope. `read-only`:
+ * nothing that changes anything, whatever rules say. `auto`: nobody is asked, so what would be asked is refused.
+ */
+export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fallback: Fallback): Verdict {
+  switch (item.kind) {
+    case 'file_read':
+      return readVerdict(item, mode, fallback)
+    case 'file_write':
+    case 'file_delete':
+      return writeVerdict(item, mode, fallback)
+    case 'execute':
+      return commandVerdict(item, mode, fallback)
+    case 'network':
+      if (item.derived) return builtin('allow', 'part-of-command', 'Decided by the command as a whole.')
+      if (request.risk === 'low' && (item.method === 'GET' || item.method === 'HEAD')) {
+        return builtin('allow', 'public-web', 'Reading public web pages is allowed.')
+      }
+      return unsettled(mode, fallback, `${item.method} ${item.url} sends data to another machine.`)
+    case 'custom':
+      return unsettled(
+        mode,
+        fallback,
+        asSentence(`${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`),
+      )
+    case 'tool':
+      if (request.access.length > 0 || request.risk === 'low') {
+        return builtin('allow', 'tool', 'Decided by what the call touches.')
+      }
+      return unsettled(
+        mode,
+        fallback,
+        `'${request.tool.name}' has side effects that are not known beforehand.`,
+      )
+  }
+}
+
+const CUSTOM_WORDS: Readonly<Record<string, string>> = {
+  [OVERWRITE_UNREAD]:
+    'Replacing a file that this run has not read to its end as it is now (read_file first, or expected_hash)',
+  [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
+  [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
+  command_input: 'Writing to a running command',
+  environment: 'Setting variables for a command',
+  background: 'Leaving a command running',
+  stdin: 'Giving a command input',
+  [NO_SANDBOX]: 'Running a command without a sandbox always',
+  'unchecked-files': 'Reading files that cannot all be checked',
+  [REPOSITORY_PROGRAMS]: 'Starting programs of the repository',
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
+  if (item.facts.sensitivity >= SENSITIVE_TO_READ) {
+    return sensitive(mode, fallback, `Reading '${item.path}' needs an approval: ${item.facts.why}.`)
+  }
+  return builtin('allow', 'read', 'Reading files that are not sensitive is allowed.')
+}
+
+function writeVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
+  const verb = item.kind === 'file_write' ? 'Writing' : 'Deleting'
+  if (mode === 'read-only') return modeDenies(`${verb} '${item.path}' is refused: the mode is read-only.`)
+  if (item.facts.sensitivity >= SENSITIVE_TO_WRITE) {
+    return sensitive(mode, fallback, `${verb} '${item.path}' needs an approval: ${item.facts.why}.`)
+  }
+  if (item.derived) return builtin('allow', 'part-of-command', 'Decided by the command as a whole.')
+  if (mode === 'accept-edits' && item.kind === 'file_write') {
+    return {
+      outcome: 'allow',
+      by: 'mode',
+      ref: ref('mode-accept-edits', 'mode accept-edits'),
+      reason: 'The mode accepts edits inside the workspace.',
+    }
+  }
+  return unsettled(mode, fallback, `${verb} '${item.path}' needs an approval.`)
+}
+
+function commandVerdict(item: Item & { kind: 'execute' }, mode: Mode, fallback: Fallback): Verdict {
+  const { analysis } = item
+  if (analysis.level === 'safe') return builtin('allow', 'safe-command', 'The command only reads.')
+  const why = analysis.reasons[0]?.text ?? 'It is not known what the command does.'
+  return unsettled(mode, fallback, `Running this command needs an approval: ${why}`)
+}
+
+function unsettled(mode: Mode, fallback: Fallback, reason: string): Verdict {
+  if (mode === 'read-only') return modeDenies(`${reason} The mode is read-only, so it is refused.`)
+  if (mode === 'auto') {
+    return {
+      ...modeDenies(`${reason} In the mode auto nobody is asked, and no rule allows it.`, 'auto'),
+      unasked: true,
+    }
+  }
+  if (fallback === 'deny') {
+    return {
+      outcome: 'deny',
+      by: 'rule',
+      ref: ref('default', 'permissions.default = "deny"'),
+      reason,
+      unasked: true,
+    }
+  }
+  return { outcome: 'ask', by: 'mode', ref: ref(`mode-${mode}`, `mode ${mode}`), reason }
+}
+
+function sensitive(mode: Mode, fallback: Fallback, reason: string): Verdict {
+  const verdict = unsettled(mode, fallback, reason)
+  return verdict.outcome === 'ask'
+    ? { ...verdict, by: 'rule', ref: ref('sensitive', 'sensitive files ask') }
+    : verdict
+}
+
+function modeDenies(reason: string, mode: Mode = 'read-only'): Verdict {
+  return { outcome: 'deny', by: 'mode', ref: ref(`mode-${mode}`, `mode ${mode}`), reason }
+}
+
+function builtin(outcome: Outcome, id: string, reason: string): Verdict {
+  return { outcome, by: 'rule', ref: ref(id, reason), reason }
+}
+
+function ref(id: string, text: string): DecisionRef {
+  return { id, source: 'built-in', text }
+}

@@ -1,0 +1,115 @@
+import type { CallFinished, CallStarted } from '../../core/audit.ts'
+import type { Decision, Judgement, JudgeRequest, Outcome, PermissionEngine } from '../../core/decision.ts'
+import type { Entry } from '../../core/registry.ts'
+import { createRun, type Run } from '../../core/run.ts'
+
+/** A call as the audit log has it. */
+export interface RecordedCall {
+  readonly at: string
+  readonly started: CallStarted
+  readonly finished: CallFinished
+}
+
+export interface ChangedDecision {
+  readonly at: string
+  readonly call: string
+  readonly tool: string
+  readonly input: unknown
+  readonly was: Outcome
+  readonly now: Outcome
+  /** What decides it now. */
+  readonly by: string
+  /** A person said no to it then: an allow would have let it through. */
+  readonly deniedByPerson: boolean
+}
+
+export interface DryRunReport {
+  readonly calls: number
+  readonly changed: readonly ChangedDecision[]
+  /** `ask->allow`: how often. */
+  readonly transitions: Readonly<Record<string, number>>
+  /** Calls that were never judged (invalid input, unknown tool), or whose arguments were redacted. */
+  readonly notComparable: number
+}
+
+/** Decides recorded calls again. Runs nothing and asks nobody: what a person answered then counts as an ask. */
+export async function dryRun(
+  calls: AsyncIterable<RecordedCall>,
+  engine: PermissionEngine,
+  entryOf: (tool: string) => Entry | undefined,
+): Promise<DryRunReport> {
+  const changed: ChangedDecision[] = []
+  const transitions: Record<string, number> = {}
+  // What entered a run earlier counts for its later calls.
+  const runs = new Map<string, Run>()
+  let count = 0
+  let notComparable = 0
+  for await (const call of calls) {
+    count += 1
+    const run = runs.get(call.started.run) ?? createRun(call.started.run)
+    runs.set(run.id, run)
+    const request = toRequest(call, run, entryOf)
+    const was = outcomeThen(call.finished.decision)
+    if (request === undefined || was === undefined) {
+      notComparable += 1
+      continue
+    }
+    const judgement = await engine.judge(request)
+    if (call.finished.label !== undefined) run.labels.push(call.finished.label)
+    const now = judgement.decision.outcome
+    if (now === was) continue
+    const transition = `${was}->${now}`
+    transitions[transition] = (transitions[transition] ?? 0) + 1
+    changed.push(toChange(call, was, judgement))
+  }
+  return { calls: count, changed, transitions, notComparable }
+}
+
+function toRequest(
+  { started, finished }: RecordedCall,
+  run: Run,
+  entryOf: (tool: string) => Entry | undefined,
+): JudgeRequest | undefined {
+  const entry = entryOf(finished.tool)
+  if (entry === undefined || finished.access === undefined || isRedacted(finished.access)) return undefined
+  return {
+    tool: entry.tool,
+    // Recorded as it was validated: an object.
+    input: started.input as Record<string, unknown>,
+    access: finished.access,
+    risk: entry.risk,
+    cwd: started.cwd,
+    run,
+    agent: started.agent === undefined ? undefined : { id: started.agent },
+    ...(finished.mode === undefined ? {} : { mode: finished.mode }),
+  }
+}
+
+function isRedacted(value: unknown): boolean {
+  return JSON.stringify(value).includes('‹secret:')
+}
+
+/** What the engine said then, whoever settled it afterwards. */
+function outcomeThen({ outcome, by }: Decision): Outcome | undefined {
+  if (by === 'validation') return undefined
+  if (by === 'user' || by === 'timeout' || by === 'reviewers') return 'ask'
+  return by === 'hook' ? undefined : outcome
+}
+
+function toChange(
+  { at, started, finished }: RecordedCall,
+  was: Outcome,
+  judgement: Judgement,
+): ChangedDecision {
+  const { outcome, by, ref } = judgement.decision
+  return {
+    at,
+    call: started.call,
+    tool: finished.tool,
+    input: started.input,
+    was,
+    now: outcome,
+    by: ref === null ? by : `${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`,
+    deniedByPerson: finished.decision.by === 'user' && finished.decision.outcome === 'deny',
+  }
+}

@@ -1,0 +1,115 @@
+import type { Outcome } from '../../core/decision.ts'
+import { closest } from '../../core/suggest.ts'
+import { type Conditions, isForEveryTool, type Rule } from './rules.ts'
+
+export interface LintFinding {
+  readonly rule: string
+  readonly file: string
+  readonly line: number | undefined
+  readonly kind: 'contradiction' | 'unreachable' | 'duplicate' | 'expired' | 'unknown-tool' | 'never-matches'
+  readonly message: string
+}
+
+const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 2 }
+const CONDITIONS = ['tool', 'path', 'host', 'method', 'command', 'effects', 'agents', 'modes'] as const
+
+/** Rules that cannot do what they seem to: hidden by a stricter one, said twice, over, or about nothing that exists. */
+export function lintRules(rules: readonly Rule[], toolNames: readonly string[], now: number): LintFinding[] {
+  return rules.flatMap((rule, index) => [
+    ...ownFindings(rule, toolNames, now),
+    ...rules.flatMap((other, position) => (position === index ? [] : compare(rule, other, position < index))),
+  ])
+}
+
+function ownFindings(rule: Rule, toolNames: readonly string[], now: number): LintFinding[] {
+  const { expires, tool, host } = rule.definition
+  const findings: LintFinding[] = []
+  if (expires !== undefined && expires <= now) findings.push(finding(rule, 'expired', 'it has expired.'))
+  for (const name of (toList(tool) ?? []).map(String)) {
+    if (isForEveryTool(rule.definition)) break
+    if (toolNames.includes(name.toLowerCase())) continue
+    const near = closest(name, toolNames)
+    const hint = near === undefined ? '' : ` Did you mean '${near}'?`
+    findings.push(finding(rule, 'unknown-tool', `there is no tool '${name}'.${hint}`))
+  }
+  for (const pattern of host ?? []) {
+    if (/[/\s]/.test(pattern)) {
+      findings.push(
+        finding(rule, 'never-matches', `'${pattern}' is an address, not a host: write only the name.`),
+      )
+    }
+  }
+  return findings
+}
+
+function compare(rule: Rule, other: Rule, otherIsFirst: boolean): LintFinding[] {
+  if (!coversAll(other.definition, rule.definition)) return []
+  const place = other.ref.line === undefined ? other.ref.source : `${other.ref.source}:${other.ref.line}`
+  if (STRICTNESS[other.decision] > STRICTNESS[rule.decision]) {
+    const same = coversAll(rule.definition, other.definition)
+    return same
+      ? [
+          finding(
+            rule,
+            'contradiction',
+            `'${other.id}' (${place}) says ${other.decision} about the same thing, and wins.`,
+          ),
+        ]
+      : [
+          finding(
+            rule,
+            'unreachable',
+            `'${other.id}' (${place}) says ${other.decision} about all of it, and wins.`,
+          ),
+        ]
+  }
+  const repeats = other.decision === rule.decision && otherIsFirst
+  return repeats ? [finding(rule, 'duplicate', `'${other.id}' (${place}) says the same already.`)] : []
+}
+
+/** Whether everything that `inner` speaks about, `outer` speaks about too. Only what is certain counts. */
+function coversAll(outer: Rule['definition'], inner: Rule['definition']): boolean {
+  if (outer.except !== undefined || outer.expires !== undefined || outer.after !== undefined) return false
+  return CONDITIONS.every(name => coversOne(name, outer, inner))
+}
+
+function coversOne(name: (typeof CONDITIONS)[number], outer: Conditions, inner: Conditions): boolean {
+  const wide = outer[name]
+  const narrow = inner[name]
+  if (wide === undefined) {
+    // A rule without a path or command is about calls of the tool as a whole: it does cover narrower ones.
+    return true
+  }
+  if (narrow === undefined) return false
+  if (name === 'command')
+    return JSON.stringify(wide) === JSON.stringify(narrow) || isPrefixPattern(wide, narrow)
+  const all = (toList(wide) ?? []).map(String)
+  return (toList(narrow) ?? []).every(
+    value => all.includes(String(value)) || (name === 'path' && all.includes('**')),
+  )
+}
+
+/** `["git", "**"]` covers every pattern that begins with `git`. */
+function isPrefixPattern(
+  wide: Conditions['command' | 'tool'],
+  narrow: Conditions['command' | 'tool'],
+): boolean {
+  if (!Array.isArray(wide) || !Array.isArray(narrow) || wide.at(-1) !== '**') return false
+  const fixed = wide.slice(0, -1)
+  return fixed.every((token, index) => JSON.stringify(token) === JSON.stringify(narrow[index]))
+}
+
+function finding(rule: Rule, kind: LintFinding['kind'], message: string): LintFinding {
+  return {
+    rule: rule.id,
+    file: rule.ref.source,
+    line: rule.ref.line,
+    kind,
+    message: `Rule '${rule.id}': ${message}`,
+  }
+}
+
+function toList(value: unknown): readonly unknown[] | undefined {
+  if (value === undefined) return undefined
+  return Array.isArray(value) ? value : [value]
+}

@@ -1,0 +1,152 @@
+import { isAbsolute, join } from 'node:path'
+import picomatch from 'picomatch'
+import { realPathOf } from '../../core/real-path.ts'
+import { foldPath, type PathContext } from '../paths/paths.ts'
+
+export interface PathMatcher {
+  /** The path itself matches. */
+  matches(path: string): boolean
+  /** The path, or a folder it lies in: what a rule forbids for a folder holds for everything below it. */
+  covers(path: string): boolean
+}
+
+/**
+ * Path patterns of rules. `~/` is the home folder, `/…` is absolute, `a/b` is relative to the workspace, and a pattern
+ * without a slash (`*.pem`) matches a name at any depth. The fixed part of a pattern is resolved through links, so that
+ * a rule written with a link still holds for the real file.
+ */
+export function compilePaths(
+  patterns: readonly string[],
+  context: PathContext,
+  compare: 'folded' | 'exact',
+): PathMatcher {
+  const globs = new Set(patterns.flatMap(pattern => spellings(pattern, context)))
+  const isFolded = compare === 'folded'
+  // For what forbids: names that some file system takes for the same one are the same.
+  const fold = isFolded ? foldPath : (path: string): string => path
+  const compiled = [...globs].map(glob => compileGlob(isFolded ? foldPattern(glob) : glob))
+  return {
+    matches(path) {
+      const folded = fold(path)
+      return compiled.some(glob => folded.startsWith(glob.beginning) && glob.isMatch(folded))
+    },
+    covers(path) {
+      const folded = fold(path)
+      return compiled.some(glob => folded.startsWith(glob.beginning) && coversBelow(glob, folded))
+    },
+  }
+}
+
+interface Glob {
+  /** What every match begins with: most rules are about other places, and this tells it without an expression. */
+  readonly beginning: string
+  isMatch(path: string): boolean
+}
+
+function compileGlob(glob: string): Glob {
+  const expression = picomatch.makeRe(glob, { dot: true })
+  const [beginning = ''] = /^[\w/.-]*/.exec(picomatch.scan(glob).base) ?? []
+  return { beginning, isMatch: path => path === glob || expression.test(path) }
+}
+
+function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {
+  const shortest = Math.max(1, beginning.length)
+  for (let end = path.length; end >= shortest; end = path.lastIndexOf('/', end - 1)) {
+    if (isMatch(path.slice(0, end))) return true
+  }
+  return false
+}
+
+function spellings(pattern: string, context: PathContext): string[] {
+  const absolute = toAbsolute(pattern, context)
+  // `/**/x` does not match `/x`.
+  if (absolute.startsWith('/**/')) return [absolute, absolute.slice(3)]
+  const { base, glob } = picomatch.scan(absolute)
+  if (base === '') return [absolute]
+  const real = realPathOf(base)
+  // Escaped: the fixed part is a path, and a folder may be called `[x]`.
+  const resolved = glob === '' ? escapeGlob(real) : `${escapeGlob(real)}/${glob}`
+  return [absolute, resolved]
+}
+
+function toAbsolute(pattern: string, context: PathContext): string {
+  if (pattern.startsWith('~/')) return `${escapeGlob(context.home)}/${pattern.slice(2)}`
+  if (pattern.startsWith('**')) return pattern.startsWith('**/') ? `/${pattern}` : `/**/${pattern}`
+  if (isAbsolute(pattern)) return pattern
+  if (!pattern.includes('/')) return `/**/${pattern}`
+  return `${escapeGlob(context.workspace)}/${pattern.replace(/^\.\//, '')}`
+}
+
+function escapeGlob(path: string): string {
+  return join(path).replaceAll(/[\\*?[\]{}()!+@]/g, '\\$&')
+}
+
+function foldPattern(pattern: string): string {
+  return pattern.normalize('NFKC').toLowerCase()
+}
+
+/** `example.com` is that host, `*.example.com` any host below it, each with `:port` where one is meant. */
+export function compileHosts(patterns: readonly string[]): (host: string, port: number) => boolean {
+  const compiled = patterns.map(pattern => {
+    const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? []
+    return { name: name.replace(/\.$/, ''), port: port === undefined ? undefined : Number(port) }
+  })
+  return (host, port) =>
+    compiled.some(
+      pattern => (pattern.port === undefined || pattern.port === port) && hostMatches(pattern.name, host),
+    )
+}
+
+function hostMatches(pattern: string, host: string): boolean {
+  if (pattern === '*' || pattern === '**') return true
+  if (pattern.startsWith('*.')) return host.endsWith(pattern.slice(1))
+  return pattern === host
+}
+
+/** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
+export type TokenPattern = string | readonly string[]
+
+/**
+ * Whether a command matches, word by word. A word that could not be resolved matches only `*` and `**`, and those only
+ * where `unknownWords` says so: a rule that forbids must catch it, a rule that allows must not.
+ */
+export function matchTokens(
+  pattern: readonly TokenPattern[],
+  words: readonly (string | null)[],
+  unknownWords: boolean,
+): boolean {
+  const [first, ...rest] = pattern
+  if (first === undefined) return words.length === 0
+  if (first === '**') {
+    if (rest.length === 0) return unknownWords || words.every(word => word !== null)
+    return words.some((_, index) => matchTokens(rest, words.slice(index), unknownWords))
+  }
+  const [word, ...others] = words
+  if (word === undefined) return false
+  return matchToken(first, word, unknownWords) && matchTokens(rest, others, unknownWords)
+}
+
+function matchToken(pattern: TokenPattern, word: string | null, unknownWords: boolean): boolean {
+  if (word === null) return unknownWords
+  if (typeof pattern !== 'string')
+    return pattern.some(alternative => matchToken(alternative, word, unknownWords))
+  if (pattern === '*') return true
+  return pattern.includes('*') || pattern.includes('?') ? wildcard(pattern).test(word) : pattern === word
+}
+
+const wildcards = new Map<string, RegExp>()
+
+/** `*` any characters, `?` one. */
+export function wildcard(pattern: string): RegExp {
+  const known = wildcards.get(pattern)
+  if (known !== undefined) return known
+  const source = pattern
+    // Runs of stars mean the same as one, and would backtrack.
+    .replaceAll(/\*+/g, '*')
+    .replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  const compiled = new RegExp(`^${source}$`, 's')
+  wildcards.set(pattern, compiled)
+  return compiled
+}

@@ -1,0 +1,238 @@
+import type { DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
+import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
+import type { Item } from '../items.ts'
+import type { PathContext } from '../paths/paths.ts'
+import { compileHosts, compilePaths, matchTokens, type PathMatcher, type TokenPattern } from './patterns.ts'
+
+/** What a rule speaks about. Everything that is given has to hold. */
+export interface Conditions {
+  tool?: string | readonly string[] | undefined
+  path?: readonly string[] | undefined
+  host?: readonly string[] | undefined
+  method?: readonly string[] | undefined
+  command?: readonly TokenPattern[] | undefined
+  effects?: readonly string[] | undefined
+  agents?: readonly string[] | undefined
+  modes?: readonly string[] | undefined
+}
+
+/** A rule as a configuration file has it. */
+export interface RuleDefinition extends Conditions {
+  id?: string | undefined
+  decision: Outcome
+  /** Where the rule does not hold: any one of these is enough. */
+  except?: Conditions | undefined
+  /** Milliseconds since 1970. */
+  expires?: number | undefined
+  reason?: string | undefined
+  /** Counts only once content that is not trusted entered the run. */
+  after?: 'untrusted' | undefined
+  /** An ask rule that no grant lifts. */
+  always?: boolean | undefined
+  match?: readonly string[] | undefined
+  not_match?: readonly string[] | undefined
+  origin: RuleOrigin
+}
+
+export interface RuleOrigin {
+  file: string
+  line?: number | undefined
+}
+
+export interface Rule {
+  readonly id: string
+  readonly decision: Outcome
+  readonly reason: string | undefined
+  readonly always: boolean
+  readonly ref: DecisionRef
+  readonly definition: RuleDefinition
+  /** Whether the rule is in force for this call at all: agent, mode, time, flow. */
+  applies(request: JudgeRequest, mode: Mode, now: number): boolean
+  /** Whether it speaks about this item of the call and matches it. */
+  matches(item: Item, request: JudgeRequest): boolean
+  /** Set for lines of an ordered list: whether it may be about this file. Other rules have `definition.path`. */
+  readonly ordered?: (realPath: string) => boolean
+}
+
+export function speaksOfFiles({ definition, ordered }: Rule): boolean {
+  return definition.path !== undefined || ordered !== undefined
+}
+
+/** Canonical name of a tool, for any of its names. */
+export type CanonicalName = (name: string) => string
+
+// In a rule with a path, host or command, a tool's name stands for its kind of access: `deny read_file X` stops
+// `cat X`, grep, scripts and MCP servers too, because each of them declares the same access.
+const KINDS_OF_TOOL: Readonly<Record<string, readonly Item['kind'][]>> = {
+  read_file: ['file_read'],
+  grep_search: ['file_read'],
+  glob_search: ['file_read'],
+  list_directory: ['file_read'],
+  write_file: ['file_write'],
+  edit_file: ['file_write'],
+  move_file: ['file_write', 'file_delete'],
+  delete_file: ['file_delete'],
+  run_command: ['execute'],
+  shell: ['execute'],
+  web_fetch: ['network'],
+  web_search: ['network'],
+  http: ['network'],
+}
+
+const FILE_KINDS: readonly Item['kind'][] = ['file_read', 'file_write', 'file_delete']
+
+export function compileRule(
+  definition: RuleDefinition,
+  index: number,
+  context: PathContext,
+  canonical: CanonicalName,
+): Rule {
+  const id = definition.id ?? `${definition.decision}-${index + 1}`
+  const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)?.map(canonical)
+  const exceptedTools = new Set(toList(definition.except?.tool)?.map(canonical))
+  const matcher = itemMatcher(definition, tools, context)
+  return {
+    id,
+    decision: definition.decision,
+    reason: definition.reason,
+    always: definition.always ?? false,
+    definition,
+    ref: {
+      id,
+      source: definition.origin.file,
+      ...(definition.origin.line === undefined ? {} : { line: definition.origin.line }),
+      text: describeRule(definition),
+    },
+    applies(request, mode, now) {
+      if (definition.expires !== undefined && now >= definition.expires) return false
+      if (definition.modes !== undefined && !definition.modes.includes(mode)) return false
+      const agent = request.agent?.id ?? ''
+      if (definition.agents !== undefined && !definition.agents.includes(agent)) return false
+      if (definition.except?.agents?.includes(agent) || definition.except?.modes?.includes(mode)) return false
+      if (exceptedTools.has(request.tool.name)) return false
+      return definition.after === undefined || request.run.labels.some(label => !label.trusted)
+    },
+    matches: matcher,
+  }
+}
+
+/** `tool = "*"`, as in other programs. Only to forbid and to ask: what is allowed has to be named. */
+export function isForEveryTool({ decision, tool }: RuleDefinition): boolean {
+  return decision !== 'allow' && toList(tool)?.includes('*') === true
+}
+
+type ItemMatcher = (item: Item, request: JudgeRequest) => boolean
+
+function itemMatcher(
+  definition: RuleDefinition,
+  tools: readonly string[] | undefined,
+  context: PathContext,
+): ItemMatcher {
+  const strict = definition.decision !== 'allow'
+  const { path, host, method, command, effects, except } = definition
+  const names = tools === undefined ? undefined : new Set(tools)
+  const kinds = names === undefined ? undefined : new Set(tools?.flatMap(tool => KINDS_OF_TOOL[tool] ?? []))
+  // A tool without a known kind of access (MCP, custom, …): the rule is about calls of that tool only.
+  const speaksOf = (item: Item, request: JudgeRequest): boolean =>
+    kinds === undefined || names === undefined || kinds.has(item.kind) || names.has(request.tool.name)
+
+  if (path !== undefined) {
+    const matcher = compilePaths(path, context, strict ? 'folded' : 'exact')
+    const excepted =
+      except?.path === undefined ? undefined : compilePaths(except.path, context, strict ? 'exact' : 'folded')
+    return (item, request) =>
+      FILE_KINDS.includes(item.kind) &&
+      speaksOf(item, request) &&
+      matchesFile(item, matcher, excepted, strict)
+  }
+  if (host !== undefined || method !== undefined) {
+    const hosts = compileHosts(host ?? ['*'])
+    const excepted = except?.host === undefined ? undefined : compileHosts(except.host)
+    return (item, request) => {
+      if (item.kind !== 'network' || !speaksOf(item, request)) return false
+      // An address that cannot be read cannot be allowed, and may be the one that is forbidden.
+      if (item.facts === undefined) return strict
+      if (method !== undefined && !hasMethod(method, item.method)) return false
+      if (except?.method !== undefined && hasMethod(except.method, item.method)) return false
+      if (excepted?.(item.facts.host, item.facts.port)) return false
+      return hosts(item.facts.host, item.facts.port)
+    }
+  }
+  if (command !== undefined || effects !== undefined) {
+    return (item, request) =>
+      item.kind === 'execute' && speaksOf(item, request) && matchesCommand(item, definition, strict)
+  }
+  return (item, request) => item.kind === 'tool' && (names?.has(request.tool.name) ?? true)
+}
+
+function hasMethod(methods: readonly string[], method: string): boolean {
+  return methods.some(name => name.toUpperCase() === method)
+}
+
+function matchesFile(
+  item: Item,
+  matcher: PathMatcher,
+  excepted: PathMatcher | undefined,
+  strict: boolean,
+): boolean {
+  if (item.kind !== 'file_read' && item.kind !== 'file_write' && item.kind !== 'file_delete') return false
+  if (strict) {
+    // Forbidding holds for either spelling, and for everything below a folder; an exception must cover what is real.
+    if (excepted?.matches(item.real)) return false
+    return matcher.covers(item.real) || (item.path !== item.real && matcher.covers(item.path))
+  }
+  if (excepted !== undefined && (excepted.covers(item.real) || excepted.covers(item.path))) return false
+  return matcher.matches(item.real)
+}
+
+/** A forbidding rule matches a line when any command in it matches; an allowing one when every command is covered. */
+function matchesCommand(
+  item: Item & { kind: 'execute' },
+  definition: RuleDefinition,
+  strict: boolean,
+): boolean {
+  const { analysis } = item
+  const one = (found: FoundCommand): boolean => matchesOne(found, definition, strict)
+  if (strict) return analysis.commands.some(one)
+  if (analysis.unresolved || doesMoreThanItsCommands(analysis)) return false
+  return analysis.commands.every(found => found.level === 'safe' || one(found)) && analysis.commands.some(one)
+}
+
+/** Output to a file, a changed variable, a function, the background: nothing of that is in the words of a command. */
+export function doesMoreThanItsCommands({ reasons, commands }: CommandAnalysis): boolean {
+  return (
+    commands.length === 0 ||
+    reasons.some(finding => finding.command === undefined && finding.level !== 'safe')
+  )
+}
+
+function matchesOne(found: FoundCommand, definition: RuleDefinition, strict: boolean): boolean {
+  const { command, effects, except } = definition
+  const words = found.argv.map(word => word.text)
+  if (strict && words[0] !== undefined && words[0] !== null) {
+    // `/usr/bin/rm` is `rm` to a rule that forbids; to one that allows, a path is another program.
+    words[0] = words[0].slice(words[0].lastIndexOf('/') + 1)
+  }
+  if (effects !== undefined && !found.effects.some(effect => effects.includes(effect))) return false
+  if (command !== undefined && !matchTokens(command, words, strict)) return false
+  if (found.effects.some(effect => except?.effects?.includes(effect))) return false
+  return except?.command === undefined || !matchTokens(except.command, words, !strict)
+}
+
+function describeRule(definition: RuleDefinition): string {
+  const { decision, tool, path, host, method, command, effects } = definition
+  const tokens = command?.map(token => (typeof token === 'string' ? token : token.join('|'))).join(' ')
+  const parts = [
+    toList(tool)?.join('|'),
+    tokens,
+    path?.join(' '),
+    method?.join('|'),
+    host?.join(' '),
+    effects?.join(' '),
+  ]
+  return [decision, ...parts.filter(part => part !== undefined)].join(' ')
+}
+
+function toList(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { noSandbox } from '../../../test/support/skips.ts'
+import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
+import { useBackgroundPlace } from '../testing.ts'
+import { type Background, createBackground } from './background.ts'
+
+const state = useBackgroundPlace()
+
+describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
+  function command(id: string, script: string, lifetimeMs = 20_000, ports: number[] = []) {
+    const workspace = join(state.root, 'work')
+    return {
+      id,
+      ports,
+      file: '/bin/bash',
+      args: ['--norc', '--noprofile', '-c', script],
+      title: script,
+      lifetimeMs,
+      profile: {
+        writable: [workspace],
+        readable: [],
+        hidden: [],
+        protected: [],
+        network: 'none' as const,
+        unixSockets: false,
+        env: { PATH: '/usr/bin:/bin' },
+        cwd: workspace,
+        limits: DEFAULT_SANDBOX_LIMITS,
+      },
+    }
+  }
+
+  async function until(
+    background: Background,
+    id: string,
+    done: (output: string) => boolean,
+  ): Promise<string> {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const output = background
+        .outputFiles(id)
+        .map(path => readFileSync(path, 'utf8'))
+        .join('')
+      if (done(output)) return output
+      await sleep(20)
+    }
+    throw new Error('the output did not come')
+  }
+
+  async function ended(background: Background, id: string) {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const now = await background.state(id)
+      if (!now.running && now.ended !== undefined) return now.ended
+      await sleep(20)
+    }
+    throw new Error('it did not end')
+  }
+
+  test('one runs on, takes input, tells that it waits, and is stopped', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('one', 'echo ready; read line; echo "got $line"; sleep 60'))
+    await until(background, 'one', output => output.includes('ready'))
+    await expect.poll(async () => (await background.state('one')).waitingForInput).toBe(true)
+    await background.input('one', Buffer.from('hello\n'), false)
+    await until(background, 'one', output => output.includes('got hello'))
+    expect(await background.state('one')).toMatchObject({ running: true, waitingForInput: false })
+    expect(await background.stop('one')).toMatchObject({ running: false, ended: { reason: 'stopped' } })
+    await expect(background.input('one', Buffer.from('x'), false)).rejects.toMatchObject({ code: 'failed' })
+  })
+
+  test('the end of input ends a reader, and its exit code is kept', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('reader', 'cat; exit 4'))
+    await background.input('reader', Buffer.from('all of it'), true)
+    expect(await ended(background, 'reader')).toMatchObject({ exitCode: 4, reason: 'exited' })
+    expect(await until(background, 'reader', () => true)).toBe('all of it')
+  })
+
+  test('one outlives the Kogu that started it, and another Kogu finds it', async () => {
+    const script = `
+      import { createBackground } from ${JSON.stringify(join(import.meta.dirname, 'background.ts'))}
+      await createBackground(process.argv[1]).start(JSON.parse(process.argv[2]))`
+    const job = JSON.stringify(command('left', 'echo alive; sleep 60'))
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
+    expect(spawnSync(process.execPath, [...flags, state.folder, job], { timeout: 10_000 }).status).toBe(0)
+    const background = createBackground(state.folder)
+    await until(background, 'left', output => output === 'alive\n')
+    expect(await background.list()).toMatchObject([
+      { id: 'left', running: true, title: 'echo alive; sleep 60' },
+    ])
+  })
+
+  test('its lifetime ends it', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('short', 'sleep 60', 300))
+    expect(await ended(background, 'short')).toMatchObject({ reason: 'lifetime' })
+  })
+
+  test('its limits end it, and its private folder goes with it', async () => {
+    const background = createBackground(state.folder)
+    const privateTmp = join(state.root, 'private')
+    mkdirSync(privateTmp)
+    const bomb = 'mkdir /tmp/a; chmod 0 /tmp/a; for i in {1..200}; do sleep 8 & done; sleep 8'
+    const memory =
+      'python3 -c "f = open(\\"/dev/shm/x\\", \\"wb\\"); [f.write(b\\"x\\" * 2**20) for _ in range(40)]; x = bytearray(105 * 2**20); import time; time.sleep(8)"'
+    const limits = { ...DEFAULT_SANDBOX_LIMITS, processes: 30, memoryBytes: 128 * 1024 ** 2 }
+    for (const [id, script, reason] of [
+      ['bomb', bomb, 'processes'],
+      ['memory', memory, 'memory'],
+    ] as const) {
+      const job = command(id, script)
+      await background.start({
+        ...job,
+        profile: { ...job.profile, limits, ...(id === 'bomb' ? { privateTmp } : {}) },
+      })
+      expect(await ended(background, id)).toMatchObject({ reason })
+    }
+    expect(existsSync(privateTmp)).toBe(false)
+  })
+
+  test('it is behind the same walls as any command', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('walls', 'touch /etc/kogu-escape; touch here; echo done'))
+    await ended(background, 'walls')
+    expect(await until(background, 'walls', () => true)).toContain('Read-only file system')
+    expect(existsSync(join(state.root, 'work/here'))).toBe(true)
+  })
+
+  test('when the supervisor is killed its commands die and are told as not running', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('orphan', 'echo on; sleep 1; touch survived; sleep 60'))
+    await until(background, 'orphan', output => output.includes('on'))
+    process.kill(Number(readFileSync(join(state.folder, 'supervisor.lock'), 'utf8').split(' ')[0]), 'SIGKILL')
+    await sleep(1_200)
+    expect(existsSync(join(state.root, 'work/survived'))).toBe(false)
+    expect(await background.state('orphan')).toMatchObject({ running: false })
+  })
+
+  test('only the user can reach the socket, and names that lead elsewhere are refused', async () => {
+    const background = createBackground(state.folder)
+    await background.start(command('one', 'true'))
+    const place = readFileSync(join(state.folder, 'supervisor.place'), 'utf8')
+    expect([place.startsWith('/tmp/'), statSync(place).mode & 0o777]).toEqual([true, 0o700])
+    await expect(background.start(command('../x', 'true'))).rejects.toMatchObject({ code: 'invalid_input' })
+    expect(() => background.outputFiles('../../etc')).toThrow()
+    await expect(background.state('unknown')).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

@@ -1,0 +1,52 @@
+import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPrivateFolder } from '../walls/private-folder.ts'
+
+// The sockets and named pipes of a supervisor lie in /tmp and not beside the workspace's other state. Every command sees
+// all other workspaces, and a read-only mount keeps nobody from connecting to a socket or writing to a pipe: a command of
+// one workspace could tell the supervisor of another to start programs behind walls of its choice, use a port that is
+// not for it, or give a shell its input. /tmp is another one in every sandbox. The workspace's own state only says which
+// folder it is.
+
+const NOTE = 'supervisor.place'
+
+/** For the supervisor, which has no TMPDIR: a new folder in /tmp that only the user can enter. */
+export function createSupervisorPlace(): string {
+  return createPrivateFolder('sandbox')
+}
+
+/** Said when the supervisor listens. Written aside and renamed, so that nobody reads half of it. */
+export function announceSupervisor(stateFolder: string, place: string): void {
+  const draft = join(stateFolder, `${NOTE}.draft`)
+  writeFileSync(draft, place, { mode: 0o600 })
+  renameSync(draft, join(stateFolder, NOTE))
+}
+
+/**
+ * Undefined: there is none. When a supervisor was killed, somebody else may have made a folder of the same name since,
+ * and would hear what is to be started, with its variables.
+ */
+export function findSupervisorPlace(stateFolder: string): string | undefined {
+  try {
+    const place = readFileSync(join(stateFolder, NOTE), 'utf8')
+    const { uid, mode } = lstatSync(place)
+    return uid === process.getuid?.() && (mode & 0o170077) === 0o040000 ? place : undefined
+  } catch {
+    // No supervisor ran here yet, or it is gone.
+    return undefined
+  }
+}
+
+export function supervisorSocket(place: string): string {
+  return join(place, 'socket')
+}
+
+/** The pipe that one command reads as its standard input. */
+export function inputPlace(place: string, id: string): string {
+  return join(place, `stdin-${id}`)
+}
+
+/** Where the sockets of one command's ports are. */
+export function portsPlace(place: string, id: string): string {
+  return join(place, `ports-${id}`)
+}

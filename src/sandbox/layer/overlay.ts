@@ -1,0 +1,136 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { tryLock } from '../../core/lock-file.ts'
+import type { SandboxProfile } from '../../core/sandbox.ts'
+import type { SandboxProcesses } from '../processes/processes.ts'
+import type { Sandbox, SandboxCommand, SandboxResult } from '../walls/sandbox.ts'
+import { findOpaqueFolders } from './opaque-folders.ts'
+import { foldersOnBothSides, type OverlayChanges, readOverlay } from './overlay-changes.ts'
+import { emptyFolder } from './remove-tree.ts'
+
+export interface OverlayRequest {
+  /** A real path. The command sees it as always; what it changes there goes to the overlay. */
+  workspace: string
+  /** A folder that does not exist yet, on the same file system as the workspace. */
+  folder: string
+  profile: SandboxProfile
+  command: SandboxCommand
+}
+
+export interface OverlayRun {
+  result: SandboxResult
+  changes: OverlayChanges
+  /** Throws away what the command did. */
+  discard(): void
+}
+
+/**
+ * Runs a command on a layer over the workspace, which stays as it is: the layer holds what the command changed. To
+ * bring it over is `commitOverlay`; a preview reads the changes and discards.
+ */
+export async function runOnOverlay(
+  sandbox: Sandbox,
+  processes: SandboxProcesses,
+  request: OverlayRequest,
+): Promise<OverlayRun> {
+  const { workspace, folder } = request
+  const discard = (): void => removeOverlay(folder)
+  createOverlay(workspace, folder)
+  try {
+    const startedMs = statSync(join(folder, 'upper')).ctimeMs
+    const result = await sandbox.run(request.profile, request.command, { workspace, folder })
+    const upper = join(folder, 'upper')
+    const closed = new Map<string, number>()
+    makeReadable(upper, (path, mode) => closed.set(path, mode))
+    const opaque = await findOpaqueFolders(processes, upper, {
+      folders: foldersOnBothSides(workspace, upper),
+      isPrivileged: sandbox.isPrivileged,
+    })
+    const found = readOverlay(workspace, upper, { opaque, closed })
+    return { result, changes: { workspace, upper, startedMs, ...found }, discard }
+  } catch (error) {
+    discard()
+    throw error
+  }
+}
+
+/** Null when commands can run on a layer over this folder, else the reason why not. */
+export function overlayProblem(workspace: string): string | null {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  const inside = mounts
+    .map(line =>
+      (line.split(' ')[4] ?? '').replaceAll(/\\(\d{3})/g, (_, code) =>
+        String.fromCharCode(Number.parseInt(code, 8)),
+      ),
+    )
+    .find(point => point.startsWith(`${workspace}/`))
+  if (inside !== undefined)
+    return `${inside} is another file system, which a layer over ${workspace} would not show.`
+  if (!existsSync('/bin/mount') || !existsSync('/usr/bin/unshare'))
+    return 'The programs mount and unshare are missing.'
+  return null
+}
+
+function createOverlay(workspace: string, folder: string): void {
+  mkdirSync(folder, { mode: 0o700 })
+  // Says that its owner lives: what has no living owner is settled by the next start.
+  tryLock(join(folder, 'lock'))
+  for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name), { mode: 0o700 })
+  // The root of the layer takes its mode from here.
+  chmodSync(join(folder, 'upper'), lstatSync(workspace).mode & 0o1777)
+  // By a link, because commas and colons in the path of the workspace would be taken for mount options.
+  symlinkSync(workspace, join(folder, 'lower'))
+}
+
+export function removeOverlay(folder: string): void {
+  // First, so that a kill in between does not make the next start do it all again.
+  rmSync(join(folder, 'journal'), { force: true })
+  for (const name of ['work', 'upper']) {
+    if (existsSync(join(folder, name))) emptyFolder(join(folder, name))
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Below what a system call takes, with room for a name. */
+const LONGEST_PATH = 3800
+
+/**
+ * Gives its owner every right over a folder and those in it, which a command may have taken away. Calls `onOpened` for
+ * each that lacked some. Names as bytes: not all of them are text.
+ */
+export function makeReadable(
+  root: string,
+  onOpened: (path: string, mode: number) => void = () => undefined,
+): void {
+  const visit = (folder: Buffer): void => {
+    if (folder.length > LONGEST_PATH) throw nestedTooDeeply()
+    const { mode } = lstatSync(folder)
+    if ((mode & 0o700) !== 0o700) {
+      chmodSync(folder, 0o700)
+      onOpened(folder.subarray(root.length + 1).toString(), mode)
+    }
+    for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+      if (entry.isDirectory()) visit(Buffer.concat([folder, Buffer.from('/'), entry.name]))
+    }
+  }
+  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() === true) visit(Buffer.from(root))
+}
+
+function nestedTooDeeply(): ToolError {
+  return new ToolError(
+    'failed',
+    'The command made folders that are nested too deeply to be brought over, so none of its changes were kept.',
+    { hint: `Paths may have ${LONGEST_PATH} bytes in all.` },
+  )
+}
