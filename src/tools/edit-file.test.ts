@@ -67,6 +67,28 @@ test('an edit about line ends themselves is taken literally', async () => {
   expect(bench.content('ends.txt')).toBe('a\r\nb\r\n')
 })
 
+test.each([
+  { before: 'a\r\nb\r\n', old: '\r', next: '', all: true, after: 'a\nb\n' },
+  { before: 'a\nb\rc', old: '\r', next: '\n', all: false, after: 'a\nb\nc' },
+  { before: 'a\nb\rc', old: '\r', next: '', all: false, after: 'a\nbc' },
+  { before: 'a\rb\rc', old: '\r', next: '\n', all: true, after: 'a\nb\nc' },
+  { before: 'x\ny\r\nx\r\ny', old: 'x\r\ny', next: 'z', all: false, after: 'x\ny\r\nz' },
+  { before: 'x\ny\r\nx\r\ny', old: 'x\ny', next: 'z', all: false, after: 'z\r\nx\r\ny' },
+  { before: 'a\r\nb\r\n', old: 'b\r', next: 'b', all: false, after: 'a\r\nb\n' },
+  // A quoted line feed is a whole line end, never half of one.
+  { before: 'a\r\nb\r\n', old: '\nb', next: '', all: false, after: 'a\r\n' },
+])('$old in $before is matched exactly, first', async ({ before, old, next, all, after }) => {
+  await bench.given('cr.txt', before)
+  await edit('cr.txt', old, next, { replace_all: all })
+  expect(bench.content('cr.txt')).toBe(after)
+})
+
+test('a carriage return that is nowhere in the file is not found, instead of being taken for a line feed', async () => {
+  await bench.given('lf.txt', 'a\nb\n')
+  await expect(edit('lf.txt', '\r', '', { replace_all: true })).rejects.toMatchObject({ code: 'not_found' })
+  expect(bench.content('lf.txt')).toBe('a\nb\n')
+})
+
 test.each(['shift_jis', 'euc-kr', 'utf-16le', 'utf-16be'])(
   '%s stays %s, byte for byte outside the edit',
   async encoding => {

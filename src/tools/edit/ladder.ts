@@ -38,28 +38,47 @@ export type Found =
  * one match, not two.
  */
 export function climb(hay: Haystack, edit: Edit): Found {
-  for (const rung of [sameText, lastLineWithoutEnd, sameButWhitespace, sameButPunctuation]) {
+  for (const rung of [exactText, sameText, lastLineWithoutEnd, sameButWhitespace, sameButPunctuation]) {
     const matches = rung(hay, edit)
     if (matches.length > 0) return { ok: true, matches }
   }
   return edit.replaceAll ? { ok: true, matches: [] } : similar(hay, edit)
 }
 
+/** What occurs as it was quoted is what was meant, a carriage return like any other character. */
+function exactText(hay: Haystack, edit: Edit): Match[] {
+  const { oldText, replaceAll } = edit
+  // '\n' alone quotes a whole line end, which must not be torn in two.
+  const tears = (at: number): boolean => oldText.startsWith('\n') && hay.text[at - 1] === '\r'
+  return occurrences(hay.text, oldText, replaceAll)
+    .filter(at => !tears(at))
+    .map(start => {
+      const region = { start, end: start + oldText.length }
+      const replacement = verbatimReplacement(hay.text, region, edit)
+      return { ...region, rung: 'exact', confidence: 1, replacement }
+    })
+}
+
 /** Line ends count as equal here: nobody who reads a file can see which kind it has. */
 function sameText(hay: Haystack, edit: Edit): Match[] {
   const view = hay.lineEnds()
-  const old = lineEndView(edit.oldText).text
+  const old = quotedLineEnds(edit.oldText)
   return occurrences(view.text, old, edit.replaceAll).map(at => {
     const region = { start: view.start(at), end: view.end(at + old.length) }
-    const rung = hay.text.slice(region.start, region.end) === edit.oldText ? 'exact' : 'line_ends'
-    return { ...region, rung, confidence: 1, replacement: verbatimReplacement(hay.text, region, edit) }
+    const replacement = verbatimReplacement(hay.text, region, edit)
+    return { ...region, rung: 'line_ends', confidence: 1, replacement }
   })
+}
+
+/** A carriage return alone is no line end here: whoever quotes one means that character, and no line feed. */
+function quotedLineEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }
 
 /** The old text ends with a line end, the file's last line does not. */
 function lastLineWithoutEnd(hay: Haystack, edit: Edit): Match[] {
   const view = hay.lineEnds()
-  const old = lineEndView(edit.oldText).text
+  const old = quotedLineEnds(edit.oldText)
   const shorter = old.slice(0, -1)
   if (!old.endsWith('\n') || shorter === '' || !view.text.endsWith(shorter)) return []
   const at = view.text.length - shorter.length

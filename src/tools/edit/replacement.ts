@@ -118,5 +118,5 @@ function middleHunks(oldTexts: string[], newTexts: string[]): Hunk[] {
 }
 
 function unified(text: string): string {
-  return text.replaceAll('\r\n', '\n')
+  return text.replaceAll(/\r\n?/g, '\n')
 }
