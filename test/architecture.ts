@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   providers: ['core', 'sandbox', 'workspace', 'tools'],
   dynamic: ['core', 'sandbox', 'workspace', 'tools'],
   review: ['core'],
-  store: ['core', 'permissions', 'workspace', 'agents', 'review', 'dynamic'],
+  store: ['core', 'permissions', 'sandbox', 'workspace', 'agents', 'review', 'dynamic'],
   cli: ['core', 'config', 'runtime.ts', 'workspace', 'store', 'permissions', 'sandbox'],
   server: ['core', 'config', 'runtime.ts'],
   mcp: ['core', 'config', 'runtime.ts'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A new folder that only this user can enter. Those of a Kogu that was killed are removed on the way. */
-export function createPrivateFolder(kind: 'spawn' | 'sandbox'): string {
+export function createPrivateFolder(kind: 'spawn' | 'sandbox' | 'server'): string {
   const prefix = `kogu-${kind}-`
   for (const name of readdirSync(tmpdir())) {
     const owner = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined

@@ -1,0 +1,29 @@
+import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// The sockets of a shared server lie in /tmp and not in its own folder, for the reason that supervisor-place.ts gives:
+// commands see every folder of the machine except /tmp, and whoever sees a socket can connect to it.
+
+const NOTE = 'place'
+
+/** Said when the keeper listens. Written aside and renamed, so that nobody reads half of it. */
+export function announceServer(folder: string, place: string): void {
+  const draft = join(folder, `${NOTE}.draft`)
+  writeFileSync(draft, place, { mode: 0o600 })
+  renameSync(draft, join(folder, NOTE))
+}
+
+/** Undefined when no keeper was here, or when somebody else owns a folder of that name by now. */
+export function findServerPlace(folder: string): string | undefined {
+  try {
+    const place = readFileSync(join(folder, NOTE), 'utf8')
+    const { uid, mode } = lstatSync(place)
+    return uid === process.getuid?.() && (mode & 0o170077) === 0o040000 ? place : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function keeperSocket(place: string): string {
+  return join(place, 'keeper')
+}

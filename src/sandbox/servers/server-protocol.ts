@@ -1,0 +1,17 @@
+/** A server that several Kogus use at once, such as PostgreSQL. */
+export interface SharedServer {
+  /** Kogu's own folder for it: lock, log, and the note that says where its sockets are. */
+  readonly folder: string
+  readonly file: string
+  /** `{place}` becomes the folder of its sockets. */
+  readonly args: readonly string[]
+  /** It can be asked once this path exists; `{place}` as above. */
+  readonly ready: string
+  /** Its own pid file: a server that outlived its keeper is stopped before a new one starts. */
+  readonly pidFile: string
+  /** How long it stays when nobody uses it. */
+  readonly lingerMs: number
+}
+
+/** What the keeper says to each user, on one line. */
+export type FromKeeper = { ready: true; place: string } | { ready: false; message: string }

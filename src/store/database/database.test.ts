@@ -1,0 +1,112 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from './database.ts'
+
+// One server for the whole file: starting one takes a second.
+let folder = ''
+let database: Database
+const open = () => openDatabase({ folder, cache: join(folder, 'cache'), lingerMs: 200 })
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'kogu-db-'))
+  database = await open()
+})
+
+afterAll(async () => {
+  await database.close()
+  await gone(() => existsSync(join(folder, 'pg/postmaster.pid')))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const serverPid = (): number => Number(readFileSync(join(folder, 'pg/postmaster.pid'), 'utf8').split('\n')[0])
+
+async function gone(there: () => boolean): Promise<void> {
+  for (let wait = 0; there() && wait < 500; wait += 1) await new Promise(resolve => setTimeout(resolve, 20))
+}
+
+describe('the database', () => {
+  test('has every table of the requirements with its constraints', async () => {
+    const rows = await database.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
+    )
+    expect(rows.map(row => row.name)).toEqual(
+      expect.arrayContaining([
+        'agent_executions',
+        'agent_messages',
+        'agent_tool_permissions',
+        'agents',
+        'llm_providers',
+        'orchestration_runs',
+        'tool_executions',
+        'workflow_runs',
+        'workflows',
+      ]),
+    )
+    const indexes = await database.query<{ name: string }>(
+      "SELECT indexname AS name FROM pg_indexes WHERE indexname LIKE 'idx_%'",
+    )
+    expect(indexes.map(row => row.name)).toEqual(
+      expect.arrayContaining(['idx_tool_executions_execution_id', 'idx_agent_tool_permissions_agent_id']),
+    )
+    await expect(
+      database.query(
+        "INSERT INTO workflow_runs (workflow_id, workspace, task, status) SELECT gen_random_uuid(), '', '', 'odd'",
+      ),
+    ).rejects.toThrow(/check constraint/)
+  })
+
+  test('is shared: a second user finds the same server and the same rows', async () => {
+    const second = await open()
+    await database.query("INSERT INTO workflows (user_id, name) VALUES ('me', 'shared')")
+    expect(await second.query("SELECT name FROM workflows WHERE name = 'shared'")).toEqual([
+      { name: 'shared' },
+    ])
+    await second.close()
+  })
+
+  test('stays away from the network', async () => {
+    const [row] = await database.query<{ listen: string }>(
+      "SELECT current_setting('listen_addresses') AS listen",
+    )
+    expect(row?.listen).toBe('')
+  })
+
+  test('a server that is killed with SIGKILL is started again, and committed rows are there', async () => {
+    await database.query("INSERT INTO workflows (user_id, name) VALUES ('me', 'before the kill')")
+    process.kill(serverPid(), 'SIGKILL')
+    const rows = await database.query("SELECT name FROM workflows WHERE name = 'before the kill'")
+    expect(rows).toHaveLength(1)
+    await database.query("INSERT INTO workflows (user_id, name) VALUES ('me', 'after the kill')")
+  })
+
+  test('a transaction that fails leaves nothing behind', async () => {
+    await expect(
+      database.transaction(async ({ query }) => {
+        await query("INSERT INTO workflows (user_id, name) VALUES ('me', 'half')")
+        throw new Error('stop')
+      }),
+    ).rejects.toThrow('stop')
+    expect(await database.query("SELECT 1 FROM workflows WHERE name = 'half'")).toEqual([])
+  })
+
+  test('tables of a newer Kogu, or of another text, are refused', async () => {
+    await database.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (99, 'future', 'x')")
+    await expect(open()).rejects.toThrow('made by a newer Kogu (migration 99, future)')
+    await database.query('DELETE FROM schema_migrations WHERE version = 99')
+    await database.query("UPDATE schema_migrations SET checksum = 'other' || checksum WHERE version = 1")
+    await expect(open()).rejects.toThrow('another text of migration 1')
+    await database.query('UPDATE schema_migrations SET checksum = substr(checksum, 6) WHERE version = 1')
+  })
+
+  test('stops some time after its last user is gone', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'kogu-db-'))
+    const alone = await openDatabase({ folder: other, cache: join(other, 'cache'), lingerMs: 50 })
+    expect(existsSync(join(other, 'pg/postmaster.pid'))).toBe(true)
+    await alone.close()
+    await gone(() => existsSync(join(other, 'pg/postmaster.pid')))
+    expect(existsSync(join(other, 'pg/postmaster.pid'))).toBe(false)
+    rmSync(other, { recursive: true, force: true })
+  })
+})

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { ToolError } from '../../core/errors.ts'
+import type { ServerLease } from '../../sandbox/servers/shared-server.ts'
+import { DATABASE_USER, type EmbeddedOptions, useEmbeddedPostgres } from './embedded-postgres.ts'
+import { migrate } from './migrate.ts'
+
+// Plain `pg` with typed rows. Every statement of Kogu is fixed text in the file of its table, so that a query builder would
+// only add a second language; `pg` comes with DBOS anyway.
+
+/** One connection or the whole pool. */
+export interface Queries {
+  /** Rows as the caller's SQL makes them: the type is the caller's promise, kept by the test of its table. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+export interface Database extends Queries {
+  /** All or nothing. Not repeated by itself: `work` may have done other things meanwhile. */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  /** A connection of one's own, for advisory locks and notifications. */
+  connect(): Promise<pg.Client>
+  readonly pool: pg.Pool
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions extends EmbeddedOptions {
+  /** One's own server; otherwise the embedded one. */
+  readonly url?: string
+}
+
+/** Opens the database, starts the embedded server when there is none, and brings the tables up to date. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const server = createServer(options)
+  await server.find()
+  const pool = new pg.Pool({ ...server.address(), max: 10 })
+  server.onMove(address => Object.assign(pool.options, address))
+  // Without a listener, a connection that breaks while idle would end the process.
+  pool.on('error', () => undefined)
+  const database: Database = {
+    pool,
+    query: (text, values) => retry(() => runQuery(pool, text, values), server),
+    async transaction(work) {
+      const client = await retry(() => pool.connect(), server)
+      try {
+        await client.query('BEGIN')
+        const result = await work({ query: (text, values) => runQuery(client, text, values) })
+        await client.query('COMMIT')
+        client.release()
+        return result
+      } catch (error) {
+        // Closing the connection ends the transaction, also where it can no longer be told so.
+        client.release(true)
+        throw error
+      }
+    },
+    async connect() {
+      return retry(async () => {
+        const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
+        client.on('error', () => undefined)
+        await client.connect()
+        return client
+      }, server)
+    },
+    async close() {
+      await pool.end()
+      server.release()
+    },
+  }
+  try {
+    await migrate(database)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** A worker on another machine that is cut off must lose its lock in minutes, not hours. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const
+
+interface Server {
+  /** Finds it, also again when it was started anew in another place. */
+  find(): Promise<void>
+  onMove(listener: (address: pg.ClientConfig) => void): void
+  address(): pg.ClientConfig
+  release(): void
+}
+
+function createServer(options: DatabaseOptions): Server {
+  const { url } = options
+  if (url !== undefined) {
+    const address = { connectionString: url, application_name: 'kogu' }
+    const nothing = () => undefined
+    return { find: async () => undefined, onMove: nothing, address: () => address, release: nothing }
+  }
+  let lease: ServerLease | undefined
+  const moved: { listener?: (address: pg.ClientConfig) => void } = {}
+  const address = (): pg.ClientConfig => ({
+    host: lease?.place ?? '',
+    user: DATABASE_USER,
+    database: 'postgres',
+    application_name: 'kogu',
+  })
+  return {
+    async find() {
+      lease?.release()
+      lease = await useEmbeddedPostgres(options)
+      moved.listener?.(address())
+    },
+    onMove: listener => {
+      moved.listener = listener
+    },
+    address,
+    release: () => lease?.release(),
+  }
+}
+
+async function runQuery<Row>(
+  on: pg.Pool | pg.PoolClient,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  // What the statement returns is the caller's promise; see Queries.
+  return (await on.query(text, [...values])).rows as Row[]
+}
+
+const RETRY_MS = 20_000
+const LONGEST_PAUSE = 640
+
+/**
+ * A server that was killed is back within a second or two. Statements are written so that doing one twice is the same as
+ * doing it once: an answer that was lost on the way does not tell whether it was done.
+ */
+async function retry<T>(work: () => Promise<T>, server: Server): Promise<T> {
+  const deadline = Date.now() + RETRY_MS
+  for (let pause = 20; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error
+      if (Date.now() > deadline) throw unreachable(error)
+      await sleep(pause)
+      if (pause === LONGEST_PAUSE) await server.find()
+    }
+  }
+}
+
+const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '53300'])
+const LOST_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT'])
+
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return LOST.has(code) || LOST_SOCKET.has(code) || /Connection terminated/i.test(error.message)
+}
+
+function unreachable(error: unknown): ToolError {
+  const detail = error instanceof Error ? error.message : String(error)
+  return new ToolError('failed', `The database cannot be reached: ${detail}`, {
+    hint: 'See: kogu doctor',
+    cause: error,
+  })
+}

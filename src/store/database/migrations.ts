@@ -1,0 +1,14 @@
+import { AGENTS } from './migrations/0001-agents.ts'
+import { RUNS } from './migrations/0002-runs.ts'
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** In order, forward only. The text of one that was released never changes: its checksum is compared at every start. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'agents', sql: AGENTS },
+  { version: 2, name: 'runs', sql: RUNS },
+]
