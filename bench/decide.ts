@@ -105,7 +105,8 @@ function toRequest(
   const run = createRun('run_bench')
   const parsed = validateInput(entry.tool, input)
   const access = entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
-  return { tool: entry.tool, input: parsed, access, risk: entry.risk, cwd: workspace, run, agent: undefined }
+  const { tool, fingerprint, risk } = entry
+  return { tool, fingerprint, input: parsed, access, risk, cwd: workspace, run, agent: undefined }
 }
 
 async function measureDryRun(some: TemporaryRuntime, many: TemporaryRuntime): Promise<Row[]> {

@@ -62,7 +62,11 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const registry = new Registry()
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
-  const builtin = [...fileTools, runCommandTool(commands, RESTRICTED_COMMANDS), ...backgroundTools(commands)]
+  const builtin = [
+    ...fileTools,
+    runCommandTool(commands, RESTRICTED_COMMANDS),
+    ...backgroundTools(commands),
+  ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
@@ -234,6 +238,7 @@ async function createParts(
       redactText: redactor.text,
     },
     async close() {
+      await registry.close()
       if (locks.isMade()) locks.value.close()
       if (undo.isMade()) await undo.value.close()
       if (sandbox.isMade() && typeof sandbox.value !== 'string') sandbox.value.close()

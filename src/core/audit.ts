@@ -31,6 +31,8 @@ export interface CallFinished {
   /** Canonical name, when the tool is known. */
   tool: string
   provider?: string
+  /** Of what the tool claimed to be. */
+  fingerprint?: string
   /** What the tool said it would touch; with it a decision can be made again under other rules. */
   access?: readonly Access[]
   mode?: Mode

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { onceApprover } from './approval.ts'
 import { callTool, explainCall } from './call.ts'
 import { ProviderUnavailable, ToolError } from './errors.ts'
+import { localProvider } from './provider.ts'
 import { createTestRuntime, echo, testCall, toolNamed } from './testing.ts'
 
 describe('a call', () => {
@@ -249,14 +250,11 @@ describe('a provider that becomes unavailable', () => {
     const { runtime } = await createTestRuntime({
       tools: [{ ...echo, run: async () => ({ text: 'from below' }) }],
     })
-    await runtime.registry.add({
-      id: 'above',
-      displayName: 'Above',
-      priority: 10,
-      isAvailable: () => true,
-      discoverTools: () => [toolNamed('echo', { overrides: 'echo' })],
-      execute: () => Promise.reject(new ProviderUnavailable('gone')),
+    const above = toolNamed('echo', {
+      overrides: 'echo',
+      run: () => Promise.reject(new ProviderUnavailable('gone')),
     })
+    await runtime.registry.add(localProvider('above', 'Above', 10, [above]))
     const result = await callTool(runtime, testCall('echo', { text: 'x' }))
     expect(result).toMatchObject({ ok: true, text: 'from below' })
   })
@@ -265,7 +263,7 @@ describe('a provider that becomes unavailable', () => {
     const failing = { ...echo, run: () => Promise.reject(new ProviderUnavailable('gone')) }
     const { runtime } = await createTestRuntime({ tools: [failing] })
     const result = await callTool(runtime, testCall('echo', { text: 'x' }))
-    expect(result.error?.message).toContain('No provider')
+    expect(result.error?.message).toBe("No provider of 'echo' is available now: test is down: gone.")
   })
 
   test('is not tried elsewhere when its tool merely failed', async () => {

@@ -129,7 +129,7 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
     } catch (error) {
       if (error instanceof ProviderUnavailable && progress.entry !== undefined) {
         // It has done nothing yet: the next provider's tool goes through all the steps by itself.
-        runtime.registry.markUnavailable(progress.entry.provider)
+        runtime.registry.markUnavailable(progress.entry.provider, error.message)
         continue
       }
       return toToolError(error)
@@ -183,6 +183,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     tool,
     input,
     access,
+    fingerprint: entry.fingerprint,
     risk: entry.risk,
     cwd: call.cwd,
     run: call.run,
@@ -216,7 +217,7 @@ async function run(
   const started = performance.now()
   try {
     const context = toContext(runtime, call, prepared, opened, limit.signal)
-    const work = entry.provider.execute(entry.tool, request.input, context)
+    const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
       // A tool that is told to stop gets a moment to do so: what it changes until then belongs to this call.
       if (limit.signal.aborted) await Promise.race([work.catch(() => undefined), moment()])
@@ -327,7 +328,9 @@ function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, re
     call: call.id,
     run: call.run.id,
     tool: result.tool,
-    ...(progress.entry === undefined ? {} : { provider: progress.entry.provider.id }),
+    ...(progress.entry === undefined
+      ? {}
+      : { provider: progress.entry.provider.id, fingerprint: progress.entry.fingerprint }),
     ...(progress.access === undefined ? {} : { access: progress.access }),
     ...(progress.mode === undefined ? {} : { mode: progress.mode }),
     ok: result.ok,

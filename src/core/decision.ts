@@ -55,6 +55,8 @@ export interface Agent {
 
 export interface JudgeRequest {
   readonly tool: AnyTool
+  /** Of what the tool claims to be; a grant holds for no other. */
+  readonly fingerprint: string
   readonly input: Readonly<Record<string, unknown>>
   readonly access: readonly Access[]
   readonly risk: Risk

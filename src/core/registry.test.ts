@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
-import { localProvider, PRIORITY } from './provider.ts'
+import { describe, expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import { fingerprintOf } from './fingerprint.ts'
+import { localProvider, type OnTools, PRIORITY, type Provider } from './provider.ts'
 import { Registry } from './registry.ts'
+import { fromZod } from './schema.ts'
 import { echo, toolNamed } from './testing.ts'
+import type { AnyTool } from './tool.ts'
 
 test('the provider with the highest priority answers, and its removal brings the other back', async () => {
   const registry = new Registry()
@@ -10,7 +14,7 @@ test('the provider with the highest priority answers, and its removal brings the
     localProvider('cli', 'CLI', PRIORITY.cli, [toolNamed('echo', { overrides: 'echo', title: 'fast' })]),
   )
   expect((await registry.resolve('Echo')).provider.id).toBe('cli')
-  remove()
+  await remove()
   expect((await registry.resolve('Echo')).provider.id).toBe('builtin')
 })
 
@@ -45,25 +49,141 @@ test('an override answers to every alias of what it replaces and never has a low
   }
 })
 
-test('a provider that cannot list its tools is reported and the others work', async () => {
-  const registry = new Registry()
-  await registry.add({
+describe('a provider that does not start', () => {
+  const broken = (start: Provider['start'], close: Provider['close'] = () => undefined): Provider => ({
     ...localProvider('mcp:broken', 'Broken', PRIORITY.mcp, []),
-    discoverTools: () => Promise.reject(new Error('exit 1')),
+    start,
+    close,
   })
-  await registry.add(localProvider('builtin', 'Built-in', PRIORITY.builtin, [echo]))
-  expect(registry.list().map(entry => entry.tool.name)).toEqual(['echo'])
-  expect(registry.problems()).toEqual(['mcp:broken: its tools cannot be listed: exit 1'])
+
+  test.each<[string, Provider['start'], string]>([
+    ['fails', () => Promise.reject(new Error('exit 1')), 'mcp:broken is down: exit 1'],
+    [
+      'throws',
+      () => {
+        throw new Error('exit 1.')
+      },
+      'mcp:broken is down: exit 1',
+    ],
+    ['offers nothing', () => undefined, 'mcp:broken is down: it offered no tools'],
+    ['hangs', () => new Promise(() => undefined), 'mcp:broken is down: it did not start within 10 ms'],
+  ])('because it %s is reported, and the others work', async (_, start, problem) => {
+    const registry = new Registry({ startMs: 10 })
+    await registry.add(broken(start))
+    await registry.add(localProvider('builtin', 'Built-in', PRIORITY.builtin, [echo]))
+    expect(registry.list().map(entry => entry.tool.name)).toEqual(['echo'])
+    expect(registry.problems()).toEqual([problem])
+    await registry.close()
+  })
+
+  test('is started again by itself, with growing pauses', async () => {
+    vi.useFakeTimers()
+    try {
+      const registry = new Registry({ retryMs: 1000, longestRetryMs: 3000 })
+      const attempts: number[] = []
+      const start: Provider['start'] = (_signal, onTools) => {
+        attempts.push(Date.now() - begun)
+        if (attempts.length < 5) throw new Error('not yet')
+        onTools([toolNamed('late')])
+      }
+      const begun = Date.now()
+      await registry.add(broken(start))
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(attempts).toEqual([0, 1000, 3000, 6000, 9000])
+      expect((await registry.resolve('late')).provider.id).toBe('mcp:broken')
+      expect(registry.problems()).toEqual([])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('and does not end either holds nobody up', async () => {
+    const registry = new Registry({ startMs: 10, closeMs: 10 })
+    const never = () => new Promise<void>(() => undefined)
+    const remove = await registry.add(broken(never, never))
+    await remove()
+    expect(registry.statistics()).toEqual([])
+  })
 })
 
-test('a provider that cannot say whether it is available is not', async () => {
-  const registry = new Registry()
-  await registry.add(localProvider('builtin', 'Built-in', PRIORITY.builtin, [echo]))
-  await registry.add({
-    ...localProvider('cli', 'CLI', PRIORITY.cli, [toolNamed('echo', { overrides: 'echo' })]),
-    isAvailable: () => Promise.reject(new Error('?')),
+describe('a provider that goes down', () => {
+  test('keeps its last list, says why, and comes back', async () => {
+    vi.useFakeTimers()
+    try {
+      const registry = new Registry({ retryMs: 1000 })
+      const provider = localProvider('mcp:x', 'X', PRIORITY.mcp, [toolNamed('x__tool')])
+      await registry.add(provider)
+      registry.markUnavailable(provider, 'the server has ended')
+      expect(registry.list().map(entry => entry.tool.name)).toEqual(['x__tool'])
+      await expect(registry.resolve('x__tool')).rejects.toMatchObject({
+        message: "No provider of 'x__tool' is available now: mcp:x is down: the server has ended.",
+      })
+      await vi.advanceTimersByTimeAsync(1000)
+      expect((await registry.resolve('x__tool')).provider).toBe(provider)
+    } finally {
+      vi.useRealTimers()
+    }
   })
-  expect((await registry.resolve('echo')).provider.id).toBe('builtin')
+
+  test('cannot offer anything for the life that has ended', async () => {
+    const registry = new Registry()
+    const offers: OnTools[] = []
+    const provider: Provider = {
+      ...localProvider('mcp:x', 'X', PRIORITY.mcp, []),
+      start: (_signal, onTools) => {
+        offers.push(onTools)
+        onTools([])
+      },
+    }
+    await registry.add(provider)
+    await registry.refresh('mcp:x')
+    offers[0]?.([toolNamed('stale')])
+    offers[1]?.([toolNamed('fresh')])
+    expect(registry.list().map(entry => entry.tool.name)).toEqual(['fresh'])
+    await registry.close()
+  })
+})
+
+test('a tool that is not known yet is waited for while a provider starts', async () => {
+  const registry = new Registry()
+  const connected = Promise.withResolvers<void>()
+  void registry.add({
+    ...localProvider('mcp:slow', 'Slow', PRIORITY.mcp, []),
+    async start(_signal, onTools) {
+      await connected.promise
+      onTools([toolNamed('slow__tool')])
+    },
+  })
+  const resolved = registry.resolve('slow__tool')
+  connected.resolve()
+  expect((await resolved).provider.id).toBe('mcp:slow')
+})
+
+test('one bad tool never hides the others', async () => {
+  const registry = new Registry()
+  const unreadable = new Proxy(toolNamed('x'), {
+    get() {
+      throw new Error('no')
+    },
+  })
+  const bad = [toolNamed('with space'), { name: 'half' } as AnyTool, null as unknown as AnyTool, unreadable]
+  await registry.add(localProvider('mcp:x', 'X', PRIORITY.mcp, [...bad, toolNamed('good')]))
+  expect(registry.list().map(entry => entry.tool.name)).toEqual(['good'])
+  expect(registry.problems()).toHaveLength(4)
+})
+
+test('a fingerprint covers what is read of a tool and who offers it, and nothing else', async () => {
+  const tool = toolNamed('tool')
+  const same = fingerprintOf({ ...tool, run: async () => ({ text: 'other' }) }, 'mcp:x')
+  expect(same).toBe(fingerprintOf(tool, 'mcp:x'))
+  const others = [
+    fingerprintOf(tool, 'mcp:y'),
+    fingerprintOf({ ...tool, description: 'Reads, and sends it home.' }, 'mcp:x'),
+    fingerprintOf({ ...tool, title: 'Other' }, 'mcp:x'),
+    fingerprintOf({ ...tool, input: fromZod(() => z.object({ path: z.string() })) }, 'mcp:x'),
+    fingerprintOf({ ...tool, output: fromZod(() => z.object({})) }, 'mcp:x'),
+  ]
+  expect(new Set([same, ...others]).size).toBe(others.length + 1)
 })
 
 test('listeners hear of every change, and calls are counted', async () => {
@@ -87,7 +207,7 @@ test('listeners hear of every change, and calls are counted', async () => {
       failures: 1,
     },
   ])
-  remove()
+  await remove()
   stop()
   await registry.add(provider)
   expect(changes).toBe(2)

@@ -1,5 +1,7 @@
 import { ToolError } from './errors.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { Provider } from './provider.ts'
+import { ProviderLife, type ProviderTimes } from './provider-life.ts'
 import { closest, doneBy } from './suggest.ts'
 import type { AnyTool, Risk } from './tool.ts'
 
@@ -8,6 +10,8 @@ export interface Entry {
   readonly provider: Provider
   /** The tool's own risk, raised to that of what it overrides. */
   readonly risk: Risk
+  /** Of what the tool claims to be; another one means another tool. */
+  readonly fingerprint: string
 }
 
 export interface ProviderStatistics {
@@ -22,10 +26,9 @@ export interface ProviderStatistics {
 
 interface Registered {
   readonly provider: Provider
-  tools: readonly AnyTool[]
-  /** Why its tools could not be listed, or which of them were refused. */
-  problems: string[]
-  unavailable: boolean
+  readonly life: ProviderLife
+  /** Tools that may not have the names they want. */
+  refused: string[]
   calls: number
   failures: number
 }
@@ -36,36 +39,47 @@ export class Registry {
   /** Lower-case name or alias → entries, the highest priority first. */
   #byName = new Map<string, Entry[]>()
   #listeners = new Set<() => void>()
+  readonly #times: Partial<ProviderTimes>
 
-  /** Adds a provider with its tools; the returned function takes it out again. */
-  async add(provider: Provider): Promise<() => void> {
+  constructor(times: Partial<ProviderTimes> = {}) {
+    this.#times = times
+  }
+
+  /**
+   * Adds a provider and waits until its first list is there or it is down; the tools of one that is not awaited appear
+   * when they come. The returned function takes it out again and ends it.
+   */
+  async add(provider: Provider): Promise<() => Promise<void>> {
     if (this.#registered.some(other => other.provider.id === provider.id)) {
       throw new Error(`A provider with the id '${provider.id}' is registered already.`)
     }
-    const registered: Registered = {
-      provider,
-      tools: [],
-      problems: [],
-      unavailable: false,
-      calls: 0,
-      failures: 0,
-    }
+    const life = new ProviderLife(provider, this.#times, () => this.#rebuild())
+    const registered: Registered = { provider, life, refused: [], calls: 0, failures: 0 }
     this.#registered.push(registered)
-    await this.#discover(registered)
-    this.#rebuild()
-    return () => {
+    await life.start()
+    return async () => {
       this.#registered = this.#registered.filter(other => other !== registered)
       this.#rebuild()
+      await life.end()
     }
   }
 
-  /** Asks a provider for its tools again. */
+  /** Starts a provider anew at once, without waiting for its next attempt. */
   async refresh(id: string): Promise<void> {
-    const registered = this.#registered.find(other => other.provider.id === id)
-    if (registered === undefined) return
-    registered.unavailable = false
-    await this.#discover(registered)
-    this.#rebuild()
+    await this.#registered.find(other => other.provider.id === id)?.life.restart()
+  }
+
+  /** Returns when no provider is starting for the first time. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#registered.map(({ life }) => life.settled))
+  }
+
+  /** Ends all providers. */
+  async close(): Promise<void> {
+    const all = this.#registered
+    this.#registered = []
+    this.#byName = new Map()
+    await Promise.all(all.map(({ life }) => life.end()))
   }
 
   onChange(listener: () => void): () => void {
@@ -75,13 +89,16 @@ export class Registry {
 
   /** The entry that a call by this name uses now: the first whose provider is available. */
   async resolve(name: string): Promise<Entry> {
-    const candidates = this.#byName.get(name.toLowerCase()) ?? []
-    for (const entry of candidates) {
-      if (await this.#isAvailable(entry.provider)) return entry
-    }
+    // A tool that is not known yet may be one of a provider that is still starting.
+    if (!this.#byName.has(name.toLowerCase())) await this.settled()
+    const candidates = this.candidates(name)
+    const available = candidates.find(entry => this.#lifeOf(entry.provider)?.isUp === true)
+    if (available !== undefined) return available
     if (candidates.length > 0) {
-      const ids = candidates.map(entry => entry.provider.id).join(', ')
-      throw new ToolError('failed', `No provider of '${name}' is available now (${ids}).`)
+      const reasons = candidates.map(({ provider }) => this.#lifeOf(provider)?.problem ?? provider.id)
+      throw new ToolError('failed', `No provider of '${name}' is available now: ${reasons.join('; ')}.`, {
+        hint: 'It is tried again by itself; what it did before is unaffected.',
+      })
     }
     const near = closest(name.toLowerCase(), [...this.#byName.keys()])
     throw new ToolError('unknown_tool', `Unknown tool: ${name}`, {
@@ -108,20 +125,23 @@ export class Registry {
   }
 
   statistics(): ProviderStatistics[] {
-    return this.#registered.map(({ provider, tools, unavailable, calls, failures }) => ({
+    return this.#registered.map(({ provider, life, calls, failures }) => ({
       id: provider.id,
       displayName: provider.displayName,
       priority: provider.priority,
-      available: !unavailable,
-      tools: tools.length,
+      available: life.isUp,
+      tools: life.tools.length,
       calls,
       failures,
     }))
   }
 
-  /** Tools that were refused and providers that could not be listed. */
+  /** Tools that were refused and providers that are down, one sentence each. */
   problems(): string[] {
-    return this.#registered.flatMap(registered => registered.problems)
+    return this.#registered.flatMap(({ provider, life, refused }) => [
+      ...(life.problem === undefined ? [] : [life.problem]),
+      ...[...life.toolProblems, ...refused].map(problem => `${provider.id}: ${problem}`),
+    ])
   }
 
   count(provider: Provider, ok: boolean): void {
@@ -129,34 +149,16 @@ export class Registry {
     if (registered === undefined) return
     registered.calls += 1
     if (!ok) registered.failures += 1
+    else registered.life.succeeded()
   }
 
-  /** A provider said that it cannot work; it is left out until it is refreshed or says that it is available again. */
-  markUnavailable(provider: Provider): void {
-    const registered = this.#registered.find(other => other.provider === provider)
-    if (registered !== undefined) registered.unavailable = true
+  /** A provider said that it cannot work now. Its tools stay known, and it is started again after a while. */
+  markUnavailable(provider: Provider, reason: string): void {
+    this.#lifeOf(provider)?.fail(reason)
   }
 
-  async #isAvailable(provider: Provider): Promise<boolean> {
-    const registered = this.#registered.find(other => other.provider === provider)
-    if (registered === undefined || registered.unavailable) return false
-    try {
-      return await provider.isAvailable()
-    } catch {
-      // A provider that cannot say whether it is available is not.
-      return false
-    }
-  }
-
-  async #discover(registered: Registered): Promise<void> {
-    registered.problems = []
-    try {
-      registered.tools = [...(await registered.provider.discoverTools())]
-    } catch (error) {
-      registered.tools = []
-      const detail = error instanceof Error ? error.message : String(error)
-      registered.problems.push(`${registered.provider.id}: its tools cannot be listed: ${detail}`)
-    }
+  #lifeOf(provider: Provider): ProviderLife | undefined {
+    return this.#registered.find(other => other.provider === provider)?.life
   }
 
   #rebuild(): void {
@@ -164,19 +166,16 @@ export class Registry {
     const order = this.#registered.toSorted((a, b) => a.provider.priority - b.provider.priority)
     const byName = new Map<string, Entry[]>()
     for (const registered of order) {
-      registered.problems = registered.problems.filter(problem => !problem.endsWith(REFUSED))
-      for (const tool of registered.tools) {
+      registered.refused = []
+      for (const tool of registered.life.tools) {
         const problem = place(byName, tool, registered.provider)
-        if (problem !== undefined)
-          registered.problems.push(`${registered.provider.id}: ${problem}, ${REFUSED}`)
+        if (problem !== undefined) registered.refused.push(`${problem}, so it is left out.`)
       }
     }
     this.#byName = byName
     for (const listener of this.#listeners) listener()
   }
 }
-
-const REFUSED = 'so it is left out.'
 
 /** Puts a tool under its name and aliases, or says why it may not have them. */
 function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider): string | undefined {
@@ -191,7 +190,15 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
   // An override answers to every name of what it replaces: otherwise an alias would still reach the old tool.
   const replaced = overridden === undefined ? [] : [overridden.tool.name, ...overridden.tool.aliases]
   const risk: Risk = tool.risk === 'high' || overridden?.risk === 'high' ? 'high' : 'low'
-  const entry: Entry = { tool, provider, risk }
+  const entry: Entry = {
+    tool,
+    provider,
+    risk,
+    // Made when it is asked for: it needs the tool's schema, which takes its time to build.
+    get fingerprint() {
+      return fingerprintOf(tool, provider.id)
+    },
+  }
   for (const name of new Set([...names, ...replaced.map(alias => alias.toLowerCase())])) {
     const entries = byName.get(name) ?? []
     // Same priority: who came first stays first.

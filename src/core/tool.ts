@@ -85,6 +85,8 @@ export interface Tool<Input = unknown> {
   readonly output?: Schema
   /** Parameters whose values are not put on record: they are there to hold secrets. */
   readonly unrecorded?: readonly string[]
+  /** It changes only with Kogu itself, so its name is all of its fingerprint. */
+  readonly isPartOfKogu?: true
   /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
   readonly overrides?: string
   access(input: Input, context: AccessContext): Access[]

@@ -326,6 +326,21 @@ describe('grants', () => {
     expect(judge(always, 'run_command', run('npm test')).preview?.grants).toEqual([])
   })
 
+  test('a grant does not cover a tool that has changed since, and a permanent no still does', async () => {
+    for (const kind of ['permanent', 'deny-permanently'] as const) {
+      const engine = createTestEngine()
+      const access: Access = { kind: 'custom', name: 'mcp', details: 'github: create_issue' }
+      const request = engine.request('github__create_issue', access, { fingerprint: 'as it was' })
+      const judgement = await engine.engine.judge(request)
+      const grant = judgement.preview?.grants[1]?.id ?? ''
+      await engine.engine.settle(request, judgement, { kind, user: 'kim', grant })
+      const changed = await engine.engine.judge({ ...request, fingerprint: 'other' })
+      const isNo = kind === 'deny-permanently'
+      expect((await engine.engine.judge(request)).decision.outcome).toBe(isNo ? 'deny' : 'allow')
+      expect(changed.decision.outcome).toBe(isNo ? 'deny' : 'ask')
+    }
+  })
+
   test('a permanent no is remembered', async () => {
     const engine = createTestEngine()
     const request = engine.request('run_command', run('npm test'))

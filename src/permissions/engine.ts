@@ -173,7 +173,14 @@ function scopeOf(options: EngineOptions, agent: Agent | undefined): ScopeContext
 function isInForce(grant: Grant, request: JudgeRequest, options: EngineOptions): boolean {
   if (grant.workspace !== options.workspace) return false
   if (grant.scope === 'session' && grant.run !== request.run.id) return false
+  if (grant.decision === 'allow' && isOfAnotherTool(grant, request)) return false
   return grant.expiresAt === undefined || options.now() < Date.parse(grant.expiresAt)
+}
+
+/** The tool has changed since. A grant of files or hosts still covers other tools: it was given for the resource. */
+function isOfAnotherTool({ tool }: Grant, request: JudgeRequest): boolean {
+  if (tool === undefined) return request.tool.isPartOfKogu !== true
+  return tool.name === request.tool.name && tool.fingerprint !== request.fingerprint
 }
 
 function deniedByGrant(
@@ -297,6 +304,7 @@ function toGrants(
     workspace: options.workspace,
     ...(answer.kind === 'session' ? { run: request.run.id } : {}),
     spec,
+    tool: { name: request.tool.name, fingerprint: request.fingerprint },
     createdAt: new Date(now).toISOString(),
     ...(answer.kind === 'permanent' ? { expiresAt: new Date(now + options.rememberMs).toISOString() } : {}),
     user: answer.user,

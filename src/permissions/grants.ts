@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { dirname } from 'node:path'
+import { canonicalJson } from '../core/canonical-json.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
@@ -17,6 +18,8 @@ export interface Grant {
   /** The run it holds for, when it is a session grant. */
   readonly run?: string
   readonly spec: GrantSpec
+  /** The tool it was given for, as that tool was then. Once the tool claims to be something else, it is not covered. */
+  readonly tool?: { readonly name: string; readonly fingerprint: string }
   readonly createdAt: string
   readonly expiresAt?: string
   readonly user: string
@@ -103,7 +106,7 @@ export function offerGrants(asked: readonly Item[], request: JudgeRequest, works
 
 /** Identifies a call for an exact grant. The folder counts: `rm -r build` elsewhere is another call. */
 function callDigest(request: JudgeRequest): string {
-  return hash('sha256', JSON.stringify([request.tool.name, request.cwd, sortKeys(request.input)]))
+  return hash('sha256', canonicalJson([request.tool.name, request.cwd, request.input]))
 }
 
 function coversCommand(spec: GrantSpec & { kind: 'command' }, analysis: CommandAnalysis): boolean {
@@ -191,11 +194,4 @@ function summarize(request: JudgeRequest): string {
   const { command, path, url } = request.input
   const subject = [command, path, url].find(value => typeof value === 'string')
   return typeof subject === 'string' ? `${request.tool.name} ${subject}` : request.tool.name
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]))
 }

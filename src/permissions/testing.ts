@@ -53,6 +53,7 @@ export function createTestEngine(
     grants,
     request: (name, access, more = {}) => ({
       tool: toolNamed(name),
+      fingerprint: name,
       input: {},
       access: [access].flat() as Access[],
       risk: 'high',

@@ -76,6 +76,7 @@ function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {
   return {
     // Only the name of the tool is looked at.
     tool: { name } as AnyTool,
+    fingerprint: '',
     input: {},
     access: [],
     risk: 'high',

@@ -74,6 +74,7 @@ function toRequest(
   if (entry === undefined || finished.access === undefined || isRedacted(finished.access)) return undefined
   return {
     tool: entry.tool,
+    fingerprint: entry.fingerprint,
     // Recorded as it was validated: an object.
     input: started.input as Record<string, unknown>,
     access: finished.access,
