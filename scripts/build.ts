@@ -32,14 +32,14 @@ const readOnlyNamedBuiltins: Plugin = {
  */
 const FILES = [
   // Not with the others: the spawn helper starts in each process that starts programs, and loads nothing else.
-  { name: 'inherited', test: /src.sandbox.inherited\.ts$/, priority: 5 },
+  { name: 'inherited', test: /src.sandbox.processes.inherited\.ts$/, priority: 5 },
   // Before code is cached, so no more than that takes.
   { name: 'main', test: /src.(cli.compiled-code|config.environment)\.ts$/, priority: 4 },
   { name: 'run', test: /src.cli.run\.ts$/, priority: 3 },
   // The supervisor of background commands needs it without the rest.
   {
     name: 'sandbox',
-    test: /src.sandbox.(?!spawn-helper|supervisor|network-relay|server-keeper)/,
+    test: /src.sandbox.(?!.*(spawn-helper|supervisor|network-relay|server-keeper)\.ts$)/,
     priority: 2,
   },
   { name: 'runtime', test: /src.cli.open-runtime\.ts$/, priority: 1 },
