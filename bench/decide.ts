@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'unbash'
+import { noApprover } from '../src/core/approval.ts'
 import type { JudgeRequest } from '../src/core/decision.ts'
 import { validateInput } from '../src/core/input.ts'
 import { createRedactor } from '../src/core/redact.ts'
@@ -102,18 +103,26 @@ function toRequest(
 ): JudgeRequest {
   const [entry] = runtime.registry.candidates(name)
   if (entry === undefined) throw new Error(`There is no tool '${name}'.`)
-  const run = createRun('run_bench')
+  const run = createRun('run_bench', {
+    authority: runtime.authority,
+    approver: noApprover('this is a benchmark'),
+  })
   const parsed = validateInput(entry.tool, input)
   const access = entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
   const { tool, fingerprint, risk } = entry
-  return { tool, fingerprint, input: parsed, access, risk, cwd: workspace, run, agent: undefined }
+  return { tool, fingerprint, input: parsed, access, risk, cwd: workspace, run }
 }
 
 async function measureDryRun(some: TemporaryRuntime, many: TemporaryRuntime): Promise<Row[]> {
   await recordCalls(some.runtime)
   const calls = () => readCalls({ directory: some.runtime.places.audit })
   const decideAgain = async ({ runtime }: TemporaryRuntime): Promise<void> => {
-    const report = await dryRun(calls(), runtime.permissions, name => runtime.registry.candidates(name)[0])
+    const report = await dryRun(
+      calls(),
+      runtime.permissions,
+      name => runtime.registry.candidates(name)[0],
+      runtime.authority,
+    )
     if (report.calls !== RECORDED_CALLS || report.notComparable > 0) {
       throw new Error(`Of ${report.calls} calls, ${report.notComparable} could not be compared.`)
     }

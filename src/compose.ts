@@ -5,8 +5,9 @@ import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { toolSettings } from './config/schema.ts'
-import { type Approver, withTimeout } from './core/approval.ts'
+import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
+import { type Authority, fullAuthority, READING_COMMANDS } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import type { Hooks } from './core/hooks.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
@@ -16,6 +17,7 @@ import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
+import { type AnyTool, answersToAny } from './core/tool.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
@@ -45,11 +47,14 @@ import { openUndoStore, type UndoStore } from './workspace/undo/undo-store.ts'
 export interface RuntimeOptions {
   readonly loaded: LoadedConfig
   readonly environment: Environment
+  /** Answers for runs that bring no approver of their own. */
   readonly approver: Approver
 }
 
 export interface Parts {
   readonly calls: CallRuntime
+  /** Of runs without a parent. */
+  readonly authority: Authority
   readonly places: Places
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
@@ -64,7 +69,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const commands = createCommandParts(options, shared)
   const builtin = [
     ...fileTools,
-    runCommandTool(commands, RESTRICTED_COMMANDS),
+    runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
@@ -72,9 +77,6 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   }
   return { registry, parts: await createParts(options, registry, shared) }
 }
-
-/** What a call in the restricted profile may start, and nothing else. */
-const RESTRICTED_COMMANDS = ['ls', 'cat', 'head', 'wc', 'find', 'grep', 'tree']
 
 interface Shared {
   readonly places: Places
@@ -176,7 +178,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 
 /** Everything a call works with. */
 async function createParts(
-  { loaded, environment, approver }: RuntimeOptions,
+  { loaded, environment }: RuntimeOptions,
   registry: Registry,
   { places, redactor, processes, undo, sandbox }: Shared,
 ): Promise<Parts> {
@@ -191,11 +193,9 @@ async function createParts(
   const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
   const rules = await compileRules(loaded, registry, realPathOf(environment.home))
   const grants = openGrantsFile(places.grants)
-  const disabled = disabledTools(loaded, registry)
   const permissions = createEngine({
     workspace: workspace.root,
     home: realPathOf(environment.home),
-    mode: config.mode,
     fallback: config.permissions.default,
     rules,
     grants,
@@ -211,6 +211,7 @@ async function createParts(
     audit.record(event)
   }
   return {
+    authority: fullAuthority(workspace.root, config.mode),
     places,
     rules,
     grants,
@@ -219,12 +220,11 @@ async function createParts(
       workspace: workspace.root,
       registry,
       permissions,
-      approver: withTimeout(approver, config.permissions.approval_timeout),
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       processes,
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
-      isEnabled: name => !disabled.has(name),
+      isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>
         createScopedFs({
           cwd: call.cwd,
@@ -248,15 +248,10 @@ async function createParts(
   }
 }
 
-/** Tools that the configuration switches off, under any of their names. */
-function disabledTools({ config }: LoadedConfig, registry: Registry): Set<string> {
-  const off = registry
-    .list()
-    .map(entry => entry.tool)
-    .filter(({ name, aliases }) =>
-      [name, ...aliases].some(each => toolSettings(config, each).enabled === false),
-    )
-  return new Set(off.map(tool => tool.name))
+/** Whether the configuration leaves a tool on, under every one of its names. Asked for each call: tools come late. */
+function enabledTools({ config }: LoadedConfig): (tool: AnyTool) => boolean {
+  const off = Object.keys(config.tools).filter(name => toolSettings(config, name).enabled === false)
+  return off.length === 0 ? () => true : tool => !answersToAny(tool, off)
 }
 
 /** The person's own programs: they run outside the sandbox, with the person's environment. */

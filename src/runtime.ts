@@ -4,12 +4,15 @@ import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose.ts'
 import type { Access } from './core/access.ts'
+import { withTimeout } from './core/approval.ts'
+import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
-import type { Agent, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import type { DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { toToolError } from './core/errors.ts'
+import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
 import { isInside } from './core/real-path.ts'
 import type { Registry } from './core/registry.ts'
-import { createRun, type Run } from './core/run.ts'
+import type { Run } from './core/run.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -30,9 +33,8 @@ export interface CallRequest {
   readonly tool: string
   readonly input: unknown
   readonly cwd?: string
-  /** Calls of one run share what was read; absent: a run of its own. */
+  /** Calls of one run share its authority and what was read. Defaults to a run of its own. */
   readonly run?: string
-  readonly agent?: Agent
   /** Which door it came through. */
   readonly caller?: string
   readonly signal?: AbortSignal
@@ -53,6 +55,8 @@ export interface Explanation {
 export interface Runtime {
   readonly workspace: string
   readonly cwd: string
+  /** Of runs that are opened without a parent. */
+  readonly authority: Authority
   readonly places: Places
   readonly registry: Registry
   readonly rules: readonly Rule[]
@@ -61,7 +65,7 @@ export interface Runtime {
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
-  explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'agent' | 'run'>): Promise<Explanation>
+  explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
   planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
@@ -75,39 +79,42 @@ export interface Runtime {
   note(action: string, details: Record<string, unknown>): void
   /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
   recover(): Promise<string[]>
-  /** Starts or resumes a run; without an id, a new one that is forgotten when the runtime closes. */
-  openRun(id?: string): Promise<Run>
+  /** Starts or resumes a run, with an authority and an approver of its own. */
+  openRun(options?: OpenRunOptions): Promise<Run>
+  /** Ends a run and those below it: they take no more calls, and what was granted for the session is forgotten. */
+  closeRun(id: string): Promise<void>
   close(): Promise<void>
 }
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const { registry, parts } = await compose(options)
-  const runs = createRuns(parts.places)
+  const runs = openRuns(options, registry, parts)
   const recovered = lazyValue(() => recover(parts))
   const isLongRow = createRowCheck()
 
-  const toCall = async (request: CallRequest): Promise<Call> => ({
+  const toCall = async (request: CallRequest, find = runs.get): Promise<Call> => ({
     id: `call_${randomUUID()}`,
     tool: request.tool,
     input: request.input,
     caller: request.caller ?? 'library',
-    run: request.run === undefined ? createRun(newRunId()) : await runs.open(request.run),
+    run: request.run === undefined ? runs.single() : await find(request.run),
     cwd: request.cwd === undefined ? cwd : resolve(cwd, request.cwd),
     signal: request.signal ?? new AbortController().signal,
-    ...(request.agent === undefined ? {} : { agent: request.agent }),
     ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
   })
 
   return {
     workspace,
     cwd,
+    authority: parts.authority,
     places: parts.places,
     registry,
     rules: parts.rules,
     grants: parts.grants,
     permissions: parts.calls.permissions,
     openRun: runs.open,
+    closeRun: runs.close,
     async call(request) {
       await recovered()
       if (isLongRow()) await setImmediate()
@@ -120,7 +127,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     async callAll(requests) {
       await recovered()
-      const calls = await Promise.all(requests.map(toCall))
+      const calls = await Promise.all(requests.map(request => toCall(request)))
       try {
         return await callTools(parts.calls, calls)
       } finally {
@@ -132,10 +139,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     recover: recovered,
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
-      const { run: id, ...rest } = request
-      // Only looked at: explaining saves nothing.
-      const run = id === undefined ? {} : { run: await (await namedRuns()).loadRun(parts.places.runs, id) }
-      const { entry, judgement } = await explainCall(parts.calls, { ...(await toCall(rest)), ...run })
+      const { entry, judgement } = await explainCall(parts.calls, await toCall(request, runs.look))
       return {
         tool: request.tool,
         canonical: entry.tool.name,
@@ -167,8 +171,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     applyUndo: (plan, undoOptions) => undoRecorded(parts, workspace, plan, undoOptions),
     async close() {
-      await runs.save()
-      for (const id of runs.anonymous()) endRun(parts.places, id)
+      await runs.closeAll()
       await parts.close()
     },
   }
@@ -252,10 +255,6 @@ async function undoRecorded(
   }
 }
 
-function newRunId(): string {
-  return `run_${randomUUID()}`
-}
-
 /** Takes away the private /tmp of a run that nobody can continue. It is no reason for a call to fail. */
 function endRun(places: Places, id: string): void {
   try {
@@ -265,30 +264,17 @@ function endRun(places: Places, id: string): void {
   }
 }
 
-const namedRuns = () => import('./workspace/runs.ts')
-
-function createRuns(places: Places) {
-  // Promises: two calls of one turn ask for their run at the same moment, and must get the same one.
-  const named = new Map<string, Promise<Run>>()
-  const anonymous = new Map<string, Run>()
-  return {
-    async open(id?: string): Promise<Run> {
-      if (id === undefined) {
-        const run = createRun(newRunId())
-        anonymous.set(run.id, run)
-        return run
-      }
-      const known = named.get(id) ?? anonymous.get(id)
-      if (known !== undefined) return known
-      const opened = namedRuns().then(({ loadRun }) => loadRun(places.runs, id))
-      named.set(id, opened)
-      opened.catch(() => named.delete(id))
-      return opened
-    },
-    /** Runs that end with this process. */
-    anonymous: (): string[] => [...anonymous.keys()],
-    async save(): Promise<void> {
-      for (const run of named.values()) await (await namedRuns()).saveRun(places.runs, await run)
-    },
-  }
+function openRuns({ loaded, approver }: RuntimeOptions, registry: Registry, { authority, places }: Parts) {
+  const { config, workspace } = loaded
+  const saved = () => import('./workspace/runs.ts')
+  return createOpenRuns({
+    workspace: workspace.root,
+    authority,
+    approver,
+    limitApprover: each => withTimeout(each, config.permissions.approval_timeout),
+    canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
+    load: async (id, options) => (await saved()).loadRun(places.runs, id, options),
+    save: async run => (await saved()).saveRun(places.runs, run),
+    discard: id => endRun(places, id),
+  })
 }

@@ -21,9 +21,9 @@ test('a run that could not be opened can be opened later', async () => {
   opened = await openTestRuntime()
   const { runtime, write } = opened
   write('.kogu/runs/nightly.json', 'not a run')
-  await expect(runtime.openRun('nightly')).rejects.toThrow()
+  await expect(runtime.openRun({ id: 'nightly' })).rejects.toThrow()
   write('.kogu/runs/nightly.json', '{"format":1,"receipts":[],"labels":[],"variables":{}}')
-  expect(await runtime.openRun('nightly')).toMatchObject({ id: 'nightly' })
+  expect(await runtime.openRun({ id: 'nightly' })).toMatchObject({ id: 'nightly' })
 })
 
 test('a row of short calls does not keep timers waiting', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { onceApprover } from './approval.ts'
+import { type Approver, onceApprover } from './approval.ts'
 import { callTool, explainCall } from './call.ts'
 import { ProviderUnavailable, ToolError } from './errors.ts'
 import { localProvider } from './provider.ts'
@@ -109,7 +109,10 @@ describe('a call', () => {
 
   test('of a tool that is off for the agent is refused although it was never listed', async () => {
     const { runtime } = await createTestRuntime({})
-    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { agent: { id: 'a', tools: [] } }))
+    const result = await callTool(
+      runtime,
+      testCall('echo', { text: 'x' }, { authority: { agent: 'a', tools: [] } }),
+    )
     expect(result.error?.code).toBe('not_enabled')
   })
 
@@ -188,18 +191,17 @@ describe('a decision', () => {
   })
 
   test('to ask is settled by an answer, and the record says who gave it', async () => {
-    const { runtime, events } = await createTestRuntime({ decide: ask, approver: onceApprover('kim') })
-    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    const { runtime, events } = await createTestRuntime({ decide: ask })
+    const approver = onceApprover('kim')
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { approver }))
     expect(result).toMatchObject({ ok: true, decision: { outcome: 'allow', by: 'user' } })
     expect(events[1]).toMatchObject({ decision: { by: 'user' } })
   })
 
   test('that nobody answers in time is expired, not denied by a person', async () => {
-    const { runtime } = await createTestRuntime({
-      decide: ask,
-      approver: { ask: async () => ({ kind: 'expired' }) },
-    })
-    const result = await callTool(runtime, testCall('echo', { text: 'x' }))
+    const { runtime } = await createTestRuntime({ decide: ask })
+    const approver: Approver = { ask: async () => ({ kind: 'expired' }) }
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { approver }))
     expect(result.error?.code).toBe('expired')
     expect(result.decision.by).toBe('timeout')
   })

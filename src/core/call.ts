@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from './access.ts'
-import type { Approver } from './approval.ts'
 import type { AuditLog } from './audit.ts'
-import type { Agent, Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
+import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
 import { type Effect, toldEffects } from './effects.ts'
 import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
@@ -13,9 +12,18 @@ import { obtainApproval } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
 import type { Processes } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
+import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
-import type { Label, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
+import {
+  type AnyTool,
+  answersToAny,
+  type Label,
+  type Risk,
+  type ToolContext,
+  type ToolOutput,
+  type UndoLimits,
+} from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
 // started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
@@ -28,7 +36,6 @@ export interface Call {
   readonly input: unknown
   /** Which door it came through. */
   readonly caller: string
-  readonly agent?: Agent
   readonly run: Run
   readonly cwd: string
   readonly signal: AbortSignal
@@ -59,12 +66,11 @@ export interface CallRuntime {
   readonly workspace: string
   readonly registry: Registry
   readonly permissions: PermissionEngine
-  readonly approver: Approver
   readonly hooks: Hooks
   readonly audit: AuditLog
   readonly processes: Processes
   readonly undoLimits: UndoLimits
-  isEnabled(tool: string): boolean
+  isEnabled(tool: AnyTool): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
   redactText(text: string): string
@@ -161,15 +167,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   }
   const { tool } = entry
   const input = validateInput(tool, call.input)
-  const enabled = call.agent?.tools === undefined || call.agent.tools.includes(tool.name)
-  if (!enabled || !runtime.isEnabled(tool.name)) {
-    const whom = enabled ? '' : ` for the agent '${call.agent?.id}'`
-    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled${whom}.`, {
-      hint: enabled
-        ? `Set [tools.${tool.name}] enabled = true in the configuration.`
-        : 'Enable it for this agent in its settings.',
-    })
-  }
+  requireEnabled(runtime, call, tool)
   const resolvePath = rememberPaths()
   const access = tool.access(input, {
     cwd: call.cwd,
@@ -187,7 +185,6 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     risk: entry.risk,
     cwd: call.cwd,
     run: call.run,
-    agent: call.agent,
     resolvePath,
   }
   if (progress !== undefined) progress.access = access
@@ -198,6 +195,21 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     progress.risk = judgement.risk
   }
   return { entry, request, judgement }
+}
+
+function requireEnabled(runtime: CallRuntime, { run }: Call, tool: AnyTool): void {
+  const { agent, tools } = run.authority
+  if (tools !== 'all' && !answersToAny(tool, tools)) {
+    const whom = agent === undefined ? 'in this run' : `for the agent '${agent}'`
+    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled ${whom}.`, {
+      hint: 'It has to be named in the settings that the run was opened with.',
+    })
+  }
+  if (!runtime.isEnabled(tool)) {
+    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled.`, {
+      hint: `Set [tools.${tool.name}] enabled = true in the configuration.`,
+    })
+  }
 }
 
 /** How long a tool has to stop when it is told to. */
@@ -298,52 +310,6 @@ function limitTime(outer: AbortSignal, ms: number) {
   }
 }
 
-function recordStarted(runtime: CallRuntime, call: Call): void {
-  runtime.audit.record({
-    type: 'call-started',
-    call: call.id,
-    run: call.run.id,
-    tool: call.tool,
-    input: recordedInput(runtime, call),
-    caller: call.caller,
-    ...(call.agent === undefined ? {} : { agent: call.agent.id }),
-    cwd: call.cwd,
-  })
-}
-
-/** The input without the values that its tool does not want on record; which there were is. */
-function recordedInput(runtime: CallRuntime, { tool, input }: Call): unknown {
-  const hidden = runtime.registry.candidates(tool)[0]?.tool.unrecorded ?? []
-  if (hidden.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input)) return input
-  const shown = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null ? Object.keys(value) : '‹not recorded›'
-  return Object.fromEntries(
-    Object.entries(input).map(([key, value]) => [key, hidden.includes(key) ? shown(value) : value]),
-  )
-}
-
-function recordFinished(runtime: CallRuntime, call: Call, progress: Progress, result: CallResult): void {
-  runtime.audit.record({
-    type: 'call-finished',
-    call: call.id,
-    run: call.run.id,
-    tool: result.tool,
-    ...(progress.entry === undefined
-      ? {}
-      : { provider: progress.entry.provider.id, fingerprint: progress.entry.fingerprint }),
-    ...(progress.access === undefined ? {} : { access: progress.access }),
-    ...(progress.mode === undefined ? {} : { mode: progress.mode }),
-    ok: result.ok,
-    ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    decision: result.decision,
-    risk: result.risk,
-    effects: progress.effects,
-    ...(result.label === null ? {} : { label: result.label }),
-    runMs: Math.round(progress.runMs * 1000) / 1000,
-    waitMs: Math.round(progress.waitMs),
-  })
-}
-
 function toResult(
   runtime: CallRuntime,
   call: Call,
@@ -381,12 +347,4 @@ function toErrorField(runtime: CallRuntime, error: ToolError): NonNullable<CallR
     message: runtime.redactText(error.message),
     hint: error.hint === undefined ? null : runtime.redactText(error.hint),
   }
-}
-
-function unrecorded(consequence: string, error: unknown): ToolError {
-  const detail = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', `The audit log cannot be written, so ${consequence}: ${detail}`, {
-    hint: 'Make .kogu/audit or the state folder writable; see: kogu doctor',
-    cause: error,
-  })
 }

@@ -44,15 +44,6 @@ export interface Decision {
 
 export type Mode = 'ask' | 'accept-edits' | 'read-only' | 'auto'
 
-/** The authority a call runs under. A child never has more than its parent. */
-export interface Agent {
-  readonly id: string
-  /** Canonical names of the tools that are on; absent: all. */
-  readonly tools?: readonly string[]
-  /** Replaces the workspace as the write scope. */
-  readonly writeDirs?: readonly string[]
-}
-
 export interface JudgeRequest {
   readonly tool: AnyTool
   /** Of what the tool claims to be; a grant holds for no other. */
@@ -61,10 +52,8 @@ export interface JudgeRequest {
   readonly access: readonly Access[]
   readonly risk: Risk
   readonly cwd: string
+  /** Its authority is what the call is judged under. */
   readonly run: Run
-  readonly agent: Agent | undefined
-  /** When it is to be judged under another mode than the configured one: recorded calls are. */
-  readonly mode?: Mode
   /** Absent: each time anew. Otherwise what `access` was made from. */
   readonly resolvePath?: ResolvePath
 }

@@ -30,7 +30,7 @@ export async function obtainApproval(
     ...previewOf(runtime, call, prepared),
     ...(request.tool.tryOut === undefined ? {} : { tryOut: () => tryOut(call.signal) }),
   }
-  const answer = await runtime.approver.ask(question, call.signal)
+  const answer = await call.run.approver.ask(question, call.signal)
   progress.waitMs += performance.now() - started
   if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled before anybody answered.')
   if (answer.kind === 'unavailable') {

@@ -1,9 +1,23 @@
+import type { Approver } from './approval.ts'
+import type { Authority } from './authority.ts'
+import { type Clock, systemClock } from './clock.ts'
 import type { Receipts } from './files.ts'
 import type { Label } from './tool.ts'
 
 /** Calls that belong together: one agent run, one batch, one MCP connection. Holds what later calls depend on. */
 export interface Run {
   readonly id: string
+  /** What every call of the run is judged under. */
+  readonly authority: Authority
+  /** Who answers the questions of this run, and of no other. */
+  readonly approver: Approver
+  /** The run that opened this one. What this one uses up counts for that one too. */
+  readonly parent?: Run
+  /** By the clock that never goes back. */
+  readonly openedAt: number
+  readonly spent: { calls: number; money: number }
+  /** It takes no more calls. */
+  closed?: true
   /** Of files that were seen as a whole. */
   readonly receipts: Receipts
   /** Files of which only a part was seen, by real path. */
@@ -28,13 +42,36 @@ export interface PartialView {
 /** Lines counted from 0; the second is the first one behind them. */
 export type LineRange = readonly [number, number]
 
-export function createRun(id: string): Run {
+export interface RunOptions {
+  readonly authority: Authority
+  readonly approver: Approver
+  readonly parent?: Run
+  /** Defaults to the system's. */
+  readonly clock?: Clock
+}
+
+export function createRun(id: string, { authority, approver, parent, clock = systemClock }: RunOptions): Run {
   return {
     id,
+    authority,
+    approver,
+    ...(parent === undefined ? {} : { parent }),
+    openedAt: clock.elapsed(),
+    spent: { calls: 0, money: 0 },
     receipts: new Map<string, string>(),
     partialViews: new Map(),
     contents: new Map(),
     labels: [],
     variables: new Map(),
   }
+}
+
+/** The run and those above it, the nearest first. */
+export function* lineage(run: Run): Generator<Run> {
+  for (let each: Run | undefined = run; each !== undefined; each = each.parent) yield each
+}
+
+/** Counts something that was paid for, a model's answer for example, in the run and in those above it. */
+export function spendMoney(run: Run, amount: number): void {
+  for (const each of lineage(run)) each.spent.money += amount
 }

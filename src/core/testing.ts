@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Approver, noApprover } from './approval.ts'
 import type { AuditEvent, AuditLog } from './audit.ts'
+import { type AuthorityWish, fullAuthority } from './authority.ts'
 import type { Call, CallRuntime } from './call.ts'
 import type { Judgement, PermissionEngine } from './decision.ts'
 import type { Hooks } from './hooks.ts'
@@ -40,7 +41,6 @@ export interface TestRuntime {
 export async function createTestRuntime(options: {
   tools?: readonly AnyTool[]
   decide?: () => Judgement['decision']
-  approver?: Approver
   hooks?: Partial<Hooks>
   audit?: Partial<AuditLog>
 }): Promise<TestRuntime> {
@@ -53,7 +53,6 @@ export async function createTestRuntime(options: {
     permissions: engineThatSays(
       options.decide ?? (() => ({ outcome: 'allow', by: 'rule', ref: null, reason: 'ok' })),
     ),
-    approver: options.approver ?? noApprover('this is a test'),
     hooks: { before: [], after: [], ...options.hooks },
     audit: {
       record: event => {
@@ -65,20 +64,31 @@ export async function createTestRuntime(options: {
     },
     processes: { run: () => Promise.reject(new Error('no processes in this test')) },
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
-    isEnabled: name => name !== 'switched_off',
+    isEnabled: ({ name }) => name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     redactText: text => text.replaceAll('hunter2', '‹secret›'),
   }
   return { runtime, events }
 }
 
-export function testCall(tool: string, input: unknown, options: Partial<Call> = {}): Call {
+export function testCall(
+  tool: string,
+  input: unknown,
+  {
+    approver = noApprover('this is a test'),
+    authority,
+    ...options
+  }: Partial<Call> & { approver?: Approver; authority?: AuthorityWish } = {},
+): Call {
   return {
     id: 'call_1',
     tool,
     input,
     caller: 'test',
-    run: createRun('run_1'),
+    run: createRun('run_1', {
+      authority: { ...fullAuthority('/workspace', 'ask'), ...authority },
+      approver,
+    }),
     cwd: '/workspace',
     signal: new AbortController().signal,
     ...options,

@@ -108,9 +108,9 @@ describe('hard limits', () => {
   test('an agent with its own folders may not write elsewhere in the workspace', () => {
     const engine = createTestEngine(allowAll)
     mkdirSync(join(engine.root, 'doc'))
-    const agent = { id: 'writer', writeDirs: ['doc'] }
+    const authority = { agent: 'writer', writeScope: [join(engine.workspace, 'doc')] }
     const judgeAs = (path: string) =>
-      engine.engine.judge(engine.request('write_file', write(path), { agent }))
+      engine.engine.judge(engine.request('write_file', write(path), { authority }))
     expect(judgeAs('doc/a.md')).toMatchObject({ decision: { outcome: 'allow' } })
     expect(judgeAs('src/a.ts')).toMatchObject({ hard: true, decision: { ref: { id: 'write-scope' } } })
     expect(judgeAs('doc/../src/a.ts')).toMatchObject({ hard: true })
@@ -217,7 +217,7 @@ describe('rules', () => {
     expect(outcome(engine, 'write_file', write('old/a'))).toBe('ask')
     expect(outcome(engine, 'write_file', write('mine/a'))).toBe('ask')
     expect(outcome(engine, 'write_file', write('auto/a'))).toBe('ask')
-    const me = engine.request('write_file', write('mine/a'), { agent: { id: 'me' } })
+    const me = engine.request('write_file', write('mine/a'), { authority: { agent: 'me' } })
     expect(engine.engine.judge(me)).toMatchObject({ decision: { outcome: 'allow' } })
   })
 

@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Answer } from '../core/approval.ts'
 import type {
-  Agent,
   Decision,
   GrantOffer,
   Judgement,
@@ -10,7 +9,7 @@ import type {
   PermissionEngine,
 } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
-import { absolutePath, realPathOf } from '../core/real-path.ts'
+import { lineage, type Run } from '../core/run.ts'
 import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
@@ -36,11 +35,10 @@ export interface EngineOptions {
   /** Real paths. */
   readonly workspace: string
   readonly home: string
-  readonly mode: Mode
   /** Where a mode would ask: ask, or refuse. */
   readonly fallback: Fallback
   readonly rules: readonly Rule[]
-  /** Permanent grants; session grants live as long as the engine. */
+  /** Permanent grants; session grants live as long as their run. */
   readonly grants: GrantStore
   /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
   readonly noSandbox: () => NoSandbox | null
@@ -57,14 +55,15 @@ export interface EngineOptions {
 }
 
 export function createEngine(options: EngineOptions): PermissionEngine {
-  const session: Grant[] = []
+  // Gone with the run: nobody has to remember to take them away.
+  const session = new WeakMap<Run, Grant[]>()
   const lines = commandLines(options)
   const mayHide = hidingCandidates(options.rules, options)
 
   const judge = (request: JudgeRequest): Judgement => {
-    const scope = scopeOf(options, request.agent)
-    const grants = [...session, ...options.grants.list()].filter(grant => isInForce(grant, request, options))
-    const mode = request.mode ?? options.mode
+    const scope = scopeOf(options, request)
+    const grants = grantsFor(request, session, options)
+    const { mode } = request.run.authority
     const context: DecideContext = { ...contextFor(options, mode, scope, grants), mayHide }
     const items = expandItems(request, scope, lines.analyze, options.noSandbox, unreadable(request, context))
     const refused = deniedByGrant(items, request, grants)
@@ -95,7 +94,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       const decision = answerToDecision(judgement, answer)
       const grants = toGrants(request, judgement, answer, options)
       for (const grant of grants) {
-        if (grant.scope === 'session') session.push(grant)
+        if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
         else await options.grants.add(grant)
       }
       // A grant that does not cover the call it was made from would be asked for again and again.
@@ -165,16 +164,28 @@ function notesOf(
 const WITHOUT_WALLS =
   'It can read, change and contact whatever you can, and what it changes cannot be undone.'
 
-function scopeOf(options: EngineOptions, agent: Agent | undefined): ScopeContext {
-  const folders = agent?.writeDirs?.map(folder => realPathOf(absolutePath(folder, options.workspace)))
-  return { home: options.home, workspace: options.workspace, writeScope: folders ?? [options.workspace] }
+function scopeOf({ home, workspace }: EngineOptions, { run }: JudgeRequest): ScopeContext {
+  return { home, workspace, writeScope: run.authority.writeScope }
 }
 
-function isInForce(grant: Grant, request: JudgeRequest, options: EngineOptions): boolean {
-  if (grant.workspace !== options.workspace) return false
-  if (grant.scope === 'session' && grant.run !== request.run.id) return false
-  if (grant.decision === 'allow' && isOfAnotherTool(grant, request)) return false
-  return grant.expiresAt === undefined || options.now() < Date.parse(grant.expiresAt)
+function grantsFor(
+  request: JudgeRequest,
+  session: WeakMap<Run, Grant[]>,
+  { grants, workspace, now }: EngineOptions,
+): readonly Grant[] {
+  const { run } = request
+  const time = now()
+  const permanent = grants.list().filter(grant => grant.workspace === workspace && isForAgent(grant, run))
+  return [...(session.get(run) ?? []), ...permanent].filter(grant => {
+    if (grant.decision === 'allow' && isOfAnotherTool(grant, request)) return false
+    return grant.expiresAt === undefined || time < Date.parse(grant.expiresAt)
+  })
+}
+
+/** A yes to an agent is for that agent only. A no holds for those that it starts, too: they could do it in its place. */
+function isForAgent({ agent, decision }: Grant, run: Run): boolean {
+  if (agent === undefined || agent === run.authority.agent) return true
+  return decision === 'deny' && [...lineage(run)].some(each => each.authority.agent === agent)
 }
 
 /** The tool has changed since. A grant of files or hosts still covers other tools: it was given for the resource. */
@@ -297,12 +308,14 @@ function toGrants(
   if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
     return []
   const now = options.now()
+  const { agent } = request.run.authority
   return specsOf(request, judgement, answer).map(spec => ({
     id: `g-${randomUUID().slice(0, 8)}`,
     decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
     scope: answer.kind === 'session' ? 'session' : 'permanent',
     workspace: options.workspace,
     ...(answer.kind === 'session' ? { run: request.run.id } : {}),
+    ...(agent === undefined ? {} : { agent }),
     spec,
     tool: { name: request.tool.name, fingerprint: request.fingerprint },
     createdAt: new Date(now).toISOString(),

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Access } from '../core/access.ts'
+import { noApprover } from '../core/approval.ts'
+import { type AuthorityWish, fullAuthority } from '../core/authority.ts'
 import type { JudgeRequest, Mode, PermissionEngine } from '../core/decision.ts'
 import { createRun } from '../core/run.ts'
 import { defineTool } from '../core/tool.ts'
@@ -18,12 +20,16 @@ export interface TestEngine {
   readonly root: string
   readonly workspace: string
   readonly grants: Grant[]
-  request(tool: string, access: Access | readonly Access[], options?: Partial<JudgeRequest>): JudgeRequest
+  request(
+    tool: string,
+    access: Access | readonly Access[],
+    options?: Partial<JudgeRequest> & { authority?: AuthorityWish },
+  ): JudgeRequest
 }
 
 export function createTestEngine(
   rules: readonly Omit<RuleDefinition, 'origin'>[] = [],
-  options: Partial<EngineOptions> & { mode?: Mode } = {},
+  { mode = 'ask', ...options }: Partial<EngineOptions> & { mode?: Mode } = {},
 ): TestEngine {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-engine-')))
   const workspace = options.workspace ?? root
@@ -32,7 +38,6 @@ export function createTestEngine(
   const engine = createEngine({
     workspace,
     home: context.home,
-    mode: 'ask',
     fallback: 'ask',
     rules: rules.map((rule, index) =>
       compileRule({ ...rule, origin: { file: 'test.toml', line: index + 1 } }, index, context, name => name),
@@ -45,21 +50,23 @@ export function createTestEngine(
     analyzeCommand,
     ...options,
   })
-  const run = createRun('run_1')
+  const run = createRun('run_1', {
+    authority: fullAuthority(workspace, mode),
+    approver: noApprover('this is a test'),
+  })
   return {
     engine,
     root,
     workspace,
     grants,
-    request: (name, access, more = {}) => ({
+    request: (name, access, { authority, ...more } = {}) => ({
       tool: toolNamed(name),
       fingerprint: name,
       input: {},
       access: [access].flat() as Access[],
       risk: 'high',
       cwd: workspace,
-      run,
-      agent: undefined,
+      run: authority === undefined ? run : { ...run, authority: { ...run.authority, ...authority } },
       ...more,
     }),
   }

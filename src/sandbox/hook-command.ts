@@ -49,8 +49,9 @@ function labelOf(label: Awaited<ReturnType<AfterHook>>['label']) {
   return label === undefined ? {} : { label }
 }
 
-function describe(hook: HookCommand, { tool, input, access, cwd, run, agent }: JudgeRequest) {
-  return { event: hook.event, tool: tool.name, input, access, cwd, run: run.id, agent: agent?.id ?? null }
+function describe(hook: HookCommand, { tool, input, access, cwd, run }: JudgeRequest) {
+  const agent = run.authority.agent ?? null
+  return { event: hook.event, tool: tool.name, input, access, cwd, run: run.id, agent }
 }
 
 async function runHook(

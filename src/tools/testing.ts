@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { noApprover } from '../core/approval.ts'
+import { fullAuthority } from '../core/authority.ts'
 import { validateInput } from '../core/input.ts'
 import type { Permit } from '../core/permit.ts'
 import type { Processes } from '../core/processes.ts'
@@ -45,7 +47,13 @@ export interface BenchOutput extends ToolOutput {
 export function createToolBench(root?: string, options: TestWorkspaceOptions = {}): ToolBench {
   const workspace = createTestWorkspace(root === undefined ? options : { ...options, root })
   const processes = createProcesses({ spawner: 'direct' })
-  const run = { ...createRun('run'), receipts: workspace.receipts }
+  const run = {
+    ...createRun('run', {
+      authority: fullAuthority(workspace.root, 'ask'),
+      approver: noApprover('this is a test'),
+    }),
+    receipts: workspace.receipts,
+  }
   const at = (path: string): string => join(workspace.root, path)
   const call: ToolBench['call'] = (tool, input, more) =>
     callTool({ workspace, processes, run }, tool, input, more ?? {})

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { isSystemError, ToolError } from '../core/errors.ts'
-import { createRun, type Run } from '../core/run.ts'
+import { createRun, type Run, type RunOptions } from '../core/run.ts'
 import type { Label } from '../core/tool.ts'
 
 /** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
@@ -29,9 +29,9 @@ const savedRun = z.object({
 })
 
 /** The run of an earlier process, or a new one under this id. */
-export async function loadRun(directory: string, id: string): Promise<Run> {
+export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
   const path = runPath(directory, id)
-  const run = createRun(id)
+  const run = createRun(id, options)
   const text = await readIfThere(path)
   if (text === undefined) return run
   const saved = parse(text, path)

@@ -77,7 +77,7 @@ async function runBatch(context: CommandContext): Promise<number> {
   const runtime = await openRuntime(context, await approverFor(context))
   try {
     const { run } = runOption(context)
-    const batch = await runtime.openRun(run)
+    const batch = await runtime.openRun(run === undefined ? {} : { id: run })
     for await (const line of readBatch(context)) {
       if (context.signal.aborted) return EXIT.interrupted
       if (line instanceof ToolError) {

@@ -222,7 +222,12 @@ async function tryRules(context: CommandContext): Promise<number> {
       ...(since === undefined ? {} : { since }),
       ...(tool === undefined ? {} : { tool }),
     })
-    const report = await dryRun(calls, runtime.permissions, name => runtime.registry.candidates(name)[0])
+    const report = await dryRun(
+      calls,
+      runtime.permissions,
+      name => runtime.registry.candidates(name)[0],
+      runtime.authority,
+    )
     const limit = countOption(values, 'limit') ?? 50
     if (output.json) output.object({ ...report, changed: report.changed.slice(0, limit) })
     else output.data(describeReport(report, limit))

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { HostRefusal } from '../../core/command.ts'
 import type { Judgement } from '../../core/decision.ts'
-import type { EngineOptions } from '../engine.ts'
 import type { RuleDefinition } from '../rules/rules.ts'
 import { createTestEngine } from '../testing.ts'
 
@@ -12,7 +11,7 @@ type Rules = readonly Omit<RuleDefinition, 'origin'>[]
 async function judge(
   command: string,
   rules: Rules = [],
-  options: Partial<EngineOptions> = {},
+  options: Parameters<typeof createTestEngine>[1] = {},
 ): Promise<Judgement> {
   const { engine, request } = createTestEngine(rules, options)
   return engine.judge(request('run_command', { kind: 'execute', command }))

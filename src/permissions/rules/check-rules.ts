@@ -1,3 +1,5 @@
+import { noApprover } from '../../core/approval.ts'
+import { fullAuthority } from '../../core/authority.ts'
 import type { JudgeRequest } from '../../core/decision.ts'
 import { absolutePath } from '../../core/real-path.ts'
 import { createRun } from '../../core/run.ts'
@@ -81,7 +83,9 @@ function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {
     access: [],
     risk: 'high',
     cwd: context.workspace,
-    run: createRun('example'),
-    agent: undefined,
+    run: createRun('example', {
+      authority: fullAuthority(context.workspace, 'ask'),
+      approver: noApprover('it is an example'),
+    }),
   }
 }

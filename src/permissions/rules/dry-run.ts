@@ -1,5 +1,14 @@
+import { noApprover } from '../../core/approval.ts'
 import type { CallFinished, CallStarted } from '../../core/audit.ts'
-import type { Decision, Judgement, JudgeRequest, Outcome, PermissionEngine } from '../../core/decision.ts'
+import type { Authority } from '../../core/authority.ts'
+import type {
+  Decision,
+  Judgement,
+  JudgeRequest,
+  Mode,
+  Outcome,
+  PermissionEngine,
+} from '../../core/decision.ts'
 import type { Entry } from '../../core/registry.ts'
 import { createRun, type Run } from '../../core/run.ts'
 
@@ -32,11 +41,14 @@ export interface DryRunReport {
   readonly notComparable: number
 }
 
+const NOBODY = noApprover('recorded calls are only judged')
+
 /** Decides recorded calls again. Runs nothing and asks nobody: what a person answered then counts as an ask. */
 export async function dryRun(
   calls: AsyncIterable<RecordedCall>,
   engine: PermissionEngine,
   entryOf: (tool: string) => Entry | undefined,
+  authority: Authority,
 ): Promise<DryRunReport> {
   const changed: ChangedDecision[] = []
   const transitions: Record<string, number> = {}
@@ -46,7 +58,7 @@ export async function dryRun(
   let notComparable = 0
   for await (const call of calls) {
     count += 1
-    const run = runs.get(call.started.run) ?? createRun(call.started.run)
+    const run = runs.get(call.started.run) ?? createRun(call.started.run, { authority, approver: NOBODY })
     runs.set(run.id, run)
     const request = toRequest(call, run, entryOf)
     const was = outcomeThen(call.finished.decision)
@@ -80,9 +92,16 @@ function toRequest(
     access: finished.access,
     risk: entry.risk,
     cwd: started.cwd,
-    run,
-    agent: started.agent === undefined ? undefined : { id: started.agent },
-    ...(finished.mode === undefined ? {} : { mode: finished.mode }),
+    run: { ...run, authority: authorityThen(run.authority, started.agent, finished.mode) },
+  }
+}
+
+/** The log knows the agent and the mode of a call; the rest is what is configured now. */
+function authorityThen(now: Authority, agent: string | undefined, mode: Mode | undefined): Authority {
+  return {
+    ...now,
+    ...(agent === undefined ? {} : { agent }),
+    ...(mode === undefined ? {} : { mode }),
   }
 }
 

@@ -106,7 +106,7 @@ export function compileRule(
     applies(request, mode, now) {
       if (definition.expires !== undefined && now >= definition.expires) return false
       if (definition.modes !== undefined && !definition.modes.includes(mode)) return false
-      const agent = request.agent?.id ?? ''
+      const agent = request.run.authority.agent ?? ''
       if (definition.agents !== undefined && !definition.agents.includes(agent)) return false
       if (definition.except?.agents?.includes(agent) || definition.except?.modes?.includes(mode)) return false
       if (exceptedTools.has(request.tool.name)) return false

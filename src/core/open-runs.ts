@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import type { Approver } from './approval.ts'
+import { type Authority, type AuthorityWish, agentWish, narrow } from './authority.ts'
+import { ToolError } from './errors.ts'
+import { absolutePath, isInside, realPathOf } from './real-path.ts'
+import { createRun, type Run, type RunOptions } from './run.ts'
+
+export interface OpenRunOptions {
+  /** A named run is resumed where an earlier process left it. Defaults to a new run that ends with this process. */
+  readonly id?: string
+  /**
+   * What the run may do, of what its parent may. An agent that is named here has no tools, `doc` to write in, a few
+   * reading commands and git to look at, as far as the wish says nothing else. Folders are relative to the workspace.
+   */
+  readonly authority?: AuthorityWish
+  /** Defaults to the parent's, or to that of the runtime. */
+  readonly approver?: Approver
+  /** Id of an open run. */
+  readonly parent?: string
+}
+
+export interface OpenRunsParts {
+  readonly workspace: string
+  /** Of runs without a parent. */
+  readonly authority: Authority
+  readonly approver: Approver
+  /** So that names in a wish mean the same as those in the parent's list. */
+  canonicalTool(name: string): string
+  /** Bounds how long this approver is waited for. */
+  limitApprover(approver: Approver): Approver
+  load(id: string, options: RunOptions): Promise<Run>
+  save(run: Run): Promise<void>
+  /** Takes away what belongs to a run that nobody can continue. */
+  discard(id: string): void
+}
+
+export type OpenRuns = ReturnType<typeof createOpenRuns>
+
+const GENERATED = /^run_[0-9a-f-]{36}$/
+
+/** The runs that are open in this process. */
+export function createOpenRuns(parts: OpenRunsParts) {
+  // Promises: two calls of one turn ask for their run at the same moment, and must get the same one.
+  const named = new Map<string, Promise<Run>>()
+  const anonymous = new Map<string, Run>()
+  const approver = parts.limitApprover(parts.approver)
+
+  const find = (id: string): Run | Promise<Run> | undefined => anonymous.get(id) ?? named.get(id)
+
+  const toOptions = async ({
+    authority = {},
+    approver: own,
+    parent: id,
+  }: OpenRunOptions): Promise<RunOptions> => {
+    const parent = id === undefined ? undefined : await find(id)
+    if (id !== undefined && parent === undefined) throw notOpen(id)
+    return {
+      authority: narrow(parent?.authority ?? parts.authority, toWish(authority, parent, parts)),
+      approver: own === undefined ? (parent?.approver ?? approver) : parts.limitApprover(own),
+      ...(parent === undefined ? {} : { parent }),
+    }
+  }
+
+  const openNamed = (id: string, options: OpenRunOptions): Promise<Run> => {
+    const opened = toOptions(options).then(each => parts.load(id, each))
+    named.set(id, opened)
+    opened.catch(() => named.delete(id))
+    return opened
+  }
+
+  const end = async (run: Run): Promise<void> => {
+    run.closed = true
+    for (const each of [...anonymous.values(), ...(await Promise.all(named.values()))]) {
+      if (each.parent === run) await end(each)
+    }
+    if (anonymous.delete(run.id)) return parts.discard(run.id)
+    if (named.delete(run.id)) await parts.save(run)
+  }
+
+  return {
+    async open(options: OpenRunOptions = {}): Promise<Run> {
+      const { id } = options
+      if (id === undefined) {
+        const run = createRun(`run_${randomUUID()}`, await toOptions(options))
+        anonymous.set(run.id, run)
+        return run
+      }
+      // Whoever holds the id of a run could otherwise give it another authority.
+      if (find(id) !== undefined) throw new ToolError('conflict', `The run '${id}' is open already.`)
+      if (GENERATED.test(id)) throw notOpen(id)
+      return openNamed(id, options)
+    },
+    /** The open run of this name; one that is not open is opened with the authority of the runtime. */
+    async get(id: string): Promise<Run> {
+      const known = find(id)
+      if (known !== undefined) return known
+      // The id of a run that was closed must not open one with more authority.
+      if (GENERATED.test(id)) throw notOpen(id)
+      return openNamed(id, {})
+    },
+    /** The same for a question about it: nothing is opened. */
+    async look(id: string): Promise<Run> {
+      return find(id) ?? parts.load(id, await toOptions({}))
+    },
+    /** A run for one call. */
+    single: (): Run => createRun(`run_${randomUUID()}`, { authority: parts.authority, approver }),
+    /** The run and those below it take no more calls, and what only they knew is forgotten. */
+    async close(id: string): Promise<void> {
+      const run = await find(id)
+      if (run !== undefined) await end(run)
+    },
+    async closeAll(): Promise<void> {
+      for (const run of [...anonymous.values(), ...(await Promise.all(named.values()))]) await end(run)
+    },
+  }
+}
+
+function toWish(
+  wish: AuthorityWish,
+  parent: Run | undefined,
+  { workspace, canonicalTool }: OpenRunsParts,
+): AuthorityWish {
+  const { agent } = wish
+  const isOther = agent !== undefined && agent !== parent?.authority.agent
+  const whole = isOther ? agentWish(agent, workspace, wish) : wish
+  const { writeScope, tools } = whole
+  return {
+    ...whole,
+    ...(writeScope === undefined
+      ? {}
+      : { writeScope: writeScope.map(folder => realFolder(folder, workspace)) }),
+    ...(tools === undefined || tools === 'all' ? {} : { tools: tools.map(canonicalTool) }),
+  }
+}
+
+/** What lies outside the workspace has no layer, no record and no undo. */
+function realFolder(folder: string, workspace: string): string {
+  const real = realPathOf(absolutePath(folder, workspace))
+  if (isInside(real, workspace)) return real
+  throw new ToolError(
+    'forbidden',
+    `The write folder '${folder}' is outside of the workspace '${workspace}'.`,
+    {
+      hint: 'Changes outside of the workspace could not be undone. Name a folder in it, or start Kogu there.',
+    },
+  )
+}
+
+function notOpen(id: string): ToolError {
+  return new ToolError('not_found', `The run '${id}' is not open.`)
+}

@@ -1,0 +1,65 @@
+import type { Call, CallResult, CallRuntime, Progress } from './call.ts'
+import { ToolError } from './errors.ts'
+
+/** Written before anything runs. */
+export function recordStarted(runtime: CallRuntime, call: Call): void {
+  const { agent } = call.run.authority
+  runtime.audit.record({
+    type: 'call-started',
+    call: call.id,
+    run: call.run.id,
+    tool: call.tool,
+    input: recordedInput(runtime, call),
+    caller: call.caller,
+    ...(agent === undefined ? {} : { agent }),
+    cwd: call.cwd,
+  })
+}
+
+/** The input without the values that its tool does not want on record; which there were is. */
+function recordedInput(runtime: CallRuntime, { tool, input }: Call): unknown {
+  const hidden = runtime.registry.candidates(tool)[0]?.tool.unrecorded ?? []
+  if (hidden.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const shown = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? Object.keys(value) : '‹not recorded›'
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [key, hidden.includes(key) ? shown(value) : value]),
+  )
+}
+
+/** Every outcome, refusals too. */
+export function recordFinished(
+  runtime: CallRuntime,
+  call: Call,
+  progress: Progress,
+  result: CallResult,
+): void {
+  runtime.audit.record({
+    type: 'call-finished',
+    call: call.id,
+    run: call.run.id,
+    tool: result.tool,
+    ...(progress.entry === undefined
+      ? {}
+      : { provider: progress.entry.provider.id, fingerprint: progress.entry.fingerprint }),
+    ...(progress.access === undefined ? {} : { access: progress.access }),
+    ...(progress.mode === undefined ? {} : { mode: progress.mode }),
+    ok: result.ok,
+    ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
+    decision: result.decision,
+    risk: result.risk,
+    effects: progress.effects,
+    ...(result.label === null ? {} : { label: result.label }),
+    runMs: Math.round(progress.runMs * 1000) / 1000,
+    waitMs: Math.round(progress.waitMs),
+  })
+}
+
+/** What to say when the log cannot be written. */
+export function unrecorded(consequence: string, error: unknown): ToolError {
+  const detail = error instanceof Error ? error.message : String(error)
+  return new ToolError('failed', `The audit log cannot be written, so ${consequence}: ${detail}`, {
+    hint: 'Make .kogu/audit or the state folder writable; see: kogu doctor',
+    cause: error,
+  })
+}
