@@ -50,6 +50,11 @@ export interface HiddenFiles {
   /** Folders in which every entry has to be looked at. */
   readonly searched: readonly string[]
   readonly hides: (path: string) => boolean
+  /**
+   * All that is there outside the workspace and the system's own folders, so that a program which reads more than its
+   * words say finds nothing. Null: everything that is not hidden.
+   */
+  readonly shown: readonly string[] | null
   /** False: `hides` is false for every call of this runtime, so that the answer can be kept. */
   readonly mayHide: (path: string) => boolean
 }

@@ -11,6 +11,8 @@ export interface SandboxProfile {
   readonly replaced?: readonly ReplacedFolder[]
   /** Folders that stay readable although they lie in a place that is private to the sandbox, such as /tmp or /run. */
   readonly readable: readonly string[]
+  /** Folders of the host that are empty for the program, but for what other lists name in them. */
+  readonly closed?: readonly string[]
   /** The person's home folder: what is hidden in it stays so when the person saves it meanwhile. */
   readonly home?: string
   /** Not there for the program: reading is refused. Wins over all other lists, for everything beneath it. */

@@ -1,11 +1,13 @@
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { absolutePath, type ResolvePath, resolvePath } from '../core/real-path.ts'
+import { absolutePath, type ResolvePath, realPathOf, resolvePath } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
 import { trackedFiles } from './git/git-index.ts'
 import { programsOf } from './git/git-programs.ts'
+import { repositoryAbove } from './git/repository.ts'
 import { analyzeUrl, type UrlFacts } from './network/network.ts'
 import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths/paths.ts'
 import { expandGlob } from './rules/globs.ts'
@@ -47,17 +49,38 @@ export function expandItems(
       items.push(toItem(access, request.cwd, context, false, request.resolvePath))
       continue
     }
-    const cwd = absolutePath(access.cwd ?? '.', request.cwd)
+    // The kernel goes up from where a link leads, words go up from where it lies.
+    const cwd = realPathOf(absolutePath(access.cwd ?? '.', request.cwd))
     const analysis = analyze(access.command, cwd)
     items.push({ kind: 'execute', command: access.command, cwd, analysis, derived: false })
     for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
     for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
     items.push(...unwalledItems(analysis, cwd, noSandbox()))
-    if (analysis.plan !== null)
-      items.push(...historyItems(analysis, context, isDenied), ...programItems(analysis))
+    if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
   }
   return items
+}
+
+/** What a line that only reads does beyond what its words name. */
+function unaskedItems(
+  analysis: CommandAnalysis,
+  context: PathContext,
+  isDenied: (path: string) => boolean,
+): Item[] {
+  const wholeMachine = analysis.trees.some(tree => tree.history !== true && realPathOf(tree.path) === '/')
+  return [
+    ...(wholeMachine ? [WHOLE_MACHINE] : []),
+    ...historyItems(analysis, context, isDenied),
+    ...repositoryItems(analysis),
+  ]
+}
+
+const WHOLE_MACHINE: Item = {
+  kind: 'custom',
+  name: 'unchecked-files',
+  details: 'The line looks through every folder of this machine, too many to check.',
+  derived: false,
 }
 
 const UNSURE: Item = {
@@ -87,9 +110,13 @@ function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSand
   if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
   const readsOnly = analysis.plan !== null && resolvePlan(analysis.plan, cwd) !== null
   if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
-  const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true)
+  const readsTree = analysis.trees.some(
+    tree => tree.content && tree.history !== true && statSync(tree.path, QUIETLY)?.isDirectory() === true,
+  )
   return readsTree ? [UNWALLED] : []
 }
+
+const QUIETLY = { throwIfNoEntry: false } as const
 
 const UNWALLED: Item = {
   kind: 'custom',
@@ -120,13 +147,18 @@ function historyItems(
   return []
 }
 
-/** Git starts programs that its repository names; the person who made the line does not see them. */
-function programItems({ repositories }: CommandAnalysis): Item[] {
-  return repositories.flatMap(({ path, converts }) => {
-    const why = programsOf(path, converts)
+/** Git starts programs that its repository names, and may be led to files elsewhere; the words of the line show neither. */
+function repositoryItems({ repositories }: CommandAnalysis): Item[] {
+  return repositories.flatMap(({ path, starts }): Item[] => {
+    const foreign = repositoryAbove(path)?.foreign
+    if (foreign !== undefined) {
+      const details = `git would read files that lie somewhere else: ${foreign}.`
+      return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
+    }
+    const why = starts === 'nothing' ? null : programsOf(path, starts === 'converters')
     if (why === null) return []
     const details = `git would start programs that the repository names: ${why}.`
-    return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false } as const]
+    return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false }]
   })
 }
 

@@ -5,6 +5,7 @@ import { type Call, raise } from './call.ts'
 import { goesUpAgain, isInside, specialFile } from './destructive-paths.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
+import type { RepositoryAccess } from './types.ts'
 
 export function recordReads(
   call: Call,
@@ -15,7 +16,8 @@ export function recordReads(
   if (verdict.reads.length > 0 || verdict.cwd !== 'no') raise(call, 'safe', '', ['reads-files'])
   for (const item of verdict.reads) recordItem(call, item, scope)
   if (verdict.history === true) recordHistory(call, scope)
-  if (verdict.programs !== undefined) recordRepositories(call, scope, verdict.programs === 'converters')
+  if (call.program === 'git' && verdict.cwd !== 'no')
+    recordRepositories(call, scope, verdict.programs ?? 'nothing')
   if (verdict.cwd === 'no') return
   if (scope.cwds === null) {
     unknownFolder(call)
@@ -27,12 +29,15 @@ export function recordReads(
   }
 }
 
-function recordRepositories({ report }: Call, scope: Scope, converts: boolean): void {
+function recordRepositories({ report }: Call, scope: Scope, starts: RepositoryAccess['starts']): void {
   for (const path of scope.cwds ?? []) {
-    const known = report.repositories.get(path)?.converts === true
-    report.repositories.set(path, { path, converts: converts || known })
+    const before = report.repositories.get(path)?.starts ?? 'nothing'
+    const most = STARTS.indexOf(starts) > STARTS.indexOf(before) ? starts : before
+    report.repositories.set(path, { path, starts: most })
   }
 }
+
+const STARTS: readonly RepositoryAccess['starts'][] = ['nothing', 'filters', 'converters']
 
 function unknownFolder(call: Call): void {
   call.report.unresolved = true

@@ -58,11 +58,11 @@ export interface TreeAccess {
   history?: true
 }
 
-/** A folder in whose git repository something is read by which git may start programs that the repository names. */
+/** A folder in which git reads, and which programs that its repository names it may start there. */
 export interface RepositoryAccess {
   path: string
-  /** Programs that turn files into text are among them. */
-  converts: boolean
+  /** `filters` change file contents, `converters` turn files into text. */
+  starts: 'nothing' | 'filters' | 'converters'
 }
 
 export interface InteractiveProgram {

@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { indexEntriesOf } from '../../core/git-index-entries.ts'
 import { isInside } from '../../core/real-path.ts'
-
-const MOST_BYTES = 32 * 1024 * 1024
+import { type Repository, readBounded, repositoryAbove, repositoryAt } from './repository.ts'
 
 /** What git tracks in a repository and the repositories inside it, by full paths. */
 export interface Tracked {
@@ -14,7 +13,7 @@ export interface Tracked {
 
 /**
  * What git tracks in the repository at or above a folder, submodules included, read from the index without starting git.
- * Undefined: there is no repository. Null: the index is too large or not one that is understood.
+ * Undefined: there is no repository. Null: the index is too large, or the repository not one that is understood.
  */
 export function trackedFiles(folder: string): Tracked | null | undefined {
   const found = repositoryAbove(folder)
@@ -33,8 +32,8 @@ export function trackedFiles(folder: string): Tracked | null | undefined {
     if (entries === undefined || roots.length > MOST_REPOSITORIES) return null
     for (const { name, mode } of entries) {
       files.push(join(root, name))
-      const inner = mode === SUBMODULE ? repositoryOf(join(root, name)) : undefined
-      if (inner !== undefined) open.push({ root: join(root, name), repository: inner })
+      const inner = mode === SUBMODULE ? repositoryAt(join(root, name)) : undefined
+      if (inner !== undefined) open.push(inner)
     }
   }
   return { files, roots }
@@ -49,7 +48,8 @@ const MOST_REPOSITORIES = 200
 const SUBMODULE = 0o160000
 
 /** Not one whose files lie somewhere else, nor with hashes of another length. */
-function isOrdinary({ root, repository }: Repository): boolean {
+function isOrdinary({ root, repository, foreign }: Repository): boolean {
+  if (foreign !== undefined) return false
   return settingsOf(repository).every(text => {
     if (text === null || /objectformat/i.test(text)) return false
     const elsewhere = [...text.matchAll(/worktree\s*=\s*([^\n]*)/gi)].filter(
@@ -68,50 +68,4 @@ export function settingsOf(repository: string): (string | null)[] {
     .flatMap(folder => [join(folder, 'config'), join(folder, 'config.worktree')])
     .filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     .map(path => readBounded(path)?.toString() ?? null)
-}
-
-export interface Repository {
-  readonly root: string
-  readonly repository: string
-}
-
-/** The nearest repository at or above a folder: its working tree and where its own files lie. */
-export function repositoryAbove(folder: string): Repository | undefined {
-  for (let root = folder; ; root = dirname(root)) {
-    const repository = repositoryOf(root)
-    if (repository !== undefined) return { root, repository }
-    if (dirname(root) === root) return undefined
-  }
-}
-
-function repositoryOf(root: string): string | undefined {
-  const path = join(root, '.git')
-  try {
-    if (lstatSync(path).isDirectory()) return path
-    const target = /^gitdir: (.+)$/m.exec(readBounded(path)?.toString() ?? '')?.[1]
-    return target === undefined ? undefined : resolve(root, target)
-  } catch {
-    // Not there, or not readable, and so not for git.
-    return undefined
-  }
-}
-
-/** Undefined: not there, not a file, or far too large. */
-export function readBounded(path: string): Buffer | undefined {
-  let file: number
-  try {
-    // A pipe in its place would be waited for.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch {
-    // Nothing was ever added.
-    return undefined
-  }
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile() || stat.size > MOST_BYTES) return undefined
-    const bytes = Buffer.alloc(stat.size)
-    return bytes.subarray(0, readSync(file, bytes))
-  } finally {
-    closeSync(file)
-  }
 }

@@ -1,4 +1,5 @@
-import { repositoryAbove, settingsOf, trackedFiles } from './git-index.ts'
+import { settingsOf, trackedFiles } from './git-index.ts'
+import { repositoryAbove } from './repository.ts'
 
 /**
  * Why git could start programs that the repository at or above a folder names, or null. Only settings that neither an option

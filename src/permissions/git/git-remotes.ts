@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { readBounded, repositoryAbove } from './git-index.ts'
+import { readBounded, repositoryAbove } from './repository.ts'
 
 /**
  * Addresses of the remotes and submodules that the repository at or above a folder is configured with, read without

@@ -1,7 +1,8 @@
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
-import { isInside } from '../../core/real-path.ts'
+import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import { isTracked } from '../git/git-index.ts'
+import { repositoryAbove } from '../git/repository.ts'
 import { compilePaths } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
 import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_READ } from './paths.ts'
@@ -24,40 +25,63 @@ export interface HidingContext {
 
 /**
  * What must not be there while a command runs. From all of them: fixed places of secrets, unless they were approved by
- * name, and what rules deny. From lines that run unasked also everything that would have been asked about: programs read
- * more than their words say, and no list of such programs would ever be complete.
+ * name, and what rules deny. From lines that run unasked also everything that would have been asked about, and outside the
+ * workspace all that they do not name: programs read more than their words say, and no list of such programs would ever
+ * be complete.
  */
 export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): HiddenFiles {
   const { named, deniedRoots, mayHide, scope } = context
   const isDenied = context.deniesReading ?? (() => false)
   const unasked = context.plan !== null && !context.reviewed
+  const shown = unasked && !opensNothing(analysis, scope) ? shownTo(analysis, context) : null
   return {
     // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
     places: () => [
       ...deniedRoots,
       ...hiddenSecrets(scope).filter(secret => !named.some(path => isInside(path, secret))),
     ],
-    searched: searchedBy(analysis, context, unasked),
+    searched: unasked ? (shown === null ? [] : outermost([scope.workspace, ...shown])) : deniedIn(context),
     hides: unasked ? path => isDenied(path) || isClosed(path, analysis, context) : isDenied,
     mayHide,
+    shown,
   }
 }
 
-function searchedBy(
-  { trees, commands }: CommandAnalysis,
-  { scope: { workspace }, deniesReading }: HidingContext,
-  unasked: boolean,
-): string[] {
-  if (!unasked) return deniesReading === undefined ? [] : [workspace]
-  const read = trees.flatMap(({ path, content, history }) => (content && history !== true ? [path] : []))
-  if (commands.every(opensNothing)) return read
-  return [workspace, ...read.filter(path => !isInside(path, workspace))]
+function deniedIn({ scope: { workspace }, deniesReading }: HidingContext): string[] {
+  return deniesReading === undefined ? [] : [workspace]
 }
 
-// They open no file at all: to look through a large workspace before every `ls` would make people wait for nothing.
+/** What the line names outside the workspace, and the repositories in which its git commands work. */
+function shownTo({ trees, repositories }: CommandAnalysis, { named, scope }: HidingContext): string[] {
+  const found = repositories.flatMap(({ path }) => repositoryAbove(path) ?? [])
+  const ofGit = found
+    .filter(({ foreign }) => foreign === undefined)
+    .flatMap(({ root, repository, shared }) => [root, repository, shared ?? root])
+  const folders = trees.map(({ path }) => realPathOf(path))
+  return outermost([...named, ...folders, ...ofGit]).filter(
+    path => path !== '/' && !isInside(path, scope.workspace),
+  )
+}
+
+function outermost(paths: readonly string[]): string[] {
+  const all = [...new Set(paths)]
+  return all.filter(path => !all.some(other => other !== path && isInside(path, other)))
+}
+
+/**
+ * No program of the line opens a file: to look through a large workspace before every `ls` would make people wait for
+ * nothing. Not when it lists whole trees outside, where Kogu's state of other workspaces may lie.
+ */
+function opensNothing({ commands, trees }: CommandAnalysis, { workspace }: PathContext): boolean {
+  return (
+    commands.every(each => opensNoFile(each) || readsItsInput(each)) &&
+    trees.every(({ path, content }) => !content && isInside(realPathOf(path), workspace))
+  )
+}
+
 const OPENS_NOTHING = /^(pwd|echo|printf|true|false|test|\[|seq|whoami|id|uname|basename|dirname|ls)$/
 
-function opensNothing({ program }: FoundCommand): boolean {
+function opensNoFile({ program }: FoundCommand): boolean {
   return OPENS_NOTHING.test(program ?? '')
 }
 
@@ -88,7 +112,7 @@ function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead 
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
-  const onlyCompares = commands.every(each => comparesOnly(each) || opensNothing(each) || readsItsInput(each))
+  const onlyCompares = commands.every(each => comparesOnly(each) || opensNoFile(each) || readsItsInput(each))
   return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
 }
 

@@ -49,7 +49,8 @@ export function toBubblewrapArguments(
     // Read-only, because root could change the kernel's settings in /proc/sys: bubblewrap 0.8 leaves it open.
     ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(relayed ? [] : ['--remount-ro', '/proc'])],
     ...mounts.flatMap(mount => toArguments(mount, options.blankFile, sizes)),
-    ...['--remount-ro', '/run'],
+    // Once everything that lies in them is mounted.
+    ...mounts.flatMap(({ kind, path }) => (kind === 'private' ? ['--remount-ro', path] : [])),
     ...['--clearenv', ...(relayed ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
     ...['--chdir', profile.cwd],
   ]

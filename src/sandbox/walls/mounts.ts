@@ -76,6 +76,7 @@ function toShownMounts(profile: SandboxProfile, options: MountOptions): Mount[] 
   const kept = existing(profile.protected).filter(path => writable.some(root => isBeneath(path, root)))
   const own: Mount[] = [
     { kind: 'private', path: '/run' },
+    ...existing(profile.closed ?? []).map((path): Mount => ({ kind: 'private', path })),
     ...existing(['/var/tmp']).map((path): Mount => ({ kind: 'temporary', path })),
     {
       kind: 'temporary',

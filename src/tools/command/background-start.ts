@@ -8,6 +8,7 @@ import { foldersToWrite } from './background-write.ts'
 import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
+import { openFolders } from './open-folders.ts'
 import type { CommandParts } from './parts.ts'
 import { startOf } from './start-of.ts'
 
@@ -56,7 +57,7 @@ export async function startBackground(
     profile: {
       writable: folders,
       replaced: permit.command.plan === null ? cachesFor(parts, { preview: false }) : [],
-      readable: [workspace],
+      ...openFolders(parts, permit.command),
       home: parts.home,
       hidden: [...(await findHidden(permit)), ...ownState(parts), ...parts.socketFolders],
       protected: [],

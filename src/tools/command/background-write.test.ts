@@ -202,7 +202,7 @@ function approved(more: Partial<CommandPermit> = {}): { command: CommandPermit }
     command: {
       cwd: root,
       plan: null,
-      hidden: { places: () => [], searched: [], hides: () => false, mayHide: () => false },
+      hidden: { places: () => [], searched: [], hides: () => false, mayHide: () => false, shown: null },
       git: { subcommands: [] },
       ...more,
     },

@@ -18,6 +18,7 @@ import { portsInReach } from './background-ports.ts'
 import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
+import { openFolders } from './open-folders.ts'
 import type { CommandParts } from './parts.ts'
 import { describeChanges, recordChanges } from './record-changes.ts'
 import { rememberState } from './run-state.ts'
@@ -295,7 +296,7 @@ async function profileFor(
   return {
     writable: readsOnly ? [] : context.permit.writeScope,
     replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview }))],
-    readable: [parts.workspace],
+    ...openFolders(parts, command),
     // What only reads is over before anybody saves anything, and starts faster without.
     ...(readsOnly ? {} : { home: parts.home }),
     hidden: [

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Access } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
-import { isInside } from '../../core/real-path.ts'
+import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
 import { portsInput, refusePortsInForeground, toAddress } from './background-ports.ts'
@@ -84,12 +84,14 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     risk: 'high',
     unrecorded: ['env', 'stdin'],
     input,
-    access(request, { runCwd }) {
+    access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request
       if (profile === 'restricted') refuseUnrestricted(command, allowed)
       refusePortsInForeground(request)
-      const cwd = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
-      return [{ kind: 'execute', command, cwd }, ...circumstances(request, parts)]
+      const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
+      const folder = realPathOf(absolutePath(from, cwd))
+      refuseOutside(folder, parts.workspace)
+      return [{ kind: 'execute', command, cwd: folder }, ...circumstances(request, parts)]
     },
     // The line alone would not tell the person that it goes on, what it reads and who can reach it.
     preview: request =>
@@ -103,7 +105,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
     async run(request, context) {
       if (request.reset) resetRun(context)
-      refuseOutside(context)
+      refuseOutside(context.permit.command?.cwd ?? context.workspace, context.workspace)
       if (request.background) return startBackground(parts, request, context)
       const started = performance.now()
       const done = await runForeground(parts, toForeground(request, request.preview), context)
@@ -163,13 +165,12 @@ function resetRun({ run }: ToolContext): void {
   run.variables.clear()
 }
 
-/** A folder outside would be readable, but the next line's relative paths would all point there. */
-function refuseOutside({ permit, workspace }: ToolContext): void {
-  const cwd = permit.command?.cwd ?? workspace
-  if (!isInside(cwd, workspace)) {
-    throw new ToolError('invalid_input', `The working folder must be inside the workspace: ${cwd}`)
+/** By its real path: a folder outside would be readable, but the line's relative paths would all point there. */
+function refuseOutside(folder: string, workspace: string): void {
+  if (!isInside(folder, workspace)) {
+    throw new ToolError('invalid_input', `The working folder must be inside the workspace: ${folder}`)
   }
-  if (!isFolder(cwd)) throw new ToolError('not_found', `The working folder does not exist: ${cwd}`)
+  if (!isFolder(folder)) throw new ToolError('not_found', `The working folder does not exist: ${folder}`)
 }
 
 /** The folder in which the last command of a run ended may be gone by now; the next one starts at the top again. */

@@ -47,7 +47,7 @@ export function gitContent(
       return has(PATCH) || !has(SUMMARY) || operands.open.some(mayBeBlob) ? objects(operands) : null
     case 'diff':
       if (has('--no-index')) return { reads: [...operands.open, ...operands.paths].map(tree), history: false }
-      return has(PATCH) || !has(SUMMARY) ? changes(operands) : null
+      return has(PATCH) || !has(SUMMARY) ? withComparedFolders(changes(operands), operands) : null
     case 'stash':
       return has(PATCH) || (operands.open[0]?.text === 'show' && !has(SUMMARY)) ? everything : null
     case 'status':
@@ -57,6 +57,12 @@ export function gitContent(
     default:
       return has(PATCH) ? changes(operands) : null
   }
+}
+
+/** `git diff a b` outside of a repository, or with a path that is not in it, compares files: `--no-index` is implied. */
+function withComparedFolders({ reads, history }: GitContent, { open, paths }: GitOperands): GitContent {
+  const words = [...open, ...paths].filter(arg => !/[:^~]|@\{|[^./]\.\./.test(arg.text ?? ''))
+  return { reads: [...reads, ...words.map(tree)], history }
 }
 
 const everything: GitContent = { reads: [], history: true }

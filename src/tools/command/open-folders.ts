@@ -1,0 +1,78 @@
+import { readdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { CommandPermit, CommandPlan } from '../../core/command.ts'
+import { isInside } from '../../core/real-path.ts'
+import type { SandboxProfile } from '../../core/sandbox.ts'
+import { findProgram, trustedPath } from './find-program.ts'
+import type { CommandParts } from './parts.ts'
+
+/**
+ * Which folders of the host a command sees. An approved one: all but what is hidden. One that runs unasked: the system's
+ * own, the workspace, what the line names, and the programs; a spelling that the analysis missed then shows nothing.
+ */
+export function openFolders(
+  parts: CommandParts,
+  { hidden, plan }: CommandPermit,
+): Pick<SandboxProfile, 'readable' | 'closed'> {
+  if (hidden.shown === null) return { readable: [parts.workspace] }
+  const closed = closedFolders(parts)
+  const isClosed = (path: string): boolean => closed.some(folder => isInside(path, folder))
+  const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS].filter(isClosed)
+  return { readable: [parts.workspace, ...readable], closed }
+}
+
+// Programs, their libraries and settings, and what bubblewrap makes anew. Secrets in them are hidden by name.
+const SYSTEM =
+  /^(bin|sbin|lib|lib32|lib64|libx32|usr|etc|nix|gnu|dev|proc|sys|run|tmp|boot|System|Library|private)$/
+
+// What `dpkg -l` and its like read.
+const PACKAGE_LISTS = ['dpkg', 'apt', 'rpm', 'pacman', 'dnf', 'flatpak', 'snapd'].map(
+  name => `/var/lib/${name}`,
+)
+
+function closedFolders({ home, workspace }: CommandParts): string[] {
+  const folders = readdirSync('/', { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && !SYSTEM.test(entry.name))
+    .map(({ name }) => `/${name}`)
+  const own = realFolder(home)
+  const isApart = own !== '/' && !folders.some(folder => isInside(own, folder)) && !isInside(own, workspace)
+  return isApart && !/^\/(tmp|run|dev|proc|sys)(\/|$)/.test(own) ? [...folders, own] : folders
+}
+
+// Version managers put a small program in the PATH that starts the real one, which lies beside it.
+const MANAGERS = /^(\.(pyenv|rbenv|nodenv|goenv|jenv|asdf|volta|cargo|bun|deno|linuxbrew)|mise|fnm)$/
+
+function programFolders({ path, workspace, home }: CommandParts, plan: CommandPlan | null): string[] {
+  const folders = trustedPath(path, workspace)
+  const used = wordsOf(plan).flatMap(word => {
+    try {
+      return [dirname(realpathSync(findProgram(word, folders)))]
+    } catch {
+      // No program of that name.
+      return []
+    }
+  })
+  return [...folders.map(realFolder), ...used].flatMap(folder => {
+    const parent = dirname(folder)
+    if (MANAGERS.test(basename(parent))) return [parent, join(home, '.rustup')]
+    return [folder, ...['lib', 'lib64', 'libexec'].map(name => join(parent, name))]
+  })
+}
+
+/** The words that may name a program; wrappers such as `timeout` have it among their arguments. */
+function wordsOf(plan: CommandPlan | null): string[] {
+  const stages = plan?.steps.flatMap(step => (step.kind === 'pipeline' ? step.stages : [])) ?? []
+  const words = stages.flatMap(({ argv }) => argv.slice(0, MOST_WORDS))
+  return words.filter(word => typeof word === 'string' && /^[\w.+-]+$/.test(word)).map(String)
+}
+
+const MOST_WORDS = 6
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // Not there: nothing to be shown or closed.
+    return path
+  }
+}
