@@ -39,6 +39,9 @@ export interface CallRequest {
   readonly caller?: string
   readonly signal?: AbortSignal
   readonly onProgress?: (text: string) => void
+  /** Defaults to a new one. Whoever makes a call durable gives its own, so that it is known again after a crash. */
+  readonly id?: string
+  readonly beforeRun?: Call['beforeRun']
 }
 
 export interface Explanation {
@@ -94,7 +97,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const isLongRow = createRowCheck()
 
   const toCall = async (request: CallRequest, find = runs.get): Promise<Call> => ({
-    id: `call_${randomUUID()}`,
+    id: request.id ?? `call_${randomUUID()}`,
     tool: request.tool,
     input: request.input,
     caller: request.caller ?? 'library',
@@ -102,6 +105,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     cwd: request.cwd === undefined ? cwd : resolve(cwd, request.cwd),
     signal: request.signal ?? new AbortController().signal,
     ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
+    ...(request.beforeRun === undefined ? {} : { beforeRun: request.beforeRun }),
   })
 
   return {

@@ -65,6 +65,30 @@ describe('a call', () => {
     expect(result.error?.message).toContain('did run')
   })
 
+  test('is claimed right before it runs, and does not run when the claim fails', async () => {
+    const order: string[] = []
+    const { runtime } = await createTestRuntime({
+      tools: [
+        {
+          ...echo,
+          run: async () => {
+            order.push('run')
+            return { text: '' }
+          },
+        },
+      ],
+    })
+    const claimed = { ...testCall('echo', { text: 'hi' }), beforeRun: async () => void order.push('claim') }
+    await callTool(runtime, claimed)
+    expect(order).toEqual(['claim', 'run'])
+    const refused = await callTool(runtime, {
+      ...testCall('echo', { text: 'hi' }),
+      beforeRun: () => Promise.reject(new ToolError('conflict', 'Somebody else has it.')),
+    })
+    expect(refused.error).toMatchObject({ code: 'conflict' })
+    expect(order).toEqual(['claim', 'run'])
+  })
+
   test('is found by alias in any case, and by parameter alias', async () => {
     const { runtime } = await createTestRuntime({})
     const result = await callTool(runtime, testCall('SAY', { message: 'hi', seconds: 2 }))

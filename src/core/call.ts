@@ -40,6 +40,11 @@ export interface Call {
   readonly cwd: string
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
+  /**
+   * Called when everything has been decided, right before the tool runs: whoever makes an effect durable claims it here.
+   * When it throws, nothing runs.
+   */
+  readonly beforeRun?: (prepared: Prepared) => Promise<void>
 }
 
 export interface CallResult {
@@ -153,6 +158,7 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
       throw new ToolError('denied', `A hook refused the call: ${answer.veto}`)
     }
   }
+  await call.beforeRun?.(prepared)
   let output = await run(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
   progress.output = output
