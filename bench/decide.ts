@@ -109,8 +109,8 @@ function toRequest(
   })
   const parsed = validateInput(entry.tool, input)
   const access = entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
-  const { tool, fingerprint, risk } = entry
-  return { tool, fingerprint, input: parsed, access, risk, cwd: workspace, run }
+  const { tool, fingerprint, names: toolNames, risk } = entry
+  return { tool, toolNames, fingerprint, input: parsed, access, risk, cwd: workspace, run }
 }
 
 async function measureDryRun(some: TemporaryRuntime, many: TemporaryRuntime): Promise<Row[]> {

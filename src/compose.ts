@@ -17,7 +17,6 @@ import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
-import { type AnyTool, answersToAny } from './core/tool.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
@@ -249,9 +248,11 @@ async function createParts(
 }
 
 /** Whether the configuration leaves a tool on, under every one of its names. Asked for each call: tools come late. */
-function enabledTools({ config }: LoadedConfig): (tool: AnyTool) => boolean {
-  const off = Object.keys(config.tools).filter(name => toolSettings(config, name).enabled === false)
-  return off.length === 0 ? () => true : tool => !answersToAny(tool, off)
+function enabledTools({ config }: LoadedConfig): CallRuntime['isEnabled'] {
+  const off = Object.keys(config.tools)
+    .filter(name => toolSettings(config, name).enabled === false)
+    .map(name => name.toLowerCase())
+  return ({ names }) => !off.some(name => names.has(name))
 }
 
 /** The person's own programs: they run outside the sandbox, with the person's environment. */
@@ -272,7 +273,8 @@ function createHooks(
 async function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Promise<Rule[]> {
   const { permissions } = loaded.config
   const context = { home, workspace: loaded.workspace.root }
-  const canonical = (name: string): string => registry.candidates(name)[0]?.tool.name ?? name.toLowerCase()
+  // Our own tools are all there by now. Those that come later have no kind of access that a rule could stand for.
+  const canonical = (name: string): string => registry.candidates(name).at(-1)?.tool.name ?? name
   const rules = permissions.rules.map((rule, index) => compileRule(rule, index, context, canonical))
   const problem = (await checkRules(rules, context))[0]
   if (problem !== undefined) {

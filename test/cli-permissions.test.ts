@@ -91,6 +91,15 @@ describe('rules', () => {
     expect(kinds.sort()).toEqual(['old expired', 'typo unknown-tool', 'yes contradiction'])
   })
 
+  test('that name a tool nobody offers yet are told of wherever the configuration is checked', () => {
+    configure('[[permissions.rules]]\nid = "late"\ndecision = "deny"\ntool = "github__createIssue"\n')
+    const sentence = "Rule 'late': there is no tool 'github__createIssue' now."
+    expect(box.run(['config', 'validate'])).toMatchObject({ code: 0 })
+    expect(box.run(['config', 'validate']).stderr).toContain(sentence)
+    expect(box.run(['doctor']).stdout).toContain(sentence)
+    expect(box.run(['permissions', 'lint']).stdout).toContain(sentence)
+  })
+
   test('in the ordered form stop at the first match, and an allow holds only where the file really is', () => {
     configure(
       '[permissions]\ndefault_action = "ask"\n[[permissions.rule]]\ntool = "Write"\npattern = "docs/secret*"\naction = "deny"\n[[permissions.rule]]\ntool = "write_file"\npattern = "docs/*"\naction = "allow"\n',

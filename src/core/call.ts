@@ -15,15 +15,7 @@ import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
-import {
-  type AnyTool,
-  answersToAny,
-  type Label,
-  type Risk,
-  type ToolContext,
-  type ToolOutput,
-  type UndoLimits,
-} from './tool.ts'
+import type { Label, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
 // started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
@@ -75,7 +67,7 @@ export interface CallRuntime {
   readonly audit: AuditLog
   readonly processes: Processes
   readonly undoLimits: UndoLimits
-  isEnabled(tool: AnyTool): boolean
+  isEnabled(entry: Entry): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
   redactText(text: string): string
@@ -173,7 +165,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   }
   const { tool } = entry
   const input = validateInput(tool, call.input)
-  requireEnabled(runtime, call, tool)
+  requireEnabled(runtime, call, entry)
   const resolvePath = rememberPaths()
   const access = tool.access(input, {
     cwd: call.cwd,
@@ -185,6 +177,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   })
   const request: JudgeRequest = {
     tool,
+    toolNames: entry.names,
     input,
     access,
     fingerprint: entry.fingerprint,
@@ -203,15 +196,16 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   return { entry, request, judgement }
 }
 
-function requireEnabled(runtime: CallRuntime, { run }: Call, tool: AnyTool): void {
+function requireEnabled(runtime: CallRuntime, { run }: Call, entry: Entry): void {
   const { agent, tools } = run.authority
-  if (tools !== 'all' && !answersToAny(tool, tools)) {
+  const { tool, names } = entry
+  if (tools !== 'all' && !tools.some(name => names.has(name.toLowerCase()))) {
     const whom = agent === undefined ? 'in this run' : `for the agent '${agent}'`
     throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled ${whom}.`, {
       hint: 'It has to be named in the settings that the run was opened with.',
     })
   }
-  if (!runtime.isEnabled(tool)) {
+  if (!runtime.isEnabled(entry)) {
     throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled.`, {
       hint: `Set [tools.${tool.name}] enabled = true in the configuration.`,
     })

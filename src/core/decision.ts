@@ -46,6 +46,8 @@ export type Mode = 'ask' | 'accept-edits' | 'read-only' | 'auto'
 
 export interface JudgeRequest {
   readonly tool: AnyTool
+  /** Every name the tool answers to now, in lower case. */
+  readonly toolNames: ReadonlySet<string>
   /** Of what the tool claims to be; a grant holds for no other. */
   readonly fingerprint: string
   readonly input: Readonly<Record<string, unknown>>

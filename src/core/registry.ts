@@ -12,6 +12,8 @@ export interface Entry {
   readonly risk: Risk
   /** Of what the tool claims to be; another one means another tool. */
   readonly fingerprint: string
+  /** Every name it answers to, in lower case: its own, its aliases, and those of what it overrides. */
+  readonly names: ReadonlySet<string>
 }
 
 export interface ProviderStatistics {
@@ -119,6 +121,11 @@ export class Registry {
     return [...seen.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
   }
 
+  /** Every name that some tool answers to, in lower case. */
+  names(): string[] {
+    return [...this.#byName.keys()]
+  }
+
   /** All entries of one name, in the order they would be tried. */
   candidates(name: string): readonly Entry[] {
     return this.#byName.get(name.toLowerCase()) ?? []
@@ -190,8 +197,10 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
   // An override answers to every name of what it replaces: otherwise an alias would still reach the old tool.
   const replaced = overridden === undefined ? [] : [overridden.tool.name, ...overridden.tool.aliases]
   const risk: Risk = tool.risk === 'high' || overridden?.risk === 'high' ? 'high' : 'low'
+  const answered = new Set([...names, ...replaced.map(alias => alias.toLowerCase())])
   const entry: Entry = {
     tool,
+    names: answered,
     provider,
     risk,
     // Made when it is asked for: it needs the tool's schema, which takes its time to build.
@@ -199,7 +208,7 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
       return fingerprintOf(tool, provider.id)
     },
   }
-  for (const name of new Set([...names, ...replaced.map(alias => alias.toLowerCase())])) {
+  for (const name of answered) {
     const entries = byName.get(name) ?? []
     // Same priority: who came first stays first.
     const index = entries.findIndex(other => other.provider.priority < provider.priority)

@@ -64,7 +64,7 @@ export async function createTestRuntime(options: {
     },
     processes: { run: () => Promise.reject(new Error('no processes in this test')) },
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
-    isEnabled: ({ name }) => name !== 'switched_off',
+    isEnabled: ({ tool }) => tool.name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     redactText: text => text.replaceAll('hunter2', '‹secret›'),
   }

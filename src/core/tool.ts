@@ -97,15 +97,6 @@ export interface Tool<Input = unknown> {
   tryOut?(input: Input, context: ToolContext): Promise<string>
 }
 
-/** Whether one of these is a name or an alias of the tool. */
-export function answersToAny(
-  { name, aliases }: Pick<AnyTool, 'name' | 'aliases'>,
-  names: readonly string[],
-): boolean {
-  const own = new Set([name, ...aliases].map(each => each.toLowerCase()))
-  return names.some(each => own.has(each.toLowerCase()))
-}
-
 /** A plain renaming, or a renaming with a change of unit or meaning. */
 export type ParameterAlias = string | { to: string; convert: (value: unknown) => unknown }
 

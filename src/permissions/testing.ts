@@ -61,6 +61,7 @@ export function createTestEngine(
     grants,
     request: (name, access, { authority, ...more } = {}) => ({
       tool: toolNamed(name),
+      toolNames: new Set([name.toLowerCase()]),
       fingerprint: name,
       input: {},
       access: [access].flat() as Access[],

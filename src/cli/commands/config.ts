@@ -1,5 +1,5 @@
 import { describeProjectAuthority } from '../../config/authority.ts'
-import { ConfigError } from '../../config/config-error.ts'
+import type { ConfigError } from '../../config/config-error.ts'
 import { configJsonSchema } from '../../config/json-schema.ts'
 import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
 import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
@@ -7,6 +7,7 @@ import { trust, untrust } from '../../config/trust.ts'
 import { noApprover } from '../../core/approval.ts'
 import { toVisible } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
+import { checkRules } from '../check-rules.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
 import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -78,8 +79,10 @@ function paths(context: CommandContext): number {
 
 async function validate(context: CommandContext): Promise<number> {
   const { output } = context
-  const { errors: found, warnings, files, loaded } = inspectConfig(loadOptions(context))
-  const errors = loaded === undefined ? found : await findRuleErrors(context, loaded)
+  const { errors: found, warnings: noticed, files, loaded } = inspectConfig(loadOptions(context))
+  const rules = loaded === undefined ? { errors: found, warnings: [] } : await checkRules(context, loaded)
+  const { errors } = rules
+  const warnings = [...noticed, ...rules.warnings]
   const used = files.filter(file => file.status !== 'missing').length
   if (output.json) {
     output.object({ ok: errors.length === 0, files, errors: errors.map(errorData), warnings })
@@ -91,18 +94,6 @@ async function validate(context: CommandContext): Promise<number> {
     output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
   }
   return errors.length === 0 ? EXIT.ok : EXIT.config
-}
-
-/** What rules say of themselves (examples, effects) is checked when they are compiled, which the runtime does. */
-async function findRuleErrors({ environment }: CommandContext, loaded: LoadedConfig): Promise<ConfigError[]> {
-  try {
-    const runtime = await createRuntime({ loaded, environment, approver: noApprover('only checking') })
-    await runtime.close()
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return [error]
-    throw error
-  }
 }
 
 function errorData({ message, file, line, column, hint }: ConfigError) {

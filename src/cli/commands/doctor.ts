@@ -5,6 +5,7 @@ import { createProcesses } from '../../sandbox/processes/processes.ts'
 import { detectSandbox } from '../../sandbox/walls/detect.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { placesFor } from '../../store/places.ts'
+import { checkRules } from '../check-rules.ts'
 import { type Command, type CommandContext, flag } from '../command.ts'
 import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -96,8 +97,11 @@ function checkRuntime({ environment }: CommandContext): Finding[] {
   ]
 }
 
-function checkConfig(context: CommandContext): Finding[] {
-  const { files, errors, warnings, loaded } = inspectConfig(loadOptions(context))
+async function checkConfig(context: CommandContext): Promise<Finding[]> {
+  const { files, errors: found, warnings: noticed, loaded } = inspectConfig(loadOptions(context))
+  const rules = loaded === undefined ? { errors: found, warnings: [] } : await checkRules(context, loaded)
+  const { errors } = rules
+  const warnings = [...noticed, ...rules.warnings]
   const used = files.filter(file => file.status !== 'missing').length
   const untrusted = loaded?.trust.status === 'untrusted' || loaded?.trust.status === 'changed'
   return [

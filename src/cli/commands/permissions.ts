@@ -134,9 +134,7 @@ async function explain(
 }
 
 function lint({ output }: CommandContext, runtime: Runtime): number {
-  const names = runtime.registry.list().flatMap(({ tool }) => [tool.name, ...tool.aliases])
-  const known = [...names.map(name => name.toLowerCase()), 'http', 'shell', '*']
-  const findings = lintRules(runtime.rules, known, Date.now())
+  const findings = lintRules(runtime.rules, runtime.registry.names(), Date.now())
   if (output.json) output.object(findings)
   else if (findings.length === 0) output.data(`${runtime.rules.length} rules, nothing to complain about`)
   else

@@ -75,9 +75,11 @@ function itemsOf(rule: Rule, example: string, context: PathContext, analyze?: An
 
 function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {
   const [name = ''] = [rule.definition.tool ?? []].flat()
+  const toolNames = new Set([name.toLowerCase()])
   return {
     // Only the name of the tool is looked at.
     tool: { name } as AnyTool,
+    toolNames,
     fingerprint: '',
     input: {},
     access: [],

@@ -86,6 +86,7 @@ function toRequest(
   if (entry === undefined || finished.access === undefined || isRedacted(finished.access)) return undefined
   return {
     tool: entry.tool,
+    toolNames: entry.names,
     fingerprint: entry.fingerprint,
     // Recorded as it was validated: an object.
     input: started.input as Record<string, unknown>,

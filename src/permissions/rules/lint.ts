@@ -1,6 +1,6 @@
 import type { Outcome } from '../../core/decision.ts'
 import { closest } from '../../core/suggest.ts'
-import { type Conditions, isForEveryTool, type Rule } from './rules.ts'
+import { type Conditions, isForEveryTool, KINDS_OF_TOOL, type Rule } from './rules.ts'
 
 export interface LintFinding {
   readonly rule: string
@@ -21,17 +21,30 @@ export function lintRules(rules: readonly Rule[], toolNames: readonly string[], 
   ])
 }
 
+/** Names that no tool answers to now. The rule holds for a tool that comes later. */
+export function findUnknownTools(rule: Rule, toolNames: readonly string[]): LintFinding[] {
+  if (isForEveryTool(rule.definition)) return []
+  return (toList(rule.definition.tool) ?? [])
+    .map(String)
+    .filter(
+      name => name !== '*' && !Object.hasOwn(KINDS_OF_TOOL, name) && !toolNames.includes(name.toLowerCase()),
+    )
+    .map(name => {
+      const near = closest(name.toLowerCase(), toolNames)
+      const hint = near === undefined ? '' : ` Did you mean '${near}'?`
+      return finding(
+        rule,
+        'unknown-tool',
+        `there is no tool '${name}' now.${hint} It holds for one that comes.`,
+      )
+    })
+}
+
 function ownFindings(rule: Rule, toolNames: readonly string[], now: number): LintFinding[] {
-  const { expires, tool, host } = rule.definition
+  const { expires, host } = rule.definition
   const findings: LintFinding[] = []
   if (expires !== undefined && expires <= now) findings.push(finding(rule, 'expired', 'it has expired.'))
-  for (const name of (toList(tool) ?? []).map(String)) {
-    if (isForEveryTool(rule.definition)) break
-    if (toolNames.includes(name.toLowerCase())) continue
-    const near = closest(name, toolNames)
-    const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-    findings.push(finding(rule, 'unknown-tool', `there is no tool '${name}'.${hint}`))
-  }
+  findings.push(...findUnknownTools(rule, toolNames))
   for (const pattern of host ?? []) {
     if (/[/\s]/.test(pattern)) {
       findings.push(

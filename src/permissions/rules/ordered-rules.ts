@@ -31,7 +31,8 @@ export interface OrderedRule {
 export function compileOrdered(list: OrderedRules, context: PathContext, canonical: CanonicalName): Rule[] {
   const rules = list.rules.map(rule => ({
     ...rule,
-    tool: canonical(rule.tool),
+    name: rule.tool.toLowerCase(),
+    tool: canonical(rule.tool).toLowerCase(),
     matches: wildcard(rule.pattern),
   }))
   const stopsAt = remember((item: Item, request: JudgeRequest) => firstMatch(rules, item, request, context))
@@ -62,6 +63,8 @@ export function compileOrdered(list: OrderedRules, context: PathContext, canonic
 const DEFAULT = -1
 
 interface CompiledLine extends OrderedRule {
+  /** As it is written. `tool` is the canonical name, where it is one of Kogu's own tools. */
+  readonly name: string
   readonly matches: RegExp
 }
 
@@ -101,7 +104,7 @@ function firstMatch(
  * `docs/*` would otherwise allow `docs/../.env` and what a link in `docs` leads to.
  */
 function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathContext): boolean {
-  if (rule.tool !== '*' && rule.tool !== request.tool.name) return false
+  if (rule.tool !== '*' && !request.toolNames.has(rule.name)) return false
   const resolve = request.resolvePath ?? resolvePath
   const files = request.access.flatMap(access =>
     'path' in access ? [absolutePath(access.path, request.cwd)] : [],

@@ -58,12 +58,12 @@ export function speaksOfFiles({ definition, ordered }: Rule): boolean {
   return definition.path !== undefined || ordered !== undefined
 }
 
-/** Canonical name of a tool, for any of its names. */
+/** Canonical name of a tool of Kogu's own, for any of its names. */
 export type CanonicalName = (name: string) => string
 
 // In a rule with a path, host or command, a tool's name stands for its kind of access: `deny read_file X` stops
 // `cat X`, grep, scripts and MCP servers too, because each of them declares the same access.
-const KINDS_OF_TOOL: Readonly<Record<string, readonly Item['kind'][]>> = {
+export const KINDS_OF_TOOL: Readonly<Record<string, readonly Item['kind'][]>> = {
   read_file: ['file_read'],
   grep_search: ['file_read'],
   glob_search: ['file_read'],
@@ -88,9 +88,8 @@ export function compileRule(
   canonical: CanonicalName,
 ): Rule {
   const id = definition.id ?? `${definition.decision}-${index + 1}`
-  const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)?.map(canonical)
-  const exceptedTools = new Set(toList(definition.except?.tool)?.map(canonical))
-  const matcher = itemMatcher(definition, tools, context)
+  const exceptedTools = toList(definition.except?.tool)?.map(name => name.toLowerCase()) ?? []
+  const matcher = itemMatcher(definition, canonical, context)
   return {
     id,
     decision: definition.decision,
@@ -109,7 +108,7 @@ export function compileRule(
       const agent = request.run.authority.agent ?? ''
       if (definition.agents !== undefined && !definition.agents.includes(agent)) return false
       if (definition.except?.agents?.includes(agent) || definition.except?.modes?.includes(mode)) return false
-      if (exceptedTools.has(request.tool.name)) return false
+      if (exceptedTools.some(name => request.toolNames.has(name))) return false
       return definition.after === undefined || request.run.labels.some(label => !label.trusted)
     },
     matches: matcher,
@@ -125,16 +124,19 @@ type ItemMatcher = (item: Item, request: JudgeRequest) => boolean
 
 function itemMatcher(
   definition: RuleDefinition,
-  tools: readonly string[] | undefined,
+  canonical: CanonicalName,
   context: PathContext,
 ): ItemMatcher {
   const strict = definition.decision !== 'allow'
   const { path, host, method, command, effects, except } = definition
-  const names = tools === undefined ? undefined : new Set(tools)
-  const kinds = names === undefined ? undefined : new Set(tools?.flatMap(tool => KINDS_OF_TOOL[tool] ?? []))
+  const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)
+  const names = tools?.map(name => name.toLowerCase())
+  const kinds = new Set(tools?.flatMap(name => KINDS_OF_TOOL[canonical(name).toLowerCase()] ?? []))
+  // By what the tool is called now: it may have come, or come back, after the rules were read.
+  const isNamed = ({ toolNames }: JudgeRequest): boolean =>
+    names === undefined || names.some(name => toolNames.has(name))
   // A tool without a known kind of access (MCP, custom, …): the rule is about calls of that tool only.
-  const speaksOf = (item: Item, request: JudgeRequest): boolean =>
-    kinds === undefined || names === undefined || kinds.has(item.kind) || names.has(request.tool.name)
+  const speaksOf = (item: Item, request: JudgeRequest): boolean => kinds.has(item.kind) || isNamed(request)
 
   if (path !== undefined) {
     const matcher = compilePaths(path, context, strict ? 'folded' : 'exact')
@@ -162,7 +164,7 @@ function itemMatcher(
     return (item, request) =>
       item.kind === 'execute' && speaksOf(item, request) && matchesCommand(item, definition, strict)
   }
-  return (item, request) => item.kind === 'tool' && (names?.has(request.tool.name) ?? true)
+  return (item, request) => item.kind === 'tool' && isNamed(request)
 }
 
 function hasMethod(methods: readonly string[], method: string): boolean {

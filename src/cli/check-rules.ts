@@ -1,0 +1,33 @@
+import { ConfigError, type Warning } from '../config/config-error.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { noApprover } from '../core/approval.ts'
+import { findUnknownTools } from '../permissions/rules/lint.ts'
+import { createRuntime } from '../runtime.ts'
+import type { CommandContext } from './command.ts'
+
+export interface RuleReport {
+  readonly errors: readonly ConfigError[]
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * What rules say of themselves (examples, effects) is checked when they are compiled, which the runtime does; which
+ * tools there are, only the runtime knows.
+ */
+export async function checkRules({ environment }: CommandContext, loaded: LoadedConfig): Promise<RuleReport> {
+  try {
+    const runtime = await createRuntime({ loaded, environment, approver: noApprover('only checking') })
+    const names = runtime.registry.names()
+    const unknown = runtime.rules.flatMap(rule => findUnknownTools(rule, names))
+    await runtime.close()
+    const warnings = unknown.map(({ message, file, line }) => ({
+      message: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
+      file,
+      line,
+    }))
+    return { errors: [], warnings }
+  } catch (error) {
+    if (error instanceof ConfigError) return { errors: [error], warnings: [] }
+    throw error
+  }
+}
