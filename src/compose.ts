@@ -36,6 +36,8 @@ import { fileTools } from './tools/all.ts'
 import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
 import { runCommandTool } from './tools/command/run-command.ts'
+import { webFetchTool } from './tools/web/web-fetch.ts'
+import { createWebParts } from './tools/web/web-parts.ts'
 import { createPathLocks } from './workspace/files/path-locks.ts'
 import { createScopedFs } from './workspace/files/scoped-fs.ts'
 import { openUndoStore, type UndoStore } from './workspace/undo/undo-store.ts'
@@ -70,6 +72,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     ...fileTools,
     runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
+    webFetchTool(createWebParts()),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))

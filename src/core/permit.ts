@@ -1,5 +1,5 @@
 import type { Access } from './access.ts'
-import type { CommandPermit } from './command.ts'
+import type { CommandPermit, HostRefusal } from './command.ts'
 
 /** What the engine found out and lets this call do. It is all that a tool learns of permissions. */
 export interface Permit {
@@ -20,4 +20,12 @@ export interface Permit {
   isGuarded?(realPath: string): boolean
   /** Set when the call runs a command line. */
   readonly command?: CommandPermit
+  /** Set when the call itself contacts other machines. */
+  readonly judgeUrl?: JudgeUrl
 }
+
+/**
+ * Why a call may not contact this address, or null: the one that it named, or one that it was led to. Asked before a name
+ * is looked up, without addresses, and again with all addresses that the name stands for.
+ */
+export type JudgeUrl = (url: string, addresses: readonly string[]) => HostRefusal | null

@@ -7,6 +7,7 @@ import { type CommandRules, resolvePlan, toCommandPermit } from './command-permi
 import type { DecideContext } from './decide.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { judgeUrls } from './network/web-network.ts'
 import { isGuarded, isOnlyGit } from './paths/guarded-files.ts'
 import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
 import { isOwnState } from './paths/paths.ts'
@@ -38,6 +39,9 @@ export function createPermit(
     judged: path => judged.get(path),
     mayRead: path => mayRead(path, rules(), request, context),
     isProtected: (path, exists) => protectedReason(path, context.scope, exists) !== undefined,
+    ...(items.some(item => item.kind === 'network' && !item.derived)
+      ? { judgeUrl: judgeUrls(items, request, context) }
+      : {}),
     ...(command === undefined
       ? {}
       : {

@@ -1,6 +1,7 @@
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
 import { type Item, NO_SANDBOX } from './items.ts'
+import { isNamedByRule, isPortNamed } from './network/named-hosts.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
 
@@ -30,7 +31,11 @@ const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 
  * file they stand in; a grant lifts an ask; the mode settles the rest), and the strictest one decides the call.
  */
 export function decide(items: readonly Item[], request: JudgeRequest, context: DecideContext): Judged {
-  const hard = findHardStop(items, context.scope)
+  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  const hard = findHardStop(items, context.scope, {
+    isNamed: item => isNamedByRule(item, inForce, request),
+    isPortNamed: item => isPortNamed(item, inForce, request),
+  })
   if (hard !== undefined) {
     const decision: Decision = {
       outcome: 'deny',
@@ -40,7 +45,6 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
     }
     return { decision, hard, verdicts: [] }
   }
-  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
   const matched = new Map<Rule, Outcome>()
   const toolRules = inForce.filter(rule => rule.matches(TOOL_ITEM, request))
   const verdicts = items.map(item => {

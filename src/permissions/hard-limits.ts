@@ -15,12 +15,16 @@ export interface ScopeContext extends PathContext {
 }
 
 /** The first hard limit that an item of the call runs into. */
-export function findHardStop(items: readonly Item[], context: ScopeContext): HardStop | undefined {
+export function findHardStop(
+  items: readonly Item[],
+  context: ScopeContext,
+  named: NamedHosts = NOT_NAMED,
+): HardStop | undefined {
   // A command behind walls has a loopback of its own, where at most its neighbours' opened ports are.
   const isOpen = items.some(item => item.kind === 'custom' && item.name === NO_SANDBOX)
   for (const item of items) {
     if (!isOpen && isOwnLoopback(item)) continue
-    const stop = hardStopOf(item, context)
+    const stop = hardStopOf(item, context, named)
     if (stop !== undefined) return stop
   }
   return undefined
@@ -30,7 +34,17 @@ function isOwnLoopback(item: Item): boolean {
   return item.kind === 'network' && item.derived && item.facts?.addressClass === 'loopback'
 }
 
-function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
+/** What rules that allow a host say of it by name. */
+export interface NamedHosts {
+  isNamed(item: NetworkItem): boolean
+  isPortNamed(item: NetworkItem): boolean
+}
+
+type NetworkItem = Item & { kind: 'network' }
+
+const NOT_NAMED: NamedHosts = { isNamed: () => false, isPortNamed: () => false }
+
+function hardStopOf(item: Item, context: ScopeContext, named: NamedHosts): HardStop | undefined {
   switch (item.kind) {
     case 'execute':
       return commandStop(item)
@@ -38,8 +52,7 @@ function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
     case 'file_delete':
       return fileStop(item, context)
     case 'network':
-      if (item.facts?.refusal === undefined) return undefined
-      return { id: 'private-address', reason: `Not contacting ${item.url}: ${item.facts.refusal}.` }
+      return networkStop(item, named)
     case 'custom':
       if (item.name !== SANDBOX_REQUIRED) return undefined
       return {
@@ -55,6 +68,28 @@ function hardStopOf(item: Item, context: ScopeContext): HardStop | undefined {
     case 'tool':
       return undefined
   }
+}
+
+const WEB_PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443])
+
+function networkStop(item: NetworkItem, named: NamedHosts): HardStop | undefined {
+  const stop = (id: string, why: string): HardStop => ({ id, reason: `Not contacting ${item.url}: ${why}.` })
+  const { facts } = item
+  // A line that contacts others is asked about as a whole; a tool has to say whom.
+  if (facts === undefined) return item.derived ? undefined : stop('bad-address', 'it is not an address')
+  if (facts.refusal !== undefined) {
+    const isOpened = !item.derived && facts.canBeNamed && named.isNamed(item)
+    if (!isOpened) return stop('private-address', facts.refusal)
+  }
+  if (item.derived) return undefined
+  if (facts.scheme !== 'http' && facts.scheme !== 'https') {
+    return stop('scheme', 'only http and https addresses are contacted')
+  }
+  if (WEB_PORTS.has(facts.port) || named.isPortNamed(item)) return undefined
+  return stop(
+    'port',
+    `port ${facts.port} is not one of the web, and no rule allows ${facts.host}:${facts.port}`,
+  )
 }
 
 function commandStop(item: Item & { kind: 'execute' }): HardStop | undefined {

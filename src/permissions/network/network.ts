@@ -13,8 +13,10 @@ export interface UrlFacts {
   readonly port: number
   /** Of a literal address or a name that can only mean this machine; `public` for other names until they are resolved. */
   readonly addressClass: AddressClass
-  /** Why it may never be contacted; undefined when it may. */
+  /** Why it may not be contacted; undefined when it may. */
   readonly refusal: string | undefined
+  /** The only reason is that it lies in the person's own network, which a rule that names the host opens. */
+  readonly canBeNamed: boolean
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 }
@@ -33,18 +35,25 @@ export function analyzeUrl(text: string): UrlFacts | undefined {
     .replace(/\.$/, '')
     .toLowerCase()
   const addressClass = classifyHost(host)
+  const hasLogin = url.username !== '' || url.password !== ''
   return {
     url: url.href,
     scheme: url.protocol.slice(0, -1),
     host,
     port: url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port),
     addressClass,
-    refusal: refusalOf(url, host, addressClass),
+    refusal: refusalOf(hasLogin, host, addressClass),
+    canBeNamed: !hasLogin && host !== '' && isLocal(addressClass),
   }
 }
 
-function refusalOf(url: URL, host: string, addressClass: AddressClass): string | undefined {
-  if (url.username !== '' || url.password !== '') return 'an address may not carry a user name or password'
+/** Where a person's own machines are: a rule that names a host opens these, and no others. */
+export function isLocal(addressClass: AddressClass): boolean {
+  return addressClass === 'private' || addressClass === 'loopback'
+}
+
+function refusalOf(hasLogin: boolean, host: string, addressClass: AddressClass): string | undefined {
+  if (hasLogin) return 'an address may not carry a user name or password'
   if (host === '') return 'the address names no host'
   if (addressClass !== 'public') return `${host} is a ${addressClass} address`
   return undefined

@@ -1,0 +1,53 @@
+import type { HostRefusal } from '../../core/command.ts'
+import type { JudgeRequest } from '../../core/decision.ts'
+import type { JudgeUrl } from '../../core/permit.ts'
+import { type DecideContext, decide } from '../decide.ts'
+import type { Item } from '../items.ts'
+import { isNamedByRule } from './named-hosts.ts'
+import { analyzeUrl, classifyAddress, isLocal } from './network.ts'
+
+type NetworkItem = Item & { kind: 'network' }
+
+/**
+ * Judges where a call that may contact the web is led while it runs. Another host than those that were judged passes the
+ * same engine, by itself; where that would ask, it is not contacted. The addresses behind a name have to be public, or
+ * those of a host that a rule names.
+ */
+export function judgeUrls(items: readonly Item[], request: JudgeRequest, context: DecideContext): JudgeUrl {
+  const judged = items.filter(item => item.kind === 'network' && !item.derived)
+  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  return (url, addresses) => {
+    const item: NetworkItem = { kind: 'network', url, method: 'GET', facts: analyzeUrl(url), derived: false }
+    const { decision, hard } = decide([item], request, context)
+    if (hard !== undefined) return refused(hard.reason)
+    const wasJudged = judged.some(each => each.kind === 'network' && isSameHost(each, item))
+    if (decision.outcome === 'deny') return refused(decision.reason)
+    if (decision.outcome === 'ask' && !wasJudged) return { reason: decision.reason, canBeAllowed: true }
+    const isNamed = isNamedByRule(item, inForce, request)
+    const wrong = addresses.find(address => !mayBeContacted(address, isNamed))
+    if (wrong === undefined) return null
+    return refused(
+      `Not contacting ${item.facts?.host}: its name stands for ${wrong}, a ${classifyAddress(wrong)} address.`,
+    )
+  }
+}
+
+/** People who need their own network name its hosts in a rule; addresses that give out keys stay closed all the same. */
+function mayBeContacted(address: string, isNamed: boolean): boolean {
+  const kind = classifyAddress(address)
+  return kind === 'public' || (isNamed && isLocal(kind))
+}
+
+/** `http://a` leads to `https://a` so often that the web's own ports of a host count as the same. */
+function isSameHost({ facts: one }: NetworkItem, { facts: other }: NetworkItem): boolean {
+  if (one === undefined || other === undefined || one.host !== other.host) return false
+  return one.port === other.port || (isUsual(one.port) && isUsual(other.port))
+}
+
+function isUsual(port: number): boolean {
+  return port === 80 || port === 443
+}
+
+function refused(reason: string): HostRefusal {
+  return { reason, canBeAllowed: false }
+}
