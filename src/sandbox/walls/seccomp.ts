@@ -11,6 +11,8 @@ export interface SeccompOptions {
   unixSockets: boolean
   /** Memory that is held by a descriptor or a key alone. Only a control group sees it. */
   unmappedMemory: boolean
+  /** No sockets and no new processes: for one program of ours that needs threads only. */
+  onlyThreads?: boolean
 }
 
 /** The filter for this processor, or undefined where we have no table of its system calls. */
@@ -27,6 +29,7 @@ export function seccompFilter(architecture: string, options: SeccompOptions): Ui
     ...table.refused.flatMap(number => whenEqual(number, [refuse(EPERM)])),
     // Its flags lie behind a pointer, where a filter cannot look; the C library then uses clone.
     ...table.missing.flatMap(number => whenEqual(number, [refuse(ENOSYS)])),
+    ...(options.onlyThreads === true ? refuseProcesses(table) : []),
     ...[table.clone, table.unshare].flatMap(number =>
       whenEqual(number, [load(argument(0)), jump(JSET, NEW_NAMESPACES, 0, 1), refuse(EPERM), allow()]),
     ),
@@ -45,6 +48,16 @@ export function seccompFilter(architecture: string, options: SeccompOptions): Ui
     allow(),
   ]
   return encode(program)
+}
+
+function refuseProcesses(table: CallTable): Instruction[] {
+  return [
+    ...table.processes.flatMap(number => whenEqual(number, [refuse(EPERM)])),
+    ...whenEqual(table.clone, [load(argument(0)), jump(JSET, CLONE_THREAD, 1, 0), refuse(EPERM)]),
+    // The number again: the lines that follow compare it.
+    load(OFFSET_NUMBER),
+    ...whenEqual(table.socket, [refuse(EACCES)]),
+  ]
 }
 
 function refuseUnmappedMemory(table: CallTable): Instruction[] {
@@ -89,6 +102,7 @@ const argument = (index: number): number => 16 + 8 * index
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACES = 0x7e020000
+const CLONE_THREAD = 0x00010000
 /** TIOCSTI and TIOCLINUX: put words into the input of whoever owns the terminal. */
 const FORBIDDEN_IOCTLS = [0x5412, 0x541c]
 const LARGE_SEGMENT = 64 * 1024
@@ -131,6 +145,8 @@ interface CallTable {
   refused: readonly number[]
   missing: readonly number[]
   memoryFiles: readonly number[]
+  /** Other ways to start a process, or to reach into one. */
+  processes: readonly number[]
   shmget: number
   clone: number
   unshare: number
@@ -163,6 +179,8 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     missing: YOUNG.missing,
     // memfd_create, memfd_secret
     memoryFiles: [319, 447],
+    // fork, vfork, ptrace, process_vm_readv, process_vm_writev, execveat
+    processes: [57, 58, 101, 310, 311, 322],
     shmget: 29,
     clone: 56,
     unshare: 272,
@@ -183,6 +201,8 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     missing: YOUNG.missing,
     // memfd_create, memfd_secret
     memoryFiles: [279, 447],
+    // ptrace, process_vm_readv, process_vm_writev, execveat
+    processes: [117, 270, 271, 281],
     shmget: 194,
     clone: 220,
     unshare: 97,

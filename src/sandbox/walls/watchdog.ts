@@ -50,7 +50,7 @@ function memoryOf(pids: readonly number[], limit: number): number {
   return files + sum(pids, proportionalBytes)
 }
 
-function residentBytes(pid: number): number {
+export function residentBytes(pid: number): number {
   return Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES
 }
 

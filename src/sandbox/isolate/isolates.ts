@@ -1,0 +1,299 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import type { SandboxSystem } from '../walls/system.ts'
+import type { Frame } from './frames.ts'
+import { type IsolateEnd, type IsolateProcess, startIsolate } from './isolate-process.ts'
+import { type Failure, OUT_OF_MEMORY } from './protocol.ts'
+
+/** Runs model-written code, each tool in a process of its own that is kept for its next call. */
+export interface Isolates {
+  run(request: IsolateRequest): Promise<IsolateOutcome>
+  /** Starts a process ahead, without waiting. */
+  prepare(): void
+  close(): void
+}
+
+export interface IsolateRequest {
+  /** Names the code and all that it may do: a process never runs the code of two keys. */
+  readonly key: string
+  /** A script whose value is the tool's function. */
+  readonly code: string
+  /** As JSON. */
+  readonly input: string
+  readonly timeoutMs: number
+  readonly memoryMb: number
+  readonly signal: AbortSignal
+  /** It is called by code in another isolate, which waits: it must not wait for a process to become free. */
+  readonly isNested?: boolean
+  /** What the code wants from outside. The clock stands still while a person is asked. */
+  answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
+}
+
+export interface Clock {
+  /** Returns the function that lets it go on. */
+  pause(): () => void
+}
+
+export type IsolateOutcome =
+  | { readonly ok: true; readonly json: string; readonly logs: readonly string[] }
+  | {
+      readonly ok: false
+      readonly reason: Failure['reason'] | 'timeout' | 'cancelled' | 'crashed'
+      readonly message: string
+      readonly logs: readonly string[]
+    }
+
+/** At the same time; further calls wait for their turn. */
+const MOST_PROCESSES = 6
+const IDLE_MS = 60_000
+/** Then it is replaced: what the code may have made of its process ends sometime. */
+const MOST_CALLS = 10_000
+const MOST_BUSY_MS = 300_000
+
+interface Worker {
+  readonly process: IsolateProcess
+  readonly memoryMb: number
+  /** Undefined: no tool's yet. */
+  key: string | undefined
+  busy: boolean
+  calls: number
+  busyMs: number
+  usedAt: number
+}
+
+export function createIsolates(system: SandboxSystem | undefined, defaultMemoryMb: number): Isolates {
+  return new Pool(system, defaultMemoryMb)
+}
+
+class Pool implements Isolates {
+  readonly #system: SandboxSystem | undefined
+  readonly #memoryMb: number
+  readonly #workers = new Set<Worker>()
+  readonly #waiting: (() => void)[] = []
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(system: SandboxSystem | undefined, memoryMb: number) {
+    this.#system = system
+    this.#memoryMb = memoryMb
+  }
+
+  prepare(): void {
+    const hasSpare = [...this.#workers].some(worker => worker.key === undefined && !worker.busy)
+    if (!hasSpare && !this.#closed && this.#workers.size < MOST_PROCESSES) this.#start(this.#memoryMb)
+  }
+
+  async run(request: IsolateRequest): Promise<IsolateOutcome> {
+    if (request.signal.aborted) return stopped('cancelled')
+    const worker = await this.#take(request)
+    const started = performance.now()
+    worker.process.hold(true)
+    try {
+      await worker.process.ready.catch((error: unknown) => {
+        throw new ToolError('failed', `The isolate could not be started: ${(error as Error).message}`, {
+          hint: 'Run `kogu doctor` to see which walls this machine has.',
+        })
+      })
+      const outcome = await runOnce(worker.process, request, worker.calls === 0)
+      worker.calls += 1
+      worker.busyMs += performance.now() - started
+      this.#release(worker, outcome)
+      return outcome
+    } catch (error) {
+      this.#end(worker)
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    for (const worker of this.#workers) worker.process.kill()
+    this.#workers.clear()
+  }
+
+  async #take(request: IsolateRequest): Promise<Worker> {
+    for (;;) {
+      if (this.#closed) throw new ToolError('cancelled', 'Kogu is closing.')
+      const idle = [...this.#workers].filter(worker => !worker.busy)
+      const own = idle.find(worker => worker.key === request.key)
+      const spare = idle.find(worker => worker.key === undefined && worker.memoryMb === request.memoryMb)
+      const worker = own ?? spare ?? this.#makeRoom(request, idle)
+      if (worker !== undefined) {
+        worker.busy = true
+        worker.key = request.key
+        return worker
+      }
+      await new Promise<void>(resolve => this.#waiting.push(resolve))
+    }
+  }
+
+  #makeRoom(request: IsolateRequest, idle: readonly Worker[]): Worker | undefined {
+    if (this.#workers.size >= MOST_PROCESSES) {
+      const oldest = idle.toSorted((a, b) => a.usedAt - b.usedAt)[0]
+      if (oldest !== undefined) this.#end(oldest)
+      else if (request.isNested !== true) return undefined
+    }
+    return this.#start(request.memoryMb)
+  }
+
+  #start(memoryMb: number): Worker {
+    const worker: Worker = {
+      process: startIsolate({ system: this.#system, memoryMb }),
+      memoryMb,
+      key: undefined,
+      busy: false,
+      calls: 0,
+      busyMs: 0,
+      usedAt: Date.now(),
+    }
+    this.#workers.add(worker)
+    void worker.process.ended.then(() => this.#forget(worker))
+    return worker
+  }
+
+  #release(worker: Worker, outcome: IsolateOutcome): void {
+    const isWorn = worker.calls >= MOST_CALLS || worker.busyMs >= MOST_BUSY_MS
+    const isWhole = outcome.ok || outcome.reason === 'threw' || outcome.reason === 'output'
+    worker.busy = false
+    worker.usedAt = Date.now()
+    worker.process.hold(false)
+    if (!isWhole || isWorn || this.#closed) this.#end(worker)
+    else this.#waiting.shift()?.()
+    this.#clock()
+  }
+
+  #end(worker: Worker): void {
+    worker.process.kill()
+    this.#forget(worker)
+  }
+
+  #forget(worker: Worker): void {
+    if (this.#workers.delete(worker)) this.#waiting.shift()?.()
+  }
+
+  /** Ends processes that nobody needs, and keeps one ahead for the next tool while tools are used. */
+  #clock(): void {
+    if (this.#timer !== undefined || this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      const now = Date.now()
+      for (const worker of this.#workers) if (!worker.busy && now - worker.usedAt > IDLE_MS) this.#end(worker)
+      if ([...this.#workers].some(worker => worker.key !== undefined)) {
+        this.prepare()
+        this.#clock()
+      }
+    }, AHEAD_MS)
+    this.#timer.unref()
+  }
+}
+
+/** After a call; a program that makes one call only is gone by then. */
+const AHEAD_MS = 100
+
+function runOnce(
+  process: IsolateProcess,
+  request: IsolateRequest,
+  isFirst: boolean,
+): Promise<IsolateOutcome> {
+  const call = randomBytes(16).toString('hex')
+  const outcome = Promise.withResolvers<IsolateOutcome>()
+  const deadline = createDeadline(request.timeoutMs, () => finish(stopped('timeout')))
+  const onAbort = (): void => finish(stopped('cancelled'))
+  let over = false
+  const finish = (value: IsolateOutcome): void => {
+    if (over) return
+    over = true
+    deadline.stop()
+    request.signal.removeEventListener('abort', onAbort)
+    process.listen(undefined)
+    outcome.resolve(value)
+  }
+  request.signal.addEventListener('abort', onAbort, { once: true })
+  process.listen({
+    onFrame(frame) {
+      // Otherwise a late frame of an earlier call.
+      if (frame.call === call) receive(frame, { process, request, deadline, finish })
+    },
+    onEnd: end => finish(fromEnd(end)),
+  })
+  if (isFirst) process.send({ kind: 'load', call, request: 0, text: request.code })
+  process.send({ kind: 'call', call, request: 0, text: request.input })
+  return outcome.promise
+}
+
+interface Receiving {
+  process: IsolateProcess
+  request: IsolateRequest
+  deadline: Clock
+  finish(outcome: IsolateOutcome): void
+}
+
+function receive(frame: Frame, { process, request, deadline, finish }: Receiving): void {
+  if (frame.kind === 'result') {
+    const end = frame.text.indexOf('\n')
+    finish({ ok: true, logs: toLogs(frame.text.slice(0, end)), json: frame.text.slice(end + 1) })
+  } else if (frame.kind === 'failure') {
+    const { reason, name, message, logs } = JSON.parse(frame.text) as Failure // written by isolate-child.ts
+    const words = name === 'Error' || name === '' ? message : `${name}: ${message}`
+    finish({ ok: false, reason, message: words, logs: logs ?? [] })
+  } else if (frame.kind === 'request') {
+    const { operation, value } = JSON.parse(frame.text) as { operation: string; value: unknown } // as above; checked by `answer`
+    const reply = (text: string): void =>
+      process.send({ kind: 'reply', call: frame.call, request: frame.request, text })
+    request.answer(operation, value, deadline).then(
+      answer => reply(JSON.stringify({ ok: true, value: answer })),
+      (error: unknown) =>
+        reply(
+          JSON.stringify({
+            ok: false,
+            type: true,
+            message: error instanceof Error ? error.message : String(error),
+          }),
+        ),
+    )
+  }
+}
+
+function toLogs(text: string): string[] {
+  return JSON.parse(text) as string[] // written by isolate-child.ts
+}
+
+function stopped(reason: 'timeout' | 'cancelled'): IsolateOutcome {
+  return { ok: false, reason, message: '', logs: [] }
+}
+
+function fromEnd({ errors }: IsolateEnd): IsolateOutcome {
+  // Ours, or V8's and the C++ library's own words.
+  const isMemory = errors.includes(OUT_OF_MEMORY) || /heap|bad_alloc|allocation/i.test(errors)
+  return { ok: false, reason: isMemory ? 'memory' : 'crashed', message: '', logs: [] }
+}
+
+function createDeadline(ms: number, onExpired: () => void): Clock & { stop(): void } {
+  let left = ms
+  let pauses = 0
+  let since = performance.now()
+  let timer: NodeJS.Timeout | undefined = setTimeout(onExpired, left)
+  return {
+    pause() {
+      if (pauses === 0) {
+        clearTimeout(timer)
+        left -= performance.now() - since
+      }
+      pauses += 1
+      let resumed = false
+      return () => {
+        if (resumed) return
+        resumed = true
+        pauses -= 1
+        if (pauses > 0 || timer === undefined) return
+        since = performance.now()
+        timer = setTimeout(onExpired, Math.max(0, left))
+      }
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+  }
+}
