@@ -1,5 +1,6 @@
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from '../processes/own-program.ts'
+import { toOwnProc } from '../walls/own-proc.ts'
 import type { SandboxSystem } from '../walls/system.ts'
 
 /** Where the sandbox sees the socket of the proxy. */
@@ -126,7 +127,7 @@ export function toInnerArguments(system: SandboxSystem, options: InnerOptions): 
   return [
     ...(system.privileged ? [] : ['--unshare-user']),
     ...['--unshare-pid', '--unshare-ipc', '--dev-bind', '/', '/'],
-    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', '--remount-ro', '/proc'],
+    ...toOwnProc(options.newProc),
     ...(options.passages.some(({ mount }) => mount.path.startsWith(PORT_SOCKETS))
       ? ['--perms', '0000', '--tmpfs', PORT_SOCKETS, '--remount-ro', PORT_SOCKETS]
       : []),

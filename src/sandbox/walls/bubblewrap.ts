@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import { type Passage, toEnvironmentArguments } from '../network/network.ts'
 import type { Mount, Overlay } from './mounts.ts'
+import { toOwnProc } from './own-proc.ts'
 import type { SandboxSystem } from './system.ts'
 
 export interface BubblewrapOptions {
@@ -46,8 +47,8 @@ export function toBubblewrapArguments(
       : ['--seccomp', String(options.seccompDescriptor)]),
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev', '--size', sizes.shared, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    // Read-only, because root could change the kernel's settings in /proc/sys: bubblewrap 0.8 leaves it open.
-    ...[options.newProc ? '--proc' : '--tmpfs', '/proc', ...(relayed ? [] : ['--remount-ro', '/proc'])],
+    // With a relay, the command gets another: the kernel allows it only where nothing covers parts of the one beneath.
+    ...(relayed ? [options.newProc ? '--proc' : '--tmpfs', '/proc'] : toOwnProc(options.newProc)),
     ...mounts.flatMap(mount => toArguments(mount, options.blankFile, sizes)),
     // Once everything that lies in them is mounted.
     ...mounts.flatMap(({ kind, path }) => (kind === 'private' ? ['--remount-ro', path] : [])),

@@ -16,6 +16,7 @@ import {
 import type { RunRequest, RunResult, SandboxProcesses } from '../processes/processes.ts'
 import { fileCapabilities, toBubblewrapArguments } from './bubblewrap.ts'
 import type { GroupLimits } from './cgroup.ts'
+import { endNamespace } from './end-namespace.ts'
 import { type HomeLayer, makeHomeLayer, makeMark } from './home-layer.ts'
 import { findHostSockets } from './host-sockets.ts'
 import { withLimits } from './limits.ts'
@@ -162,6 +163,8 @@ async function attempt(
       problem: setUpProblem(result, prepared.statusFile, Buffer.concat(errors)),
     }
   } finally {
+    // Also when it was stopped or can no longer be followed: what it was given is removed next.
+    await endNamespace(readFileSync(prepared.statusFile, 'utf8'))
     for (const path of prepared.ownFiles) rmSync(path, { force: true, recursive: true })
   }
 }

@@ -4,7 +4,8 @@
 // Blocked on purpose although programs do use them: io_uring (its operations pass by this filter), new user
 // namespaces (a fresh set of capabilities), sockets of other families (vsock reaches the machine that hosts a virtual
 // machine and is not confined by network namespaces), and Unix sockets unless the profile allows them: a read-only
-// mount does not keep anyone from connecting to a socket in it. Where no control group counts memory, also memory that
+// mount does not keep anyone from connecting to a socket in it. Nor may one process reach into another (ptrace and its
+// kin): the first process of the sandbox is Kogu's, and what frees it from its parent outlives the call. Where no control group counts memory, also memory that
 // belongs to no process: files in memory without a name (memfd), and large segments of System V (there may be 4096).
 
 export interface SeccompOptions {
@@ -156,8 +157,8 @@ interface CallTable {
 
 /** Numbers that are the same on all processors, because the calls are younger than the common table. */
 const YOUNG = {
-  // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
-  refused: [428, 429, 430, 431, 432, 433, 442],
+  // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr
+  refused: [428, 429, 430, 431, 432, 433, 438, 440, 442],
   // io_uring_setup, io_uring_enter, io_uring_register, clone3
   missing: [425, 426, 427, 435],
 }
@@ -167,6 +168,8 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     audit: 0xc000003e,
     refused: [
       ...YOUNG.refused,
+      // ptrace, migrate_pages, move_pages, process_vm_readv, process_vm_writev
+      ...[101, 256, 279, 310, 311],
       // syslog, modify_ldt, pivot_root, adjtimex, chroot, acct, settimeofday, mount, umount2, swapon, swapoff
       ...[103, 154, 155, 159, 161, 163, 164, 165, 166, 167, 168],
       // reboot, iopl, ioperm, init_module, delete_module, quotactl, lookup_dcookie, clock_settime, kexec_load
@@ -191,6 +194,8 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     audit: 0xc00000b7,
     refused: [
       ...YOUNG.refused,
+      // ptrace, migrate_pages, move_pages, process_vm_readv, process_vm_writev
+      ...[117, 238, 239, 270, 271],
       // lookup_dcookie, umount2, mount, pivot_root, chroot, quotactl, acct, kexec_load, init_module, delete_module
       ...[18, 39, 40, 41, 51, 60, 89, 104, 105, 106],
       // clock_settime, syslog, reboot, settimeofday, adjtimex, add_key, request_key, keyctl, swapon, swapoff
