@@ -71,7 +71,7 @@ export function readOverlay(
   folders: Folders,
 ): Pick<OverlayChanges, 'changes' | 'touched' | 'dropped'> {
   const walk: Walk = { workspace, upper, ...folders, changes: [], touched: [], dropped: [] }
-  readFolder(walk, '', true)
+  readFolder(walk, '', 'merged')
   return { changes: walk.changes, touched: walk.touched, dropped: walk.dropped }
 }
 
@@ -99,31 +99,39 @@ interface Walk extends Folders {
   dropped: Dropped[]
 }
 
-/** `merged`: the folder also exists beneath, and what is not mentioned here stays. */
-function readFolder(walk: Walk, folder: string, merged: boolean): void {
+/**
+ * How a folder of the upper directory stands to the one beneath: `merged` adds to it, so that what is not mentioned stays;
+ * `replacing` stands in its place, because it or a folder above it is opaque; `alone` has none beneath.
+ */
+type Standing = 'merged' | 'replacing' | 'alone'
+
+function readFolder(walk: Walk, folder: string, standing: Standing): void {
   const names = namesIn(walk, 'upper', folder)
-  if (merged && walk.opaque.has(folder)) {
+  // The kernel marks the topmost one only: what lies in an opaque folder hides what is beneath without a mark.
+  const inside = standing === 'merged' && walk.opaque.has(folder) ? 'replacing' : standing
+  if (inside === 'replacing') {
     const kept = new Set(names)
     for (const name of namesIn(walk, 'workspace', folder)) {
       if (!kept.has(name)) addDeleted(walk, join(folder, name))
     }
   }
-  for (const name of names) readEntry(walk, join(folder, name), merged)
+  for (const name of names) readEntry(walk, join(folder, name), inside)
 }
 
-function readEntry(walk: Walk, path: string, merged: boolean): void {
+function readEntry(walk: Walk, path: string, standing: Standing): void {
   const stat = lstatSync(join(walk.upper, path))
   if (stat.isCharacterDevice() && stat.rdev === 0) {
-    if (merged) addDeleted(walk, path)
+    if (standing !== 'alone') addDeleted(walk, path)
     return
   }
   const after = entryAbove(walk, path, stat)
   if (after === null) {
+    if (standing !== 'alone') addDeleted(walk, path)
     walk.dropped.push({ path, why: 'Sockets, pipes and devices are not kept.' })
     return
   }
   const special = stat.mode & 0o6000
-  const lower = merged ? statOf(join(walk.workspace, path)) : undefined
+  const lower = standing === 'alone' ? undefined : statOf(join(walk.workspace, path))
   const before = lower === undefined ? undefined : (toEntry(walk.workspace, path, lower) ?? undefined)
   if (special !== 0 && (lower === undefined || (lower.mode & special) !== special)) {
     walk.dropped.push({ path, why: 'Its set-user-id and set-group-id bits are not kept.' })
@@ -138,7 +146,8 @@ function readEntry(walk: Walk, path: string, merged: boolean): void {
   } else if (after.entry === 'file' && before.modifiedMs !== after.modifiedMs) {
     walk.touched.push({ path, modifiedMs: after.modifiedMs })
   }
-  if (after.entry === 'directory') readFolder(walk, path, before?.entry === 'directory')
+  if (after.entry !== 'directory') return
+  readFolder(walk, path, before?.entry === 'directory' ? standing : 'alone')
 }
 
 /** With the mode that the command gave it; from now on it can be read. */
