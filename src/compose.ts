@@ -36,6 +36,8 @@ import { fileTools } from './tools/all.ts'
 import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
 import { runCommandTool } from './tools/command/run-command.ts'
+import { openToolProcesses } from './tools/command/tool-processes.ts'
+import { createRipgrep } from './tools/search/ripgrep.ts'
 import { webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
 import { createPathLocks } from './workspace/files/path-locks.ts'
@@ -69,7 +71,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
   const builtin = [
-    ...fileTools,
+    ...fileTools(createRipgrep(shared.processes)),
     runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
     webFetchTool(createWebParts()),
@@ -77,7 +79,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
-  return { registry, parts: await createParts(options, registry, shared) }
+  return { registry, parts: await createParts(options, registry, shared, commands) }
 }
 
 interface Shared {
@@ -183,6 +185,7 @@ async function createParts(
   { loaded, environment }: RuntimeOptions,
   registry: Registry,
   { places, redactor, processes, undo, sandbox }: Shared,
+  commands: CommandParts,
 ): Promise<Parts> {
   const { config, workspace } = loaded
   const audit = openAuditLog({
@@ -224,7 +227,6 @@ async function createParts(
       permissions,
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
-      processes,
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>
@@ -237,6 +239,7 @@ async function createParts(
           locks: locks.value,
           signal: call.signal,
         }),
+      openProcesses: (context, tool) => openToolProcesses(commands, context, tool),
       redactText: redactor.text,
     },
     async close() {

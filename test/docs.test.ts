@@ -128,8 +128,9 @@ test('docs/files.md has every file tool with its names, parameters and defaults'
   const text = readPage('docs/files.md')
   const { stdout } = await inBox(box => runProgram(box, ['tools', 'list', '--json']))
   const tools: ListedTool[] = JSON.parse(stdout)
-  const listed = tools.filter(tool => fileTools.some(each => each.name === tool.name))
-  expect(listed).toHaveLength(fileTools.length)
+  const names = fileTools(() => Promise.reject(new Error('no ripgrep in this test'))).map(tool => tool.name)
+  const listed = tools.filter(tool => names.includes(tool.name))
+  expect(listed).toHaveLength(names.length)
   for (const { name, aliases, parameters, parameter_aliases } of listed) {
     const [, section = ''] = new RegExp(`^### ${name}\n([\\s\\S]*?)(?=^##)`, 'm').exec(text) ?? []
     expect(section, name).toContain(`Also called ${aliases.map(code).join(', ')}.`)

@@ -10,12 +10,12 @@ import { validateInput } from './input.ts'
 import { LIMITS } from './limits.ts'
 import { obtainApproval } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
-import type { Processes } from './processes.ts'
+import type { ToolProcesses } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
-import type { Label, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
+import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
 // started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
@@ -65,11 +65,12 @@ export interface CallRuntime {
   readonly permissions: PermissionEngine
   readonly hooks: Hooks
   readonly audit: AuditLog
-  readonly processes: Processes
   readonly undoLimits: UndoLimits
   isEnabled(entry: Entry): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
+  /** Processes for one call: only what was judged for it, behind walls. */
+  openProcesses(context: ProcessContext, tool: string): ToolProcesses
   redactText(text: string): string
 }
 
@@ -223,12 +224,16 @@ async function run(
 ): Promise<ToolOutput> {
   const { entry, request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
+  const reported: Effect[] = []
   progress.effects = opened.effects
   progress.permit = judgement.permit
   const limit = limitTime(call.signal, LIMITS.runMs)
   const started = performance.now()
   try {
-    const context = toContext(runtime, call, prepared, opened, limit.signal)
+    const context = toContext(runtime, call, prepared, opened, {
+      signal: limit.signal,
+      reportEffects: effects => reported.push(...effects),
+    })
     const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
       // A tool that is told to stop gets a moment to do so: what it changes until then belongs to this call.
@@ -236,7 +241,6 @@ async function run(
       throw error
     })
     runtime.registry.count(entry.provider, true)
-    if (output.effects !== undefined) progress.effects = [...opened.effects, ...output.effects]
     return output
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)
@@ -245,6 +249,7 @@ async function run(
     progress.runMs += performance.now() - started
     limit.clear()
     await opened.close()
+    if (reported.length > 0) progress.effects = [...opened.effects, ...reported]
   }
 }
 
@@ -258,7 +263,7 @@ async function tryOut(
   const { request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   try {
-    const context = toContext(runtime, call, prepared, opened, signal)
+    const context = toContext(runtime, call, prepared, opened, { signal, reportEffects: () => undefined })
     return (await request.tool.tryOut?.(request.input, context)) ?? ''
   } finally {
     await opened.close()
@@ -268,11 +273,11 @@ async function tryOut(
 function toContext(
   runtime: CallRuntime,
   call: Call,
-  { judgement }: Prepared,
+  { request, judgement }: Prepared,
   { files }: CallFiles,
-  signal: AbortSignal,
+  { signal, reportEffects }: Pick<ToolContext, 'signal' | 'reportEffects'>,
 ): ToolContext {
-  return {
+  const context: ProcessContext = {
     callId: call.id,
     runId: call.run.id,
     run: call.run,
@@ -280,10 +285,11 @@ function toContext(
     workspace: runtime.workspace,
     signal,
     files,
-    processes: runtime.processes,
     permit: judgement.permit,
+    reportEffects,
     progress: text => call.onProgress?.(text),
   }
+  return { ...context, processes: runtime.openProcesses(context, request.tool.name) }
 }
 
 /** An abort signal that also ends after `ms`, and a promise that rejects with the reason. */

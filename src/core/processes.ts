@@ -1,4 +1,37 @@
-/** How tools start programs. Implemented by sandbox/, the only folder that does. */
+/**
+ * How a tool runs the command line that it named in its `access`: behind the walls of its permit, within the configured
+ * limits, on a layer whose changes are recorded, undoable and reported as effects of the call.
+ */
+export interface ToolProcesses {
+  /** A line that was not judged for this call is refused. */
+  run(request: ToolProcessRequest): Promise<ToolProcessResult>
+}
+
+export interface ToolProcessRequest {
+  /** The line of one `execute` of the tool's `access`, character by character. */
+  readonly command: string
+  readonly timeoutMs: number
+  /** Stops it when it has written nothing for so long. */
+  readonly idleTimeoutMs?: number
+  readonly stdin?: string
+  /** Variables beside those that the configuration lets commands see. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface ToolProcessResult extends ProcessResult {
+  /** Long output is cut in the middle, and says so; secrets are removed. */
+  readonly stdout: string
+  readonly stderr: string
+  /** Both, in the order in which they came. */
+  readonly output: string
+  readonly isTruncated: boolean
+  /** What the person and the model have to know beyond the output: sentences. */
+  readonly notes: readonly string[]
+  /** Whether it read or contacted something that is not the workspace. */
+  readonly isTrusted: boolean
+}
+
+/** Starts programs as they are, without walls. Implemented by sandbox/, the only folder that does; no tool gets it. */
 export interface Processes {
   /** Starts a program without a shell and waits for its end. Output goes to the callbacks as it comes. */
   run(request: ProcessRequest): Promise<ProcessResult>

@@ -62,10 +62,10 @@ export async function createTestRuntime(options: {
       close: async () => undefined,
       ...options.audit,
     },
-    processes: { run: () => Promise.reject(new Error('no processes in this test')) },
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
     isEnabled: ({ tool }) => tool.name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
+    openProcesses: () => ({ run: () => Promise.reject(new Error('no processes in this test')) }),
     redactText: text => text.replaceAll('hunter2', '‹secret›'),
   }
   return { runtime, events }

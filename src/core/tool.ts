@@ -3,7 +3,7 @@ import type { Access } from './access.ts'
 import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
-import type { Processes } from './processes.ts'
+import type { ToolProcesses } from './processes.ts'
 import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
 import { fromZod, type Schema } from './schema.ts'
@@ -28,8 +28,6 @@ export interface ToolOutput {
   images?: readonly { mimeType: string; base64: string }[]
   /** Absent: content of the workspace, as trusted as the workspace is. */
   label?: Label
-  /** What it changed by other means than `ToolContext.files`. */
-  effects?: readonly Effect[]
 }
 
 /** How much of what a call destroys can be kept. */
@@ -61,11 +59,16 @@ export interface ToolContext {
   readonly workspace: string
   readonly signal: AbortSignal
   readonly files: Files
-  readonly processes: Processes
+  readonly processes: ToolProcesses
   readonly permit: Permit
+  /** What it changed by other means than `files`. It counts also when the tool fails afterwards. */
+  reportEffects(effects: readonly Effect[]): void
   /** Live output for whoever watches; lost when nobody does. */
   progress(text: string): void
 }
+
+/** What processes of a call are opened with. */
+export type ProcessContext = Omit<ToolContext, 'processes'>
 
 /**
  * A tool is one plain object. It says what it will touch (`access`); whether it may is decided elsewhere, so that the

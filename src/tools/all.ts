@@ -2,19 +2,20 @@ import type { AnyTool } from '../core/tool.ts'
 import { deleteFile } from './delete-file.ts'
 import { editFile } from './edit-file.ts'
 import { globSearch } from './glob-search.ts'
-import { grepSearch } from './grep-search.ts'
+import { grepSearchTool } from './grep-search.ts'
 import { listDirectory } from './list-directory.ts'
 import { moveFile } from './move-file.ts'
 import { readFile } from './read-file.ts'
+import type { Ripgrep } from './search/ripgrep.ts'
 import { writeFile } from './write-file.ts'
 
 /** The builtin tools that work with files, in the order in which they are shown. */
-export const fileTools: readonly AnyTool[] = [
+export const fileTools = (ripgrep: Ripgrep): readonly AnyTool[] => [
   readFile,
   writeFile,
   editFile,
   globSearch,
-  grepSearch,
+  grepSearchTool(ripgrep),
   listDirectory,
   moveFile,
   deleteFile,

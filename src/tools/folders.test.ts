@@ -122,9 +122,10 @@ test('a file is deleted; a folder that is not empty only when asked; of a link o
 })
 
 test('names and aliases of the tools do not collide, and every parameter alias leads to a parameter', () => {
-  for (const tool of fileTools) {
+  const tools = fileTools(() => Promise.reject(new Error('no ripgrep in this test')))
+  for (const tool of tools) {
     const own = new Set([tool.name, ...tool.aliases].map(name => name.toLowerCase()))
-    const others = fileTools.filter(other => other !== tool)
+    const others = tools.filter(other => other !== tool)
     for (const other of others)
       for (const name of [other.name, ...other.aliases]) expect(own.has(name.toLowerCase())).toBe(false)
     const parameters = Object.keys((tool.input.json.properties ?? {}) as object)

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { grepSearch } from './grep-search.ts'
-import { createToolBench, type ToolBench } from './testing.ts'
+import { createToolBench, grepSearch, type ToolBench } from './testing.ts'
 
 // Places where a search would find nothing although there is something.
 

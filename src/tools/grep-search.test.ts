@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { grepSearch } from './grep-search.ts'
-import { createToolBench, type ToolBench } from './testing.ts'
+import { createToolBench, grepSearch, type ToolBench } from './testing.ts'
 
 let bench: ToolBench
 beforeAll(() => {

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
-import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
 import { formatContent } from './grep-content.ts'
 import { formatCounts, formatFiles, type GrepResult, toResultPath } from './grep-output.ts'
@@ -12,7 +12,7 @@ import { chooseFiles } from './search/file-choice.ts'
 import { createMatchStream } from './search/match-stream.ts'
 import { encodingOf, findUnsearched } from './search/other-encodings.ts'
 import { createPathStream } from './search/path-stream.ts'
-import { explainErrors, type RipgrepQuery, type RipgrepRun, runRipgrep } from './search/ripgrep.ts'
+import { explainErrors, type Ripgrep, type RipgrepQuery, type RipgrepRun } from './search/ripgrep.ts'
 
 const TIME_LIMIT_MS = 30_000
 /** Matching lines of one file when many are searched. */
@@ -75,38 +75,40 @@ const input = () =>
 
 type GrepInput = z.output<ReturnType<typeof input>>
 
-export const grepSearch = defineTool({
-  name: 'grep_search',
-  aliases: ['Grep', 'grep', 'search_files'],
-  parameterAliases: {
-    query: 'pattern',
-    base_dir: 'path',
-    directory: 'path',
-    file_pattern: 'glob',
-    include: 'glob',
-    '-i': 'case_insensitive',
-    '-n': 'line_numbers',
-    '-A': 'after',
-    '-B': 'before',
-    '-C': 'context',
-    context_lines: 'context',
-    limit: 'head_limit',
-    max_results: 'head_limit',
-    include_ignored: 'no_ignore',
-    cursor: { to: 'offset', convert: value => (typeof value === 'string' ? Number(value) : value) },
-  },
-  title: 'Search in files',
-  description:
-    'Search the contents of files with a regular expression (ripgrep). Returns the files that match; pass output_mode: "content" for the lines. ' +
-    'Leaves out binary files, .git, .kogu and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
-  category: 'ReadOnly',
-  risk: 'low',
-  input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
-  run: search,
-})
+export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
+  return defineTool({
+    name: 'grep_search',
+    aliases: ['Grep', 'grep', 'search_files'],
+    parameterAliases: {
+      query: 'pattern',
+      base_dir: 'path',
+      directory: 'path',
+      file_pattern: 'glob',
+      include: 'glob',
+      '-i': 'case_insensitive',
+      '-n': 'line_numbers',
+      '-A': 'after',
+      '-B': 'before',
+      '-C': 'context',
+      context_lines: 'context',
+      limit: 'head_limit',
+      max_results: 'head_limit',
+      include_ignored: 'no_ignore',
+      cursor: { to: 'offset', convert: value => (typeof value === 'string' ? Number(value) : value) },
+    },
+    title: 'Search in files',
+    description:
+      'Search the contents of files with a regular expression (ripgrep). Returns the files that match; pass output_mode: "content" for the lines. ' +
+      'Leaves out binary files, .git, .kogu and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
+    category: 'ReadOnly',
+    risk: 'low',
+    input,
+    access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
+    run: (asked, context) => search(ripgrep, asked, context),
+  })
+}
 
-async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutput> {
+async function search(ripgrep: Ripgrep, asked: GrepInput, context: ToolContext): Promise<ToolOutput> {
   const wanted = { ...asked, head_limit: Math.min(asked.head_limit || MOST_RESULTS, MOST_RESULTS) }
   const place = await locate(wanted.path, context)
   const choice = chooseFiles(wanted.glob, [place.folder, context.files.resolve(wanted.path)])
@@ -126,12 +128,13 @@ async function search(asked: GrepInput, context: ToolContext): Promise<ToolOutpu
     output: [],
   }
   const started = performance.now()
-  const result = await collect(query, wanted, accepts, context)
+  const result = await collect(ripgrep, query, wanted, accepts, context.signal)
   const isUnexpected = result.total === 0 && performance.now() - started < 500
-  const ignored = isUnexpected && !wanted.no_ignore ? await countIgnored(query, accepts, context) : 0
+  const ignored =
+    isUnexpected && !wanted.no_ignore ? await countIgnored(ripgrep, query, accepts, context.signal) : 0
   const unsearched =
     isUnexpected && place.file === undefined
-      ? (await findUnsearched(query, accepts, context)).map(toResultPath(place, context))
+      ? (await findUnsearched(ripgrep, query, accepts, context)).map(toResultPath(place, context))
       : []
   const format = { files_with_matches: formatFiles, content: formatContent, count: formatCounts }[
     wanted.output_mode
@@ -161,10 +164,11 @@ async function locate(
 type Collected = Omit<GrepResult, 'folder' | 'file' | 'encoding' | 'ignored' | 'unsearched'>
 
 async function collect(
+  ripgrep: Ripgrep,
   query: RipgrepQuery,
   wanted: GrepInput,
   accepts: (path: string) => boolean,
-  context: ToolContext,
+  signal: AbortSignal,
 ): Promise<Collected> {
   const isContent = wanted.output_mode === 'content'
   const perFile = wanted.max_per_file ?? (query.file === undefined ? PER_FILE : Number.POSITIVE_INFINITY)
@@ -177,20 +181,20 @@ async function collect(
       })
     : createPathStream({ accepts, counts: wanted.output_mode === 'count' })
   const run: RipgrepRun = {
-    processes: context.processes,
-    signal: context.signal,
+    signal,
     timeoutMs: TIME_LIMIT_MS,
     onOutput: chunk => {
       stream.push(chunk)
       return undefined
     },
   }
-  const ended = await runRipgrep({ ...query, output: outputOptions(wanted) }, run)
+  const ended = await ripgrep({ ...query, output: outputOptions(wanted) }, run)
   const summary = stream.summary()
   if (ended.exitCode === 2 && ended.errors !== '') {
     if (query.type !== undefined && /unrecognized file type/.test(ended.errors)) {
       // Not a type that ripgrep knows: an extension.
-      return collect({ ...query, type: undefined, names: [`*.${query.type}`] }, wanted, accepts, context)
+      const byName = { ...query, type: undefined, names: [`*.${query.type}`] }
+      return collect(ripgrep, byName, wanted, accepts, signal)
     }
     throw explainErrors(ended.errors, wanted.pattern)
   }
@@ -217,16 +221,16 @@ function outputOptions({ output_mode, context, before, after }: GrepInput): stri
 
 /** How many ignored files match, when nothing else does: up to 50, within a second. */
 async function countIgnored(
+  ripgrep: Ripgrep,
   query: RipgrepQuery,
   accepts: (path: string) => boolean,
-  context: ToolContext,
+  signal: AbortSignal,
 ): Promise<number> {
   const stream = createPathStream({ accepts, counts: false })
-  await runRipgrep(
+  await ripgrep(
     { ...query, noIgnore: true, output: ['--files-with-matches', '--null'] },
     {
-      processes: context.processes,
-      signal: context.signal,
+      signal,
       timeoutMs: 1000,
       onOutput: chunk => {
         stream.push(chunk)

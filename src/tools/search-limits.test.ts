@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { globSearch } from './glob-search.ts'
-import { grepSearch } from './grep-search.ts'
 import { listDirectory } from './list-directory.ts'
-import { createToolBench, type ToolBench } from './testing.ts'
+import { createToolBench, grepSearch, type ToolBench } from './testing.ts'
 
 // How much one result of a search or listing holds, and that the rest can be had.
 

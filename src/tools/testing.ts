@@ -4,7 +4,6 @@ import { noApprover } from '../core/approval.ts'
 import { fullAuthority } from '../core/authority.ts'
 import { validateInput } from '../core/input.ts'
 import type { Permit } from '../core/permit.ts'
-import type { Processes } from '../core/processes.ts'
 import { createRun, type Run } from '../core/run.ts'
 import type { AnyTool, ToolOutput } from '../core/tool.ts'
 import { createProcesses } from '../sandbox/processes/processes.ts'
@@ -14,7 +13,9 @@ import {
   type TestWorkspaceOptions,
   testPermit,
 } from '../workspace/testing.ts'
+import { grepSearchTool } from './grep-search.ts'
 import { readFile } from './read-file.ts'
+import { createRipgrep } from './search/ripgrep.ts'
 
 // For tests of tools: calls go through the real workspace, with a permit that allows what the tool declared.
 
@@ -31,6 +32,9 @@ export interface ToolBench {
   close(): Promise<void>
 }
 
+/** Starts ripgrep from this process: there is nothing to close. */
+export const grepSearch = grepSearchTool(createRipgrep(createProcesses({ spawner: 'direct' })))
+
 export interface BenchOptions {
   readonly permit?: Partial<Permit>
   readonly signal?: AbortSignal
@@ -46,7 +50,6 @@ export interface BenchOutput extends ToolOutput {
 
 export function createToolBench(root?: string, options: TestWorkspaceOptions = {}): ToolBench {
   const workspace = createTestWorkspace(root === undefined ? options : { ...options, root })
-  const processes = createProcesses({ spawner: 'direct' })
   const run = {
     ...createRun('run', {
       authority: fullAuthority(workspace.root, 'ask'),
@@ -55,8 +58,7 @@ export function createToolBench(root?: string, options: TestWorkspaceOptions = {
     receipts: workspace.receipts,
   }
   const at = (path: string): string => join(workspace.root, path)
-  const call: ToolBench['call'] = (tool, input, more) =>
-    callTool({ workspace, processes, run }, tool, input, more ?? {})
+  const call: ToolBench['call'] = (tool, input, more) => callTool({ workspace, run }, tool, input, more ?? {})
   return {
     workspace,
     root: workspace.root,
@@ -68,15 +70,12 @@ export function createToolBench(root?: string, options: TestWorkspaceOptions = {
       await call(readFile, { path })
     },
     content: path => readFileSync(at(path), 'utf8'),
-    async close() {
-      await processes.close()
-      await workspace.close()
-    },
+    close: () => workspace.close(),
   }
 }
 
 async function callTool(
-  { workspace, processes, run }: { workspace: TestWorkspace; processes: Processes; run: Run },
+  { workspace, run }: { workspace: TestWorkspace; run: Run },
   tool: AnyTool,
   input: unknown,
   { permit, signal, unconfirmed }: BenchOptions,
@@ -97,8 +96,9 @@ async function callTool(
       workspace: root,
       signal: ended,
       files,
-      processes,
+      processes: { run: () => Promise.reject(new Error('no processes in this test')) },
       permit: allowed,
+      reportEffects: () => undefined,
       progress: () => undefined,
     })
     return { ...output, data: output.data }

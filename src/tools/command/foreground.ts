@@ -5,7 +5,7 @@ import type { CommandPermit } from '../../core/command.ts'
 import type { Effect } from '../../core/effects.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
-import type { ToolContext } from '../../core/tool.ts'
+import type { ProcessContext } from '../../core/tool.ts'
 import { runOnOverlay } from '../../sandbox/layer/overlay.ts'
 import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
@@ -32,6 +32,10 @@ export interface ForegroundRequest {
   readonly stdin: string | undefined
   readonly additions: Readonly<Record<string, string>>
   readonly preview: boolean
+  /** The tool that runs it, for the undo record. */
+  readonly tool: string
+  /** Where it ends up and what it exports carries over to the next command of the run. */
+  readonly keepsState: boolean
 }
 
 export interface ForegroundResult {
@@ -40,7 +44,8 @@ export interface ForegroundResult {
   readonly stderr: KeptOutput
   /** Both, in the order in which they came. */
   readonly output: KeptOutput
-  readonly effects: readonly Effect[]
+  /** What it would change, when it was a preview. */
+  readonly wouldChange: readonly Effect[]
   /** What the person and the model have to know beyond the output. */
   readonly notes: readonly string[]
   /** Hosts that were contacted. */
@@ -52,7 +57,7 @@ export interface ForegroundResult {
 export async function runForeground(
   parts: CommandParts,
   request: ForegroundRequest,
-  context: ToolContext,
+  context: ProcessContext,
 ): Promise<ForegroundResult> {
   const readsOnly = commandOf(context).plan !== null
   const { runId } = context
@@ -68,7 +73,7 @@ async function runIn(
   temporary: CommandTemporary,
   parts: CommandParts,
   request: ForegroundRequest,
-  context: ToolContext,
+  context: ProcessContext,
 ): Promise<ForegroundResult> {
   const command = commandOf(context)
   const keepers = createKeepers(parts, context)
@@ -89,7 +94,8 @@ async function runIn(
     const ran = await runIsolated(parts, request, context, profile, sandboxCommand).catch(error => {
       throw keepers.withOutput(toToolError(error))
     })
-    if (!request.preview) rememberState(context.run, context.workspace, temporary.state, env)
+    if (!request.preview && request.keepsState)
+      rememberState(context.run, context.workspace, temporary.state, env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const refusedHosts = new Map(proxy?.refused)
@@ -111,7 +117,7 @@ async function runIn(
   }
 }
 
-function toOptions(request: ForegroundRequest, { signal }: ToolContext, keepers: Keepers) {
+function toOptions(request: ForegroundRequest, { signal }: ProcessContext, keepers: Keepers) {
   const { timeoutMs, idleTimeoutMs, stdin } = request
   return {
     timeoutMs,
@@ -138,25 +144,25 @@ async function proxyFor(
   return startProxy(network)
 }
 
-function commandOf({ permit }: ToolContext): CommandPermit {
+function commandOf({ permit }: ProcessContext): CommandPermit {
   if (permit.command === undefined)
     throw new ToolError('forbidden', 'The command was not judged, so it does not run.')
   return permit.command
 }
 
-type Ran = Pick<ForegroundResult, 'result' | 'effects' | 'notes'>
+type Ran = Pick<ForegroundResult, 'result' | 'wouldChange' | 'notes'>
 
 async function runIsolated(
   parts: CommandParts,
   request: ForegroundRequest,
-  context: ToolContext,
+  context: ProcessContext,
   profile: SandboxProfile,
   command: SandboxCommand,
 ): Promise<Ran> {
   const readsOnly = commandOf(context).plan !== null
   if (parts.sandbox === null) return runWithoutWalls(parts, request, profile, command, readsOnly)
   if (readsOnly) {
-    return { result: await parts.sandbox.run(profile, command), effects: [], notes: [] }
+    return { result: await parts.sandbox.run(profile, command), wouldChange: [], notes: [] }
   }
   const problem = parts.overlayProblem()
   if (problem === null) return runRecorded(parts, request, context, profile, command)
@@ -173,7 +179,7 @@ async function runIsolated(
 async function runRecorded(
   parts: CommandParts,
   request: ForegroundRequest,
-  context: ToolContext,
+  context: ProcessContext,
   profile: SandboxProfile,
   command: SandboxCommand,
 ): Promise<Ran> {
@@ -192,15 +198,15 @@ async function runRecorded(
     const why = request.preview ? 'This was a preview' : 'The command was cut off'
     return {
       result,
-      effects: request.preview ? effects : [],
+      wouldChange: request.preview ? effects : [],
       notes: [...dropped, `${why}: ${wouldHave(effects)}`],
     }
   }
-  const { effects, displaced } = await commit(parts, context, changes, discard).catch(error => {
+  const { effects, displaced } = await commit(parts, request.tool, context, changes, discard).catch(error => {
     throw hinting(toToolError(error), `The command itself ${endOf(result)}.`)
   })
   const notes = [...dropped, ...displaced.map(describeDisplaced), ...describeLost(effects, parts.workspace)]
-  return { result, effects, notes }
+  return { result, wouldChange: [], notes }
 }
 
 function endOf({ exitCode, signal }: SandboxResult): string {
@@ -227,7 +233,8 @@ function describeDisplaced({ path, keptAs }: Displaced): string {
 
 async function commit(
   parts: CommandParts,
-  context: ToolContext,
+  tool: string,
+  context: ProcessContext,
   changes: OverlayChanges,
   discard: () => void,
 ): Promise<{ effects: readonly Effect[]; displaced: readonly Displaced[] }> {
@@ -237,16 +244,19 @@ async function commit(
     else discard()
     return { effects: [], displaced: [] }
   }
-  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool: 'run_command' })
+  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool })
   const effects: Effect[] = []
   try {
     const displaced = await commitOverlay(changes, recordChanges(record, context.permit, changes, effects))
+    context.reportEffects(effects)
     return { effects, displaced }
   } catch (error) {
     // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
     if (!isDecided(changes)) {
       record.abort()
       discard()
+    } else {
+      context.reportEffects(effects)
     }
     throw error
   }
@@ -282,13 +292,13 @@ async function runWithoutWalls(
   const notes = readsOnly
     ? [`It ran without a sandbox: ${parts.noSandboxReason}`]
     : [`It ran without a sandbox, and what it changed cannot be undone: ${parts.noSandboxReason}`]
-  return { result: { ...result, limit: null }, effects: [], notes }
+  return { result: { ...result, limit: null }, wouldChange: [], notes }
 }
 
 async function profileFor(
   parts: CommandParts,
   { preview }: ForegroundRequest,
-  context: ToolContext,
+  context: ProcessContext,
   given: { env: Record<string, string>; temporary: CommandTemporary; proxySocket: string | undefined },
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
@@ -318,25 +328,27 @@ async function profileFor(
 
 type Keepers = ReturnType<typeof createKeepers>
 
-function createKeepers({ places }: CommandParts, context: ToolContext) {
+function createKeepers({ places }: CommandParts, context: ProcessContext) {
   mkdirSync(places.output, { recursive: true, mode: 0o700 })
   const stdout = createOutputKeeper()
   const stderr = createOutputKeeper()
   // The only one with a file: it holds all that the other two do.
   const spillPath = join(places.output, `${context.callId}.output`)
   const output = createOutputKeeper({ spillPath })
-  const decoder = new TextDecoder()
-  const show = (chunk: Uint8Array): void => context.progress(decoder.decode(chunk, { stream: true }))
+  // One each: a character that one stream has only begun must not swallow the beginning of the other's.
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  const show = (decoder: typeof decoders.stdout, chunk: Uint8Array): void =>
+    context.progress(decoder.decode(chunk, { stream: true }))
   return {
     onStdout(chunk: Uint8Array): undefined {
       stdout.write(chunk)
       output.write(chunk)
-      show(chunk)
+      show(decoders.stdout, chunk)
     },
     onStderr(chunk: Uint8Array): undefined {
       stderr.write(chunk)
       output.write(chunk)
-      show(chunk)
+      show(decoders.stderr, chunk)
     },
     read: () => ({ stdout: stdout.read(), stderr: stderr.read(), output: output.read() }),
     /** What it printed often says why its changes were refused. It is read like any other output, with its label. */

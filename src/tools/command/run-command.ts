@@ -109,7 +109,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       if (request.background) return startBackground(parts, request, context)
       const started = performance.now()
       const done = await runForeground(parts, toForeground(request, request.preview), context)
-      return render(request.command, done, performance.now() - started, parts, context)
+      return render(request, done, performance.now() - started, parts, context)
     },
   })
 }
@@ -157,6 +157,8 @@ function toForeground(request: z.output<typeof input>, preview: boolean): Foregr
     stdin: request.stdin,
     additions: request.env,
     preview,
+    tool: 'run_command',
+    keepsState: true,
   }
 }
 
@@ -179,12 +181,13 @@ function isFolder(path: string | undefined): path is string {
 }
 
 function render(
-  line: string,
-  { result, stdout, stderr, output, effects, notes, hosts, denial }: ForegroundResult,
+  request: z.output<typeof input>,
+  { result, stdout, stderr, output, wouldChange, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
   { run, workspace, permit }: ToolContext,
 ): ToolOutput {
+  const { command: line } = request
   const { exitCode, signal, timedOut, idledOut, stopped, limit } = result
   const meaning = exitMeaning(line, exitCode)
   const text = parts.redact(output.text)
@@ -216,16 +219,16 @@ function render(
       hosts,
       denial,
       notes,
+      ...(request.preview ? { would_change: wouldChange } : {}),
     },
-    effects,
-    label: { origin: 'command', trusted: !readsElsewhere(permit, workspace) && parts.sandbox !== null },
+    label: { origin: 'command', trusted: isTrusted(parts, permit) },
   }
 }
 
 /** Other machines, and files outside the workspace, may say anything; so may what a command prints of them. */
-function readsElsewhere({ access, command }: Permit, workspace: string): boolean {
-  if (command?.plan === null && command.network !== undefined) return true
-  return access.some(item => item.kind === 'file_read' && !isInside(item.path, workspace))
+export function isTrusted({ sandbox, workspace }: CommandParts, { access, command }: Permit): boolean {
+  if (sandbox === null || (command?.plan === null && command.network !== undefined)) return false
+  return access.every(item => item.kind !== 'file_read' || isInside(item.path, workspace))
 }
 
 function endOf(result: ForegroundResult['result'], durationMs: number): string {

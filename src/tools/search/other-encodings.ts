@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ToolContext } from '../../core/tool.ts'
 import { detectFormat } from '../text/format.ts'
 import { createPathStream } from './path-stream.ts'
-import { type RipgrepQuery, runRipgrep } from './ripgrep.ts'
+import type { Ripgrep, RipgrepQuery } from './ripgrep.ts'
 
 // ripgrep reads UTF-8, and UTF-16 with a byte order mark. Of other text it is told the encoding, when one file is
 // searched; in a folder it passes over what holds a NUL, and finds only ASCII in the rest.
@@ -41,15 +41,16 @@ const MOST_FOUND = 20
  * Up to 20 of them, within a second.
  */
 export async function findUnsearched(
+  ripgrep: Ripgrep,
   query: RipgrepQuery,
   accepts: (path: string) => boolean,
   context: ToolContext,
 ): Promise<string[]> {
   const script = LEGACY.flatMap(([letters, encodings]) => (letters.test(query.pattern) ? encodings : []))
   const found = await Promise.all([
-    filesThatMatch({ ...query, output: ['--text'] }, accepts, context),
+    filesThatMatch(ripgrep, { ...query, output: ['--text'] }, accepts, context.signal),
     ...[...new Set(['utf-16le', ...script])].map(async encoding => {
-      const files = await filesThatMatch({ ...query, encoding }, accepts, context)
+      const files = await filesThatMatch(ripgrep, { ...query, encoding }, accepts, context.signal)
       // In the wrong encoding bytes may read as anything: only files that are in it count.
       const encodings = await Promise.all(
         files.map(path => encodingOf(join(query.folder, path), context).catch(() => undefined)),
@@ -61,15 +62,15 @@ export async function findUnsearched(
 }
 
 async function filesThatMatch(
+  ripgrep: Ripgrep,
   query: RipgrepQuery,
   accepts: (path: string) => boolean,
-  { processes, signal }: ToolContext,
+  signal: AbortSignal,
 ): Promise<string[]> {
   const stream = createPathStream({ accepts, counts: false })
-  await runRipgrep(
+  await ripgrep(
     { ...query, output: [...query.output, '--files-with-matches', '--null'] },
     {
-      processes,
       signal,
       timeoutMs: 1000,
       onOutput: chunk => {

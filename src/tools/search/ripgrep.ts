@@ -26,22 +26,25 @@ export interface RipgrepQuery {
 }
 
 export interface RipgrepRun {
-  readonly processes: Processes
   readonly signal: AbortSignal
   readonly timeoutMs: number
   /** Return false to stop. */
   readonly onOutput: (chunk: Uint8Array) => boolean | undefined
 }
 
-/** Runs the ripgrep that comes with this package. The environment is empty, so no configuration of anybody applies. */
-export async function runRipgrep(
-  query: RipgrepQuery,
-  run: RipgrepRun,
-): Promise<ProcessResult & { errors: string }> {
+/** All that the search tool gets of processes: this one program, which only reads. */
+export type Ripgrep = (query: RipgrepQuery, run: RipgrepRun) => Promise<ProcessResult & { errors: string }>
+
+/** The ripgrep that comes with this package. The environment is empty, so no configuration of anybody applies. */
+export function createRipgrep(processes: Processes): Ripgrep {
+  return (query, run) => runRipgrep(processes, query, run)
+}
+
+async function runRipgrep(processes: Processes, query: RipgrepQuery, run: RipgrepRun): ReturnType<Ripgrep> {
   const file = await ripgrepPath()
   const errors: Uint8Array[] = []
   let size = 0
-  const result = await run.processes
+  const result = await processes
     .run({
       file,
       args: toArguments(query),
