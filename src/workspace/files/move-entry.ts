@@ -70,6 +70,8 @@ function refuseImpossible(source: Resolved, target: Resolved): void {
   }
 }
 
+type Replaced = Seen & { readonly bytes: Uint8Array }
+
 interface Destination {
   readonly folders: NewFolders
   readonly real: string
@@ -121,7 +123,7 @@ async function readReplaced(
   target: End,
   survey: readonly TreeEntry[],
   overwrite: boolean,
-): Promise<Seen | undefined> {
+): Promise<Replaced | undefined> {
   const stat = lstatSync(target.folder.at(target.name), { throwIfNoEntry: false })
   if (stat === undefined) return undefined
   if (!overwrite) {
@@ -150,7 +152,7 @@ async function describeMove(
   record: ChangeRecord,
   survey: readonly TreeEntry[],
   target: End,
-  replaced: Seen | undefined,
+  replaced: Replaced | undefined,
 ): Promise<void> {
   const old = replaced === undefined ? undefined : await describeReplaced(record, target.real, replaced)
   if (old !== undefined && survey[0]?.entry !== old.entry) record.add(old)
@@ -170,7 +172,7 @@ async function describeMove(
   }
 }
 
-async function describeReplaced(record: ChangeRecord, path: string, replaced: Seen): Promise<Change> {
+async function describeReplaced(record: ChangeRecord, path: string, replaced: Replaced): Promise<Change> {
   const { stat, bytes, sha256: hash } = replaced
   const kept = await record.keepBytes(bytes, hash)
   return {

@@ -20,8 +20,8 @@ import { movedFolder, type PinnedDirectory } from './pinned-directory.ts'
 // A program that knows nothing of our locks (an editor) may write between our last look and the rename. Therefore the
 // old file is given a second name first, and is looked at once more after the rename: if it is not what the caller saw, it
 // goes back and the caller is told. What remains: a program that has the file open, or is just opening it, and writes
-// nothing until after that look; and one that renames its own file over ours within the microseconds between our two
-// system calls (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
+// nothing until after that look; and one that renames its own file into place within the microseconds between our last
+// look at the name and the rename (closing that needs renameat2(RENAME_EXCHANGE), which Node does not have).
 
 /** What tells whether a file is still the same. */
 export interface Identity {
@@ -33,8 +33,9 @@ export interface Identity {
 /** The file that the caller saw and means to replace. */
 export interface Seen {
   readonly stat: Stats
-  readonly bytes: Uint8Array
   readonly sha256: string
+  /** Where they are at hand: comparing them costs less than a hash. */
+  readonly bytes?: Uint8Array
 }
 
 /** Renames a file or link to a name that is free. `link` fails when it is not, so that nothing is ever replaced. */
@@ -85,7 +86,9 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
     if (!folder.isInPlace()) throw movedFolder(folder.real)
     return
   }
-  if (!isSameEntry(lstatSync(folder.at(aside)), seen.stat)) {
+  // Of the name as well: the file may have lost it to another while it got its second one.
+  const isThere = isSameEntry(lstatSync(folder.at(aside)), seen.stat)
+  if (!isThere || lstatSync(folder.at(name), { throwIfNoEntry: false })?.ino !== seen.stat.ino) {
     removeIfThere(folder.at(aside))
     throw changedMeanwhile(path)
   }
@@ -104,6 +107,29 @@ export async function renameOver(incoming: Incoming, to: Occupied): Promise<void
   throw isSettled ? movedFolder(folder.real) : changedMeanwhile(path)
 }
 
+/**
+ * Removes a file or link that the caller saw, by way of a temporary name: what takes the place between the last look and
+ * the removal is not touched, and what turns out to be something else goes back.
+ */
+export function removeSeen(
+  folder: PinnedDirectory,
+  name: string,
+  { temporary, isSeen }: { temporary: string; isSeen: (path: string) => boolean },
+): void {
+  const path = join(folder.real, name)
+  if (!isSeen(folder.at(name))) throw changedMeanwhile(path)
+  renameSync(folder.at(name), folder.at(temporary))
+  if (isSeen(folder.at(temporary))) {
+    unlinkSync(folder.at(temporary))
+    return
+  }
+  if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) {
+    throw bothChanged(path, keepBeside(folder, temporary, name))
+  }
+  renameNew(folder.at(temporary), folder, name)
+  throw changedMeanwhile(path)
+}
+
 /** Not only by its number, which the next file gets when this one is deleted. */
 function isSameEntry(now: Stats, then: Stats): boolean {
   // Where the system does not know when a file was born, Node gives another time.
@@ -117,7 +143,7 @@ async function isStillAsSeen({ folder, seen, settle, closeSoon }: Occupied, asid
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
     const descriptor = openSync(folder.at(aside), flags)
     try {
-      return (await holds(descriptor, seen.bytes)) && (!settle() || (await holds(descriptor, seen.bytes)))
+      return (await isContent(descriptor, seen)) && (!settle() || (await isContent(descriptor, seen)))
     } finally {
       // With its last name gone, the file goes with the descriptor.
       closeSoon(descriptor)
@@ -126,6 +152,11 @@ async function isStillAsSeen({ folder, seen, settle, closeSoon }: Occupied, asid
     if (isSystemError(error)) return false
     throw error
   }
+}
+
+async function isContent(descriptor: number, { bytes, stat, sha256 }: Seen): Promise<boolean> {
+  if (bytes !== undefined) return holds(descriptor, bytes)
+  return (await hashFile(descriptor, stat.size)).sha256 === sha256
 }
 
 /**

@@ -40,6 +40,7 @@ interface Target {
 }
 
 interface Before extends Seen {
+  readonly bytes: Uint8Array
   /** How many names it has. */
   readonly names: number
 }

@@ -14,9 +14,9 @@ import {
   MAX_ATOMIC,
   type PreparedStep,
 } from '../files/prepared-step.ts'
-import { newTemporary } from '../files/replace-file.ts'
+import { asideOf, newTemporary } from '../files/replace-file.ts'
 import { ownerOf } from '../files/tree.ts'
-import { settleRecord } from './settle-record.ts'
+import { isConflict, settleRecord } from './settle-record.ts'
 import { closeAgain, findClosed, openClosed } from './undo-closed.ts'
 import { type PathState, planUndo, type UndoPlan, type UndoStep } from './undo-plan.ts'
 import {
@@ -54,21 +54,21 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
     options.call,
     plan.calls.map(each => each.call),
   )
-  let started = false
+  const made = new Set<string>()
   try {
     const steps = await prepare(observer, plan.steps, record)
     const temporary = newTemporary()
     for (const folder of new Set(steps.map(step => dirname(step.path)))) {
       record.temporary(join(folder, temporary))
+      record.temporary(join(folder, asideOf(temporary)))
     }
     for (const change of toChanges(steps, record.header.id)) record.add(change)
     const closed = findClosed(observer, steps)
     for (const { path, mode } of closed) record.opened(path, mode)
     record.seal()
-    started = true
     try {
       openClosed(observer, closed)
-      await runSteps({ store, record, observer, steps, temporary })
+      await runSteps({ store, record, observer, steps, temporary, made })
     } finally {
       closeAgain(observer, closed)
     }
@@ -77,8 +77,12 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
     countGivenBack(store, steps)
     return { effects: record.changes.map(toEffect), verified: plan.steps.length }
   } catch (error) {
-    await settleRecord(record)
-    if (started && record.changes.length > 0) await rollBack(store, options, error)
+    // After a conflict, what is at the paths that were not reached is as it was, or somebody else's.
+    await settleRecord(
+      record,
+      isConflict(error) ? record.changes.filter(({ path }) => made.has(path)) : record.changes,
+    )
+    if (record.changes.length > 0) await rollBack(store, options, error)
     throw error
   } finally {
     observer.close()

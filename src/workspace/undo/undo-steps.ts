@@ -24,8 +24,8 @@ import {
   MAX_ATOMIC,
   type PreparedStep,
 } from '../files/prepared-step.ts'
-import { renameNew } from '../files/rename-over.ts'
-import { overwriteBytes, prepareReplacement } from '../files/replace-file.ts'
+import { removeSeen, renameNew } from '../files/rename-over.ts'
+import { overwriteBytes, prepareReplacement, putReplacement } from '../files/replace-file.ts'
 import type { PathState } from './undo-plan.ts'
 import { asidePath, createKeptReader, readRecord, type SavedRecord } from './undo-read.ts'
 import type { ChangeRecord } from './undo-record.ts'
@@ -42,28 +42,36 @@ interface Work {
   readonly observer: Observer
   readonly steps: readonly PreparedStep[]
   readonly temporary: string
+  /** Gets the paths that are as they shall be. */
+  readonly made: Set<string>
 }
 
 export async function runSteps(work: Work): Promise<void> {
-  const { steps, observer } = work
+  const { steps, observer, made } = work
   const changedKind = steps.filter(changesKind)
   const inTheWay = (step: PreparedStep): boolean => changedKind.some(({ path }) => isInside(step.path, path))
   const going = steps.filter(step => step.now !== undefined && (step.then === undefined || changesKind(step)))
   const coming = steps.filter(step => step.then !== undefined)
-  takeAway(observer, going.filter(inTheWay))
+  takeAway(work, going.filter(inTheWay))
   for (const { path, now, then } of coming) {
-    if (then?.entry === 'directory' && now?.entry !== 'directory') mkdirSync(at(observer, path))
+    if (then?.entry !== 'directory') continue
+    if (now?.entry !== 'directory') mkdirSync(at(observer, path))
+    made.add(path)
   }
-  for (const step of coming.filter(each => each.renameFrom !== undefined)) renameBack(observer, step)
+  for (const step of coming) {
+    if (step.renameFrom === undefined) continue
+    renameBack(observer, step)
+    made.add(step.path).add(step.renameFrom)
+  }
   await putContents(work, coming)
   takeAway(
-    observer,
+    work,
     going.filter(step => !inTheWay(step)),
   )
   for (const { path, then } of coming.toReversed()) {
     if (then?.entry === 'directory') finishFolder(observer, path, then)
   }
-  if (steps.length <= MAX_ATOMIC) syncFolders(observer, steps)
+  if (isAtomic(work)) syncFolders(observer, steps)
 }
 
 /**
@@ -89,19 +97,23 @@ function finishFolder(observer: Observer, path: string, { state, owner }: PathSt
 }
 
 /** The deepest first. */
-function takeAway(observer: Observer, steps: readonly PreparedStep[]): void {
+function takeAway({ observer, temporary, made }: Work, steps: readonly PreparedStep[]): void {
   const folderOf = createFolderOf(observer)
   for (const { path, now, stat, renameTo } of steps.toReversed()) {
     if (renameTo !== undefined) continue
-    const entry = folderOf(path).at(basename(path))
-    if (now?.entry === 'directory') {
-      rmdirSync(entry)
-      continue
-    }
-    if (stat !== undefined && !isSameFile(entry, stat)) throw changedMeanwhile(path)
-    if (now?.entry === 'link' && readlinkSync(entry) !== now.target) throw changedMeanwhile(path)
-    unlinkSync(entry)
+    const folder = folderOf(path)
+    const isSeen = (entry: string): boolean =>
+      stat === undefined ? isLinkTo(entry, now?.target) : isSameFile(entry, stat)
+    if (now?.entry === 'directory') rmdirSync(folder.at(basename(path)))
+    else removeSeen(folder, basename(path), { temporary, isSeen })
+    made.add(path)
   }
+}
+
+function isLinkTo(path: string, target: string | undefined): boolean {
+  return (
+    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(path) === target
+  )
 }
 
 function renameBack(observer: Observer, { path, renameFrom, then }: PreparedStep): void {
@@ -129,6 +141,7 @@ async function putContents(work: Work, steps: readonly PreparedStep[]): Promise<
     for (const step of steps) {
       if (step.then?.entry === 'directory') continue
       await putContent(work, { ...step, folder: folderOf(step.path) }, contents)
+      work.made.add(step.path)
     }
   } finally {
     reader.close()
@@ -153,13 +166,14 @@ function readBack({ place }: Work['record']): SavedRecord | undefined {
 }
 
 async function putContent(
-  { store, temporary, steps }: Work,
+  work: Work,
   step: PreparedStep & { folder: PinnedDirectory },
   contents: Contents,
 ): Promise<void> {
   const { path, folder, now, then, stat, renameFrom } = step
   if (then === undefined || renameFrom !== undefined) return
   const name = basename(path)
+  const bytes = needsContent(step) ? contents(then) : undefined
   // What makes place for another kind has been taken away already.
   if (stat !== undefined && !changesKind(step) && !isSameFile(folder.at(name), stat))
     throw changedMeanwhile(path)
@@ -167,32 +181,74 @@ async function putContent(
     setMode(folder, name, then.state.mode)
     return
   }
-  if (step.inPlace && now !== undefined) {
-    overwriteBytes(folder.at(name), contents(then), steps.length <= MAX_ATOMIC)
+  if (step.inPlace && now !== undefined && bytes !== undefined) {
+    overwriteBytes(folder.at(name), bytes, isAtomic(work))
     if (then.state.mode !== now.state.mode) setMode(folder, name, then.state.mode)
     return
   }
-  if (giveNameBack(store, folder, step)) return
-  if (then.entry === 'link') symlinkSync(then.target ?? '', folder.at(temporary))
-  else {
-    await prepareReplacement({
-      folder,
-      seen: now?.entry === 'file' && stat !== undefined ? { stat } : null,
-      content: contents(then),
-      mode: then.state.mode,
-      temporary: step.inPlace ? name : temporary,
-      sync: steps.length <= MAX_ATOMIC,
-      ...(then.owner === undefined ? {} : { owner: then.owner }),
-    })
-    if (step.inPlace) return
-  }
+  if (giveNameBack(work.store, folder, step)) return
+  if (then.entry === 'link') putLink(work, step)
+  else await putFile(work, step, bytes ?? contents(then))
+}
+
+function isAtomic({ steps }: Work): boolean {
+  return steps.length <= MAX_ATOMIC
+}
+
+/** A link, a change of mode or a file that waits in the store is put there without any. */
+function needsContent(step: PreparedStep): boolean {
+  return step.then?.entry === 'file' && !changesOnlyMode(step) && comesFromAside(step) === undefined
+}
+
+function putLink(
+  { temporary }: Work,
+  { path, folder, now, then }: PreparedStep & { folder: PinnedDirectory },
+): void {
+  const name = basename(path)
+  symlinkSync(then?.target ?? '', folder.at(temporary))
   try {
-    if (now?.entry !== then.entry) renameNew(folder.at(temporary), folder, name)
-    else renameSync(folder.at(temporary), folder.at(name))
+    if (now?.entry !== 'link') renameNew(folder.at(temporary), folder, name)
+    else if (isLinkTo(folder.at(name), now.target)) renameSync(folder.at(temporary), folder.at(name))
+    else throw changedMeanwhile(path)
   } catch (error) {
     unlinkSync(folder.at(temporary))
     throw error
   }
+}
+
+/** What was written just now may be being written still. */
+const JUST_NOW_MS = 1000
+
+/** As an edit is made: with a last look at what was replaced, after it was. */
+async function putFile(
+  work: Work,
+  { path, folder, now, then, stat, inPlace }: PreparedStep & { folder: PinnedDirectory },
+  content: Uint8Array,
+): Promise<void> {
+  const { store, temporary } = work
+  const name = basename(path)
+  const hash = now?.state.sha256
+  const seen = now?.entry === 'file' && then?.entry === 'file' && stat !== undefined ? { stat } : null
+  const draft = {
+    folder,
+    seen,
+    content,
+    temporary: inPlace ? name : temporary,
+    sync: isAtomic(work),
+    ...(then === undefined ? {} : { mode: then.state.mode }),
+    ...(then?.owner === undefined ? {} : { owner: then.owner }),
+  }
+  const made = await prepareReplacement(draft)
+  if (inPlace) return
+  const replaced = seen === null || hash === undefined ? null : { ...seen, sha256: hash }
+  await putReplacement({ ...draft, name, seen: replaced, sha256: sha256(content) }, made, {
+    settle() {
+      if (seen === null || Date.now() - seen.stat.mtimeMs > JUST_NOW_MS) return false
+      folder.sync()
+      return true
+    },
+    closeSoon: store.closeSoon,
+  })
 }
 
 /** False: its content has to be written. */

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createTestWorkspace, snapshot, type TestWorkspace } from '../testing.ts'
 import { applyUndo, type UndoOptions } from './undo-apply.ts'
@@ -223,6 +223,24 @@ describe('conflicts', () => {
     })
     expect(['a', 'b', 'c'].map(text)).toEqual(['new a', 'by hand', 'new c'])
   })
+
+  test.each(['into the file', 'as a new file'])(
+    'a save made while the undo runs stays, written %s',
+    async how => {
+      // Large enough to be written in many turns of the event loop.
+      writeFileSync(at('large.txt'), 'o'.repeat(16_000_000))
+      await workspace.write('large.txt', 'n'.repeat(1000), 'edit')
+      const undoing = undo({ calls: ['edit'] }).catch((error: unknown) => error)
+      while (!readdirSync(workspace.root).some(name => name.startsWith('.kogu-tmp-'))) await setImmediate()
+      const place = how === 'into the file' ? 'large.txt' : 'large.txt~'
+      writeFileSync(at(place), 'e'.repeat(1000))
+      if (place !== 'large.txt') renameSync(at(place), at('large.txt'))
+      expect(await undoing).toMatchObject({ code: 'conflict' })
+      expect(text('large.txt')).toBe('e'.repeat(1000))
+      expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'large.txt'])
+      expect(listCalls(workspace.undo).find(({ call }) => call === 'edit')?.undone).toBe(false)
+    },
+  )
 
   test('a path outside what may be changed stops the whole undo', async () => {
     writeFileSync(at('a.txt'), 'old')
