@@ -65,6 +65,8 @@ export interface Runtime {
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
   readonly permissions: PermissionEngine
+  /** Whether the configuration leaves a tool on. */
+  isEnabled(tool: string): boolean
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
@@ -119,6 +121,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     permissions: parts.calls.permissions,
     openRun: runs.open,
     closeRun: runs.close,
+    isEnabled: parts.calls.isEnabled,
     async call(request) {
       await recovered()
       if (isLongRow()) await setImmediate()

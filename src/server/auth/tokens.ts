@@ -1,0 +1,62 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod'
+
+// Bearer tokens for programs. Only a hash is kept: whoever reads the file cannot use it.
+
+export const SCOPES = ['read', 'run', 'approve', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface StoredToken {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly sha256: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+}
+
+/** Where tokens are kept; implemented by store/. */
+export interface TokenStore {
+  list(): StoredToken[]
+  add(token: StoredToken): Promise<void>
+  remove(id: string): Promise<boolean>
+}
+
+export const tokenFile = z.object({
+  version: z.literal(1),
+  tokens: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      scopes: z.array(z.enum(SCOPES)),
+      sha256: z.string().length(64),
+      createdAt: z.string(),
+      expiresAt: z.string().nullable(),
+    }),
+  ),
+})
+
+const PREFIX = 'kogu_'
+
+/** A new token and what is kept of it. The token itself is shown once. */
+export function makeToken(
+  name: string,
+  scopes: readonly Scope[],
+  { now, lifetimeMs }: { now: Date; lifetimeMs?: number },
+): { token: string; stored: StoredToken } {
+  const id = `tok_${randomBytes(6).toString('hex')}`
+  const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
+  const expiresAt = lifetimeMs === undefined ? null : new Date(now.getTime() + lifetimeMs).toISOString()
+  const stored = { id, name, scopes, sha256: hash('sha256', token), createdAt: now.toISOString(), expiresAt }
+  return { token, stored }
+}
+
+/** The scopes of a bearer token, or undefined when it is unknown or has expired. Compares all tokens in constant time. */
+export function findToken(tokens: readonly StoredToken[], token: string, now: Date): StoredToken | undefined {
+  if (!token.startsWith(PREFIX) || token.length > 200) return undefined
+  const given = Buffer.from(hash('sha256', token), 'hex')
+  let found: StoredToken | undefined
+  for (const stored of tokens) if (timingSafeEqual(given, Buffer.from(stored.sha256, 'hex'))) found = stored
+  if (found?.expiresAt != null && Date.parse(found.expiresAt) <= now.getTime()) return undefined
+  return found
+}

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestRuntime, type TestRuntime } from '../../test/support/runtime.ts'
+import type { Api } from './api.ts'
+import { createApp } from './app.ts'
+import { createSessions, type Sessions } from './auth/sessions.ts'
+import { makeToken, type Scope, type StoredToken } from './auth/tokens.ts'
+
+let machine: TestRuntime
+let app: Api
+let sessions: Sessions
+let now = Date.parse('2026-11-16T08:00:00Z')
+const stored: StoredToken[] = []
+const ORIGIN = 'http://127.0.0.1:4000'
+
+beforeAll(async () => {
+  machine = await openTestRuntime()
+  sessions = createSessions(() => now)
+  const tokens = { list: () => stored, add: async () => undefined, remove: async () => false }
+  const allowedHosts = ['127.0.0.1', 'localhost']
+  app = createApp({ runtime: machine.runtime, version: '0', sessions, tokens, allowedHosts, now: () => now })
+})
+afterAll(() => machine.close())
+
+function tokenFor(...scopes: Scope[]): string {
+  const made = makeToken('test', scopes, { now: new Date(now), lifetimeMs: 60_000 })
+  stored.push(made.stored)
+  return made.token
+}
+
+function send(
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+) {
+  return app.request(`${ORIGIN}${path}`, {
+    method,
+    headers: {
+      host: '127.0.0.1:4000',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+function signIn(): string {
+  const opened = sessions.redeem(sessions.createLink())
+  return `kogu_session=${opened?.session ?? ''}`
+}
+
+/** Every route of the document, with values for its path parameters. */
+async function routes(): Promise<{ method: string; path: string; scope: Scope | undefined }[]> {
+  const response = await send('/api/openapi.json')
+  const document = (await response.json()) as {
+    paths: Record<string, Record<string, { 'x-kogu-scope'?: Scope }>>
+  }
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, definition]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{\w+\}/g, 'x'),
+      scope: definition['x-kogu-scope'],
+    })),
+  )
+}
+
+describe('every route of the OpenAPI document', () => {
+  test('refuses callers without a session or token, with a wrong host, of another site and without the scope', async () => {
+    const all = (await routes()).filter(({ scope }) => scope !== undefined)
+    expect(all.length).toBeGreaterThan(10)
+    const cookie = signIn()
+    for (const { method, path, scope } of all) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {}
+      const token = tokenFor(...(['read', 'run', 'approve', 'admin'] as const).filter(each => each !== scope))
+      const refused: [number, Record<string, string>][] = [
+        [401, {}],
+        [401, { authorization: 'Bearer kogu_wrong' }],
+        [401, { cookie: 'kogu_session=wrong' }],
+        [403, { cookie, host: 'evil.test', 'x-kogu-csrf': '1', origin: ORIGIN }],
+        [403, { cookie, origin: 'http://evil.test', 'x-kogu-csrf': '1' }],
+        [403, { cookie, 'sec-fetch-site': 'cross-site', 'x-kogu-csrf': '1' }],
+        [403, { authorization: `Bearer ${token}` }],
+        ...(method === 'GET'
+          ? []
+          : ([
+              [403, { cookie, origin: ORIGIN }],
+              [403, { cookie, 'x-kogu-csrf': '1' }],
+            ] as [number, Record<string, string>][])),
+      ]
+      for (const [status, headers] of refused) {
+        const response = await send(path, { method, headers, body })
+        expect({ path, method, headers, status: response.status }).toEqual({ path, method, headers, status })
+        expect(response.headers.get('content-type')).toBe('application/problem+json')
+        expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      }
+    }
+  })
+
+  test('answers malformed and oversized bodies with a problem', async () => {
+    const token = tokenFor('read', 'run', 'approve', 'admin')
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    for (const { method, path } of (await routes()).filter(each => each.method === 'POST')) {
+      for (const body of ['{', '[]', '"x"', `{"a":${'['.repeat(50)}`]) {
+        const response = await app.request(`${ORIGIN}${path}`, {
+          method,
+          headers: { host: '127.0.0.1:4000', ...headers },
+          body,
+        })
+        expect(response.status).toBe(400)
+        expect(await response.json()).toMatchObject({
+          status: 400,
+          code: 'invalid_input',
+          error_code: 'invalid_input',
+        })
+      }
+      const large = await app.request(`${ORIGIN}${path}`, {
+        method,
+        headers: { host: '127.0.0.1:4000', 'content-length': String(11 * 1024 * 1024), ...headers },
+        body: ' '.repeat(11 * 1024 * 1024),
+      })
+      expect(large.status).toBe(413)
+    }
+  })
+})
+
+describe('sessions', () => {
+  test('a link opens one session, once, and becomes a cookie that scripts cannot read', async () => {
+    const link = sessions.createLink('/approvals')
+    const first = await send(`/open?link=${link}`)
+    expect([first.status, first.headers.get('location')]).toEqual([302, '/approvals'])
+    const cookie = first.headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/HttpOnly/)
+    expect(cookie).toMatch(/SameSite=Strict/)
+    expect((await send(`/open?link=${link}`)).status).toBe(401)
+    const response = await send('/api/tools', { headers: { cookie: cookie.split(';')[0] ?? '' } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
+  })
+
+  test('a link and a session end by themselves', async () => {
+    const link = sessions.createLink()
+    const cookie = signIn()
+    now += 13 * 3_600_000
+    expect((await send(`/open?link=${link}`)).status).toBe(401)
+    expect((await send('/api/tools', { headers: { cookie } })).status).toBe(401)
+  })
+})
+
+describe('routes', () => {
+  test('a call goes through the pipeline, and its refusal is a problem with the founding codes', async () => {
+    machine.write('a.txt', 'hello')
+    const headers = { authorization: `Bearer ${tokenFor('run', 'read')}` }
+    const ok = await send('/api/calls', {
+      method: 'POST',
+      headers,
+      body: { tool: 'Read', input: { path: 'a.txt' } },
+    })
+    expect([ok.status, await ok.json()]).toMatchObject([200, { ok: true, tool: 'read_file' }])
+    const denied = await send('/api/calls', {
+      method: 'POST',
+      headers,
+      body: { tool: 'write_file', input: { path: '.git/config', content: 'x' } },
+    })
+    expect([denied.status, await denied.json()]).toMatchObject([
+      403,
+      { error_code: 'tool_permission_denied', code: 'tool_permission_denied', result: { ok: false } },
+    ])
+    const unknown = await send('/api/calls', { method: 'POST', headers, body: { tool: 'nope' } })
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error_code: 'not_found' }])
+  })
+
+  test('the audit log comes in pages without gaps or repetitions', async () => {
+    const headers = { authorization: `Bearer ${tokenFor('run', 'read')}` }
+    for (let i = 0; i < 7; i++)
+      await send('/api/calls', {
+        method: 'POST',
+        headers,
+        body: { tool: 'read_file', input: { path: 'a.txt' } },
+      })
+    const hashes: string[] = []
+    let cursor = ''
+    do {
+      const response = await send(
+        `/api/audit?limit=3${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        { headers },
+      )
+      const page = (await response.json()) as { items: { hash: string }[]; next: string | null }
+      hashes.push(...page.items.map(({ hash }) => hash))
+      cursor = page.next ?? ''
+    } while (cursor !== '')
+    const whole = (await (await send('/api/audit?limit=200', { headers })).json()) as {
+      items: { hash: string }[]
+    }
+    expect(hashes).toEqual(whole.items.map(({ hash }) => hash))
+    expect(new Set(hashes).size).toBe(hashes.length)
+  })
+})

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import type { Context, MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
+import type { Sessions } from './auth/sessions.ts'
+import { findToken, SCOPES, type Scope, type TokenStore } from './auth/tokens.ts'
+import { HttpProblem } from './problem.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+// What every request passes before a route sees it: host, origin, who it is, what it may do. A page of another site, a
+// name that was rebound to this address and a program without a token all end here.
+
+export const SESSION_COOKIE = 'kogu_session'
+
+export interface DoorOptions {
+  readonly sessions: Sessions
+  readonly tokens: TokenStore
+  /** Names, without a port, under which this server may be addressed. */
+  readonly allowedHosts: readonly string[]
+  readonly now: () => number
+}
+
+/** Who is asking. A browser session is the person; a token is what it was made for. */
+export interface Caller {
+  readonly name: string
+  readonly kind: 'session' | 'token'
+  readonly scopes: readonly Scope[]
+}
+
+export interface DoorVariables {
+  requestId: string
+  caller: Caller | undefined
+}
+
+export type DoorContext = Context<{ Variables: DoorVariables }>
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+export function guardDoor(options: DoorOptions): MiddlewareHandler<{ Variables: DoorVariables }> {
+  const limit = createRateLimit({ perSecond: 200, burst: 1_000, now: options.now })
+  return async (context, next) => {
+    context.set('requestId', randomUUID())
+    refuseWrongHost(context, options.allowedHosts)
+    refuseForeignOrigin(context)
+    const caller = identify(context, options)
+    context.set('caller', caller)
+    if (!limit.take(caller?.name ?? 'nobody')) {
+      throw new HttpProblem(429, 'rate_limited', 'Too many requests.', {
+        hint: 'Wait a second and try again.',
+      })
+    }
+    await next()
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) context.res.headers.set(name, value)
+  }
+}
+
+/** A route's own guard: the caller has to have this scope. */
+export function requireScope(scope: Scope): MiddlewareHandler<{ Variables: DoorVariables }> {
+  return async (context, next) => {
+    const caller = context.get('caller')
+    if (caller === undefined) {
+      throw new HttpProblem(401, 'unauthorized', 'No session and no valid token.', {
+        hint: 'Open the link that kogu serve printed, or send Authorization: Bearer TOKEN (kogu tokens create).',
+      })
+    }
+    if (!caller.scopes.includes(scope)) {
+      throw new HttpProblem(403, 'forbidden', `This token does not have the scope '${scope}'.`)
+    }
+    refuseForgery(context, caller)
+    await next()
+  }
+}
+
+/** A name that was rebound to 127.0.0.1 still stands in the Host header. */
+function refuseWrongHost(context: DoorContext, allowed: readonly string[]): void {
+  const host = context.req.header('host') ?? ''
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  if (!allowed.includes(name)) {
+    throw new HttpProblem(403, 'forbidden', 'This host name is not allowed.', {
+      hint: 'Add it to [server] allowed_hosts if it is yours.',
+    })
+  }
+}
+
+function refuseForeignOrigin(context: DoorContext): void {
+  const origin = context.req.header('origin')
+  const site = context.req.header('sec-fetch-site')
+  const isOwn = origin === undefined || origin === ownOrigin(context)
+  // A link on another site may lead here; nothing else of it may.
+  const isNavigation = context.req.method === 'GET' && context.req.header('sec-fetch-mode') === 'navigate'
+  const isCrossSite = (site === 'cross-site' || site === 'same-site') && !isNavigation
+  if (!isOwn || isCrossSite) throw new HttpProblem(403, 'forbidden', 'Requests of other sites are refused.')
+}
+
+/** What a browser sends along by itself is not enough for a change: a form of another site would send it too. */
+function refuseForgery(context: DoorContext, caller: Caller): void {
+  if (caller.kind === 'token' || context.req.method === 'GET' || context.req.method === 'HEAD') return
+  if (context.req.header('x-kogu-csrf') !== '1' || context.req.header('origin') !== ownOrigin(context)) {
+    throw new HttpProblem(
+      403,
+      'forbidden',
+      'The request lacks the header X-Kogu-CSRF: 1 or a same-origin Origin.',
+    )
+  }
+}
+
+function ownOrigin(context: DoorContext): string {
+  return `${new URL(context.req.url).protocol}//${context.req.header('host')}`
+}
+
+function identify(context: DoorContext, { sessions, tokens, now }: DoorOptions): Caller | undefined {
+  const authorization = context.req.header('authorization')
+  if (authorization !== undefined) {
+    const [, token = ''] = /^Bearer ([\w-]+)$/i.exec(authorization) ?? []
+    const found = findToken(tokens.list(), token, new Date(now()))
+    return found === undefined ? undefined : { name: found.name, kind: 'token', scopes: found.scopes }
+  }
+  const session = getCookie(context, SESSION_COOKIE)
+  if (session === undefined || !sessions.isValid(session)) return undefined
+  return { name: 'person', kind: 'session', scopes: SCOPES }
+}

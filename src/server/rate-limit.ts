@@ -1,0 +1,22 @@
+/** A token bucket per caller. */
+export interface RateLimit {
+  take(caller: string): boolean
+}
+
+const MOST_CALLERS = 1_000
+
+export function createRateLimit(options: { perSecond: number; burst: number; now: () => number }): RateLimit {
+  const { perSecond, burst, now } = options
+  const buckets = new Map<string, { left: number; at: number }>()
+  return {
+    take(caller) {
+      const at = now()
+      const bucket = buckets.get(caller) ?? { left: burst, at }
+      const left = Math.min(burst, bucket.left + ((at - bucket.at) / 1000) * perSecond)
+      // Callers are few; names that keep coming must not fill the memory.
+      if (buckets.size >= MOST_CALLERS && !buckets.has(caller)) buckets.clear()
+      buckets.set(caller, { left: left >= 1 ? left - 1 : left, at })
+      return left >= 1
+    },
+  }
+}

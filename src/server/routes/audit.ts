@@ -1,0 +1,107 @@
+import type { Runtime } from '../../runtime.ts'
+import { readEvents, type StoredEvent } from '../../store/audit/read.ts'
+import { verifyAudit } from '../../store/audit/verify.ts'
+import { type Api, answer, json, pageQuery, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+
+const event = z
+  .looseObject({ seq: z.int(), at: z.string(), segment: z.string(), hash: z.string(), type: z.string() })
+  .openapi('AuditEvent')
+
+const filters = pageQuery.extend({
+  since: z.iso.datetime({ offset: true }).optional(),
+  until: z.iso.datetime({ offset: true }).optional(),
+  tool: z.string().max(200).optional(),
+  run: z.string().max(200).optional(),
+  outcome: z.enum(['allow', 'ask', 'deny']).optional(),
+  text: z.string().max(500).optional(),
+})
+
+export function auditRoutes(api: Api, { places }: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit',
+      summary: 'What was recorded, newest first',
+      request: { query: filters },
+      responses: {
+        200: json(z.object({ items: z.array(event), next: z.string().nullable() }), 'A page of events'),
+      },
+    }),
+    async context => {
+      const { limit, cursor, since, until, ...wanted } = context.req.valid('query')
+      const before = cursor ?? until
+      const items: z.infer<typeof event>[] = []
+      const events = readEvents({
+        directory: places.audit,
+        newestFirst: true,
+        ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(before === undefined ? {} : { until: readCursor(before).at }),
+        ...withoutUndefined(wanted),
+      })
+      for await (const stored of events) {
+        if (cursor !== undefined && !isAfterCursor(stored, cursor)) continue
+        items.push(toItem(stored))
+        if (items.length > limit) break
+      }
+      const page = items.slice(0, limit)
+      const last = page.at(-1)
+      const next =
+        items.length > limit && last !== undefined ? `${last.at}~${last.segment}~${last.seq}` : null
+      return context.json({ items: page, next }, 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit/verify',
+      summary: 'Check the hash chain and its anchors',
+      responses: { 200: json(z.looseObject({ ok: z.boolean() }), 'The report') },
+    }),
+    async context => {
+      const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+      return answer(context, report)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit/{call}',
+      summary: 'All events of one call',
+      request: { params: z.object({ call: z.string().max(100) }) },
+      responses: { 200: json(z.array(event), 'The events, oldest first') },
+    }),
+    async context => {
+      const { call } = context.req.valid('param')
+      const found: z.infer<typeof event>[] = []
+      for await (const stored of readEvents({ directory: places.audit, call })) found.push(toItem(stored))
+      if (found.length === 0) throw new HttpProblem(404, 'not_found', 'No such call is recorded.')
+      return context.json(found, 200)
+    },
+  )
+}
+
+function toItem({ seq, at, segment, hash, event: { ...recorded } }: StoredEvent): z.infer<typeof event> {
+  return { ...recorded, seq, at, segment, hash }
+}
+
+/** `time~segment~number` of the last event of the page before, or a plain time. */
+function readCursor(cursor: string): { at: Date; segment: string; seq: number } {
+  const [time = '', segment = '', seq = '0'] = cursor.split('~')
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) throw new HttpProblem(400, 'invalid_input', 'The cursor is not valid.')
+  return { at, segment, seq: Number(seq) }
+}
+
+/** Events of one instant may stand on both pages; they are told apart by where they lie. */
+function isAfterCursor({ at, segment, seq }: StoredEvent, cursor: string): boolean {
+  const last = readCursor(cursor)
+  if (new Date(at).getTime() !== last.at.getTime()) return true
+  return segment === last.segment ? seq < last.seq : segment < last.segment
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const given = Object.entries(value).filter(([, item]) => item !== undefined)
+  // Only undefined values went.
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> }
+}

@@ -1,0 +1,111 @@
+import type { Runtime } from '../../runtime.ts'
+import type { CallChanges, UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
+import { type Api, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+
+const change = z
+  .object({
+    call: z.string(),
+    run: z.string(),
+    tool: z.string(),
+    at: z.string(),
+    undone: z.boolean(),
+    undoes: z.array(z.string()),
+    paths: z.array(z.object({ path: z.string(), change: z.string() })),
+  })
+  .openapi('Change')
+
+const selection = z.union([
+  z.strictObject({ calls: z.array(z.string()).min(1).max(1_000) }),
+  z.strictObject({ run: z.string() }),
+  z.strictObject({ last: z.int().min(1).max(1_000) }),
+])
+
+const plan = z
+  .object({
+    calls: z.array(z.string()),
+    steps: z.array(z.object({ path: z.string(), action: z.enum(['create', 'restore', 'delete']) })),
+    conflicts: z.array(z.object({ path: z.string(), call: z.string(), reason: z.string() })),
+    staying: z.array(z.string()),
+  })
+  .openapi('UndoPlan')
+
+export function changeRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/changes',
+      summary: 'Calls that changed files, newest first',
+      request: {
+        query: z.object({
+          run: z.string().max(200).optional(),
+          limit: z.coerce.number().int().min(1).max(500).default(50),
+        }),
+      },
+      responses: { 200: json(z.array(change), 'The calls with the paths they changed') },
+    }),
+    async context => {
+      const { run, limit } = context.req.valid('query')
+      const calls = await runtime.listChanges()
+      const wanted = run === undefined ? calls : calls.filter(call => call.run === run)
+      return context.json(wanted.slice(0, limit).map(toChange), 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/changes/undo/plan',
+      summary: 'What an undo would bring back; changes nothing',
+      request: { body: body(selection) },
+      responses: { 200: json(plan, 'The plan') },
+    }),
+    async context =>
+      context.json(toPlan(await runtime.planUndo(toSelection(context.req.valid('json')))), 200),
+  )
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/changes/undo',
+      summary: 'Take changes back',
+      request: { body: body(z.object({ selection, skip_conflicts: z.boolean().default(false) })) },
+      responses: { 200: json(plan.extend({ undo: z.string() }), 'What was taken back') },
+    }),
+    async context => {
+      const { selection: wanted, skip_conflicts: skips } = context.req.valid('json')
+      const planned = await runtime.planUndo(toSelection(wanted), skips ? { leaveOut: 'paths' } : {})
+      if (planned.conflicts.length > 0 && !skips) {
+        throw new HttpProblem(409, 'conflict', 'Somebody changed some of these files since.', {
+          hint: 'Send skip_conflicts: true to leave them out.',
+          errors: planned.conflicts.map(({ path, reason }) => ({ pointer: path, message: reason })),
+        })
+      }
+      if (planned.steps.length === 0)
+        throw new HttpProblem(404, 'not_found', 'There is nothing to take back.')
+      const { call } = await runtime.applyUndo(planned, { despiteConflicts: skips })
+      return context.json({ ...toPlan(planned), undo: call }, 200)
+    },
+  )
+}
+
+function toSelection(wanted: z.infer<typeof selection>): UndoSelection {
+  return wanted
+}
+
+function toChange({ call, run, tool, at, undone, undoes, records }: CallChanges): z.infer<typeof change> {
+  const paths = records.flatMap(record =>
+    record.changes.map(each => ({ path: each.path, change: each.change })),
+  )
+  return { call, run, tool, at: new Date(at).toISOString(), undone, undoes: [...undoes], paths }
+}
+
+function toPlan({ calls, steps, conflicts, staying }: UndoPlan): z.infer<typeof plan> {
+  return {
+    calls: calls.map(({ call }) => call),
+    steps: steps.map(({ path, now, then }) => ({
+      path,
+      action: then === undefined ? 'delete' : now === undefined ? 'create' : 'restore',
+    })),
+    conflicts: conflicts.map(({ path, call, reason }) => ({ path, call, reason })),
+    staying: [...staying],
+  }
+}

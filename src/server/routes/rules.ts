@@ -1,0 +1,131 @@
+import { describeGrant } from '../../permissions/grants.ts'
+import { dryRun } from '../../permissions/rules/dry-run.ts'
+import { lintRules } from '../../permissions/rules/lint.ts'
+import type { Runtime } from '../../runtime.ts'
+import { readCalls } from '../../store/audit/calls.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+
+const rule = z
+  .object({
+    id: z.string(),
+    decision: z.string(),
+    text: z.string(),
+    source: z.string(),
+    line: z.int().nullable(),
+    reason: z.string().nullable(),
+  })
+  .openapi('Rule')
+
+const grant = z
+  .object({
+    id: z.string(),
+    decision: z.string(),
+    covers: z.string(),
+    workspace: z.string(),
+    user: z.string(),
+    expires_at: z.string().nullable(),
+  })
+  .openapi('Grant')
+
+export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/rules',
+      summary: 'The permission rules in force, with their files and lines',
+      responses: { 200: json(z.array(rule), 'The rules') },
+    }),
+    context => {
+      const rules = runtime.rules.map(({ decision, ref, reason }) => ({
+        id: ref.id,
+        decision,
+        text: ref.text,
+        source: ref.source,
+        line: ref.line ?? null,
+        reason: reason ?? null,
+      }))
+      return context.json(rules, 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/rules/lint',
+      summary: 'Rules that can never decide anything',
+      responses: { 200: json(z.array(z.record(z.string(), z.unknown())), 'The findings') },
+    }),
+    context => {
+      const names = runtime.registry.list().flatMap(({ tool }) => [tool.name, ...tool.aliases])
+      const known = [...names.map(name => name.toLowerCase()), 'http', 'shell', '*']
+      return answer(context, lintRules(runtime.rules, known, now()))
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/rules/test',
+      summary: 'What the rules say about a call; runs nothing',
+      request: {
+        body: body(
+          z.object({ tool: z.string().max(200), input: z.record(z.string(), z.unknown()).default({}) }),
+        ),
+      },
+      responses: { 200: json(z.record(z.string(), z.unknown()), 'The decision with its reasons') },
+    }),
+    async context => answer(context, await runtime.explain(context.req.valid('json'))),
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/rules/dry-run',
+      summary: 'Decide recorded calls again under the rules in force; runs nothing',
+      request: { body: body(z.object({ since: z.iso.datetime({ offset: true }).optional() })) },
+      responses: { 200: json(z.looseObject({ calls: z.int() }), 'What would change') },
+    }),
+    async context => {
+      const { since } = context.req.valid('json')
+      const calls = readCalls({
+        directory: runtime.places.audit,
+        ...(since === undefined ? {} : { since: new Date(since) }),
+      })
+      const report = await dryRun(calls, runtime.permissions, name => runtime.registry.candidates(name)[0])
+      return answer(context, { ...report, changed: report.changed.slice(0, 500) })
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/grants',
+      summary: 'Answers that are remembered',
+      responses: { 200: json(z.array(grant), 'The grants') },
+    }),
+    context => {
+      const grants = runtime.grants.list().map(({ id, decision, spec, workspace, user, expiresAt }) => ({
+        id,
+        decision,
+        covers: describeGrant(spec),
+        workspace,
+        user,
+        expires_at: expiresAt ?? null,
+      }))
+      return context.json(grants, 200)
+    },
+  )
+  api.openapi(
+    route('approve', {
+      method: 'delete',
+      path: '/api/grants/{id}',
+      summary: 'Forget a remembered answer',
+      request: { params: z.object({ id: z.string().max(100) }) },
+      responses: { 204: { description: 'It is forgotten' } },
+    }),
+    async context => {
+      const { id } = context.req.valid('param')
+      if (!(await runtime.grants.remove(id)))
+        throw new HttpProblem(404, 'not_found', 'There is no such grant.')
+      runtime.note('grant-revoked', { grant: id })
+      return context.body(null, 204)
+    },
+  )
+}

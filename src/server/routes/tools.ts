@@ -1,0 +1,78 @@
+import type { Entry } from '../../core/registry.ts'
+import type { Runtime } from '../../runtime.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+
+const tool = z
+  .object({
+    name: z.string(),
+    aliases: z.array(z.string()),
+    title: z.string(),
+    category: z.string(),
+    risk: z.enum(['low', 'high']),
+    provider: z.string(),
+    enabled: z.boolean(),
+    definition: z.object({
+      name: z.string(),
+      description: z.string(),
+      input_schema: z.record(z.string(), z.unknown()),
+    }),
+  })
+  .openapi('Tool')
+
+export function toolRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/tools',
+      summary: 'Every tool that is registered',
+      responses: { 200: json(z.array(tool), 'The tools, sorted by name') },
+    }),
+    context => context.json(runtime.registry.list().map(toTool), 200),
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/tools/{name}',
+      summary: 'One tool, by any of its names',
+      request: { params: z.object({ name: z.string().max(200) }) },
+      responses: { 200: json(tool, 'The tool') },
+    }),
+    context => {
+      const { name } = context.req.valid('param')
+      const [entry] = runtime.registry.candidates(name)
+      if (entry === undefined) throw new HttpProblem(404, 'not_found', `Unknown tool: ${name}`)
+      return context.json(toTool(entry), 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/tools/{name}/explain',
+      summary: 'What would be decided about a call, and why; runs nothing',
+      request: {
+        params: z.object({ name: z.string().max(200) }),
+        body: body(z.object({ input: z.record(z.string(), z.unknown()).default({}) })),
+      },
+      responses: { 200: json(z.record(z.string(), z.unknown()), 'The decision with its reasons') },
+    }),
+    async context => {
+      const { name } = context.req.valid('param')
+      const { input } = context.req.valid('json')
+      return answer(context, await runtime.explain({ tool: name, input }))
+    },
+  )
+
+  function toTool({ tool: each, provider, risk }: Entry): z.infer<typeof tool> {
+    return {
+      name: each.name,
+      aliases: [...each.aliases],
+      title: each.title,
+      category: each.category,
+      risk,
+      provider: provider.id,
+      enabled: runtime.isEnabled(each.name),
+      definition: { name: each.name, description: each.description, input_schema: each.input.json },
+    }
+  }
+}
