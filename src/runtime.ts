@@ -11,7 +11,7 @@ import type { DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { toToolError } from './core/errors.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
 import { isInside } from './core/real-path.ts'
-import type { Registry } from './core/registry.ts'
+import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
@@ -66,7 +66,7 @@ export interface Runtime {
   readonly grants: GrantStore
   readonly permissions: PermissionEngine
   /** Whether the configuration leaves a tool on. */
-  isEnabled(tool: string): boolean
+  isEnabled(entry: Entry): boolean
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>

@@ -22,8 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dynamic: ['core', 'sandbox', 'workspace', 'tools'],
   review: ['core'],
   store: ['core', 'permissions', 'sandbox', 'workspace', 'agents', 'review', 'dynamic'],
-  cli: ['core', 'config', 'runtime.ts', 'workspace', 'store', 'permissions', 'sandbox'],
-  server: ['core', 'config', 'runtime.ts'],
+  cli: ['core', 'config', 'runtime.ts', 'workspace', 'store', 'permissions', 'sandbox', 'server'],
+  server: ['core', 'config', 'runtime.ts', 'workspace', 'store', 'permissions'],
   mcp: ['core', 'config', 'runtime.ts'],
 }
 // Files at the top of src: the composition root and the public API.

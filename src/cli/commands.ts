@@ -35,6 +35,14 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'list and try rules, see what others would have decided, revoke grants',
     load: async () => (await import('./commands/permissions.ts')).permissions,
   },
+  serve: {
+    summary: 'serve the HTTP API of this workspace',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  tokens: {
+    summary: 'make and revoke tokens for programs that use the API',
+    load: async () => (await import('./commands/tokens.ts')).tokens,
+  },
   config: {
     summary: 'read, check and trust the configuration',
     load: async () => (await import('./commands/config.ts')).config,

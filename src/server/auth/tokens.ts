@@ -1,5 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { join } from 'node:path'
 import * as z from 'zod'
+import { openListFile } from '../../store/list-file.ts'
 
 // Bearer tokens for programs. Only a hash is kept: whoever reads the file cannot use it.
 
@@ -15,26 +17,26 @@ export interface StoredToken {
   readonly expiresAt: string | null
 }
 
-/** Where tokens are kept; implemented by store/. */
+/** Where tokens are kept: a file of the state folder, which no tool and no command of a run can read. */
 export interface TokenStore {
-  list(): StoredToken[]
+  list(): readonly StoredToken[]
   add(token: StoredToken): Promise<void>
   remove(id: string): Promise<boolean>
 }
 
-export const tokenFile = z.object({
-  version: z.literal(1),
-  tokens: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      scopes: z.array(z.enum(SCOPES)),
-      sha256: z.string().length(64),
-      createdAt: z.string(),
-      expiresAt: z.string().nullable(),
-    }),
-  ),
+const schema = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
 })
+
+export function openTokens(stateDirectory: string): TokenStore {
+  const isToken = (value: unknown): value is StoredToken => schema.safeParse(value).success
+  return openListFile(join(stateDirectory, 'tokens.json'), 'tokens', isToken)
+}
 
 const PREFIX = 'kogu_'
 

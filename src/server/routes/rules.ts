@@ -89,7 +89,12 @@ export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void 
         directory: runtime.places.audit,
         ...(since === undefined ? {} : { since: new Date(since) }),
       })
-      const report = await dryRun(calls, runtime.permissions, name => runtime.registry.candidates(name)[0])
+      const report = await dryRun(
+        calls,
+        runtime.permissions,
+        name => runtime.registry.candidates(name)[0],
+        runtime.authority,
+      )
       return answer(context, { ...report, changed: report.changed.slice(0, 500) })
     },
   )

@@ -63,7 +63,8 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
     },
   )
 
-  function toTool({ tool: each, provider, risk }: Entry): z.infer<typeof tool> {
+  function toTool(entry: Entry): z.infer<typeof tool> {
+    const { tool: each, provider, risk } = entry
     return {
       name: each.name,
       aliases: [...each.aliases],
@@ -71,7 +72,7 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       category: each.category,
       risk,
       provider: provider.id,
-      enabled: runtime.isEnabled(each.name),
+      enabled: runtime.isEnabled(entry),
       definition: { name: each.name, description: each.description, input_schema: each.input.json },
     }
   }

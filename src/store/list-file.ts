@@ -1,0 +1,71 @@
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { waitForLock } from '../core/lock-file.ts'
+import { makeFolders } from '../core/make-folders.ts'
+
+export interface ListFile<Item extends { readonly id: string }> {
+  list(): readonly Item[]
+  add(item: Item): Promise<void>
+  remove(id: string): Promise<boolean>
+}
+
+/**
+ * A short list in one file of the state folder (0600), changed under a lock and replaced as a whole. A file that cannot be
+ * read counts as an empty list, and an entry that is not valid as missing.
+ */
+export function openListFile<Item extends { readonly id: string }>(
+  path: string,
+  key: string,
+  isItem: (value: unknown) => value is Item,
+): ListFile<Item> {
+  let cached: { stamp: string; items: readonly Item[] } | undefined
+  const read = (): readonly Item[] => readList(path, key).filter(isItem)
+  const list = (): readonly Item[] => {
+    const stamp = stampOf(path)
+    if (cached?.stamp !== stamp) cached = { stamp, items: read() }
+    return cached.items
+  }
+  const change = async (edit: (items: readonly Item[]) => readonly Item[]): Promise<void> => {
+    makeFolders(dirname(path))
+    const lock = await waitForLock(`${path}.lock`, 5000)
+    if (lock === undefined) throw new Error(`Another process holds ${path}.lock.`)
+    try {
+      const draft = `${path}.${process.pid}.tmp`
+      const text = JSON.stringify({ version: 1, [key]: edit(read()) }, null, 2)
+      writeFileSync(draft, `${text}\n`, { mode: 0o600 })
+      renameSync(draft, path)
+    } finally {
+      lock.release()
+    }
+  }
+  return {
+    list,
+    add: item => change(items => [...items, item]),
+    async remove(id) {
+      const before = list().length
+      await change(items => items.filter(item => item.id !== id))
+      return list().length < before
+    },
+  }
+}
+
+function readList(path: string, key: string): unknown[] {
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const items = typeof content === 'object' && content !== null ? Reflect.get(content, key) : []
+    return Array.isArray(items) ? items : []
+  } catch {
+    // Missing or damaged: nothing in it.
+    return []
+  }
+}
+
+function stampOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat === undefined ? 'missing' : `${stat.mtimeNs} ${stat.size} ${stat.ino}`
+  } catch {
+    // A state folder that cannot be looked into holds nothing.
+    return 'unreadable'
+  }
+}
