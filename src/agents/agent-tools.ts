@@ -1,0 +1,23 @@
+import type { Authority } from '../core/authority.ts'
+import type { Entry, Registry } from '../core/registry.ts'
+import { answersToAny } from '../core/tool.ts'
+import { READ_RESULT_DEFINITION } from './compaction.ts'
+import type { ToolDefinition } from './model.ts'
+
+/** What is offered to a model. What it calls is checked again when it calls it. */
+export function offeredTools(registry: Registry, { tools }: Pick<Authority, 'tools'>): ToolDefinition[] {
+  const offered = registry.list().filter(({ tool }) => tools === 'all' || answersToAny(tool, tools))
+  return offered.length === 0 ? [] : [...offered.map(toDefinition), READ_RESULT_DEFINITION]
+}
+
+export function toDefinition({ tool }: Entry): ToolDefinition {
+  return { name: tool.name, description: tool.description, input_schema: tool.input.json }
+}
+
+/** The preset `read-only`: tools without side effects. */
+export function readOnlyTools(registry: Registry): string[] {
+  return registry
+    .list()
+    .filter(({ risk, tool }) => risk === 'low' && tool.category === 'ReadOnly')
+    .map(({ tool }) => tool.name)
+}

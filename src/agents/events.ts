@@ -1,0 +1,38 @@
+import type { CallResult } from '../core/call.ts'
+import type { StopReason } from './loop-state.ts'
+import type { Usage } from './model.ts'
+
+/** What happens in a run, as it happens. Each becomes one row of `run_events` and one line of `--ndjson`. */
+export type RunEvent =
+  | { type: 'run.started'; model: string; task: string; resumed: boolean }
+  | { type: 'run.finished'; status: string; stopReason: StopReason; error?: string }
+  | { type: 'run.paused'; reason: string }
+  | { type: 'step.started'; turn: number }
+  | { type: 'step.retry'; reason: string; attempt: number; waitMs: number }
+  | {
+      type: 'step.finished'
+      turn: number
+      stopReason: string
+      usage: Usage
+      /** Null: the price is not known. */
+      costUsd: number | null
+      ms: number
+    }
+  | { type: 'text.delta'; text: string }
+  | { type: 'call.proposed'; call: string; tool: string; input: unknown }
+  | { type: 'call.waiting'; call: string; tool: string; approval: string }
+  | {
+      type: 'call.finished'
+      call: string
+      tool: string
+      ok: boolean
+      error: CallResult['error']
+      decision: CallResult['decision']
+      effects: CallResult['effects']
+      ms: number
+      waitMs: number
+    }
+  /** Interrupted between its claim and its result: nobody knows whether it had its effect. It is never repeated. */
+  | { type: 'call.ambiguous'; call: string; tool: string }
+  | { type: 'result.rejected'; call: string; tool: string }
+  | { type: 'message.received'; text: string }

@@ -1,0 +1,184 @@
+import type { CallResult } from '../core/call.ts'
+import { READ_RESULT, readResult, toView } from './compaction.ts'
+import type { RunEvent } from './events.ts'
+import { exceeded, type RunLimits } from './limits.ts'
+import { afterAnswer, afterCalls, end, type LoopState, type Outcome } from './loop-state.ts'
+import type { Message, ToolUseBlock } from './messages.ts'
+import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
+import { withRetries } from './retry.ts'
+
+/** What a loop works with. Everything that acts on the world comes in here. */
+export interface LoopContext {
+  readonly model: Model
+  readonly system: string
+  readonly tools: readonly ToolDefinition[]
+  readonly limits: RunLimits
+  readonly temperature?: number
+  readonly maxTokens?: number
+  readonly signal: AbortSignal
+  /** All calls of one turn, in order; a failed call is a value. */
+  callTools(uses: readonly ToolUseBlock[]): Promise<CallResult[]>
+  emit(event: RunEvent): void
+}
+
+/** Turns until the run ends. `save` is given every state in between. */
+export async function runLoop(
+  state: LoopState,
+  context: LoopContext,
+  save?: (state: LoopState) => Promise<void>,
+): Promise<LoopState> {
+  let current = state
+  while (current.ending === null) {
+    current = await takeTurn(current, context)
+    await save?.(current)
+  }
+  return current
+}
+
+/** One request to the model and the calls it asks for. */
+export async function takeTurn(state: LoopState, context: LoopContext): Promise<LoopState> {
+  const started = performance.now()
+  const stopped = checkBefore(state, context)
+  if (stopped !== undefined) return stopped
+  try {
+    const asked =
+      state.pending.length > 0 ? state : afterAsking(state, await askModel(state, context), context)
+    if (asked.ending !== null) return withTime(asked, started, 0)
+    const outcomes = await makeCalls(asked, context)
+    const waited = outcomes.reduce((sum, { waitMs }) => sum + waitMs, 0)
+    return withTime(afterCalls(asked, outcomes), started, waited)
+  } catch (error) {
+    if (context.signal.aborted) return cancelled(state)
+    if (error instanceof ModelError) return end(state, 'error', describeModelError(error))
+    throw error
+  }
+}
+
+/** What must hold before the next request; otherwise the state in which the run ends. */
+export function checkBefore(state: LoopState, { limits, signal }: LoopContext): LoopState | undefined {
+  if (signal.aborted) return cancelled(state)
+  const limit = state.pending.length > 0 ? undefined : exceeded(state, limits)
+  return limit === undefined ? undefined : end(state, 'limit_reached', limit)
+}
+
+function cancelled(state: LoopState): LoopState {
+  return end(state, 'cancelled', 'It was stopped.')
+}
+
+export function describeModelError(error: ModelError): string {
+  return error.hint === undefined ? error.message : `${error.message} ${error.hint}`
+}
+
+export function withTime(state: LoopState, started: number, waitedMs: number): LoopState {
+  return { ...state, activeMs: state.activeMs + Math.max(0, performance.now() - started - waitedMs) }
+}
+
+export interface Asked {
+  readonly response: ModelResponse
+  /** Results that had to be left out for the vendor to accept the request. */
+  readonly rejected: readonly string[]
+}
+
+/** Asks the model, again where that helps. Changes no state, so that its answer can be written down first. */
+export async function askModel(state: LoopState, context: LoopContext): Promise<Asked> {
+  const { model, system, tools, emit, signal } = context
+  const fixedCharacters = system.length + JSON.stringify(tools).length
+  const started = performance.now()
+  const rejected = [...state.rejected]
+  emit({ type: 'step.started', turn: state.turn + 1 })
+  for (;;) {
+    const view = toView(state.messages, { context: model.capabilities.context, fixedCharacters, rejected })
+    try {
+      const response = await withRetries(model, toRequest(view, context), { emit, signal })
+      emit({
+        type: 'step.finished',
+        turn: state.turn + 1,
+        stopReason: response.stopReason,
+        usage: response.usage,
+        costUsd: costOf(response.usage, model.price),
+        ms: Math.round(performance.now() - started),
+      })
+      return { response, rejected }
+    } catch (error) {
+      const suspect =
+        error instanceof ModelError && error.kind === 'rejected' ? nextSuspect(view, rejected) : undefined
+      if (suspect === undefined) throw error
+      rejected.push(suspect.id)
+      emit({ type: 'result.rejected', call: suspect.id, tool: suspect.name })
+    }
+  }
+}
+
+export function afterAsking(
+  state: LoopState,
+  asked: Asked,
+  { model }: Pick<LoopContext, 'model'>,
+): LoopState {
+  return afterAnswer({ ...state, rejected: asked.rejected }, asked.response, model)
+}
+
+function toRequest(messages: readonly Message[], context: LoopContext) {
+  const { system, tools, temperature, maxTokens, signal, emit } = context
+  return {
+    system,
+    messages,
+    tools,
+    signal,
+    onText: (text: string) => emit({ type: 'text.delta', text }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+}
+
+const MOST_SUSPECTS = 8
+
+/** The result that most likely made the vendor refuse: of the newest message first, images before size. */
+function nextSuspect(
+  messages: readonly Message[],
+  rejected: readonly string[],
+): { id: string; name: string } | undefined {
+  if (rejected.length >= MOST_SUSPECTS) return undefined
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'user') continue
+    const [worst] = message.content
+      .filter(block => block.type === 'tool_result')
+      .filter(block => !rejected.includes(block.tool_use_id))
+      .map(block => ({ block, weight: block.content.length + (block.images?.length ?? 0) * 1e9 }))
+      .sort((a, b) => b.weight - a.weight)
+    if (worst !== undefined) return { id: worst.block.tool_use_id, name: worst.block.name }
+  }
+  return undefined
+}
+
+/** Makes the calls that wait. What the loop answers itself, and what is no call at all, never reaches a tool. */
+export async function makeCalls(
+  state: LoopState,
+  context: LoopContext,
+): Promise<(Outcome & { waitMs: number })[]> {
+  const answered = new Map<string, Outcome & { waitMs: number }>()
+  for (const use of state.pending) {
+    const result = answerDirectly(use, state.messages)
+    if (result !== undefined) answered.set(use.id, { use, result, waitMs: 0 })
+  }
+  const real = state.pending.filter(use => !answered.has(use.id))
+  const results = real.length === 0 ? [] : await context.callTools(real)
+  real.forEach((use, index) => {
+    const result = results[index]
+    if (result !== undefined) answered.set(use.id, { use, result, waitMs: result.waitMs })
+  })
+  return state.pending.flatMap(use => answered.get(use.id) ?? [])
+}
+
+function answerDirectly(use: ToolUseBlock, messages: readonly Message[]): Outcome['result'] | undefined {
+  if (use.malformed !== undefined) {
+    const message = `The input of '${use.name}' is not valid JSON: ${use.malformed}`
+    return {
+      ok: false,
+      text: message,
+      error: { code: 'invalid_input', message, hint: 'Send one JSON object.' },
+    }
+  }
+  if (use.name !== READ_RESULT) return undefined
+  const { ok, text } = readResult(messages, use.input)
+  return { ok, text, error: ok ? null : { code: 'not_found', message: text, hint: null } }
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunEvent } from './events.ts'
+import { type Model, ModelError, type ModelRequest, type ModelResponse } from './model.ts'
+
+const MOST_ATTEMPTS = 6
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 30_000
+/** A vendor that asks for longer is not waited for: the person should know. */
+const LONGEST_ASKED_MS = 120_000
+
+/** Repeats what is worth another try, with growing pauses; a vendor's own Retry-After counts for more. */
+export async function withRetries(
+  model: Model,
+  request: ModelRequest,
+  { emit, signal }: { emit: (event: RunEvent) => void; signal: AbortSignal },
+): Promise<ModelResponse> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await model.respond(request)
+    } catch (error) {
+      if (!(error instanceof ModelError) || error.kind !== 'unavailable' || attempt === MOST_ATTEMPTS)
+        throw error
+      const waitMs = error.retryAfterMs ?? backOff(attempt)
+      if (waitMs > LONGEST_ASKED_MS) throw error
+      emit({ type: 'step.retry', reason: error.message, attempt, waitMs })
+      await sleep(waitMs, undefined, { signal }).catch(() => {
+        throw new ModelError('cancelled', 'The request was cancelled.')
+      })
+    }
+  }
+}
+
+/** With some chance in it: many runs that met the same overload must not come back at the same moment. */
+function backOff(attempt: number): number {
+  const full = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
+  return Math.round(full * (0.5 + Math.random() / 2))
+}
