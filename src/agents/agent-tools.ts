@@ -1,12 +1,13 @@
 import type { Authority } from '../core/authority.ts'
 import type { Entry, Registry } from '../core/registry.ts'
-import { answersToAny } from '../core/tool.ts'
 import { READ_RESULT_DEFINITION } from './compaction.ts'
 import type { ToolDefinition } from './model.ts'
 
 /** What is offered to a model. What it calls is checked again when it calls it. */
 export function offeredTools(registry: Registry, { tools }: Pick<Authority, 'tools'>): ToolDefinition[] {
-  const offered = registry.list().filter(({ tool }) => tools === 'all' || answersToAny(tool, tools))
+  const offered = registry
+    .list()
+    .filter(({ names }) => tools === 'all' || tools.some(name => names.has(name.toLowerCase())))
   return offered.length === 0 ? [] : [...offered.map(toDefinition), READ_RESULT_DEFINITION]
 }
 
