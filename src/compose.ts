@@ -23,8 +23,9 @@ import { checkRules } from './permissions/rules/check-rules.ts'
 import { compileOrdered } from './permissions/rules/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules/rules.ts'
 import { createBackground } from './sandbox/background/background.ts'
-import { afterHook, beforeHook } from './sandbox/hook-command.ts'
+import { afterHook, beforeAfterHook, beforeHook } from './sandbox/hook-command.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
+import type { OutsideContext } from './sandbox/outside-program.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes/processes.ts'
 import { findUsableSystem } from './sandbox/walls/detect-usable.ts'
 import { socketFolders } from './sandbox/walls/host-sockets.ts'
@@ -267,11 +268,27 @@ function createHooks(
   environment: Environment,
   processes: Processes,
 ): Hooks {
-  const context = { processes, cwd: workspace.root, env: environment.variables }
+  const context = { processes, ...outsideContext(workspace.root, environment) }
   const commands = config.hooks.map(hook => ({ ...hook, timeoutMs: hook.timeout }))
+  const before = commands.filter(hook => hook.event === 'pre_tool_call')
+  const after = commands.filter(hook => hook.event === 'post_tool_call')
   return {
-    before: commands.filter(hook => hook.event === 'pre_tool_call').map(hook => beforeHook(hook, context)),
-    after: commands.filter(hook => hook.event === 'post_tool_call').map(hook => afterHook(hook, context)),
+    before: [
+      ...before.map(hook => beforeHook(hook, context)),
+      ...after.map(hook => beforeAfterHook(hook, context)),
+    ],
+    after: after.map(hook => afterHook(hook, context)),
+  }
+}
+
+/** For every program that the configuration names and that runs with the person's rights. */
+export function outsideContext(workspace: string, { directories, variables }: Environment): OutsideContext {
+  return {
+    workspace,
+    // The last holds the caches that commands of all workspaces write.
+    writable: [workspace, '/tmp', '/var/tmp', join(directories.state, 'workspaces')],
+    safePlace: join(directories.config, 'programs'),
+    env: variables,
   }
 }
 

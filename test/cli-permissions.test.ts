@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -57,6 +57,20 @@ describe('hooks', () => {
     expect(withheld.code).toBe(1)
     expect(withheld.stdout).not.toContain('hello')
   })
+
+  test.each(['pre_tool_call', 'post_tool_call'])(
+    'that an agent could have written does not run: %s',
+    event => {
+      box.write('scripts/may-call', '#!/bin/sh\ntouch ran\n')
+      configure(`[[hooks]]\nevent = "${event}"\ncommand = ["sh", "scripts/may-call"]\n`)
+      expect(box.json(read)).toMatchObject({
+        ok: false,
+        error: { code: 'denied' },
+        decision: { by: 'hook', reason: expect.stringContaining('where an agent can write') },
+      })
+      expect(existsSync(join(box.workspace, 'ran'))).toBe(false)
+    },
+  )
 })
 
 describe('rules', () => {

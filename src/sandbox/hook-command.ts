@@ -1,9 +1,8 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
 import type { JudgeRequest } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
 import type { AfterHook, BeforeHook } from '../core/hooks.ts'
 import type { Processes } from '../core/processes.ts'
+import { type OutsideContext, prepareOutside } from './outside-program.ts'
 
 /** One `[[hooks]]` entry: a program that gets JSON on standard input and may answer with JSON. */
 export interface HookCommand {
@@ -12,11 +11,9 @@ export interface HookCommand {
   readonly timeoutMs: number
 }
 
-export interface HookContext {
+/** A hook runs as the person, outside the sandbox, with the person's environment. */
+export interface HookContext extends OutsideContext {
   readonly processes: Processes
-  readonly cwd: string
-  /** The whole environment of the hook: it runs as the person, outside the sandbox. */
-  readonly env: Readonly<Record<string, string>>
 }
 
 const MOST_OUTPUT = 256 * 1024
@@ -29,7 +26,19 @@ export function beforeHook(hook: HookCommand, context: HookContext): BeforeHook 
       const answer = await runHook(hook, context, { ...describe(hook, request), decision: { outcome, by } })
       return typeof answer.veto === 'string' ? { veto: answer.veto } : undefined
     } catch (error) {
-      return { veto: error instanceof Error ? error.message : String(error) }
+      return { veto: reasonOf(error) }
+    }
+  }
+}
+
+/** Refuses the call when a hook that comes after it could not run: to withhold the result then would be too late. */
+export function beforeAfterHook(hook: HookCommand, context: HookContext): BeforeHook {
+  return async () => {
+    try {
+      prepareOutside(hook.command, context)
+      return undefined
+    } catch (error) {
+      return { veto: reasonOf(error) }
     }
   }
 }
@@ -43,6 +52,11 @@ export function afterHook(hook: HookCommand, context: HookContext): AfterHook {
     // Structured data and images could hold what the hook took out of the text.
     return typeof answer.text === 'string' ? { text: answer.text, ...labelOf(output.label) } : output
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ToolError && error.hint !== undefined) return `${error.message} ${error.hint}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 function labelOf(label: Awaited<ReturnType<AfterHook>>['label']) {
@@ -59,14 +73,11 @@ async function runHook(
   context: HookContext,
   message: unknown,
 ): Promise<Record<string, unknown>> {
-  const [program = '', ...args] = hook.command
+  const [program = ''] = hook.command
   const chunks: Uint8Array[] = []
   let size = 0
   const result = await context.processes.run({
-    file: findProgram(program, context),
-    args,
-    cwd: context.cwd,
-    env: context.env,
+    ...prepareOutside(hook.command, context),
     stdin: Buffer.from(`${JSON.stringify(message)}\n`),
     timeoutMs: hook.timeoutMs,
     signal: new AbortController().signal,
@@ -94,19 +105,4 @@ function parseAnswer(text: string, program: string): Record<string, unknown> {
     // Said below, as for every other answer that is no object.
   }
   throw new Error(`the hook '${program}' did not answer with a JSON object`)
-}
-
-function findProgram(program: string, { cwd, env }: HookContext): string {
-  if (program.includes('/')) return isAbsolute(program) ? program : join(cwd, program)
-  for (const folder of (env.PATH ?? '').split(delimiter)) {
-    const path = join(folder, program)
-    try {
-      if (!isAbsolute(folder)) continue
-      accessSync(path, constants.X_OK)
-      return path
-    } catch {
-      // Not in this folder.
-    }
-  }
-  throw new Error(`the hook's program '${program}' was not found`)
 }

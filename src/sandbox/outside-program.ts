@@ -1,0 +1,144 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { isInside } from '../core/real-path.ts'
+
+// Programs that the configuration makes Kogu run outside the walls, with the person's rights: hooks, and whatever else a
+// file may name. An agent that can write such a program, or something it loads, has those rights too. A hash of the
+// program would not help: `mask.py` imports the `json.py` beside it, `node server.js` loads `node_modules`. So a program
+// runs only when nothing on the way to it lies where an agent can write, and it gets no working folder, PATH or other
+// variable that leads there.
+
+export interface OutsideContext {
+  /** Where agents can write: the workspace, scratch folders, caches of commands. Absolute. */
+  readonly writable: readonly string[]
+  /** Relative names in a command are meant from here. */
+  readonly workspace: string
+  /** Named in the refusal: a folder where such programs are safe. */
+  readonly safePlace: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface OutsideProgram {
+  readonly file: string
+  readonly args: readonly string[]
+  /** Not the workspace: `python3 -c`, `node -e`, `make` and others load what lies in their working folder. */
+  readonly cwd: '/'
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Throws when an agent could have written a part of what would run. Looked at each time: links may change. */
+export function prepareOutside(command: readonly string[], context: OutsideContext): OutsideProgram {
+  const [program = '', ...args] = command
+  const env = withoutWritable(context)
+  const file = findOutside(program, env.PATH ?? '', context)
+  for (const path of [file, ...interpreterOf(file), ...namedBy(args, context.workspace)]) {
+    const place = writablePlaceOn(path, context.writable)
+    if (place !== undefined) throw refusal(program, path, place, context)
+  }
+  return { file, args, cwd: '/', env }
+}
+
+function refusal(program: string, path: string, place: string, { safePlace }: OutsideContext): ToolError {
+  const what = path.endsWith(`/${program.replace(/^\.\//, '')}`) ? 'It' : path
+  return new ToolError(
+    'forbidden',
+    `'${program}' does not run outside the sandbox: ${what} lies in ${place}, where an agent can write.`,
+    {
+      hint: `Move the program and all it loads to a folder that no agent writes, such as ${safePlace}, and name it by its full path.`,
+    },
+  )
+}
+
+function findOutside(program: string, path: string, { workspace }: OutsideContext): string {
+  if (program.includes('/')) return resolve(workspace, program)
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, program)
+    try {
+      if (!isAbsolute(folder)) continue
+      accessSync(file, constants.X_OK)
+      return file
+    } catch {
+      // Not in this folder.
+    }
+  }
+  throw new ToolError('not_found', `The program '${program}' was not found.`)
+}
+
+/** What `#!` names. `env` looks in PATH, which leads to no writable place. */
+function interpreterOf(file: string): string[] {
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      const start = Buffer.alloc(256)
+      const text = start.toString('utf8', 0, readSync(descriptor, start))
+      const line = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text)
+      return [line?.[1], line?.[2]].filter(word => word?.startsWith('/') === true).map(String)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    // Not there, or not to be read: whoever starts it says so.
+    return []
+  }
+}
+
+/** Paths among the arguments, also inside a text such as that of `sh -c`. */
+function namedBy(args: readonly string[], workspace: string): string[] {
+  const relative = args.map(word => resolve(workspace, word)).filter(path => existsSync(path))
+  return [
+    ...relative.filter(path => path !== workspace || args.includes('.')),
+    ...args.flatMap(absolutePathsIn),
+  ]
+}
+
+function absolutePathsIn(text: string): string[] {
+  return text.split(/[\s:;,=|&()<>'"`${}]+/).filter(piece => piece.startsWith('/') && piece.length > 1)
+}
+
+/** Every variable that names a writable place goes, be it PYTHONPATH, NODE_OPTIONS or one that nobody thought of. */
+function withoutWritable({ env, writable }: OutsideContext): Record<string, string> {
+  const isSafe = (path: string): boolean => writablePlaceOn(path, writable) === undefined
+  const folders = (env.PATH ?? '').split(delimiter).filter(folder => isAbsolute(folder) && isSafe(folder))
+  const others = Object.entries(env).filter(
+    ([name, value]) => name !== 'PATH' && absolutePathsIn(value).every(isSafe),
+  )
+  return { ...Object.fromEntries(others), PATH: folders.join(delimiter) }
+}
+
+const MOST_LINKS = 40
+
+/**
+ * The writable place that a path goes through: each name on the way is looked up as the kernel does, because a link that
+ * lies in a writable place can lead elsewhere tomorrow.
+ */
+function writablePlaceOn(path: string, writable: readonly string[]): string | undefined {
+  const waiting = path.split('/').filter(name => name !== '' && name !== '.')
+  let at = '/'
+  for (let links = 0; waiting.length > 0; ) {
+    const name = waiting.shift() ?? ''
+    const next = resolve(at, name)
+    const place = writable.find(folder => isInside(next, folder))
+    if (place !== undefined) return place
+    const stat = lstatSync(next, { throwIfNoEntry: false })
+    if (stat?.isSymbolicLink() !== true) {
+      at = next
+      continue
+    }
+    links += 1
+    if (links > MOST_LINKS) return at
+    const target = readlinkSync(next)
+    if (target.startsWith('/')) at = '/'
+    waiting.unshift(...target.split('/').filter(part => part !== '' && part !== '.'))
+  }
+  return undefined
+}
