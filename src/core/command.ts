@@ -62,6 +62,8 @@ export interface HiddenFiles {
 /** What the engine found out about a command line and lets it do. */
 export interface CommandPermit {
   readonly cwd: string
+  /** The longest that a command of this run may take. */
+  readonly timeoutMs?: number
   /** Set for lines that only read; they run without a shell and cannot write anything. Null: run by bash, as approved. */
   readonly plan: CommandPlan | null
   /** What must not be there while it runs. */

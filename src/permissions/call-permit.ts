@@ -30,7 +30,7 @@ export function createPermit(
   // Searches ask for many paths, most calls for none.
   let inForce: readonly Rule[] | undefined
   const rules = (): readonly Rule[] => {
-    inForce ??= context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+    inForce ??= context.rules.filter(rule => rule.applies(request, context.now))
     return inForce
   }
   return {
@@ -74,7 +74,11 @@ export function createPermit(
       mayRead: path => mayRead(path, rules(), request, context),
       mayHide: context.mayHide,
     })
-    return toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network })
+    const { timeoutMs } = request.run.authority.commands
+    return {
+      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    }
   }
 }
 

@@ -13,7 +13,15 @@ import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
 import { runsApart } from './commands/programs/packages.ts'
-import type { CommandAnalysis, PlanStage, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
+import type {
+  CommandAnalysis,
+  FoundCommand,
+  PlanStage,
+  PlanStep,
+  PlanWord,
+  SafePlan,
+  Word,
+} from './commands/types.ts'
 import { withSafeGit } from './git/safe-git.ts'
 import { expandGlob } from './rules/globs.ts'
 
@@ -111,11 +119,16 @@ function escapeGlob(path: string): string {
 
 /** The real subcommand: a branch or file may be called `config`. One that is only known when the line runs is none. */
 function gitSubcommands({ commands }: CommandAnalysis): string[] {
-  return commands.flatMap(({ program, level, argv }) => {
-    if (program !== 'git' || level === 'safe') return []
-    const { subcommand } = splitGit(argv.slice(1).map(toGitArg))
-    return subcommand === null || subcommand === UNKNOWN ? [] : [subcommand]
+  return commands.flatMap(found => {
+    if (found.program !== 'git' || found.level === 'safe') return []
+    const subcommand = gitSubcommand(found)
+    return subcommand === UNKNOWN ? [] : [subcommand]
   })
+}
+
+/** `?` when there is none, or it is not known yet. */
+export function gitSubcommand({ argv }: FoundCommand): string {
+  return splitGit(argv.slice(1).map(toGitArg)).subcommand ?? UNKNOWN
 }
 
 const UNKNOWN = '?'

@@ -1,6 +1,7 @@
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
-import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
-import { type Item, NO_SANDBOX } from './items.ts'
+import { findAuthorityStop } from './authority-stops.ts'
+import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
+import { GIT_PUSH, type Item, NO_SANDBOX } from './items.ts'
 import { isNamedByRule, isPortNamed } from './network/named-hosts.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
@@ -31,11 +32,12 @@ const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 
  * file they stand in; a grant lifts an ask; the mode settles the rest), and the strictest one decides the call.
  */
 export function decide(items: readonly Item[], request: JudgeRequest, context: DecideContext): Judged {
-  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
-  const hard = findHardStop(items, context.scope, {
+  const inForce = context.rules.filter(rule => rule.applies(request, context.now))
+  const named: NamedHosts = {
     isNamed: item => isNamedByRule(item, inForce, request),
     isPortNamed: item => isPortNamed(item, inForce, request),
-  })
+  }
+  const hard = findHardStop(items, context.scope, named) ?? findAuthorityStop(items, request)
   if (hard !== undefined) {
     const decision: Decision = {
       outcome: 'deny',
@@ -66,8 +68,10 @@ function judgeItem(
   context: DecideContext,
 ): Verdict {
   const fallback = defaultVerdict(item, request, context.mode, context.fallback)
-  // Rules and grants were given for commands behind walls: without them, only a yes for this very call counts.
-  if (item.kind === 'custom' && item.name === NO_SANDBOX) return { ...fallback, always: true }
+  // Rules and grants were given for commands behind walls, and for what can be taken back: only a yes for this very
+  // call counts.
+  if (item.kind === 'custom' && (item.name === NO_SANDBOX || item.name === GIT_PUSH))
+    return { ...fallback, always: true }
   // The mode read-only is a ceiling: an allow rule does not raise it.
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
   const rules = item.kind === 'tool' ? toolRules : own

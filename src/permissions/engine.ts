@@ -9,6 +9,7 @@ import type {
   PermissionEngine,
 } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
+import { isInside } from '../core/real-path.ts'
 import { lineage, type Run } from '../core/run.ts'
 import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
@@ -25,7 +26,7 @@ import {
   offerGrants,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
+import { expandItems, fileItem, GIT_PUSH, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
 import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
 import type { Fallback } from './rules/defaults.ts'
@@ -133,12 +134,12 @@ function contextFor(
 function wayOut(
   items: readonly Item[],
   request: JudgeRequest,
-  { rules, mode, now }: DecideContext,
+  { rules, now }: DecideContext,
   setting: NetworkSetting,
 ): CommandNetwork | undefined {
   const command = items.find(item => item.kind === 'execute')
   if (command === undefined) return undefined
-  const inForce = rules.filter(rule => rule.applies(request, mode, now))
+  const inForce = rules.filter(rule => rule.applies(request, now))
   return networkOf(command, { items, request, rules: inForce, setting })
 }
 
@@ -165,7 +166,9 @@ const WITHOUT_WALLS =
   'It can read, change and contact whatever you can, and what it changes cannot be undone.'
 
 function scopeOf({ home, workspace }: EngineOptions, { run }: JudgeRequest): ScopeContext {
-  return { home, workspace, writeScope: run.authority.writeScope }
+  // What lies outside has no layer, no record and no undo.
+  const writeScope = run.authority.writeScope.filter(folder => isInside(folder, workspace))
+  return { home, workspace, writeScope, ofAgent: run.authority.agent !== undefined }
 }
 
 function grantsFor(
@@ -239,11 +242,13 @@ function previewOf(
   const command = items.find(item => item.kind === 'execute')
   return {
     effects,
-    dangerous: command?.analysis.level === 'dangerous',
+    dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
     ...(command === undefined ? {} : { details: command.command }),
     grants: offers.filter(specs => coversCall(specs, items, request, context)).map(toOffer),
   }
 }
+
+const isPush = (item: Item): boolean => item.kind === 'custom' && item.name === GIT_PUSH
 
 /** An offer is only made when it would really be enough; the same engine answers. */
 function coversCall(
@@ -338,8 +343,7 @@ function unreadable(request: JudgeRequest, context: DecideContext): (realPath: s
   let ofFiles: readonly Rule[] | undefined
   return path => {
     ofFiles ??= context.rules.filter(
-      rule =>
-        rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, context.mode, context.now),
+      rule => rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, context.now),
     )
     if (ofFiles.length === 0) return false
     const item = fileItem('file_read', path, context.scope, true, path)

@@ -12,6 +12,8 @@ export interface HardStop {
 export interface ScopeContext extends PathContext {
   /** Real folders below which files may be changed. */
   readonly writeScope: readonly string[]
+  /** The run belongs to an agent, whose write folders are a list of their own. */
+  readonly ofAgent?: boolean
 }
 
 /** The first hard limit that an item of the call runs into. */
@@ -20,6 +22,11 @@ export function findHardStop(
   context: ScopeContext,
   named: NamedHosts = NOT_NAMED,
 ): HardStop | undefined {
+  const lines = items.filter(item => item.kind === 'execute').length
+  if (lines > 1) {
+    const reason = `The call would run ${lines} command lines. A call runs one, so that it is judged, recorded and undone by itself.`
+    return { id: 'several-commands', reason }
+  }
   // A command behind walls has a loopback of its own, where at most its neighbours' opened ports are.
   const isOpen = items.some(item => item.kind === 'custom' && item.name === NO_SANDBOX)
   for (const item of items) {
@@ -121,6 +128,7 @@ function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
   if (why !== undefined && (inScope || why === 'it belongs to the system')) {
     return { id: 'protected-path', reason: `Not allowed to ${verb} ${target}: ${why}.` }
   }
+  if (!inScope && context.ofAgent === true) return agentStop(item, context.writeScope)
   if (!inScope) {
     const scope = context.writeScope.map(folder => `'${folder}'`).join(', ') || 'nothing'
     return { id: 'write-scope', reason: `Not allowed to ${verb} ${target}: only ${scope} may be changed.` }
@@ -132,4 +140,12 @@ function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
     }
   }
   return undefined
+}
+
+function agentStop({ path }: FileItem, folders: readonly string[]): HardStop {
+  const reason =
+    folders.length === 0
+      ? 'File writing is disabled. No allowed write directories configured.'
+      : `Path '${path}' is not within any allowed write directory. Allowed: ${folders.join(', ')}`
+  return { id: 'write-scope', reason }
 }

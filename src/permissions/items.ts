@@ -4,7 +4,7 @@ import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, type ResolvePath, realPathOf, resolvePath } from '../core/real-path.ts'
 import { resolvePlan } from './command-permit.ts'
-import type { CommandAnalysis, GlobAccess } from './commands/types.ts'
+import type { CommandAnalysis, FoundCommand, GlobAccess } from './commands/types.ts'
 import { trackedFiles } from './git/git-index.ts'
 import { programsOf } from './git/git-programs.ts'
 import { repositoryAbove } from './git/repository.ts'
@@ -56,10 +56,24 @@ export function expandItems(
     for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
     for (const glob of analysis.globs) items.push(...globItems(glob, context))
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
-    items.push(...unwalledItems(analysis, cwd, noSandbox()))
+    items.push(...unwalledItems(analysis, cwd, noSandbox()), ...pushItems(analysis))
     if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
   }
   return items
+}
+
+/** Its commits are on another machine then, where nothing can be taken back. */
+function pushItems({ commands }: CommandAnalysis): Item[] {
+  const isPush = ({ program, effects }: FoundCommand): boolean =>
+    program !== null && isGit(program) && (effects.includes('publishes') || /git-(push|send-)/.test(program))
+  if (!commands.some(isPush)) return []
+  const details = 'git sends commits to another machine, each time only with a yes.'
+  return [{ kind: 'custom', name: GIT_PUSH, details, derived: false }]
+}
+
+/** Also by its parts, which are programs of their own: `git-push`, `/usr/lib/git-core/git-receive-pack`. */
+export function isGit(program: string): boolean {
+  return /(^|\/)git(-[\w-]+)?$/.test(program)
 }
 
 /** What a line that only reads does beyond what its words name. */
@@ -101,6 +115,8 @@ export interface NoSandbox {
 /** Names of what is found when a command would run without walls. */
 export const NO_SANDBOX = 'no-sandbox'
 export const SANDBOX_REQUIRED = 'sandbox-required'
+/** Commits are sent to another machine. */
+export const GIT_PUSH = 'git-push'
 /** Git would start what the settings of a repository name. */
 export const REPOSITORY_PROGRAMS = 'repository-programs'
 

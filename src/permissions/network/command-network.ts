@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { HostRefusal, JudgeHost } from '../../core/command.ts'
 import type { JudgeRequest } from '../../core/decision.ts'
+import { onlyHosts } from '../authority-stops.ts'
 import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
@@ -65,6 +66,8 @@ function judgeHost(
   { items, request, rules, isOpen, words }: OpenHosts,
 ): HostRefusal | null {
   const item = toItem(host, port)
+  const { hosts } = request.run.authority
+  if (hosts !== 'any' && !compileHosts(hosts)(host, port)) return refused(onlyHosts(hosts))
   const matching = rules.filter(rule => rule.matches(item, request))
   const denied = matching.find(rule => rule.decision === 'deny')
   if (denied !== undefined) return refused(denied.reason ?? `the rule '${denied.id}' forbids it`)

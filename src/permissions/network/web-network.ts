@@ -15,7 +15,7 @@ type NetworkItem = Item & { kind: 'network' }
  */
 export function judgeUrls(items: readonly Item[], request: JudgeRequest, context: DecideContext): JudgeUrl {
   const judged = items.filter(item => item.kind === 'network' && !item.derived)
-  const inForce = context.rules.filter(rule => rule.applies(request, context.mode, context.now))
+  const inForce = context.rules.filter(rule => rule.applies(request, context.now))
   return (url, addresses) => {
     const item: NetworkItem = { kind: 'network', url, method: 'GET', facts: analyzeUrl(url), derived: false }
     const { decision, hard } = decide([item], request, context)

@@ -1,4 +1,5 @@
-import type { DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
+import type { DecisionRef, JudgeRequest, Outcome } from '../../core/decision.ts'
+import { lineage, type Run } from '../../core/run.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import type { Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
@@ -47,7 +48,7 @@ export interface Rule {
   readonly ref: DecisionRef
   readonly definition: RuleDefinition
   /** Whether the rule is in force for this call at all: agent, mode, time, flow. */
-  applies(request: JudgeRequest, mode: Mode, now: number): boolean
+  applies(request: JudgeRequest, now: number): boolean
   /** Whether it speaks about this item of the call and matches it. */
   matches(item: Item, request: JudgeRequest): boolean
   /** Set for lines of an ordered list: whether it may be about this file. Other rules have `definition.path`. */
@@ -102,17 +103,33 @@ export function compileRule(
       ...(definition.origin.line === undefined ? {} : { line: definition.origin.line }),
       text: describeRule(definition),
     },
-    applies(request, mode, now) {
+    applies(request, now) {
       if (definition.expires !== undefined && now >= definition.expires) return false
-      if (definition.modes !== undefined && !definition.modes.includes(mode)) return false
-      const agent = request.run.authority.agent ?? ''
-      if (definition.agents !== undefined && !definition.agents.includes(agent)) return false
-      if (definition.except?.agents?.includes(agent) || definition.except?.modes?.includes(mode)) return false
+      if (!isFor(definition, request.run)) return false
       if (exceptedTools.some(name => request.toolNames.has(name))) return false
       return definition.after === undefined || request.run.labels.some(label => !label.trusted)
     },
     matches: matcher,
   }
+}
+
+/**
+ * Whether the rule is for this agent and mode. What forbids or asks is also for the runs below that agent or mode: it
+ * could otherwise open a run under another name to be rid of it. What allows has to be for all of them.
+ */
+function isFor({ decision, agents, modes, except }: RuleDefinition, run: Run): boolean {
+  if (agents === undefined && modes === undefined && except === undefined) return true
+  const isAboutAgents = (agents ?? except?.agents) !== undefined
+  // A run of the person's own, above an agent, is none of the agents that the rule could mean.
+  const counted = [...lineage(run)].filter(
+    each => each === run || !isAboutAgents || each.authority.agent !== undefined,
+  )
+  const holds = ({ authority: { agent = '', mode } }: Run): boolean => {
+    if (modes !== undefined && !modes.includes(mode)) return false
+    if (agents !== undefined && !agents.includes(agent)) return false
+    return !except?.agents?.includes(agent) && !except?.modes?.includes(mode)
+  }
+  return decision === 'allow' ? counted.every(holds) : counted.some(holds)
 }
 
 /** `tool = "*"`, as in other programs. Only to forbid and to ask: what is allowed has to be named. */

@@ -5,6 +5,7 @@ import type { Access } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
+import { restrictedProblem } from '../../core/restricted-command.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
 import { portsInput, refusePortsInForeground, toAddress } from './background-ports.ts'
@@ -12,7 +13,6 @@ import { startBackground } from './background-start.ts'
 import { exitMeaning } from './exit-meaning.ts'
 import { type ForegroundRequest, type ForegroundResult, runForeground } from './foreground.ts'
 import type { CommandParts } from './parts.ts'
-import { refuseUnrestricted } from './restricted.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const LONGEST_TIMEOUT_MS = 600_000
@@ -86,7 +86,8 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     input,
     access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request
-      if (profile === 'restricted') refuseUnrestricted(command, allowed)
+      const problem = profile === 'restricted' ? restrictedProblem(command, allowed) : undefined
+      if (problem !== undefined) throw new ToolError('forbidden', problem)
       refusePortsInForeground(request)
       const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
       const folder = realPathOf(absolutePath(from, cwd))
@@ -100,7 +101,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
         .join('\n') || undefined,
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
-      const done = await runForeground(parts, toForeground(request, true), context)
+      const done = await runForeground(parts, toForeground(request, true, context), context)
       return [parts.redact(done.output.text), ...done.notes].join('\n')
     },
     async run(request, context) {
@@ -108,7 +109,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       refuseOutside(context.permit.command?.cwd ?? context.workspace, context.workspace)
       if (request.background) return startBackground(parts, request, context)
       const started = performance.now()
-      const done = await runForeground(parts, toForeground(request, request.preview), context)
+      const done = await runForeground(parts, toForeground(request, request.preview, context), context)
       return render(request, done, performance.now() - started, parts, context)
     },
   })
@@ -149,10 +150,14 @@ function describeInput(text: string): string {
   return `${JSON.stringify(text.slice(0, SHOWN_INPUT))} and more, sha256 ${hash('sha256', text)}`
 }
 
-function toForeground(request: z.output<typeof input>, preview: boolean): ForegroundRequest {
+function toForeground(
+  request: z.output<typeof input>,
+  preview: boolean,
+  { permit }: ToolContext,
+): ForegroundRequest {
   return {
     line: request.command,
-    timeoutMs: request.timeout_ms,
+    timeoutMs: Math.min(request.timeout_ms, permit.command?.timeoutMs ?? Number.POSITIVE_INFINITY),
     idleTimeoutMs: request.idle_timeout_ms,
     stdin: request.stdin,
     additions: request.env,
