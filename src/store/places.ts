@@ -33,7 +33,8 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
   return {
     state,
     audit: join(state, 'audit'),
-    anchors: join(own, 'anchors'),
+    // Of one log each: while the workspace cannot be written, another one is kept.
+    anchors: join(own, inWorkspace ? 'anchors' : 'anchors-elsewhere'),
     undo: join(state, 'undo'),
     locks: join(state, 'locks'),
     runs: join(state, 'runs'),

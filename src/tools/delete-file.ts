@@ -6,6 +6,7 @@ import { defineTool, type ToolContext } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
+import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { counted } from './text/counted.ts'
 
@@ -42,6 +43,7 @@ export const deleteFile = defineTool({
     const effects = await context.files
       .remove(path)
       .catch(explainMissing(path, context))
+      .catch(namePath(path, context))
       .catch(error => {
         throw withCommand(error, context.files.resolve(path), shown)
       })

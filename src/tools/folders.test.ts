@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fileTools } from './all.ts'
 import { deleteFile } from './delete-file.ts'
@@ -134,4 +134,29 @@ test('names and aliases of the tools do not collide, and every parameter alias l
     }
     for (const alias of Object.keys(tool.parameterAliases)) expect(parameters).not.toContain(alias)
   }
+})
+
+/** Root may write everywhere; an ordinary user may not. */
+async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return work()
+  execFileSync('chown', ['-R', '65534:65534', bench.at('.')])
+  process.seteuid?.(65_534)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
+test('a move or a deletion that the system refuses has no effect, and names the path', async () => {
+  mkdirSync(bench.at('closed'))
+  writeFileSync(bench.at('closed/f'), 'x')
+  chmodSync(bench.at('closed'), 0o555)
+  const refusal = { code: 'failed', message: 'The operating system refused access: closed/f' }
+  await asNobody(async () => {
+    await expect(bench.call(moveFile, { from: 'closed/f', to: 'elsewhere/g' })).rejects.toMatchObject(refusal)
+    await expect(bench.call(deleteFile, { path: 'closed/f' })).rejects.toMatchObject(refusal)
+  })
+  expect([existsSync(bench.at('elsewhere')), statSync(bench.at('closed/f')).nlink]).toEqual([false, 1])
+  chmodSync(bench.at('closed'), 0o755)
 })

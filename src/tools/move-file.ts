@@ -6,6 +6,7 @@ import { defineTool, type ToolContext } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
+import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 
 const input = () =>
@@ -51,6 +52,7 @@ export const moveFile = defineTool({
     const effects = await context.files
       .move(from, to, { overwrite })
       .catch(explainMissing(from, context))
+      .catch(namePath(from, context))
       .catch(error => {
         throw withHint(error, { from, to, overwrite }, context)
       })

@@ -272,8 +272,8 @@ describe.runIf(process.geteuid?.() === 0)('owners and modes', () => {
       const source = join(import.meta.dirname, '../../src/workspace')
       const child = runAsNobody(`
         const { createTestWorkspace } = await import(${JSON.stringify(join(source, 'testing.ts'))})
-        const { planUndo } = await import(${JSON.stringify(join(source, 'undo-plan.ts'))})
-        const { applyUndo } = await import(${JSON.stringify(join(source, 'undo-apply.ts'))})
+        const { planUndo } = await import(${JSON.stringify(join(source, 'undo/undo-plan.ts'))})
+        const { applyUndo } = await import(${JSON.stringify(join(source, 'undo/undo-apply.ts'))})
         const { undo, write } = createTestWorkspace({ root: ${JSON.stringify(workspace.root)} })
         await write('tool', 'new', 'write')
         const call = { id: 'undo', run: 'run', tool: 'undo' }

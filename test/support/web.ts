@@ -123,7 +123,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
       signal,
       permit: judgement.permit,
       progress: () => undefined,
-    reportEffects: () => undefined,
+      reportEffects: () => undefined,
       // Web tools touch no files and start no programs.
       files: undefined as never,
       processes: undefined as never,

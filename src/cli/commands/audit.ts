@@ -1,23 +1,27 @@
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import type { CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
+import { isSystemError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
+import { restartAudit } from '../../store/audit/restart.ts'
 import { type VerifyReport, verifyAudit } from '../../store/audit/verify.ts'
 import { type Places, placesFor } from '../../store/places.ts'
 import {
   type Command,
   type CommandContext,
   countOption,
+  flag,
   textOption,
   UsageError,
   unknownVerb,
 } from '../command.ts'
+import { confirmed } from '../confirm.ts'
 import { EXIT } from '../exit-codes.ts'
 import { isWholeCallId, matchId } from '../match-id.ts'
-import { loadForCommand } from '../open-runtime.ts'
+import { loadForCommand, openRuntime } from '../open-runtime.ts'
 import { type Output, table } from '../output.ts'
 import { readTime } from '../read-time.ts'
 import { recordedIds } from '../recorded-ids.ts'
@@ -31,6 +35,9 @@ Read and check the record of every call: what was asked, what was decided and by
   kogu audit show call_4f9c                 both events of one call, in full, by its id or the start of it
   kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
   kogu audit export --output audit.jsonl    all events, oldest first, as they stand in the log
+  kogu audit restart --yes                  after the log was deleted on purpose: begin a new one, on record
+
+restart deletes nothing. What is left of the log, and the proof of what is missing, stay beside the new one.
 
 Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome allow|ask|deny  --text WORDS  --limit N
 `,
@@ -43,6 +50,7 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
     text: { type: 'string' },
     limit: { type: 'string' },
     output: { type: 'string' },
+    yes: { type: 'boolean', short: 'y' },
   },
   async run(context) {
     const [verb = 'list', id] = context.positionals
@@ -57,8 +65,10 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
         return verify(context, places)
       case 'export':
         return exportEvents(context, places)
+      case 'restart':
+        return restart(context, places)
       default:
-        throw unknownVerb('audit', verb, ['list', 'show', 'verify', 'export'])
+        throw unknownVerb('audit', verb, ['list', 'show', 'verify', 'export', 'restart'])
     }
   },
 }
@@ -170,10 +180,37 @@ function describeReport(report: VerifyReport, output: Output): string {
   return [`${output.style('red', 'BROKEN')}  ${counts}`, ...lines].join('\n')
 }
 
+async function restart(context: CommandContext, places: Places): Promise<number> {
+  const { output, environment, values } = context
+  if (environment.insideCall !== undefined) {
+    throw new UsageError('A Kogu that runs inside a Kogu call cannot restart the audit log.')
+  }
+  if (!flag(values, 'yes') && !(await confirmed(context, 'Begin a new audit log?'))) {
+    output.note('Nothing was changed. To do it: kogu audit restart --yes')
+    return EXIT.needsPerson
+  }
+  const folders = { directory: places.audit, anchorDirectory: places.anchors }
+  const restarted = await restartAudit(folders, new Date())
+  if (restarted === undefined) {
+    output.note('The audit log is intact; there is no need to restart it.')
+    return EXIT.ok
+  }
+  const { report, kept } = restarted
+  const runtime = await openRuntime(context)
+  try {
+    runtime.note('audit-restarted', { events: report.events, problems: report.problems.slice(0, 20), kept })
+  } finally {
+    await runtime.close()
+  }
+  if (output.json) output.object({ ok: true, kept })
+  else
+    output.note(`A new audit log has begun; its first entry says so. Kept: ${kept.map(toVisible).join(', ')}`)
+  return EXIT.ok
+}
+
 async function exportEvents(context: CommandContext, places: Places): Promise<number> {
   const path = textOption(context.values, 'output')
-  // 'wx': an export never overwrites a file.
-  const target = path === undefined ? process.stdout : createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const target = path === undefined ? process.stdout : await createExport(path)
   for await (const { text } of readEvents(await readFilters(context, places))) {
     if (!target.write(`${text}\n`)) await once(target, 'drain')
   }
@@ -182,6 +219,18 @@ async function exportEvents(context: CommandContext, places: Places): Promise<nu
     await finished(target)
   }
   return EXIT.ok
+}
+
+/** An export never overwrites a file. */
+async function createExport(path: string): Promise<WriteStream> {
+  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  try {
+    await once(stream, 'open')
+    return stream
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    throw new UsageError(`The file already exists: ${path}`, 'Choose another name, or delete it first.')
+  }
 }
 
 const OUTCOMES: readonly Outcome[] = ['allow', 'ask', 'deny']

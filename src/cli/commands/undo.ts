@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises'
 import type { Runtime } from '../../runtime.ts'
 import type { UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
+import { confirmed } from '../confirm.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { describeBlocked, describePlan, explainConflicts, remarkOn, renderPlan } from '../undo-report.ts'
@@ -102,7 +102,7 @@ async function carryOut(
     if (output.json) output.object({ ok: true, done: false, error: null, ...report })
     return EXIT.ok
   }
-  if (!flag(values, 'yes') && !(await confirm(context))) {
+  if (!flag(values, 'yes') && !(await confirmed(context, 'Undo this?'))) {
     output.note('Nothing was changed. To do it: add --yes')
     if (output.json) output.object({ ok: false, done: false, ...report })
     return EXIT.needsPerson
@@ -115,14 +115,4 @@ async function carryOut(
       `Done, and ${result.verified} read again to prove it. To take this back: kogu undo ${result.call}`,
     )
   return EXIT.ok
-}
-
-async function confirm({ stdin }: CommandContext): Promise<boolean> {
-  if (stdin.isTTY !== true || process.stderr.isTTY !== true) return false
-  const lines = createInterface({ input: stdin, output: process.stderr })
-  try {
-    return (await lines.question('Type yes to do this: ')).trim().toLowerCase() === 'yes'
-  } finally {
-    lines.close()
-  }
 }

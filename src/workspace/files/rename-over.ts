@@ -42,7 +42,6 @@ export interface Seen {
 export function renameNew(from: string, folder: PinnedDirectory, name: string): void {
   try {
     linkSync(from, folder.at(name))
-    unlinkSync(from)
   } catch (error) {
     if (isSystemError(error) && error.code === 'EEXIST') throw changedMeanwhile(join(folder.real, name))
     if (!isWithoutHardLinks(error)) throw error
@@ -50,6 +49,14 @@ export function renameNew(from: string, folder: PinnedDirectory, name: string): 
       throw changedMeanwhile(join(folder.real, name))
     }
     renameSync(from, folder.at(name))
+    return
+  }
+  try {
+    unlinkSync(from)
+  } catch (error) {
+    // Its old folder is closed for writing: a file must not be left with both names.
+    removeIfThere(folder.at(name))
+    throw error
   }
 }
 

@@ -1,0 +1,21 @@
+import { createInterface } from 'node:readline/promises'
+import type { CommandContext } from './command.ts'
+
+/** Asks a yes-or-no question on the terminal. False where there is none, or nobody may be asked. */
+export async function confirmed(
+  { stdin, values, signal }: CommandContext,
+  question: string,
+): Promise<boolean> {
+  if (stdin.isTTY !== true || process.stderr.isTTY !== true || values['no-input'] === true) return false
+  const lines = createInterface({ input: stdin, output: process.stderr })
+  try {
+    const answer = await lines.question(`${question} [y/N] `, { signal })
+    return /^y(es)?$/i.test(answer.trim())
+  } catch (error) {
+    // Ctrl-C, or the end of the input.
+    if (error instanceof Error && error.name === 'AbortError') return false
+    throw error
+  } finally {
+    lines.close()
+  }
+}
