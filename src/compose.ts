@@ -41,7 +41,7 @@ import { openToolProcesses } from './tools/command/tool-processes.ts'
 import { createRipgrep } from './tools/search/ripgrep.ts'
 import { webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
-import { createPathLocks } from './workspace/files/path-locks.ts'
+import { createPathLocks, type PathLocks } from './workspace/files/path-locks.ts'
 import { createScopedFs } from './workspace/files/scoped-fs.ts'
 import { openUndoStore, type UndoStore } from './workspace/undo/undo-store.ts'
 
@@ -88,6 +88,7 @@ interface Shared {
   readonly redactor: Redactor
   readonly processes: SandboxProcesses
   readonly undo: { readonly value: UndoStore; isMade(): boolean }
+  readonly locks: { readonly value: PathLocks; isMade(): boolean }
   /** A sentence: why there is none. */
   readonly sandbox: { readonly value: Sandbox | string; isMade(): boolean }
 }
@@ -112,7 +113,8 @@ async function createShared({ loaded, environment }: RuntimeOptions): Promise<Sh
     const system = findUsableSystem()
     return typeof system === 'string' ? system : createSandbox({ processes, system })
   })
-  return { places, redactor, processes, undo, sandbox }
+  const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
+  return { places, redactor, processes, undo, sandbox, locks }
 }
 
 async function compilePatterns(patterns: readonly string[]): Promise<LinearPattern[]> {
@@ -142,6 +144,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
     overlayProblem: () =>
       places.inWorkspace ? overlayProblem(workspace.root) : 'the workspace cannot be written.',
     undo: () => shared.undo.value,
+    locks: () => shared.locks.value,
     background: lazyValue(() => createBackground(prepareState(places, workspace.root, places.background))),
     places: {
       overlays: places.overlays,
@@ -185,7 +188,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 async function createParts(
   { loaded, environment }: RuntimeOptions,
   registry: Registry,
-  { places, redactor, processes, undo, sandbox }: Shared,
+  { places, redactor, processes, undo, sandbox, locks }: Shared,
   commands: CommandParts,
 ): Promise<Parts> {
   const { config, workspace } = loaded
@@ -196,7 +199,6 @@ async function createParts(
     segmentBytes: config.audit.segment_size,
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
   })
-  const locks = lazy(() => createPathLocks(prepareState(places, workspace.root, places.locks)))
   const rules = await compileRules(loaded, registry, realPathOf(environment.home))
   const grants = openGrantsFile(places.grants)
   const permissions = createEngine({

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
-import { removeOverlay } from './overlay.ts'
+import { DRAFT, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
 import { findObstacles } from './overlay-obstacles.ts'
@@ -98,12 +98,28 @@ export async function recoverOverlays(directory: string): Promise<RecoveredOverl
   const recovered: RecoveredOverlay[] = []
   for (const name of existsSync(directory) ? readdirSync(directory) : []) {
     const folder = join(directory, name)
-    if (existsSync(join(folder, GIVEN_UP))) continue
-    const lock = tryLock(join(folder, 'lock'))
-    if (lock === undefined) continue
-    recovered.push({ folder, ...(await settle(folder)) })
+    if (name.startsWith(DRAFT)) removeOldDraft(folder)
+    else if (!existsSync(join(folder, GIVEN_UP)) && takeOver(folder))
+      recovered.push({ folder, ...(await settle(folder)) })
   }
   return recovered
+}
+
+/** Nothing is in it but a lock; making one takes less than a millisecond. */
+function removeOldDraft(folder: string): void {
+  const stat = lstatSync(folder, { throwIfNoEntry: false })
+  if (stat !== undefined && Date.now() - stat.mtimeMs > 60_000)
+    rmSync(folder, { recursive: true, force: true })
+}
+
+/** False when its owner lives, or another Kogu that starts at the same moment has settled it and it is gone. */
+function takeOver(folder: string): boolean {
+  try {
+    return tryLock(join(folder, 'lock')) !== undefined
+  } catch (error) {
+    if (isSystemError(error) && ['ENOENT', 'ENOTDIR'].includes(error.code ?? '')) return false
+    throw error
+  }
 }
 
 const GIVEN_UP = 'journal.unfinished'
@@ -130,7 +146,8 @@ async function settle(folder: string): Promise<Omit<RecoveredOverlay, 'folder'>>
     await removePatiently(folder)
     const outcome = journal === undefined ? 'discarded' : 'finished'
     return { outcome, workspace: journal?.workspace ?? null, displaced }
-  } catch {
+  } catch (error) {
+    if (!existsSync(folder)) throw error
     writeFileSync(join(folder, GIVEN_UP), '')
     return unfinished
   }

@@ -5,11 +5,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
@@ -82,10 +83,16 @@ export function overlayProblem(workspace: string): string | null {
   return null
 }
 
+/** How the names of layers begin that are not locked yet. */
+export const DRAFT = 'draft-'
+
 function createOverlay(workspace: string, folder: string): void {
-  mkdirSync(folder, { mode: 0o700 })
-  // Says that its owner lives: what has no living owner is settled by the next start.
-  tryLock(join(folder, 'lock'))
+  // Under another name until it is locked: the lock says that its owner lives, and what has no living owner is settled
+  // by whoever starts next, which may be at this moment.
+  const draft = join(dirname(folder), `${DRAFT}${basename(folder)}`)
+  mkdirSync(draft, { mode: 0o700 })
+  tryLock(join(draft, 'lock'))
+  renameSync(draft, folder)
   for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name), { mode: 0o700 })
   // The root of the layer takes its mode from here.
   chmodSync(join(folder, 'upper'), lstatSync(workspace).mode & 0o1777)

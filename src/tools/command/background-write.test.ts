@@ -9,6 +9,7 @@ import { type Background, createBackground } from '../../sandbox/background/back
 import { createProcesses } from '../../sandbox/processes/processes.ts'
 import { createSandbox } from '../../sandbox/walls/sandbox.ts'
 import { findSandboxSystem } from '../../sandbox/walls/system.ts'
+import { createPathLocks } from '../../workspace/files/path-locks.ts'
 import { testPermit } from '../../workspace/testing.ts'
 import { createToolBench, type ToolBench } from '../testing.ts'
 import { backgroundTools } from './background-tools.ts'
@@ -223,6 +224,7 @@ function toParts(workspace: string, backgroundWrite: string[]): CommandParts {
     sandboxRequired: true,
     overlayProblem: () => 'not needed here',
     undo: () => state.bench.workspace.undo,
+    locks: () => createPathLocks(join(own, 'locks')),
     background: () => background,
     places: {
       overlays: own,

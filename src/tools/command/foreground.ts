@@ -231,6 +231,11 @@ function describeDisplaced({ path, keptAs }: Displaced): string {
   return `Somebody else wrote ${path} at the same moment; what they wrote is in ${keptAs}.`
 }
 
+/** Locked as by the file tools, so that what another call or process is about to write is seen or waits. */
+function filesOf({ workspace, changes }: OverlayChanges): string[] {
+  return changes.filter(({ entry }) => entry !== 'directory').map(({ path }) => join(workspace, path))
+}
+
 async function commit(
   parts: CommandParts,
   tool: string,
@@ -247,7 +252,8 @@ async function commit(
   const record = parts.undo().begin({ id: context.callId, run: context.runId, tool })
   const effects: Effect[] = []
   try {
-    const displaced = await commitOverlay(changes, recordChanges(record, context.permit, changes, effects))
+    const target = recordChanges(record, context.permit, changes, effects)
+    const displaced = await parts.locks().hold(filesOf(changes), () => commitOverlay(changes, target))
     context.reportEffects(effects)
     return { effects, displaced }
   } catch (error) {

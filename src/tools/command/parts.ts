@@ -2,6 +2,7 @@ import type { SandboxLimits } from '../../core/sandbox.ts'
 import type { Background } from '../../sandbox/background/background.ts'
 import type { SandboxProcesses } from '../../sandbox/processes/processes.ts'
 import type { Sandbox } from '../../sandbox/walls/sandbox.ts'
+import type { PathLocks } from '../../workspace/files/path-locks.ts'
 import type { UndoStore } from '../../workspace/undo/undo-store.ts'
 
 /** What the command tools work with; put together by the runtime. */
@@ -18,6 +19,8 @@ export interface CommandParts {
   /** Why commands cannot run on a layer over the workspace; null: they can. */
   readonly overlayProblem: () => string | null
   readonly undo: () => UndoStore
+  /** One writer at a time for each path, also between Kogu processes. */
+  readonly locks: () => PathLocks
   readonly background: () => Background
   readonly places: CommandPlaces
   /** Variables that commands may see, without PATH. */

@@ -1,0 +1,73 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { recoverOverlays } from '../../src/sandbox/layer/overlay-commit.ts'
+import { createPathLocks } from '../../src/workspace/files/path-locks.ts'
+import { openTestRuntime } from '../support/runtime.ts'
+import { noSandbox } from '../support/skips.ts'
+
+test.skipIf(noSandbox !== '')(
+  `a command waits for a file that another Kogu is writing, and sees what it wrote${noSandbox}`,
+  async () => {
+    const kogu = await openTestRuntime('[[permissions.rules]]\ntool = "run_command"\ndecision = "allow"\n')
+    onTestFinished(() => kogu.close())
+    kogu.write('shared', 'old')
+    const path = join(kogu.workspace, 'shared')
+    const locks = createPathLocks(join(kogu.workspace, '.kogu/locks'))
+    const call = await locks.hold([path], async () => {
+      const running = kogu.runtime.call({ tool: 'run_command', input: { command: 'echo mine > shared' } })
+      await until(() =>
+        layers(kogu.workspace).some(layer => contentOf(join(layer, 'upper/shared')) === 'mine\n'),
+      )
+      writeFileSync(path, 'theirs')
+      return { running }
+    })
+    locks.close()
+    expect(await call.running).toMatchObject({ ok: false, error: { code: 'conflict' } })
+    expect(readFileSync(path, 'utf8')).toBe('theirs')
+    expect(readdirSync(kogu.workspace).filter(name => name.startsWith('shared'))).toEqual(['shared'])
+  },
+)
+
+test('a layer that another Kogu is just making is left alone', async () => {
+  const kogu = await openTestRuntime()
+  onTestFinished(() => kogu.close())
+  const directory = join(kogu.workspace, 'overlays')
+  mkdirSync(join(directory, 'draft-x'), { recursive: true })
+  expect(await recoverOverlays(directory)).toEqual([])
+  expect(readdirSync(directory)).toEqual(['draft-x'])
+})
+
+test('many that start at the same moment settle a left layer once, and none of them fails', async () => {
+  const kogu = await openTestRuntime()
+  onTestFinished(() => kogu.close())
+  for (let round = 0; round < 20; round += 1) {
+    const directory = join(kogu.workspace, `overlays-${round}`)
+    mkdirSync(join(directory, 'left/upper'), { recursive: true })
+    const settled = await Promise.all([1, 2, 3, 4].map(() => recoverOverlays(directory)))
+    expect(settled.flat().length).toBeGreaterThanOrEqual(1)
+    expect(readdirSync(directory)).toEqual([])
+  }
+})
+
+function layers(workspace: string): string[] {
+  const folder = join(workspace, '.kogu/overlays')
+  try {
+    return readdirSync(folder).map(name => join(folder, name))
+  } catch {
+    return []
+  }
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5)
+}
