@@ -47,6 +47,14 @@ test.each([
     '[[permissions.rules]]\ndecision = "deny"\ntool = "x"\nexcept.pth = ["y"]',
     "c.toml:4:1: Unknown key 'permissions.rules.0.except.pth'. Did you mean 'path'?",
   ],
+  [
+    '[[permissions.rules]]\ndecision = "deny"\ncommand = ["git push"]',
+    'c.toml:3:11: permissions.rules.0.command: Write each word by itself: ["git", "push", "**"], not ["git push"].',
+  ],
+  [
+    '[[permissions.rules]]\ndecision = "deny"\ntool = "Bash(git push:*)"',
+    'c.toml:3:8: permissions.rules.0.tool: Write the name of a tool, such as "run_command"; commands go into command = ["git", "push", "**"].',
+  ],
   ['[sandbox]\nrequird = true', "c.toml:2:1: Unknown key 'sandbox.requird'. Did you mean 'required'?"],
   ['[server]\nhosts = []', "c.toml:2:1: Unknown key 'server.hosts'. Did you mean 'host'?"],
   [

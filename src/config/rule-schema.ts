@@ -91,7 +91,12 @@ function isLimited(
 
 function conditions() {
   return {
-    tool: strings().optional(),
+    tool: strings()
+      .refine(names => names.every(name => !/[\s()]/.test(name)), {
+        error:
+          'Write the name of a tool, such as "run_command"; commands go into command = ["git", "push", "**"].',
+      })
+      .optional(),
     path: strings().optional(),
     host: strings().optional(),
     method: strings().optional(),
@@ -105,11 +110,20 @@ function conditions() {
 /** Tokens, not text: a string is one token, a list its alternatives, `**` any further tokens. */
 function commandTokens() {
   const alternatives = z.array(z.string()).min(1)
-  return z
-    .array(z.union([z.string(), alternatives], { error: 'A token is a string or a list of alternatives.' }), {
-      error: 'Write the command as a list of tokens, such as ["git", ["status", "diff"], "**"].',
-    })
-    .min(1, 'The list is empty; leave the key out instead.')
+  return (
+    z
+      .array(
+        z.union([z.string(), alternatives], { error: 'A token is a string or a list of alternatives.' }),
+        {
+          error: 'Write the command as a list of tokens, such as ["git", ["status", "diff"], "**"].',
+        },
+      )
+      .min(1, 'The list is empty; leave the key out instead.')
+      // The first word is the program: with a space in it, it would never match anything.
+      .refine(([program = '']) => [program].flat().every(word => !/\s/.test(word)), {
+        error: 'Write each word by itself: ["git", "push", "**"], not ["git push"].',
+      })
+  )
 }
 
 /** `approval` is what an earlier draft called `ask`. */

@@ -63,6 +63,8 @@ export interface JudgeRequest {
 export interface Judgement {
   readonly decision: Decision
   readonly mode: Mode
+  /** The real folder that the call acts in: what a question shows, an answer binds and the run uses. */
+  readonly cwd: string
   /** A limit that nobody can approve away. */
   readonly hard: boolean
   readonly risk: Risk

@@ -25,7 +25,7 @@ export async function obtainApproval(
     runId: call.run.id,
     tool: request.tool,
     input: request.input,
-    cwd: call.cwd,
+    cwd: judgement.cwd,
     judgement,
     ...previewOf(runtime, call, prepared),
     ...(request.tool.tryOut === undefined ? {} : { tryOut: () => tryOut(call.signal) }),

@@ -100,6 +100,7 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
     judge: request => ({
       decision: decide(),
       mode: 'ask',
+      cwd: request.cwd,
       hard: decide().by === 'hard-stop',
       risk: request.risk,
       access: request.access,

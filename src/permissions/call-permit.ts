@@ -6,7 +6,7 @@ import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { type FileItem, fileItem, type Item, toAccess } from './items.ts'
+import { fileItem, type Item, isFile, toAccess } from './items.ts'
 import { judgeUrls } from './network/web-network.ts'
 import { isGuarded, isOnlyGit } from './paths/guarded-files.ts'
 import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
@@ -134,9 +134,5 @@ function mayRead(
   if (matching.some(rule => rule.decision !== 'allow')) return false
   if (matching.length > 0) return true
   if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
-  return context.grantFor(item, request) !== undefined
-}
-
-function isFile(item: Item): item is FileItem {
-  return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
+  return context.grantFor(item) !== undefined
 }

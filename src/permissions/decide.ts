@@ -12,7 +12,7 @@ export interface DecideContext {
   readonly fallback: Fallback
   readonly rules: readonly Rule[]
   /** The grant that covers this item, if one does. */
-  grantFor(item: Item, request: JudgeRequest): { id: string; text: string; source: string } | undefined
+  grantFor(item: Item): { id: string; text: string; source: string } | undefined
   readonly now: number
   /** False: no call of this engine hides the file from a command. */
   readonly mayHide: (realPath: string) => boolean
@@ -81,7 +81,7 @@ function judgeItem(
   const verdict = toVerdict(strictest ?? general, context.mode) ?? fallback
   const open = verdict.outcome === 'ask' || verdict.unasked === true
   if (!open || verdict.always === true) return verdict
-  const grant = context.grantFor(item, request)
+  const grant = context.grantFor(item)
   if (grant === undefined) return verdict
   return {
     outcome: 'allow',

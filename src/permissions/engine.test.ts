@@ -273,9 +273,16 @@ describe('grants', () => {
   test('the wider offer covers the subcommand and nothing beside it', async () => {
     const engine = createTestEngine()
     expect(await settle(engine, run('npm test'), 'permanent', 1)).toContain("'npm test …'")
-    expect(outcome(engine, 'run_command', run('npm test -- --watch=false'))).toBe('allow')
+    expect(outcome(engine, 'run_command', run('npm test -- a.test.ts'))).toBe('allow')
     expect(outcome(engine, 'run_command', run('npm test | head'))).toBe('allow')
-    for (const line of ['npm install', 'npm test && x', 'npm test; rm a', 'npm test > ../x', 'npm test $X']) {
+    for (const line of [
+      'npm install',
+      'npm test && x',
+      'npm test; rm a',
+      'npm test > ../x',
+      'npm test $X',
+      'npm test --x',
+    ]) {
       expect([line, outcome(engine, 'run_command', run(line))]).not.toEqual([line, 'allow'])
     }
   })

@@ -23,7 +23,10 @@ import {
   type Grant,
   type GrantSpec,
   type GrantStore,
+  type IdentifiedCall,
+  identifyCall,
   offerGrants,
+  placeOf,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { expandItems, fileItem, GIT_PUSH, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
@@ -61,13 +64,20 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   const lines = commandLines(options)
   const mayHide = hidingCandidates(options.rules, options)
 
+  const identify = (request: JudgeRequest): IdentifiedCall => {
+    const scope = scopeOf(options, request)
+    const isUnreadable = unreadable(request, options, scope)
+    return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, isUnreadable))
+  }
+
   const judge = (request: JudgeRequest): Judgement => {
     const scope = scopeOf(options, request)
     const grants = grantsFor(request, session, options)
     const { mode } = request.run.authority
-    const context: DecideContext = { ...contextFor(options, mode, scope, grants), mayHide }
-    const items = expandItems(request, scope, lines.analyze, options.noSandbox, unreadable(request, context))
-    const refused = deniedByGrant(items, request, grants)
+    const call = identify(request)
+    const { items } = call
+    const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide }
+    const refused = deniedByGrant(call, grants)
     const judged = decide(items, request, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
     const network = wayOut(items, request, context, options.network)
@@ -77,12 +87,13 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     return {
       decision,
       mode,
+      cwd: placeOf(request, items),
       hard: judged.hard !== undefined,
       risk: riskOf(items, request),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
       permit: createPermit(items, request, context, network?.judge),
-      ...(asked.length === 0 ? {} : { preview: previewOf(items, asked, request, context) }),
+      ...(asked.length === 0 ? {} : { preview: previewOf(call, asked, context) }),
     }
   }
 
@@ -93,7 +104,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     },
     async settle(request, judgement, answer) {
       const decision = answerToDecision(judgement, answer)
-      const grants = toGrants(request, judgement, answer, options)
+      const grants = toGrants(identify(request), judgement, answer, options)
       for (const grant of grants) {
         if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
         else await options.grants.add(grant)
@@ -115,6 +126,7 @@ function contextFor(
   mode: Mode,
   scope: ScopeContext,
   grants: readonly Grant[],
+  call: IdentifiedCall,
 ): Omit<DecideContext, 'mayHide'> {
   return {
     scope,
@@ -122,8 +134,8 @@ function contextFor(
     fallback: options.fallback,
     rules: options.rules,
     now: options.now(),
-    grantFor(item, request) {
-      const grant = grants.find(({ decision, spec }) => decision === 'allow' && covers(spec, item, request))
+    grantFor(item) {
+      const grant = grants.find(({ decision, spec }) => decision === 'allow' && covers(spec, item, call))
       return grant === undefined
         ? undefined
         : { id: grant.id, source: `${grant.scope} grant`, text: describeGrant(grant.spec) }
@@ -197,13 +209,9 @@ function isOfAnotherTool({ tool }: Grant, request: JudgeRequest): boolean {
   return tool.name === request.tool.name && tool.fingerprint !== request.fingerprint
 }
 
-function deniedByGrant(
-  items: readonly Item[],
-  request: JudgeRequest,
-  grants: readonly Grant[],
-): Decision | undefined {
+function deniedByGrant(call: IdentifiedCall, grants: readonly Grant[]): Decision | undefined {
   const denial = grants.find(
-    grant => grant.decision === 'deny' && items.some(item => covers(grant.spec, item, request)),
+    grant => grant.decision === 'deny' && call.items.some(item => covers(grant.spec, item, call)),
   )
   if (denial === undefined) return undefined
   return {
@@ -231,40 +239,31 @@ function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): 
   return [...new Set([decision.reason, ...others, ...findings, ...(decision.notes ?? [])])]
 }
 
-function previewOf(
-  items: readonly Item[],
-  asked: readonly Item[],
-  request: JudgeRequest,
-  context: DecideContext,
-) {
+function previewOf(call: IdentifiedCall, asked: readonly Item[], context: DecideContext) {
+  const { items } = call
   const effects = items.flatMap(item => (item.kind === 'execute' ? item.analysis.effects : []))
-  const offers = offerGrants(asked, request, context.scope.workspace)
+  const offers = offerGrants(asked, call, context.scope.workspace)
   const command = items.find(item => item.kind === 'execute')
   return {
     effects,
     dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
     ...(command === undefined ? {} : { details: command.command }),
-    grants: offers.filter(specs => coversCall(specs, items, request, context)).map(toOffer),
+    grants: offers.filter(specs => coversCall(specs, call, context)).map(toOffer),
   }
 }
 
 const isPush = (item: Item): boolean => item.kind === 'custom' && item.name === GIT_PUSH
 
 /** An offer is only made when it would really be enough; the same engine answers. */
-function coversCall(
-  specs: readonly GrantSpec[],
-  items: readonly Item[],
-  request: JudgeRequest,
-  context: DecideContext,
-): boolean {
+function coversCall(specs: readonly GrantSpec[], call: IdentifiedCall, context: DecideContext): boolean {
   const trial: DecideContext = {
     ...context,
-    grantFor: (item, call) =>
+    grantFor: item =>
       specs.some(spec => covers(spec, item, call))
         ? { id: 'offer', source: 'offer', text: '' }
-        : context.grantFor(item, call),
+        : context.grantFor(item),
   }
-  return decide(items, request, trial).decision.outcome === 'allow'
+  return decide(call.items, call.request, trial).decision.outcome === 'allow'
 }
 
 function toOffer(specs: readonly GrantSpec[]): GrantOffer {
@@ -305,7 +304,7 @@ function answerToDecision(judgement: Judgement, answer: Answer): Decision {
 }
 
 function toGrants(
-  request: JudgeRequest,
+  call: IdentifiedCall,
   judgement: Judgement,
   answer: Answer,
   options: EngineOptions,
@@ -313,8 +312,9 @@ function toGrants(
   if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
     return []
   const now = options.now()
+  const { request } = call
   const { agent } = request.run.authority
-  return specsOf(request, judgement, answer).map(spec => ({
+  return specsOf(call, judgement, answer).map(spec => ({
     id: `g-${randomUUID().slice(0, 8)}`,
     decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
     scope: answer.kind === 'session' ? 'session' : 'permanent',
@@ -330,8 +330,8 @@ function toGrants(
 }
 
 /** A refusal is remembered as narrowly as possible; a yes is one of the offers. */
-function specsOf(request: JudgeRequest, judgement: Judgement, answer: Answer): readonly GrantSpec[] {
-  if (!('grant' in answer)) return [exactGrant(request)]
+function specsOf(call: IdentifiedCall, judgement: Judgement, answer: Answer): readonly GrantSpec[] {
+  if (!('grant' in answer)) return [exactGrant(call)]
   const offer = judgement.preview?.grants.find(candidate => candidate.id === answer.grant)
   if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
   // Only this engine makes offers, and it makes them of grant specs.
@@ -339,14 +339,18 @@ function specsOf(request: JudgeRequest, judgement: Judgement, answer: Answer): r
 }
 
 /** Whether a rule keeps this file from being read unasked; prepared at most once for a call, and for most not at all. */
-function unreadable(request: JudgeRequest, context: DecideContext): (realPath: string) => boolean {
+function unreadable(
+  request: JudgeRequest,
+  { rules, now }: EngineOptions,
+  scope: ScopeContext,
+): (realPath: string) => boolean {
   let ofFiles: readonly Rule[] | undefined
   return path => {
-    ofFiles ??= context.rules.filter(
-      rule => rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, context.now),
+    ofFiles ??= rules.filter(
+      rule => rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, now()),
     )
     if (ofFiles.length === 0) return false
-    const item = fileItem('file_read', path, context.scope, true, path)
+    const item = fileItem('file_read', path, scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
   }
 }

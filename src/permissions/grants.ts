@@ -4,7 +4,7 @@ import { canonicalJson } from '../core/canonical-json.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { isInside } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
-import type { FileItem, Item } from './items.ts'
+import { type ExecuteItem, type FileItem, type Item, isFile } from './items.ts'
 import { SENSITIVE_TO_WRITE } from './paths/paths.ts'
 import { doesMoreThanItsCommands } from './rules/rules.ts'
 
@@ -28,13 +28,36 @@ export interface Grant {
 }
 
 export type GrantSpec =
-  /** This very call: tool, input and folder. */
+  /** This very call: tool, input, and the folder it acts in. */
   | { kind: 'exact'; tool: string; digest: string; text: string }
-  /** Command lines whose every command that is not a plain reader begins with these words and stays in these folders. */
-  | { kind: 'command'; words: readonly string[]; roots: readonly string[] }
+  | CommandSpec
   | { kind: 'path'; access: FileItem['kind']; root: string }
   | { kind: 'host'; host: string; port: number; method: string }
   | { kind: 'custom'; name: string; details: string }
+
+/**
+ * Command lines whose every command that is not a plain reader begins with these words, has no other options than the
+ * line that was asked about, runs in the same folder, and touches only files below these folders.
+ */
+export interface CommandSpec {
+  readonly kind: 'command'
+  readonly words: readonly string[]
+  readonly options: readonly string[]
+  readonly cwd: string
+  readonly roots: readonly string[]
+}
+
+/** A call with what was found out about it. */
+export interface IdentifiedCall {
+  readonly request: JudgeRequest
+  readonly items: readonly Item[]
+  /** Equal for the same call in the same place. */
+  readonly digest: string
+}
+
+export function identifyCall(request: JudgeRequest, items: readonly Item[]): IdentifiedCall {
+  return { request, items, digest: callDigest(request, items) }
+}
 
 export interface GrantStore {
   list(): readonly Grant[]
@@ -44,12 +67,12 @@ export interface GrantStore {
 }
 
 /** Whether a grant answers for this item of the call. */
-export function covers(spec: GrantSpec, item: Item, request: JudgeRequest): boolean {
+export function covers(spec: GrantSpec, item: Item, call: IdentifiedCall): boolean {
   switch (spec.kind) {
     case 'exact':
-      return spec.tool === request.tool.name && spec.digest === callDigest(request)
+      return spec.tool === call.request.tool.name && spec.digest === call.digest
     case 'command':
-      return item.kind === 'execute' && coversCommand(spec, item.analysis)
+      return item.kind === 'execute' && coversCommand(spec, item)
     case 'path':
       return isFileOf(item, spec.access) && !item.derived && coversPath(spec.root, item)
     case 'host':
@@ -74,16 +97,18 @@ function coversPath(root: string, item: FileItem): boolean {
 }
 
 /** This very call and nothing else. */
-export function exactGrant(request: JudgeRequest): GrantSpec {
-  return { kind: 'exact', tool: request.tool.name, digest: callDigest(request), text: summarize(request) }
+export function exactGrant({ request, items, digest }: IdentifiedCall): GrantSpec {
+  return { kind: 'exact', tool: request.tool.name, digest, text: summarize(request, items) }
 }
 
 export function describeGrant(spec: GrantSpec): string {
   switch (spec.kind) {
     case 'exact':
       return `exactly this: ${spec.text}`
-    case 'command':
-      return `'${spec.words.join(' ')} …' on files below ${spec.roots.join(', ')}`
+    case 'command': {
+      const options = spec.options.length === 0 ? 'no options' : `only ${spec.options.join(' ')}`
+      return `'${spec.words.join(' ')} …' in ${spec.cwd}, with ${options}, on files below ${spec.roots.join(', ')}`
+    }
     case 'path': {
       const verb = { file_read: 'read', file_write: 'write', file_delete: 'delete' }[spec.access]
       return `${verb} ${spec.root} and what is below it`
@@ -99,42 +124,69 @@ export function describeGrant(spec: GrantSpec): string {
  * What can be remembered of a question, from the narrowest to the widest. Each offer is a list of grants that together
  * cover every item that was asked about. `dangerous` lines are only ever granted exactly as they stand.
  */
-export function offerGrants(asked: readonly Item[], request: JudgeRequest, workspace: string): GrantSpec[][] {
-  const exact = exactGrant(request)
+export function offerGrants(asked: readonly Item[], call: IdentifiedCall, workspace: string): GrantSpec[][] {
+  const exact = exactGrant(call)
   const wider = asked.map(item => widerGrant(item, workspace))
   const complete = wider.filter(spec => spec !== undefined)
   return complete.length === asked.length && complete.length > 0 ? [[exact], complete] : [[exact]]
 }
 
-/** Identifies a call for an exact grant. The folder counts: `rm -r build` elsewhere is another call. */
-function callDigest(request: JudgeRequest): string {
-  return hash('sha256', canonicalJson([request.tool.name, request.cwd, request.input]))
+/**
+ * Identifies a call for an exact grant. Where it acts counts: `rm -r build` in another folder is another call, as is one
+ * whose words lead elsewhere by a link, or stand for another value of a variable that the run exported.
+ */
+function callDigest(request: JudgeRequest, items: readonly Item[]): string {
+  const { tool, input, run } = request
+  const linked = items.filter(isFile).filter(({ path, real }) => path !== real)
+  const line = items.find(item => item.kind === 'execute')?.command ?? ''
+  const variables = [...run.variables].filter(([name]) => line.includes(name)).sort()
+  return hash(
+    'sha256',
+    canonicalJson([
+      tool.name,
+      placeOf(request, items),
+      input,
+      ...(linked.length === 0 ? [] : [linked.map(({ kind, path, real }) => [kind, path, real])]),
+      ...(variables.length === 0 ? [] : [variables]),
+    ]),
+  )
 }
 
-function coversCommand(spec: GrantSpec & { kind: 'command' }, analysis: CommandAnalysis): boolean {
-  if (!isWidenable(analysis)) return false
+/** The folder that the call acts in: shown in the question, bound by the answer, used by the run. */
+export function placeOf({ cwd }: JudgeRequest, items: readonly Item[]): string {
+  return items.find(item => item.kind === 'execute')?.cwd ?? cwd
+}
+
+function coversCommand({ words, options, cwd, roots }: CommandSpec, item: ExecuteItem): boolean {
+  const { analysis, files } = item
+  // Answers of earlier versions said less; they are asked for again.
+  if (!isWidenable(analysis) || options === undefined || cwd === undefined) return false
   const risky = analysis.commands.filter(found => found.level !== 'safe')
-  const everyWord = risky.every(found => startsWith(found, spec.words))
-  return risky.length > 0 && everyWord && analysis.access.every(access => staysInside(access, spec.roots))
+  const isSame = (found: FoundCommand): boolean =>
+    found.embeds !== true &&
+    startsWith(found, words) &&
+    found.cwds?.every(folder => folder === cwd) === true &&
+    optionsOf(found).every(option => options.includes(option))
+  return (
+    risky.length > 0 &&
+    risky.every(isSame) &&
+    files.every(file => roots.some(root => isInside(file.real, root))) &&
+    analysis.access.every(
+      ({ kind }) => kind === 'file_read' || kind === 'file_write' || kind === 'file_delete',
+    )
+  )
+}
+
+/** With their values where these are joined to them. A word that nobody knows may be any option. */
+function optionsOf({ argv }: FoundCommand): string[] {
+  return argv
+    .slice(1)
+    .flatMap(({ text, raw }) => (text === null ? [raw] : /^[-+]./.test(text) && text !== '--' ? [text] : []))
 }
 
 function isWidenable(analysis: CommandAnalysis): boolean {
   const fixed = analysis.unresolved || analysis.level === 'dangerous' || analysis.level === 'forbidden'
   return !fixed && !doesMoreThanItsCommands(analysis)
-}
-
-function staysInside(access: CommandAnalysis['access'][number], roots: readonly string[]): boolean {
-  switch (access.kind) {
-    case 'file_write':
-    case 'file_delete':
-      return roots.some(root => isInside(access.path, root))
-    case 'file_read':
-      return true
-    case 'network':
-    case 'execute':
-    case 'custom':
-      return false
-  }
 }
 
 function startsWith(found: FoundCommand, words: readonly string[]): boolean {
@@ -145,7 +197,10 @@ function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
   switch (item.kind) {
     case 'execute': {
       const words = grantableWords(item.analysis)
-      return words === undefined ? undefined : { kind: 'command', words, roots: [workspace] }
+      if (words === undefined) return undefined
+      const risky = item.analysis.commands.filter(found => found.level !== 'safe')
+      const options = [...new Set(risky.flatMap(optionsOf))]
+      return { kind: 'command', words, options, cwd: item.cwd, roots: [workspace] }
     }
     case 'file_read':
     case 'file_delete':
@@ -192,8 +247,9 @@ function grantableWords(analysis: CommandAnalysis): string[] | undefined {
   return namedScript && /^(npm|pnpm|yarn)$/.test(program) ? [program, second, third] : undefined
 }
 
-function summarize(request: JudgeRequest): string {
+function summarize(request: JudgeRequest, items: readonly Item[]): string {
   const { command, path, url } = request.input
   const subject = [command, path, url].find(value => typeof value === 'string')
-  return typeof subject === 'string' ? `${request.tool.name} ${subject}` : request.tool.name
+  const where = items.some(item => item.kind === 'execute') ? ` in ${placeOf(request, items)}` : ''
+  return typeof subject === 'string' ? `${request.tool.name} ${subject}${where}` : request.tool.name
 }

@@ -115,13 +115,13 @@ function commandStop(item: Item & { kind: 'execute' }): HardStop | undefined {
   return undefined
 }
 
-// A command gets a /tmp of its own, and these devices keep nothing.
+// A command gets a /tmp of its own, and these devices keep nothing. By where a path leads: a workspace may lie in /tmp.
 const HARMLESS_TARGET =
   /^(\/tmp|\/var\/tmp|\/dev\/(null|zero|full|stdin|stdout|stderr|tty|fd\/[0-9]+)$)(\/|$)/
 
 function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
   const inScope = context.writeScope.some(folder => isInside(item.real, folder))
-  if (item.derived && !inScope && HARMLESS_TARGET.test(item.path)) return undefined
+  if (item.derived && !inScope && HARMLESS_TARGET.test(item.real)) return undefined
   const verb = item.kind === 'file_write' ? 'write to' : 'delete'
   const target = item.real === item.path ? `'${item.path}'` : `'${item.path}' (it leads to '${item.real}')`
   const why = protectedReason(item.real, context) ?? protectedReason(item.path, context)

@@ -20,8 +20,19 @@ export type Item =
   | { kind: 'tool'; derived: false }
   | FileItem
   | { kind: 'network'; url: string; method: string; facts: UrlFacts | undefined; derived: boolean }
-  | { kind: 'execute'; command: string; cwd: string; analysis: CommandAnalysis; derived: false }
+  | ExecuteItem
   | { kind: 'custom'; name: string; details: string; derived: false }
+
+export interface ExecuteItem {
+  kind: 'execute'
+  command: string
+  /** Real path. */
+  cwd: string
+  analysis: CommandAnalysis
+  /** What the line reads, writes and deletes, as far as its words say. */
+  files: readonly FileItem[]
+  derived: false
+}
 
 export interface FileItem {
   kind: 'file_read' | 'file_write' | 'file_delete'
@@ -52,9 +63,12 @@ export function expandItems(
     // The kernel goes up from where a link leads, words go up from where it lies.
     const cwd = realPathOf(absolutePath(access.cwd ?? '.', request.cwd))
     const analysis = analyze(access.command, cwd)
-    items.push({ kind: 'execute', command: access.command, cwd, analysis, derived: false })
-    for (const found of analysis.access) items.push(toItem(found, cwd, context, true))
-    for (const glob of analysis.globs) items.push(...globItems(glob, context))
+    const touched = [
+      ...analysis.access.map(found => toItem(found, cwd, context, true)),
+      ...analysis.globs.flatMap(glob => globItems(glob, context)),
+    ]
+    const files = touched.filter(isFile)
+    items.push({ kind: 'execute', command: access.command, cwd, analysis, files, derived: false }, ...touched)
     if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
     items.push(...unwalledItems(analysis, cwd, noSandbox()), ...pushItems(analysis))
     if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
@@ -95,6 +109,10 @@ const WHOLE_MACHINE: Item = {
   name: 'unchecked-files',
   details: 'The line looks through every folder of this machine, too many to check.',
   derived: false,
+}
+
+export function isFile(item: Item): item is FileItem {
+  return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
 }
 
 const UNSURE: Item = {

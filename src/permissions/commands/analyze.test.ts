@@ -158,6 +158,43 @@ describe('reasons and commands', () => {
   })
 })
 
+test.each([
+  'git -C . push',
+  'git --namespace x push',
+  'git --work-tree . --git-dir=.git push',
+  'git -c a=b push',
+  'npm --silent publish',
+  'npm --prefix sub publish',
+  'docker --context x push image',
+  'cargo +nightly -Z unstable-options publish',
+  'gh -R a/b release create v1',
+  'uv --directory x publish',
+])('%s publishes', line => {
+  expect(analyze(line).effects).toContain('publishes')
+})
+
+test.each([
+  "git fetch --upload-pack='rm -rf /' x",
+  "git fetch --upload-p='rm -rf /' x",
+  "git push --receive-pack='rm -rf /' x",
+  "git push --exec='rm -rf /' x",
+  "git clone -u 'rm -rf /' x",
+  "git ls-remote --exec='rm -rf /' x",
+  "git archive --remote=x --exec='rm -rf /' HEAD",
+  "git rebase -x 'rm -rf /' HEAD~1",
+  "git rebase -ix'rm -rf /' HEAD~1",
+  "git rebase --exe='rm -rf /' HEAD~1",
+  "git difftool -x 'rm -rf /'",
+  "git difftool --extcmd='rm -rf /'",
+  "git grep -O'rm -rf /' x",
+  "git fetch 'ext::rm -rf /'",
+  'git bisect run rm -rf /',
+  "git submodule foreach 'rm -rf /'",
+  "git filter-branch --env-filter='rm -rf /'",
+])('what git is told to run is looked at: %s', line => {
+  expect(analyze(line).level).toBe('forbidden')
+})
+
 describe('limits', () => {
   test('long lines ask after the forbidden scan', () => {
     const long = `echo ${'a'.repeat(9000)}`

@@ -4,14 +4,16 @@ import { type Call, noteAssignment, raise } from './call.ts'
 import { isInside } from './destructive-paths.ts'
 import { hostsOf } from './hosts.ts'
 import { type Action, findAction, findGitAction } from './programs/actions.ts'
+import { subcommandStarts } from './programs/subcommands.ts'
 import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
+import { LEVEL_SCORES } from './types.ts'
 
 /** Looks the command up among the known actions; `reason` says why it is not a plain reader. */
 export function applyAction(call: Call, reason: string | null): void {
   const { program, args } = call
   const words = args.map(seen)
-  const joined = words.join(' ').slice(0, 4000)
-  const action = program === 'git' ? findGitAction(gitWords(words)) : findAction(program, joined)
+  const [action = null, ...others] = actionsOf(program, words)
+  for (const { level, text, effects } of others) raise(call, level, `\`${program}\` ${text}.`, effects)
   if (action === null) {
     unknownProgram(call, reason)
     return
@@ -26,9 +28,15 @@ export function applyAction(call: Call, reason: string | null): void {
   commitEditor(call, words)
 }
 
-function gitWords(words: string[]): string {
-  const at = words.findIndex((word, i) => !word.startsWith('-') && !/^-[cC]$/.test(words[i - 1] ?? ''))
-  return words.slice(Math.max(at, 0)).join(' ').slice(0, 4000)
+/** The strictest first. More than one where it is not certain which word is the subcommand. */
+function actionsOf(program: string, words: string[]): Action[] {
+  const find = (from: number): Action | null => {
+    const joined = words.slice(from).join(' ').slice(0, 4000)
+    return program === 'git' ? findGitAction(joined) : findAction(program, joined)
+  }
+  const starts = subcommandStarts(program, ['', ...words]).map(start => start - 1)
+  const found = [...new Set([0, ...starts])].map(find).filter(action => action !== null)
+  return [...new Set(found)].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
 }
 
 function commitEditor(call: Call, words: string[]): void {

@@ -17,7 +17,8 @@ import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts
 import { interactiveCall } from './interactive.ts'
 import { endlessReason } from './programs/endless.ts'
 import { readFindExec } from './programs/find-exec.ts'
-import { readGit, splitGit } from './programs/git.ts'
+import { type GitCall, readGit, splitGit } from './programs/git.ts'
+import { gitScripts } from './programs/git-scripts.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { isVersionQuery } from './programs/packages.ts'
 import type { ReaderVerdict } from './programs/special.ts'
@@ -39,6 +40,7 @@ export function judgeCommand(given: Arg[], scope: Scope, report: Report): PlanWo
   const found: FoundCommand = {
     argv: args.map(toWord),
     program: first.text === null ? null : program,
+    cwds: scope.cwds,
     level: 'safe',
     effects: [],
   }
@@ -100,8 +102,10 @@ function judgeKnown(call: Call): PlanWord[] | null {
 /** Not for what only reads: text that looks like a command is data there. */
 function walkCommandsInside(call: Call): void {
   const words = call.args.map(seen)
-  for (const text of embeddedCommands(baseName(call.program), words, call.scope.stdin))
+  for (const text of embeddedCommands(baseName(call.program), words, call.scope.stdin)) {
+    call.found.embeds = true
     call.report.walkText(text, deeper(call.scope))
+  }
 }
 
 function isLookup({ program, args }: Call): boolean {
@@ -125,6 +129,7 @@ function judgeInteractive(call: Call): boolean {
 function walkInteractive(call: Call, wrapped: Wrapped | null): null {
   applyNetwork(call)
   walkCommandsInside(call)
+  if (call.program === 'git') walkGitScripts(call, splitGit(call.args))
   if (wrapped === null) return null
   const inner = deeper(call.scope)
   for (const script of wrapped.scripts) call.report.walkText(script, inner)
@@ -218,7 +223,7 @@ function judgeGit(call: Call): PlanWord[] | null {
     const words = alias[2].trim().split(/\s+/).map(literalArg)
     call.report.judge([literalArg('git'), ...words, ...split.rest], deeper(call.scope))
   }
-  for (const script of gitScripts(split.rest.map(seen))) call.report.walkText(script, deeper(call.scope))
+  walkGitScripts(call, split)
   const verdict = readGit(split)
   if (verdict.ok) return readPlan(call, verdict, split.directories)
   walkCommandsInside(call)
@@ -226,12 +231,12 @@ function judgeGit(call: Call): PlanWord[] | null {
   return null
 }
 
-/** Command texts that git would run: `submodule foreach`, `rebase --exec`, `bisect run`. */
-function gitScripts(words: string[]): string[] {
-  const at = words.findIndex(word =>
-    /^(?:foreach|run|--exec|-x|--tree-filter|--index-filter|--msg-filter)$/.test(word),
-  )
-  return at === -1 ? [] : [words.slice(at + 1).join(' ')]
+function walkGitScripts(call: Call, { subcommand, rest }: GitCall): void {
+  const { scripts, runs } = gitScripts(subcommand ?? '', rest.map(seen))
+  if (!runs) return
+  call.found.embeds = true
+  raise(call, 'dangerous', '`git` runs what one of its arguments names.', ['runs-code'])
+  for (const script of scripts) call.report.walkText(script, deeper(call.scope))
 }
 
 /** Takes the actions of find that do something out and judges them; returns what is left, which only reads. */

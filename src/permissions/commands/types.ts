@@ -36,8 +36,12 @@ export interface Word {
 export interface FoundCommand {
   argv: Word[]
   program: string | null
+  /** Where it may run; null when that is not known. */
+  cwds: readonly string[] | null
   level: Level
   effects: EffectName[]
+  /** One of its options names a further command. */
+  embeds?: true
 }
 
 /** `pattern` is absolute; characters that were quoted are escaped with a backslash; `**` means `*`, as in bash. */

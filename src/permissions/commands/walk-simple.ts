@@ -152,6 +152,7 @@ function changeDirectory(args: Arg[], redirects: Redirects, scope: Scope, report
   report.commands.push({
     argv: args.map(arg => ({ text: arg.text, raw: arg.raw })),
     program,
+    cwds: scope.cwds,
     level: 'safe',
     effects: [],
   })

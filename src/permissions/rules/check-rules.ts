@@ -70,7 +70,7 @@ function itemsOf(rule: Rule, example: string, context: PathContext, analyze?: An
   }
   if (analyze === undefined) throw new Error('An example is checked before the analyser is loaded.')
   const analysis = analyze(example, { cwd: context.workspace, ...context })
-  return [{ kind: 'execute', command: example, cwd: context.workspace, analysis, derived: false }]
+  return [{ kind: 'execute', command: example, cwd: context.workspace, analysis, files: [], derived: false }]
 }
 
 function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {

@@ -1,8 +1,10 @@
 import { relative } from 'node:path'
 import type { JudgeRequest, Outcome } from '../../core/decision.ts'
 import { absolutePath, resolvePath } from '../../core/real-path.ts'
+import { subcommandStarts } from '../commands/programs/subcommands.ts'
 import type { FileItem, Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
+import { textForms } from './command-patterns.ts'
 import { wildcard } from './patterns.ts'
 import type { CanonicalName, Rule, RuleOrigin } from './rules.ts'
 
@@ -75,9 +77,11 @@ function firstMatch(
   request: JudgeRequest,
   context: PathContext,
 ): number[] {
-  const search: Search = (tool, texts) =>
+  const search: Search = (tool, texts, forms = []) =>
     rules.findIndex(
-      rule => (rule.tool === '*' || rule.tool === tool) && texts.some(text => rule.matches.test(text)),
+      rule =>
+        (rule.tool === '*' || rule.tool === tool) &&
+        [...texts, ...(rule.action === 'allow' ? [] : forms)].some(text => rule.matches.test(text)),
     )
   switch (item.kind) {
     case 'tool':
@@ -119,7 +123,8 @@ function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathCon
   })
 }
 
-type Search = (tool: string, texts: readonly string[]) => number
+/** `forms` are other spellings of the same, which count for lines that forbid and ask. */
+type Search = (tool: string, texts: readonly string[], forms?: readonly string[]) => number
 
 /** Every command that does more than read stops somewhere; plain readers only where the list names them. */
 function commandStops(
@@ -129,7 +134,9 @@ function commandStops(
 ): number[] {
   const whole = search('run_command', [item.command])
   const parts = item.analysis.commands.flatMap(found => {
-    const stop = search('run_command', [found.argv.map(word => word.raw).join(' ')])
+    const words = found.argv.map(word => word.text)
+    const forms = textForms(words, subcommandStarts(found.program ?? '', words))
+    const stop = search('run_command', [found.argv.map(word => word.raw).join(' ')], forms)
     return found.level === 'safe' && stop === DEFAULT ? [] : [stop]
   })
   return parts.length === 0 ? [whole] : [...parts, ...strictOnly(rules, [whole])]

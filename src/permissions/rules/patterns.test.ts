@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { compileHosts, compilePaths, matchTokens, wildcard } from './patterns.ts'
+import { compileHosts, compilePaths, wildcard } from './patterns.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-patterns-')))
 const context = { home: '/home/kim', workspace: join(root, 'w') }
@@ -56,28 +56,6 @@ test('host patterns match hosts, not endings of names', () => {
   expect(matches('api.github.com', 80)).toBe(true)
   expect(matches('localhost', 3000)).toBe(true)
   expect(matches('localhost', 80)).toBe(false)
-})
-
-describe('command tokens', () => {
-  test.each([
-    [['git', ['status', 'diff'], '**'], ['git', 'diff', '--stat'], true],
-    [['git', ['status', 'diff'], '**'], ['git', 'push'], false],
-    [['git', ['status', 'diff'], '**'], ['git', 'status'], true],
-    [['git'], ['git', 'push'], false],
-    [['npm', '*'], ['npm', 'test'], true],
-    [['npm', '*'], ['npm', 'run', 'x'], false],
-    [['npm', '**', '--force'], ['npm', 'a', 'b', '--force'], true],
-    [['np?', 't*'], ['npm', 'test'], true],
-    [['np.'], ['npm'], false],
-  ])('%j and %j: %s', (pattern, words, expected) => {
-    expect(matchTokens(pattern, words, false)).toBe(expected)
-  })
-
-  test('a word that is not known satisfies only a rule that forbids', () => {
-    expect(matchTokens(['rm', '**'], ['rm', null], true)).toBe(true)
-    expect(matchTokens(['rm', '**'], ['rm', null], false)).toBe(false)
-    expect(matchTokens(['git', 'status'], ['git', null], false)).toBe(false)
-  })
 })
 
 test('wildcards do not hang on runs of stars', () => {

@@ -103,37 +103,6 @@ function hostMatches(pattern: string, host: string): boolean {
   return pattern === host
 }
 
-/** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
-export type TokenPattern = string | readonly string[]
-
-/**
- * Whether a command matches, word by word. A word that could not be resolved matches only `*` and `**`, and those only
- * where `unknownWords` says so: a rule that forbids must catch it, a rule that allows must not.
- */
-export function matchTokens(
-  pattern: readonly TokenPattern[],
-  words: readonly (string | null)[],
-  unknownWords: boolean,
-): boolean {
-  const [first, ...rest] = pattern
-  if (first === undefined) return words.length === 0
-  if (first === '**') {
-    if (rest.length === 0) return unknownWords || words.every(word => word !== null)
-    return words.some((_, index) => matchTokens(rest, words.slice(index), unknownWords))
-  }
-  const [word, ...others] = words
-  if (word === undefined) return false
-  return matchToken(first, word, unknownWords) && matchTokens(rest, others, unknownWords)
-}
-
-function matchToken(pattern: TokenPattern, word: string | null, unknownWords: boolean): boolean {
-  if (word === null) return unknownWords
-  if (typeof pattern !== 'string')
-    return pattern.some(alternative => matchToken(alternative, word, unknownWords))
-  if (pattern === '*') return true
-  return pattern.includes('*') || pattern.includes('?') ? wildcard(pattern).test(word) : pattern === word
-}
-
 const wildcards = new Map<string, RegExp>()
 
 /** `*` any characters, `?` one. */

@@ -3,7 +3,8 @@ import { lineage, type Run } from '../../core/run.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import type { Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
-import { compileHosts, compilePaths, matchTokens, type PathMatcher, type TokenPattern } from './patterns.ts'
+import { matchCommand, type TokenPattern } from './command-patterns.ts'
+import { compileHosts, compilePaths, type PathMatcher } from './patterns.ts'
 
 /** What a rule speaks about. Everything that is given has to hold. */
 export interface Conditions {
@@ -233,9 +234,9 @@ function matchesOne(found: FoundCommand, definition: RuleDefinition, strict: boo
     words[0] = words[0].slice(words[0].lastIndexOf('/') + 1)
   }
   if (effects !== undefined && !found.effects.some(effect => effects.includes(effect))) return false
-  if (command !== undefined && !matchTokens(command, words, strict)) return false
+  if (command !== undefined && !matchCommand(command, words, strict)) return false
   if (found.effects.some(effect => except?.effects?.includes(effect))) return false
-  return except?.command === undefined || !matchTokens(except.command, words, !strict)
+  return except?.command === undefined || !matchCommand(except.command, words, !strict)
 }
 
 function describeRule(definition: RuleDefinition): string {

@@ -96,9 +96,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
     // The line alone would not tell the person that it goes on, what it reads and who can reach it.
     preview: request =>
-      circumstances(request, parts)
-        .map(({ details }) => details)
-        .join('\n') || undefined,
+      [...showValues(request), ...circumstances(request, parts).map(toDetails)].join('\n') || undefined,
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
       const done = await runForeground(parts, toForeground(request, true, context), context)
@@ -117,15 +115,23 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
 
 type CustomAccess = Access & { kind: 'custom' }
 
-/** What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. */
+function toDetails({ details }: CustomAccess): string {
+  return details
+}
+
+/**
+ * What changes the meaning of a line without being in it: a rule or grant for the line alone does not cover it. A grant
+ * binds the values by their digest: they may be secrets, and what is on record does not show them.
+ */
 function circumstances(
   { command, env, background, stdin, ports }: z.output<typeof input>,
   { backgroundWrite }: CommandParts,
 ): CustomAccess[] {
-  const variables = Object.keys(env)
+  const variables = Object.entries(env)
   const found: CustomAccess[] = []
   if (variables.length > 0) {
-    found.push({ kind: 'custom', name: 'environment', details: `Sets ${variables.join(', ')}.` })
+    const names = variables.map(([name, value]) => `${name} (${digestOf(value)})`)
+    found.push({ kind: 'custom', name: 'environment', details: `Sets ${names.join(', ')}.` })
   }
   if (background) {
     const open = ports.length === 0 ? '' : `, can be reached at ${ports.map(toAddress).join(', ')}`
@@ -137,17 +143,22 @@ function circumstances(
     })
   }
   if (stdin !== undefined) {
-    found.push({ kind: 'custom', name: 'stdin', details: `It reads ${describeInput(stdin)}.` })
+    const details = `It reads ${Buffer.byteLength(stdin)} bytes of input (${digestOf(stdin)}).`
+    found.push({ kind: 'custom', name: 'stdin', details })
   }
   return found
 }
 
-const SHOWN_INPUT = 1000
+function digestOf(text: string): string {
+  return `sha256 ${hash('sha256', text).slice(0, 16)}`
+}
 
-/** Long input is told apart by its hash: a grant holds for the very same one. */
-function describeInput(text: string): string {
-  if (text.length <= SHOWN_INPUT) return JSON.stringify(text)
-  return `${JSON.stringify(text.slice(0, SHOWN_INPUT))} and more, sha256 ${hash('sha256', text)}`
+/** For the person who is asked, and for nobody else. */
+function showValues({ env, stdin }: z.output<typeof input>): string[] {
+  return [
+    ...Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}`),
+    ...(stdin === undefined ? [] : [`Input: ${JSON.stringify(stdin)}`]),
+  ]
 }
 
 function toForeground(

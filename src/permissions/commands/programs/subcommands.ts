@@ -1,0 +1,132 @@
+/**
+ * Programs whose second word says what they do, and the options that may stand before it. `git -C . push` is a push:
+ * rules and effects look for the subcommand, not for the second word.
+ */
+
+interface Globals {
+  /** Take the next word. */
+  values: RegExp
+  /** Take none. What is in neither is tried both ways. */
+  flags: RegExp
+  /** Change nothing but what is shown: a rule that allows may look past them. */
+  harmless?: RegExp
+}
+
+const DOCKER: Globals = {
+  values:
+    /^(?:-H|--host|-c|--context|--config|-l|--log-level|--tlscacert|--tlscert|--tlskey|--url|--identity)$/,
+  flags: /^(?:-D|--debug|--tls|--tlsverify|--remote)$/,
+}
+const CLUSTER: Globals = {
+  values:
+    /^(?:-n|--namespace|--context|--cluster|--user|--kubeconfig|-s|--server|--token|--as|--as-group|--request-timeout|--cache-dir|--kube-context|--certificate-authority|--client-key|--client-certificate|-v|--profile|--password|--username)$/,
+  flags: /^(?:--insecure-skip-tls-verify|--debug|--match-server-version|--warnings-as-errors)$/,
+}
+const NPM: Globals = {
+  values:
+    /^(?:--prefix|-C|--dir|--cwd|--registry|--userconfig|--globalconfig|--cache|--loglevel|--tag|--access|--otp|-w|--workspace|--filter|-F|--script-shell|--node-options|--reporter|--stream|--config)$/,
+  flags:
+    /^(?:-s|--silent|-q|--quiet|-d|-dd|-ddd|--verbose|-g|--global|-ws|--workspaces|--workspace-root|-y|--yes|--json|--no-\S+|--force|-f|-r|--recursive|--offline|--prefer-offline|--dry-run|--foreground-scripts|--ignore-scripts)$/,
+}
+
+const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
+  [
+    'git',
+    {
+      values: /^(?:-C|-c|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--attr-source)$/,
+      flags:
+        /^(?:-p|-P|--paginate|--no-pager|--bare|--no-replace-objects|--no-lazy-fetch|--no-optional-locks|--no-advice|--(?:literal|glob|noglob|icase)-pathspecs|--version|--help|--html-path|--man-path|--info-path)$/,
+      harmless: /^(?:-P|--no-pager|--no-optional-locks|--no-advice)$/,
+    },
+  ],
+  ...each('npm pnpm yarn bun', NPM),
+  ...each('docker podman nerdctl docker-compose', DOCKER),
+  ...each('kubectl oc helm', CLUSTER),
+  [
+    'cargo',
+    {
+      values: /^(?:--config|-Z|-C|--color|--explain|--manifest-path|--target-dir)$/,
+      flags: /^(?:-q|--quiet|-v+|--verbose|--locked|--offline|--frozen|--list|\+\S+)$/,
+    },
+  ],
+  ['gh', { values: /^(?:-R|--repo|--hostname)$/, flags: /^(?:--help|--version)$/ }],
+  ['glab', { values: /^(?:-R|--repo|-g|--group)$/, flags: /^(?:--help|--version)$/ }],
+  ['terraform', { values: /^(?!)/, flags: /^-(?:help|version)$/ }],
+  [
+    'aws',
+    {
+      values:
+        /^--(?:profile|region|endpoint-url|output|query|color|ca-bundle|cli-read-timeout|cli-connect-timeout)$/,
+      flags: /^--(?:debug|no-\S+)$/,
+    },
+  ],
+  [
+    'gcloud',
+    {
+      values: /^--(?:project|account|configuration|verbosity|format|impersonate-service-account)$/,
+      flags: /^(?:-q|--quiet)$/,
+    },
+  ],
+  ...each('az heroku fly flyctl vercel netlify wrangler doctl pulumi', { values: /^(?!)/, flags: /^(?!)/ }),
+  ...each('systemctl service apt apt-get aptitude dnf yum zypper apk snap flatpak brew', {
+    values: /^(?:-H|--host|-M|--machine|-t|--target-release|-c|--config-file|--root)$/,
+    flags: /^(?:-q|-qq|--quiet|-y|--yes|--user|--system|--no-\S+)$/,
+  }),
+  ...each('pip pip3 uv poetry pdm hatch flit twine conda mamba', {
+    values:
+      /^(?:--proxy|--retries|--timeout|--cache-dir|--cert|--log|--directory|--project|-C|-P|--python|--config-file|--config-setting)$/,
+    flags: /^(?:-q|--quiet|-v+|--verbose|--isolated|--no-\S+|-n|--require-virtualenv|--offline)$/,
+  }),
+  ...each('gem bundle composer rustup mix dotnet go hg svn lerna vsce nx turbo', {
+    values: /^(?:-C|--config|-d|--working-dir|--cwd|-R|--repository|--config-file|--chdir)$/,
+    flags: /^(?:-q|--quiet|-v|--verbose|-n|--no-\S+)$/,
+  }),
+])
+
+function each(names: string, globals: Globals): [string, Globals][] {
+  return names.split(' ').map(name => [name, globals])
+}
+
+export function hasSubcommands(program: string): boolean {
+  return GLOBALS.has(program)
+}
+
+type Words = readonly (string | null)[]
+
+/**
+ * How many words the option at this place takes with it: one, two, or either when it is not known. Only options before the
+ * subcommand are known; `null` is a word that only the running line knows.
+ */
+export function optionLengths(program: string, word: string, isGlobal: boolean): readonly number[] {
+  if (word === '--' || /^--?[\w-]+=/.test(word)) return [1]
+  const globals = isGlobal ? GLOBALS.get(program) : undefined
+  if (globals?.values.test(word) === true) return [2]
+  return globals?.flags.test(word) === true ? [1] : [1, 2]
+}
+
+/** Where the subcommand may begin, for words with the program first. Empty: the program has none. */
+export function subcommandStarts(program: string, words: Words): number[] {
+  if (!hasSubcommands(program)) return []
+  const starts = new Set<number>()
+  const seen = new Set<number>()
+  const open = [1]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const word = words[at]
+    if (word === undefined || seen.has(at)) continue
+    seen.add(at)
+    if (word === null || !/^[-+]/.test(word)) starts.add(at)
+    if (word === null || /^[-+]/.test(word)) {
+      const lengths = word === null || word.startsWith('+') ? [1] : optionLengths(program, word, true)
+      open.push(...lengths.map(length => at + length))
+    }
+  }
+  return [...starts].sort((a, b) => a - b)
+}
+
+/** The words without options that only say how something is shown. */
+export function withoutHarmless(program: string, words: Words): Words {
+  const harmless = GLOBALS.get(program)?.harmless
+  let end = 1
+  while (harmless?.test(words[end] ?? '') === true) end += 1
+  return end === 1 ? words : [words[0] ?? null, ...words.slice(end)]
+}

@@ -1,0 +1,99 @@
+import { optionLengths, withoutHarmless } from '../commands/programs/subcommands.ts'
+import { wildcard } from './patterns.ts'
+
+/** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
+export type TokenPattern = string | readonly string[]
+
+type Words = readonly (string | null)[]
+
+/**
+ * Whether a command matches, word by word. A word that could not be resolved matches only `*` and `**`, and those only
+ * where the rule forbids. A rule that forbids also looks past options: `git -C . push` is a `git push`, however many
+ * options stand in between, and `npm publish --tag x` is an `npm publish`. One that allows looks past options only that
+ * say how something is shown.
+ */
+export function matchCommand(pattern: readonly TokenPattern[], words: Words, strict: boolean): boolean {
+  const program = words[0] ?? ''
+  if (!strict) {
+    return matchWords(pattern, words, false) || matchWords(pattern, withoutHarmless(program, words), false)
+  }
+  return forms(words).some(form => matchWords(pattern, form, true))
+}
+
+/** `/usr/lib/git-core/git-push` is `git push`. */
+function forms(words: Words): Words[] {
+  const [, inner] = /^git-([a-z][\w-]*)$/.exec(words[0] ?? '') ?? []
+  return inner === undefined ? [words] : [words, ['git', inner, ...words.slice(1)]]
+}
+
+/** One look at each pair of positions, so that no pattern takes long. */
+function matchWords(pattern: readonly TokenPattern[], words: Words, strict: boolean): boolean {
+  const program = words[0] ?? ''
+  // reached[at]: the pattern so far may end before this word.
+  let reached = new Set([0])
+  for (const [index, token] of pattern.entries()) {
+    const next = new Set<number>()
+    for (const at of strict ? pastOptions(reached, words, program, index === 1) : reached) {
+      if (token === '**') for (let end = at; end <= words.length; end += 1) next.add(end)
+      else if (at < words.length && matchToken(token, words[at] ?? null, { program, index, strict }))
+        next.add(at + 1)
+    }
+    reached = token === '**' && !strict ? withoutUnknown(reached, next, words) : next
+    if (reached.size === 0) return false
+  }
+  return (strict ? pastOptions(reached, words, program, false) : reached).has(words.length)
+}
+
+/** A rule that allows does not let `**` stand for a word that nobody knows. */
+function withoutUnknown(from: ReadonlySet<number>, to: ReadonlySet<number>, words: Words): Set<number> {
+  const start = Math.min(...from)
+  const unknown = words.indexOf(null, start)
+  return new Set(unknown === -1 ? to : [...to].filter(end => end <= unknown))
+}
+
+/** These positions, and those behind options that may be skipped from them. */
+function pastOptions(from: ReadonlySet<number>, words: Words, program: string, global: boolean): Set<number> {
+  const reached = new Set(from)
+  for (const at of reached) {
+    const word = words[at]
+    if (at === 0 || typeof word !== 'string' || !/^[-+]./.test(word)) continue
+    // Positions that are added are visited too: a set is walked in the order of insertion.
+    for (const length of optionLengths(program, word, global)) {
+      if (at + length <= words.length) reached.add(at + length)
+    }
+  }
+  return reached
+}
+
+interface Place {
+  readonly program: string
+  readonly index: number
+  readonly strict: boolean
+}
+
+function matchToken(pattern: TokenPattern, word: string | null, place: Place): boolean {
+  if (word === null) return place.strict
+  if (typeof pattern !== 'string') return pattern.some(alternative => matchToken(alternative, word, place))
+  if (pattern === '*') return true
+  if (/[*?]/.test(pattern)) return wildcard(pattern).test(word)
+  return pattern === word || (place.strict && isShortened(pattern, word, place))
+}
+
+/** npm takes any beginning of a subcommand for the subcommand. */
+function isShortened(pattern: string, word: string, { program, index }: Place): boolean {
+  return program === 'npm' && index === 1 && word.length > 1 && pattern.startsWith(word)
+}
+
+/** The texts of a command that a forbidding line of an ordered list is compared with, beside the text as written. */
+export function textForms(words: Words, starts: readonly number[]): string[] {
+  const [program, ...rest] = words.map(word => word ?? '?')
+  const name = program?.slice(program.lastIndexOf('/') + 1) ?? ''
+  const operands = rest.filter(word => !/^[-+]./.test(word))
+  return [
+    [name, ...rest],
+    [name, ...operands],
+    ...starts.map(start => [name, ...rest.slice(start - 1)]),
+    ...starts.map(start => [name, ...rest.slice(start - 1).filter(word => !/^[-+]./.test(word))]),
+    ...(name.startsWith('git-') ? [['git', name.slice(4), ...rest]] : []),
+  ].map(form => form.join(' '))
+}
