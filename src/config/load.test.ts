@@ -61,6 +61,7 @@ test('the example of the founding documents loads from a trusted kogu.toml', asy
   expect(config.tools.cli.aliases).toEqual({ grep_search: 'rg', glob_search: 'fd' })
   expect(config.tools.custom.list_branches).toEqual({
     description: 'List git branches',
+    env: {},
     command: 'git branch --list {pattern}',
     risk_level: 'low',
     parameters: { pattern: { type: 'string', description: 'Branch name pattern', required: false } },
@@ -231,19 +232,4 @@ test('a file that is no regular file, not UTF-8 or too large is an error and nev
   const binary = createTestMachine()
   writeFileSync(binary.write('user/config.toml', ''), Buffer.from([0x61, 0x20, 0xff]))
   expect(() => binary.load()).toThrow('not UTF-8')
-})
-
-test('loading three files takes a few milliseconds', () => {
-  const machine = createTestMachine()
-  machine.write('user/config.toml', fixture('user.toml'))
-  machine.write('kogu.toml', fixture('kogu.toml'))
-  machine.write('.kogu/local.toml', 'language = "en"\n')
-  machine.load()
-  const times = Array.from({ length: 20 }, () => {
-    const start = performance.now()
-    machine.load()
-    return performance.now() - start
-  }).toSorted((a, b) => a - b)
-  // Generous, because other work may share the machine; 2 ms when it is alone.
-  expect(times[10]).toBeLessThan(25)
 })

@@ -36,16 +36,30 @@ function customToolSchema() {
     command: z.string().min(1).describe('The command, with {parameter} where a value goes'),
     risk_level: z.enum(['low', 'high']).default('high'),
     overrides: z.string().optional().describe('The tool that this one replaces'),
+    timeout: duration().optional(),
+    working_dir: z.string().min(1).optional().describe('A folder in the workspace'),
+    env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
     parameters: z
       .record(
-        z.string(),
-        z.strictObject({
-          type: z.enum(['string', 'integer', 'number', 'boolean']).default('string'),
-          description: z.string().default(''),
-          required: z.boolean().default(false),
-        }),
+        z.string().regex(/^[A-Za-z_]\w*$/, 'A parameter name has letters, digits and _.'),
+        z.lazy(customParameterSchema),
       )
       .default({}),
+  })
+}
+
+function customParameterSchema() {
+  return z.strictObject({
+    type: z.enum(['string', 'integer', 'number', 'boolean']).default('string'),
+    description: z.string().default(''),
+    required: z.boolean().default(true),
+    default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+    enum: z
+      .array(z.union([z.string(), z.number()]))
+      .min(1)
+      .optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
   })
 }
 

@@ -10,6 +10,8 @@ export interface ToolProcesses {
 export interface ToolProcessRequest {
   /** The line of one `execute` of the tool's `access`, character by character. */
   readonly command: string
+  /** The words of `command`: the program is started with them, without a shell. */
+  readonly words?: readonly string[]
   readonly timeoutMs: number
   /** Stops it when it has written nothing for so long. */
   readonly idleTimeoutMs?: number

@@ -50,7 +50,7 @@ export async function startBackground(
   const call = { id: context.callId, run: context.run, additions: request.env }
   await parts.background().start({
     id,
-    ...startOf(parts, request.command, permit.command),
+    ...startOf(parts, { line: request.command }, permit.command),
     title: request.command,
     lifetimeMs: LIFETIME_MS,
     ports: request.ports,

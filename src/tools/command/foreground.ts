@@ -27,6 +27,8 @@ import { type CommandTemporary, openTemporary, stateFolderOf } from './temporary
 
 export interface ForegroundRequest {
   readonly line: string
+  /** The words of the line: its program is started with them, without a shell. */
+  readonly words?: readonly string[]
   readonly timeoutMs: number
   readonly idleTimeoutMs: number | undefined
   readonly stdin: string | undefined
@@ -87,7 +89,7 @@ async function runIn(
     const given = { env, temporary, proxySocket: proxy?.socketPath }
     const profile = await profileFor(parts, request, context, given)
     const sandboxCommand: SandboxCommand = {
-      ...startOf(parts, request.line, command, parts.sandbox !== null),
+      ...startOf(parts, request, command, request.keepsState && parts.sandbox !== null),
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CommandPlan, CommandStep } from '../../core/command.ts'
-import { onlyProgram, quote, toScript } from './script.ts'
+import { quoteWord } from '../../core/shell-words.ts'
+import { onlyProgram, toScript } from './script.ts'
 
 const find = (name: string): string => `/usr/bin/${name}`
 const step = (argv: string[][], more: Partial<CommandStep & { kind: 'pipeline' }> = {}): CommandStep => ({
@@ -98,5 +99,5 @@ describe('a plan as a script', () => {
 })
 
 test('a quoted word is one word to every shell', () => {
-  expect(quote("it's")).toBe(`'it'\\''s'`)
+  expect(quoteWord("it's")).toBe(`'it'\\''s'`)
 })

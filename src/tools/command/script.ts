@@ -5,6 +5,7 @@ import type {
   CommandStage,
   CommandStep,
 } from '../../core/command.ts'
+import { quoteWord } from '../../core/shell-words.ts'
 
 /**
  * A plan of several programs as text for `sh`, which is there to build the pipes and nothing else: every word is quoted
@@ -30,31 +31,27 @@ export function onlyProgram(plan: CommandPlan): string[] | undefined {
   return stage.argv.every(word => typeof word === 'string') ? [...stage.argv] : undefined
 }
 
-export function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
-}
-
 function toStep(step: CommandStep, findProgram: (name: string) => string): string {
-  if (step.kind === 'cd') return `cd -- ${quote(step.directory)}`
+  if (step.kind === 'cd') return `cd -- ${quoteWord(step.directory)}`
   return step.stages.map(stage => toStage(stage, findProgram)).join(' | ')
 }
 
 function toStage({ argv, redirects, apart }: CommandStage, findProgram: (name: string) => string): string {
   const [program, ...args] = argv
   const name = typeof program === 'string' ? findProgram(program) : ''
-  const call = [quote(name), ...args.map(toArgument)].join(' ')
+  const call = [quoteWord(name), ...args.map(toArgument)].join(' ')
   const words = [apart === true ? `(cd / && ${call})` : call, ...redirects.flatMap(toRedirect)].join(' ')
   const input = redirects.find(redirect => redirect.kind === 'text')
   // Text as input comes from a program of its own: a here-document would need a delimiter that the text cannot contain.
   return input === undefined
     ? words
-    : `{ ${quote(findProgram('printf'))} '%s' ${quote(input.text)} | ${words}; }`
+    : `{ ${quoteWord(findProgram('printf'))} '%s' ${quoteWord(input.text)} | ${words}; }`
 }
 
 function toArgument(argument: CommandArgument): string {
   return typeof argument === 'string'
-    ? quote(argument)
-    : `${quote(argument.before)}"$?"${quote(argument.after)}`
+    ? quoteWord(argument)
+    : `${quoteWord(argument.before)}"$?"${quoteWord(argument.after)}`
 }
 
 function toRedirect(redirect: CommandRedirect): string[] {
@@ -64,7 +61,7 @@ function toRedirect(redirect: CommandRedirect): string[] {
     case 'dup':
       return [`${redirect.fd}>&${redirect.of}`]
     case 'file':
-      return [`<${quote(redirect.path)}`]
+      return [`<${quoteWord(redirect.path)}`]
     case 'text':
       return []
   }

@@ -12,16 +12,20 @@ export interface Start {
 /** What is started: the program itself, `sh` as plumbing for several, or bash for what was approved. */
 export function startOf(
   parts: CommandParts,
-  line: string,
+  { line, words }: { readonly line: string; readonly words?: readonly string[] },
   { plan }: CommandPermit,
   /** Where the line ends up is written down in STATE_FOLDER. */
   savesState = false,
 ): Start {
+  const folders = trustedPath(parts.path, parts.workspace)
+  if (plan === null && words !== undefined) {
+    const [program = '', ...args] = words
+    return { file: findProgram(program, folders), args }
+  }
   if (plan === null) {
     const frame = savesState ? [shellFrame(), 'bash', line] : [line]
     return { file: '/bin/bash', args: ['--norc', '--noprofile', '-c', ...frame] }
   }
-  const folders = trustedPath(parts.path, parts.workspace)
   const only = onlyProgram(plan)
   if (only !== undefined) {
     const [program = '', ...args] = only

@@ -1,5 +1,6 @@
 import { ToolError } from '../../core/errors.ts'
 import type { ToolProcesses } from '../../core/processes.ts'
+import { toShellLine } from '../../core/shell-words.ts'
 import type { ProcessContext } from '../../core/tool.ts'
 import { runForeground } from './foreground.ts'
 import type { CommandParts } from './parts.ts'
@@ -8,9 +9,10 @@ import { isTrusted } from './run-command.ts'
 /** Processes for one call: the line that was judged for it runs as `run_command` would run it, and no other. */
 export function openToolProcesses(parts: CommandParts, context: ProcessContext, tool: string): ToolProcesses {
   return {
-    async run({ command, timeoutMs, idleTimeoutMs, stdin, env }) {
+    async run({ command, words, timeoutMs, idleTimeoutMs, stdin, env }) {
       const judged = context.permit.access.find(access => access.kind === 'execute')
-      if (judged === undefined || judged.command !== command) {
+      const isJudged = judged?.command === command && (words === undefined || toShellLine(words) === command)
+      if (!isJudged) {
         throw new ToolError(
           'forbidden',
           `The tool '${tool}' may not run this: it was not judged for the call.`,
@@ -20,6 +22,7 @@ export function openToolProcesses(parts: CommandParts, context: ProcessContext, 
         parts,
         {
           line: command,
+          ...(words === undefined ? {} : { words }),
           timeoutMs,
           idleTimeoutMs,
           stdin,

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { render, toLine, type Values } from './render.ts'
+import { parseTemplate, TemplateError } from './template.ts'
+
+const template = (source: string, ...parameters: string[]) => parseTemplate(source, new Set(parameters))
+const argvOf = (source: string, values: Values) => {
+  const rendered = render(template(source, ...Object.keys(values)), values)
+  return 'argv' in rendered ? rendered.argv : rendered
+}
+
+describe('a template that is one simple command', () => {
+  test('gets each value as one argument, whatever is in it', () => {
+    const title = `x'; touch pwned; echo "$(id)" \`id\` $HOME * {body}\n&& rm -rf /`
+    expect(argvOf('gh issue create --title {title} --body {body}', { title, body: '' })).toEqual([
+      'gh',
+      'issue',
+      'create',
+      '--title',
+      title,
+      '--body',
+      '',
+    ])
+  })
+
+  test('loses an optional value together with its flag', () => {
+    expect(argvOf('git branch --list {pattern}', { pattern: undefined })).toEqual(['git', 'branch'])
+    expect(
+      argvOf('git log --author={who} -n {count} {path}', { who: undefined, count: 3, path: undefined }),
+    ).toEqual(['git', 'log', '-n', '3'])
+  })
+
+  test('keeps braces that are no parameters, quoted words and escapes', () => {
+    expect(argvOf(`awk '{print $1}' a\\ b {file}`, { file: 'x y' })).toEqual([
+      'awk',
+      '{print $1}',
+      'a b',
+      'x y',
+    ])
+  })
+
+  test('never passes a value on as an option', () => {
+    expect(argvOf('gh issue create --body {body}', { body: '- one' })).toEqual([
+      'gh',
+      'issue',
+      'create',
+      '--body=- one',
+    ])
+    expect(() => argvOf('git log {ref}', { ref: '--output=x' })).toThrow("'ref' cannot begin with a dash")
+    expect(() => argvOf('git log -n {ref}', { ref: '-p' })).toThrow('cannot begin with a dash')
+    expect(argvOf('git log -- {path}', { path: '-x' })).toEqual(['git', 'log', '--', '-x'])
+    expect(argvOf('git log --author={who}', { who: '-x' })).toEqual(['git', 'log', '--author=-x'])
+  })
+})
+
+describe('a template that needs a shell', () => {
+  test('gets every value as one quoted word', () => {
+    const values = { text: "a'b; id", file: undefined }
+    expect(render(template('grep -e {text} {file} | sort > out.txt', 'text', 'file'), values)).toEqual({
+      line: `grep -e 'a'\\''b; id'  | sort > out.txt`,
+    })
+  })
+
+  test('passes on what bash then sees unchanged, for any value', () => {
+    const parsed = template('printf "%s" -- {a} | cat', 'a')
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), a => {
+        fc.pre(!a.includes('\0') && a.isWellFormed())
+        const out = execFileSync('bash', ['-c', toLine(render(parsed, { a }))], { encoding: 'utf8' })
+        expect(out).toBe(`--${a}`)
+      }),
+      { numRuns: 60, seed: 7 },
+    )
+  })
+})
+
+test.each([
+  ['{program} x', 'program'],
+  ['echo "{x}"', 'inside quotes'],
+  ["echo '{x}'", 'inside quotes'],
+  ['echo $(ls {x})', 'expansion'],
+  ['echo `ls {x}`', 'expansion'],
+  ['echo ok # {x}', 'can only stand for an argument'],
+  ['cat <<E\n{x}\nE', 'can only stand for an argument'],
+  ['cat < {x}', 'can only stand for an argument'],
+  ['ls > {x}', 'can only stand for an argument'],
+  ['FOO={x} ls', 'can only stand for an argument'],
+  ['for f in {x}; do ls; done', 'can only stand for an argument'],
+  ['sh -c {x}', 'run it as a command'],
+  ['bash script.sh {x}', 'run it as a command'],
+  ['eval {x}', 'run it as a command'],
+  ['ls | xargs {x}', 'run it as a command'],
+  ['ssh host {x}', 'run it as a command'],
+  ['env {x}', 'run it as a command'],
+  ['python3 -c {x}', 'read as code'],
+  ['node --eval {x}', 'read as code'],
+  ['sed -n {x} file', 'read as code'],
+  ['awk {x} file', 'read as code'],
+  ['echo {typo} {x}', '{typo} is not a parameter'],
+  ['echo "unterminated', 'not valid shell syntax'],
+])('the template %j is refused', (source, reason) => {
+  expect(() => template(source, 'x', 'program')).toThrow(TemplateError)
+  expect(() => template(source, 'x', 'program')).toThrow(reason)
+})

@@ -1,0 +1,207 @@
+import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from 'unbash'
+
+// A template is parsed once, when its tool is registered. Values never become part of a shell's syntax: in a simple
+// command they are arguments of a program that is started without a shell, and elsewhere whole quoted words.
+
+export interface Template {
+  /** Program and arguments, when the template is one simple command; otherwise bash has to read the line. */
+  readonly words: readonly TemplateWord[] | null
+  readonly source: string
+  /** Words of `source` that hold placeholders, in order. */
+  readonly slots: readonly Slot[]
+  readonly placeholders: ReadonlySet<string>
+}
+
+export interface TemplateWord {
+  readonly pos: number
+  /** Literal text and parameter names, alternating as they stand. */
+  readonly pieces: readonly Piece[]
+}
+
+type Piece = { readonly text: string } | { readonly parameter: string }
+
+interface Slot {
+  readonly pos: number
+  readonly end: number
+  readonly pieces: readonly Piece[]
+  /** The flag before the word: it goes when an optional value is left out. */
+  readonly flag: { readonly name: string; readonly pos: number } | null
+  /** A `--` stands before the word, so a value that begins with a dash cannot be an option. */
+  readonly afterDashes: boolean
+}
+
+/** Why a template cannot be used, with the place in it. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
+  readonly offset: number
+  constructor(message: string, offset: number) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g
+
+/** Programs that run their arguments, or read code from them: a value there would be a command. */
+const RUNS_ITS_ARGUMENTS = new Set(
+  'sh bash dash zsh ksh fish eval exec source . command builtin xargs ssh su sudo doas env nice nohup setsid timeout time watch parallel trap'.split(
+    ' ',
+  ),
+)
+/** Interpreters whose next argument is code after one of these flags. */
+const INTERPRETERS = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|awk|gawk|mawk|sed|jq)$/
+const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute)$/
+
+export function parseTemplate(source: string, parameters: ReadonlySet<string>): Template {
+  const script = parse(source)
+  const error = script.errors?.[0]
+  if (error !== undefined)
+    throw new TemplateError(`The command is not valid shell syntax: ${error.message}.`, error.pos)
+  const slots = new Map<number, Slot>()
+  for (const command of commandsOf(script))
+    for (const slot of slotsOf(command, parameters)) slots.set(slot.pos, slot)
+  refuseStrayPlaceholders(source, parameters, [...slots.values()])
+  const ordered = [...slots.values()].sort((a, b) => a.pos - b.pos)
+  return {
+    source,
+    slots: ordered,
+    words: simpleWords(script, parameters),
+    placeholders: new Set(ordered.flatMap(({ pieces }) => parameterNames(pieces))),
+  }
+}
+
+/** Commands of the script itself; those inside `$(…)` are left out, so that placeholders in them count as stray. */
+function commandsOf(script: ParsedScript): Command[] {
+  const found: Command[] = []
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Word' || node.type === 'Assignment' || node.type === 'HereDoc') return
+    if (node.type === 'Command') found.push(node)
+    forEachChild(node, visit)
+  }
+  visit(script)
+  return found
+}
+
+function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
+  const words = command.suffix.filter((node): node is Word => node.type === 'Word')
+  const program = command.name?.value.split('/').at(-1) ?? ''
+  return words.flatMap((word, index) => {
+    const pieces = toPieces(word.text, parameters)
+    if (parameterNames(pieces).length === 0) return []
+    const [name = ''] = parameterNames(pieces)
+    if (word.parts !== undefined || /['"\\`$]/.test(word.text)) {
+      throw new TemplateError(
+        `{${name}} stands inside quotes or an expansion. Write it bare: a value is always passed as one argument.`,
+        word.pos,
+      )
+    }
+    if (RUNS_ITS_ARGUMENTS.has(program))
+      throw new TemplateError(
+        `{${name}} is an argument of '${program}', which would run it as a command.`,
+        word.pos,
+      )
+    const before = words[index - 1]
+    const flag =
+      before !== undefined && /^-./.test(before.value) && before.value !== '--' ? before : undefined
+    if (INTERPRETERS.test(program) && (isCode(program, words, index) || (flag && CODE_FLAG.test(flag.value))))
+      throw new TemplateError(`{${name}} is read as code by '${program}'.`, word.pos)
+    return {
+      pos: word.pos,
+      end: word.end,
+      pieces,
+      flag: flag === undefined ? null : { name: flag.value, pos: flag.pos },
+      afterDashes: words.slice(0, index).some(other => other.value === '--'),
+    }
+  })
+}
+
+/** The first operand of awk, sed and jq is a program. */
+function isCode(program: string, words: readonly Word[], index: number): boolean {
+  if (!/^(?:[gm]?awk|sed|jq)$/.test(program)) return false
+  return words.findIndex(word => !word.value.startsWith('-')) === index
+}
+
+function toPieces(text: string, parameters: ReadonlySet<string>): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const [whole, parameter = ''] = match
+    if (!parameters.has(parameter)) continue
+    if (match.index > from) pieces.push({ text: text.slice(from, match.index) })
+    pieces.push({ parameter })
+    from = match.index + whole.length
+  }
+  if (from < text.length) pieces.push({ text: text.slice(from) })
+  return pieces
+}
+
+function parameterNames(pieces: readonly Piece[]): string[] {
+  return pieces.flatMap(piece => ('parameter' in piece ? [piece.parameter] : []))
+}
+
+/** Every placeholder has to stand in a plain argument; one in a comment, here-document or redirect is refused. */
+function refuseStrayPlaceholders(
+  source: string,
+  parameters: ReadonlySet<string>,
+  slots: readonly Slot[],
+): void {
+  for (const match of source.matchAll(PLACEHOLDER)) {
+    const name = match[1] ?? ''
+    if (!parameters.has(name)) {
+      // `awk '{print}'` is no placeholder; a bare {titel} is a typing error.
+      if (isInsideQuotes(source, match.index)) continue
+      throw new TemplateError(`{${name}} is not a parameter of this tool.`, match.index)
+    }
+    if (slots.some(({ pos, end }) => match.index >= pos && match.index < end)) continue
+    throw new TemplateError(
+      `{${name}} can only stand for an argument: not for the program, and not inside quotes, comments, substitutions, ` +
+        'assignments, here-documents or redirects.',
+      match.index,
+    )
+  }
+}
+
+function isInsideQuotes(source: string, offset: number): boolean {
+  let quote = ''
+  for (let i = 0; i < offset; i++) {
+    const char = source[i] ?? ''
+    if (quote === '' && char === '\\') i++
+    else if (quote === '' && (char === "'" || char === '"')) quote = char
+    else if (char === quote) quote = ''
+  }
+  return quote !== ''
+}
+
+/** The words of a template that is one command without anything for a shell to do. */
+function simpleWords(script: ParsedScript, parameters: ReadonlySet<string>): TemplateWord[] | null {
+  const [statement, ...more] = script.commands
+  if (statement === undefined || more.length > 0 || statement.background === true) return null
+  const { command } = statement
+  if (command.type !== 'Command' || command.name === undefined || command.prefix.length > 0) return null
+  const nodes = [command.name, ...command.suffix]
+  const words = nodes.filter((node): node is Word => node.type === 'Word')
+  if (words.length !== nodes.length || !words.every(isLiteral)) return null
+  return words.map(word => ({
+    pos: word.pos,
+    pieces:
+      word.parts === undefined && !word.text.includes('\\')
+        ? toPieces(word.text, parameters)
+        : [{ text: word.value }],
+  }))
+}
+
+/** Bash passes it on as it stands, quotes removed. */
+function isLiteral(word: Word): boolean {
+  const quotedOnly = (word.parts ?? []).every(
+    part =>
+      part.type === 'Literal' ||
+      part.type === 'SingleQuoted' ||
+      (part.type === 'DoubleQuoted' && part.parts.every(inner => inner.type === 'Literal')),
+  )
+  const bare = (word.parts ?? []).length === 0 ? word.text : literalText(word)
+  return quotedOnly && !/[*?[\]~]|\{[^{}]*(?:,|\.\.)[^{}]*\}/.test(bare)
+}
+
+function literalText(word: Word): string {
+  return (word.parts ?? []).map(part => (part.type === 'Literal' ? part.text : '')).join('')
+}

@@ -1,0 +1,138 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+import { folderOutsideTmp } from './support/outside-tmp.ts'
+
+// The founding documents' own examples, as a user writes them.
+const GH = `
+[tools.custom.gh_create_issue]
+description = "Create a GitHub issue"
+command = "gh issue create --title {title} --body {body}"
+risk_level = "high"
+
+[tools.custom.gh_create_issue.parameters.title]
+type = "string"
+description = "Issue title"
+required = true
+
+[tools.custom.gh_create_issue.parameters.body]
+type = "string"
+description = "Issue body"
+required = true
+`
+const BRANCHES = `
+[tools.custom.list_branches]
+description = "List git branches"
+command = "git branch --list {pattern}"
+risk_level = "low"
+
+[tools.custom.list_branches.parameters.pattern]
+type = "string"
+description = "Branch name pattern"
+required = false
+`
+
+let machine: Sandboxed
+const left: string[] = []
+beforeEach(() => {
+  machine = createSandboxed()
+})
+afterEach(() => {
+  machine.remove()
+  for (const folder of left.splice(0)) rmSync(folder, { recursive: true })
+})
+
+function configure(toml: string): void {
+  mkdirSync(join(machine.home, 'config', 'kogu'), { recursive: true })
+  writeFileSync(join(machine.home, 'config', 'kogu', 'config.toml'), toml)
+}
+
+/** A stand-in for a program that writes its arguments down, one JSON list per call. */
+function recorder(name: string): string {
+  const bin = mkdtempSync(join(folderOutsideTmp(), 'bin-'))
+  left.push(bin)
+  writeFileSync(
+    join(bin, name),
+    `#!/usr/bin/env python3\nimport sys, json\nopen("argv.jsonl", "a").write(json.dumps(sys.argv[1:]) + chr(10))\nprint("recorded")\n`,
+  )
+  chmodSync(join(bin, name), 0o755)
+  return bin
+}
+
+describe.skipIf(typeof findUsableSystem() === 'string')('custom tools', () => {
+  test('are tools like any other: listed, with a schema, judged by what their command does', () => {
+    configure(GH + BRANCHES)
+    const listed = machine.json(['tools', 'show', 'gh_create_issue'])
+    expect(listed).toMatchObject({
+      risk: 'high',
+      provider: 'custom',
+      priority: 75,
+      parameters: { required: ['title', 'body'] },
+    })
+    const missing = machine.json(['call', 'gh_create_issue', '{"title":"x"}'])
+    expect(missing.error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining("'body'") })
+  })
+
+  test('list_branches runs without a question and takes its pattern or goes without', () => {
+    configure(BRANCHES)
+    machine.run([
+      'call',
+      'run_command',
+      '{"command":"git init -q -b main . && git -c user.name=k -c user.email=k@k commit -q --allow-empty -m x && git branch topic"}',
+      '--yes-once',
+    ])
+    expect(machine.json(['call', 'list_branches', '{}']).data).toMatchObject({
+      success: true,
+      stdout: '* main\n  topic\n',
+    })
+    expect(machine.json(['call', 'list_branches', '{"pattern":"to*"}']).data.stdout).toBe('  topic\n')
+  })
+
+  test('no value becomes anything but one argument', () => {
+    configure(GH)
+    const bin = recorder('gh')
+    const hostile = [
+      '; touch pwned',
+      '$(touch pwned)',
+      '`touch pwned`',
+      "' ; touch pwned ; '",
+      '" && touch pwned "',
+      'a\nb',
+      '--repo=evil/evil',
+      '-',
+      '',
+      '*',
+      '~',
+      '{body}',
+      '$HOME',
+      '工具 ｆｕｌｌ',
+    ]
+    const calls = hostile.map(value => ({ tool: 'gh_create_issue', input: { title: value, body: value } }))
+    const { stdout } = machine.run(['call', '--batch', '--yes-once'], {
+      input: calls.map(call => JSON.stringify(call)).join('\n'),
+      env: { PATH: `${bin}:${process.env.PATH}` },
+    })
+    expect(stdout).not.toContain('"ok":false')
+    const recorded = readFileSync(join(machine.workspace, 'argv.jsonl'), 'utf8').trim().split('\n')
+    expect(recorded.map(line => JSON.parse(line))).toEqual(
+      hostile.map(value =>
+        value.startsWith('-') && value.length > 1
+          ? ['issue', 'create', `--title=${value}`, `--body=${value}`]
+          : ['issue', 'create', '--title', value, '--body', value],
+      ),
+    )
+  })
+})
+
+test('a template that cannot be used is an error with its line and column', () => {
+  configure(
+    '[tools.custom.x]\ndescription = "d"\ncommand = "sh -c {code}"\n[tools.custom.x.parameters.code]\n',
+  )
+  const { code, stderr } = machine.run(['tools', 'list'])
+  expect(code).toBe(3)
+  expect(stderr).toContain(
+    "config.toml:3:18: Custom tool 'x': {code} is an argument of 'sh', which would run it as a command.",
+  )
+})
