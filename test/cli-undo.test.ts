@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 
@@ -33,6 +34,31 @@ describe('kogu undo', () => {
     expect(box.json(['undo', editing, '--dry-run']).conflicts).toMatchObject([
       { changed_by: { call: removing, tool: 'delete_file' } },
     ])
+  })
+
+  test('an undo that was killed is finished before an earlier call is taken back', () => {
+    box.approve('write_file', { path: 'earlier.txt', content: 'x' })
+    for (const name of ['a', 'b', 'c']) box.write(`d/${name}`, name)
+    box.approve('delete_file', { path: 'd', recursive: true })
+    expect(box.run(['undo', '--yes']).code).toBe(0)
+    // As a kill leaves it: the folder and its first file are back, with the mode that new folders have.
+    const store = join(box.workspace, '.kogu/undo')
+    const files = readdirSync(store, { recursive: true, encoding: 'utf8' }).map(name => join(store, name))
+    const newest = files.find(
+      path => path.endsWith('.jsonl') && readFileSync(path, 'utf8').includes('"undoes"'),
+    )
+    const text = readFileSync(newest ?? '', 'utf8')
+    writeFileSync(newest ?? '', text.replace(/\{"done":"all"\}\n$/, '{"done":[0,1]}\n'))
+    for (const name of ['b', 'c']) rmSync(join(box.workspace, 'd', name))
+    const { code, stdout, stderr } = box.run(['undo', '--yes'])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('The last undo was interrupted. This finishes it.'),
+    ])
+    expect(stdout).toContain('delete_file')
+    expect(['a', 'b', 'c'].map(name => box.read(`d/${name}`))).toEqual(['a', 'b', 'c'])
+    expect(box.read('earlier.txt')).toBe('x')
+    expect(box.run(['undo', '--yes']).stdout).toContain('earlier.txt')
   })
 
   test('a conflict that no call has caused names none', () => {

@@ -18,6 +18,15 @@ export interface ChangeHistory {
   blockerOf(conflict: UndoConflict): CallChanges | undefined
 }
 
+/** The calls that an undo was taking back when it was killed, if that was the last thing that happened. */
+export function interruptedUndo(all: readonly CallChanges[]): string[] {
+  const [last] = all
+  if (last === undefined || last.undoes.length === 0 || last.records.every(each => each.isWhole)) return []
+  const { stateOf } = toChangeHistory(all)
+  const isLeft = (call: CallChanges): boolean => last.undoes.includes(call.call) && stateOf(call) !== 'undone'
+  return all.filter(isLeft).map(each => each.call)
+}
+
 /** `all`: as the runtime lists them, the newest first. */
 export function toChangeHistory(all: readonly CallChanges[]): ChangeHistory {
   const ages = new Map(all.map(({ call }, age) => [call, age]))

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import * as z from 'zod'
+import { counted } from '../core/counted.ts'
 import { ToolError } from '../core/errors.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
@@ -8,7 +9,6 @@ import { explainMissing } from './missing-file.ts'
 import { removingAccess, undoNote } from './not-undoable.ts'
 import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
-import { counted } from './text/counted.ts'
 
 const input = () =>
   z.object({

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { counted } from '../core/counted.ts'
 import { ToolError } from '../core/errors.ts'
 import { absolutePath, realPathOf } from '../core/real-path.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
@@ -10,7 +11,6 @@ import { compileGlob } from './search/glob-pattern.ts'
 import { modificationTimes } from './search/modification-times.ts'
 import { countFitting } from './search/page-limit.ts'
 import { type WalkResult, walk } from './search/walk.ts'
-import { counted } from './text/counted.ts'
 
 const TIME_LIMIT_MS = 30_000
 /** For finding out why nothing matches. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { counted } from '../core/counted.ts'
 import type { ToolContext, ToolOutput } from '../core/tool.ts'
 import { dataOf, type GrepResult, type GrepView, headline, toResultPath } from './grep-output.ts'
 import { shownPath } from './result-path.ts'
@@ -6,7 +7,6 @@ import { withLongLines } from './search/long-line.ts'
 import { type MatchPage, matchPage } from './search/match-page.ts'
 import { type FileMatches, type ShownLine, shownLines } from './search/match-stream.ts'
 import { MOST_BYTES } from './search/page-limit.ts'
-import { counted } from './text/counted.ts'
 
 /** The lines of one file on the page. */
 interface Group extends MatchPage {

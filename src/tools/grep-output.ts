@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { counted } from '../core/counted.ts'
 import type { ToolContext, ToolOutput } from '../core/tool.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import type { FileMatches } from './search/match-stream.ts'
 import { modificationTimes } from './search/modification-times.ts'
 import { countFitting } from './search/page-limit.ts'
-import { counted } from './text/counted.ts'
 
 /** What of the input matters for showing the result. */
 export interface GrepView {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import * as z from 'zod'
+import { counted } from '../core/counted.ts'
 import { ToolError } from '../core/errors.ts'
 import type { DirectoryEntry } from '../core/files.ts'
 import { defineTool, type ToolContext } from '../core/tool.ts'
@@ -7,7 +8,6 @@ import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { labelOf, resultPath, shownPath } from './result-path.ts'
 import { countFitting } from './search/page-limit.ts'
-import { counted } from './text/counted.ts'
 
 const input = () =>
   z.object({

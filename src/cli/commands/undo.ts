@@ -1,6 +1,7 @@
+import { counted } from '../../core/counted.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
-import { toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
+import { interruptedUndo, toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
 import { confirmed } from '../confirm.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -50,7 +51,7 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
 }
 
 async function readSelection(
-  { positionals, values }: CommandContext,
+  { positionals, values, output }: CommandContext,
   runtime: Runtime,
 ): Promise<UndoSelection> {
   const run = textOption(values, 'run')
@@ -58,7 +59,12 @@ async function readSelection(
   const given = [positionals.length > 0, run !== undefined, last !== undefined].filter(Boolean).length
   if (given > 1) throw new UsageError('Name calls, or --run, or --last: only one of them.')
   if (positionals.length > 0) return { calls: await wholeCallIds(positionals, runtime) }
-  return run === undefined ? { last: last ?? 1 } : callsOfRun(run, runtime)
+  if (run !== undefined) return callsOfRun(run, runtime)
+  if (last !== undefined) return { last }
+  const unfinished = interruptedUndo(await runtime.listChanges())
+  if (unfinished.length === 0) return { last: 1 }
+  output.note('The last undo was interrupted. This finishes it.')
+  return { calls: unfinished }
 }
 
 /** Also those of which an undo left something. */
@@ -112,7 +118,7 @@ async function carryOut(
     output.object({ ok: true, done: true, call: result.call, verified: result.verified, ...report })
   else
     output.note(
-      `Done, and ${result.verified} read again to prove it. To take this back: kogu undo ${result.call}`,
+      `Done; ${counted(result.verified, 'path')} verified. To revert this undo: kogu undo ${result.call}`,
     )
   return EXIT.ok
 }

@@ -1,5 +1,5 @@
+import { counted } from '../../core/counted.ts'
 import { ToolError } from '../../core/errors.ts'
-import { counted } from '../text/counted.ts'
 import { closestRegion, nameOf } from './closest-region.ts'
 import { MOST_MATCHES } from './ladder.ts'
 import { lineNumbers } from './lines.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../text/counted.ts'
+import { counted } from '../../core/counted.ts'
 import { cutAround } from '../text/cut.ts'
 import { createLongLine, type LongLine } from './long-line.ts'
 

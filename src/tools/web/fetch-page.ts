@@ -1,7 +1,7 @@
+import { counted } from '../../core/counted.ts'
 import { ToolError } from '../../core/errors.ts'
 import { fenceUntrusted } from '../../core/fence.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
-import { counted } from '../text/counted.ts'
 import { findInPage } from './find-in-page.ts'
 import { type ReadPage, readPage } from './read-page.ts'
 import { USER_AGENT, type WebResponse } from './web-client.ts'

@@ -22,9 +22,12 @@ beforeEach(() => {
 afterEach(() => workspace.close())
 
 /** A record of a process that is gone by now. */
-async function leaveBehind(fill: (record: ChangeRecord) => Promise<void> | void): Promise<void> {
+async function leaveBehind(
+  fill: (record: ChangeRecord) => Promise<void> | void,
+  undoes?: string[],
+): Promise<void> {
   const dead = createTestWorkspace({ root: workspace.root })
-  const record = dead.undo.begin({ id: 'killed', run: 'run', tool: 'test' })
+  const record = dead.undo.begin({ id: 'killed', run: 'run', tool: 'test' }, undoes)
   await fill(record)
   record.seal()
   await dead.undo.close()
@@ -51,6 +54,22 @@ test('a change that happened becomes undoable, one that did not is forgotten', a
   const [call] = listCalls(workspace.undo)
   expect(call?.records.flatMap(record => record.changes.map(change => change.path))).toEqual([at('done')])
   expect(await recover()).toEqual({ completed: 0, dropped: 0, problems: [] })
+})
+
+test('a folder that a killed undo had brought back gets the mode that it had', async () => {
+  mkdirSync(at('private'))
+  await leaveBehind(
+    record =>
+      record.add({
+        change: 'created',
+        path: at('private'),
+        entry: 'directory',
+        after: { mode: 0o700, size: 0 },
+      }),
+    ['some call'],
+  )
+  expect(await recover()).toEqual({ completed: 1, dropped: 0, problems: [] })
+  expect(statSync(at('private')).mode & 0o777).toBe(0o700)
 })
 
 test('a file that somebody else made while ours still waited beside it is not our doing', async () => {

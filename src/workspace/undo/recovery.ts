@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
-import { setMode } from '../files/entry.ts'
+import { PERMISSION_BITS, setMode } from '../files/entry.ts'
 import { sha256 } from '../files/file-content.ts'
 import { createObserver, type Observer } from '../files/observer.ts'
 import type { PinnedDirectory } from '../files/pinned-directory.ts'
@@ -169,6 +169,7 @@ async function reconcile(
       }
       done.push(index)
       if (record.header.undoes === undefined || change.change !== 'created') continue
+      attempt(problems, () => finishFolder(observer, change))
       const stat = lstatSync(change.path, { throwIfNoEntry: false })
       if (stat?.isFile() && stat.nlink > 1) restored.add(identityOf(stat))
     }
@@ -176,6 +177,13 @@ async function reconcile(
   } finally {
     observer.close()
   }
+}
+
+/** Folders get their mode last, since one may let nobody write: a killed undo has not come that far. */
+function finishFolder(observer: Observer, { path, entry, after }: Change): void {
+  const now = entry === 'directory' ? lookIn(observer, path) : undefined
+  const isNew = now !== undefined && (now.mode & PERMISSION_BITS) === (0o777 & ~process.umask())
+  if (isNew && after !== undefined) setMode(observer.folder(dirname(path)), basename(path), after.mode)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Effect } from '../../core/effects.ts'
-import { isSystemError, ToolError } from '../../core/errors.ts'
+import { isSystemError, ToolError, toToolError } from '../../core/errors.ts'
 import { isInside } from '../../core/real-path.ts'
 import { changedMeanwhile, openEvenClosed } from '../files/entry.ts'
 import { hashFile, readAll, sha256 } from '../files/file-content.ts'
@@ -83,10 +83,18 @@ export async function applyUndo(store: UndoStore, plan: UndoPlan, options: UndoO
       isConflict(error) ? record.changes.filter(({ path }) => made.has(path)) : record.changes,
     )
     if (record.changes.length > 0) await rollBack(store, options, error)
-    throw error
+    throw isSystemError(error) ? notUndone(error) : error
   } finally {
     observer.close()
   }
+}
+
+function notUndone(error: Error): ToolError {
+  const { code, message, hint } = toToolError(error)
+  return new ToolError(code, `Nothing was undone. ${message}`, {
+    ...(hint === undefined ? {} : { hint }),
+    cause: error,
+  })
 }
 
 function countGivenBack({ places }: UndoStore, steps: readonly PreparedStep[]): void {

@@ -1,9 +1,10 @@
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { EntryState } from '../../core/effects.ts'
 import { ToolError } from '../../core/errors.ts'
 import { OURSELVES } from '../files/entry.ts'
-import { createObserver, type Observer } from '../files/observer.ts'
+import { createObserver } from '../files/observer.ts'
 import { createPlannedDisk, type PlannedDisk } from './planned-disk.ts'
+import { inUse, planSteps } from './planned-steps.ts'
 import { createContentFinder } from './undo-find.ts'
 import { createLaterCalls, type LaterCalls, type LaterQuestions } from './undo-later.ts'
 import { takeBackInPart } from './undo-part.ts'
@@ -171,7 +172,7 @@ export async function planUndo(
     const { stays, leftObjects } = whatStaysOfRepositories(disk, observer, repositories)
     for (const path of stays) disk.leave(path)
     const staying = new Set<string>()
-    const steps = toSteps(disk, observer, staying)
+    const steps = planSteps(disk, observer, { staying, inUse: path => conflicts.push(inUse(path, taken)) })
     return {
       calls: withoutUntouched(taken, steps, conflicts),
       steps,
@@ -363,29 +364,4 @@ function describeDifference(current: PathState | 'other' | undefined, change: Ch
   return current.state.sha256 === change.after.sha256
     ? 'its mode was changed since'
     : 'its content was changed since'
-}
-
-function toSteps(disk: PlannedDisk, observer: Observer, staying: Set<string>): UndoStep[] {
-  const steps: UndoStep[] = []
-  const goes = (path: string): boolean => disk.kept.has(path) && disk.kept.get(path) === undefined
-  // The deepest first, so that a folder knows which folders in it will go.
-  for (const path of [...disk.kept.keys()].sort().reverse()) {
-    const then = disk.kept.get(path)
-    const now = disk.disk.get(path)
-    if (now === 'other' || isSame(now, then)) continue
-    if (now?.entry === 'directory' && then === undefined) {
-      const left = observer.names(path).map(name => join(path, name))
-      if (left.some(each => !goes(each) || staying.has(each))) {
-        staying.add(path)
-        continue
-      }
-    }
-    steps.push({ path, now, then })
-  }
-  return steps.reverse()
-}
-
-function isSame(a: PathState | undefined, b: PathState | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
-  return a.entry === b.entry && a.state.mode === b.state.mode && a.state.sha256 === b.state.sha256
 }

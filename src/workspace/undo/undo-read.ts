@@ -22,6 +22,8 @@ export interface SavedRecord extends RecordPlace {
   readonly header: RecordHeader
   /** False: its process was killed before all changes were made, or is still making them. */
   readonly isDone: boolean
+  /** False: only some of the changes that it announced were made. */
+  readonly isWhole: boolean
   /** In the order in which they were made. */
   readonly changes: readonly Change[]
   readonly temporaries: readonly { path: string; movedFrom?: string }[]
@@ -117,6 +119,7 @@ export function readRecord({ path, start: from }: RecordPlace): SavedRecord | un
     start: from,
     header,
     isDone: done !== undefined,
+    isWhole: made.length === changes.length,
     changes: made,
     temporaries,
     opened,

@@ -242,6 +242,28 @@ describe('conflicts', () => {
     },
   )
 
+  test.each(['d/mine', 'd/sub/mine'])(
+    'a folder in the place of a file, with something of a person in it, is a conflict: %s',
+    async mine => {
+      writeFileSync(at('d'), 'file')
+      await workspace.remove('d', 'remove')
+      await workspace.write('d/sub/x', 'x', 'make')
+      writeFileSync(at(mine), 'mine')
+      const before = snapshot(workspace.root)
+      const plan = await planUndo(workspace.undo, { last: 2 })
+      expect(plan.conflicts).toMatchObject([{ path: at('d'), call: 'remove' }])
+      await expect(undo({ last: 2 })).rejects.toMatchObject({ code: 'conflict' })
+      expect(snapshot(workspace.root)).toEqual(before)
+      expect(listCalls(workspace.undo).map(({ call, undone }) => [call, undone])).toEqual([
+        ['make', false],
+        ['remove', false],
+      ])
+      // Without that path: the person's file and the folders around it stay.
+      await undo({ last: 2 }, { leaveOut: 'paths', despiteConflicts: true })
+      expect([text(mine), existsSync(at('d/sub/x'))]).toEqual(['mine', false])
+    },
+  )
+
   test('a path outside what may be changed stops the whole undo', async () => {
     writeFileSync(at('a.txt'), 'old')
     await workspace.write('a.txt', 'new', 'edit')
