@@ -65,8 +65,10 @@ async function measureJudging(
   ruled: TemporaryRuntime,
   path: string,
 ): Promise<Row[]> {
-  const read = toRequest('read_file', { path }, plain)
-  const commands = TYPICAL_LINES.map(command => toRequest('run_command', { command }, plain))
+  const read = await toRequest('read_file', { path }, plain)
+  const commands = await Promise.all(
+    TYPICAL_LINES.map(command => toRequest('run_command', { command }, plain)),
+  )
   const [line, ruledLine] = [inTurn(commands), inTurn(commands)]
   const samples = await interleave(6000, {
     read: { run: () => plain.runtime.permissions.judge(read) },
@@ -96,11 +98,11 @@ async function measureJudging(
   ]
 }
 
-function toRequest(
+async function toRequest(
   name: string,
   input: Record<string, unknown>,
   { runtime, workspace }: TemporaryRuntime,
-): JudgeRequest {
+): Promise<JudgeRequest> {
   const [entry] = runtime.registry.candidates(name)
   if (entry === undefined) throw new Error(`There is no tool '${name}'.`)
   const run = createRun('run_bench', {
@@ -108,7 +110,7 @@ function toRequest(
     approver: noApprover('this is a benchmark'),
   })
   const parsed = validateInput(entry.tool, input)
-  const access = entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
+  const access = await entry.tool.access(parsed, { cwd: workspace, workspace, receipts: run.receipts })
   const { tool, fingerprint, names: toolNames, risk } = entry
   return { tool, toolNames, fingerprint, input: parsed, access, risk, cwd: workspace, run }
 }

@@ -10,6 +10,7 @@ import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import { type Authority, fullAuthority, READING_COMMANDS } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
+import { systemClock } from './core/clock.ts'
 import type { Hooks } from './core/hooks.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
 import type { Processes } from './core/processes.ts'
@@ -217,6 +218,7 @@ async function createParts(
     anchorDirectory: places.anchors,
     redact: redactor,
     segmentBytes: config.audit.segment_size,
+    now: systemClock.now,
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
   })
   const rules = await compileRules(loaded, registry, realPathOf(environment.home))
@@ -231,7 +233,7 @@ async function createParts(
       typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
     network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
-    now: Date.now,
+    now: systemClock.now,
   })
   const prepared = lazyValue(() => prepareState(places, workspace.root, places.audit))
   const recordAudit: AuditLog['record'] = event => {
@@ -250,6 +252,7 @@ async function createParts(
       permissions,
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
+      clock: systemClock,
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>

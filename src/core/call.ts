@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from './access.ts'
 import type { AuditLog } from './audit.ts'
+import type { Clock } from './clock.ts'
 import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
 import { type Effect, toldEffects } from './effects.ts'
 import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
@@ -15,6 +16,7 @@ import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
 import type { Entry, Registry } from './registry.ts'
 import type { Run } from './run.ts'
+import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
 import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
@@ -66,6 +68,7 @@ export interface CallRuntime {
   readonly hooks: Hooks
   readonly audit: AuditLog
   readonly undoLimits: UndoLimits
+  readonly clock: Clock
   isEnabled(entry: Entry): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
@@ -109,7 +112,8 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     // What cannot be recorded does not run.
     return toResult(runtime, call, progress, unrecorded('nothing was run', error))
   }
-  const failure = await attempt(runtime, call, progress)
+  const refusal = countCall(call.run, runtime.clock)
+  const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
   const result = toResult(runtime, call, progress, failure)
   try {
     recordFinished(runtime, call, progress, result)
@@ -123,6 +127,11 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
 /** What would be decided, without running anything, recording anything or asking anybody. */
 export async function explainCall(runtime: CallRuntime, call: Call): Promise<Prepared> {
   return prepare(runtime, call)
+}
+
+function refuse(progress: Progress, { error, decision }: Refusal): ToolError {
+  progress.decision = decision
+  return error
 }
 
 async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Promise<ToolError | undefined> {
@@ -151,6 +160,8 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
       throw new ToolError('denied', `A hook refused the call: ${answer.veto}`)
     }
   }
+  const ended = refuseEnded(call.run, runtime.clock)
+  if (ended !== undefined) throw refuse(progress, ended)
   await call.beforeRun?.(prepared)
   let output = await run(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
@@ -168,7 +179,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   const input = validateInput(tool, call.input)
   requireEnabled(runtime, call, entry)
   const resolvePath = rememberPaths()
-  const access = tool.access(input, {
+  const access = await tool.access(input, {
     cwd: call.cwd,
     resolvePath,
     workspace: runtime.workspace,
@@ -227,8 +238,9 @@ async function run(
   const reported: Effect[] = []
   progress.effects = opened.effects
   progress.permit = judgement.permit
-  const limit = limitTime(call.signal, LIMITS.runMs)
-  const started = performance.now()
+  const most = Math.min(entry.tool.deadlineMs?.(request.input) ?? LIMITS.runMs, LIMITS.runMs)
+  const limit = limitTime(call.signal, timeLeft(call.run, runtime.clock, most))
+  const started = runtime.clock.elapsed()
   try {
     const context = toContext(runtime, call, prepared, opened, {
       signal: limit.signal,
@@ -246,7 +258,7 @@ async function run(
     if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)
     throw error
   } finally {
-    progress.runMs += performance.now() - started
+    progress.runMs += runtime.clock.elapsed() - started
     limit.clear()
     await opened.close()
     if (reported.length > 0) progress.effects = [...opened.effects, ...reported]
@@ -293,7 +305,7 @@ function toContext(
 }
 
 /** An abort signal that also ends after `ms`, and a promise that rejects with the reason. */
-function limitTime(outer: AbortSignal, ms: number) {
+function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }) {
   const controller = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   // Nobody may be listening by the time it rejects.
@@ -303,7 +315,7 @@ function limitTime(outer: AbortSignal, ms: number) {
     reject(error)
   }
   const onAbort = (): void => stop(new ToolError('cancelled', 'The call was cancelled.'))
-  const timer = setTimeout(() => stop(new ToolError('timeout', `The call took longer than ${ms} ms.`)), ms)
+  const timer = setTimeout(() => stop(new ToolError('timeout', message)), ms)
   outer.addEventListener('abort', onAbort, { once: true })
   if (outer.aborted) onAbort()
   return {

@@ -19,7 +19,7 @@ export async function obtainApproval(
         : `Decided by ${decision.ref?.id ?? decision.by}; see: kogu explain ${request.tool.name}`,
     })
   }
-  const started = performance.now()
+  const started = runtime.clock.elapsed()
   const question = {
     callId: call.id,
     runId: call.run.id,
@@ -31,7 +31,7 @@ export async function obtainApproval(
     ...(request.tool.tryOut === undefined ? {} : { tryOut: () => tryOut(call.signal) }),
   }
   const answer = await call.run.approver.ask(question, call.signal)
-  progress.waitMs += performance.now() - started
+  progress.waitMs += runtime.clock.elapsed() - started
   if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled before anybody answered.')
   if (answer.kind === 'unavailable') {
     throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {

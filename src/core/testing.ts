@@ -3,6 +3,7 @@ import { type Approver, noApprover } from './approval.ts'
 import type { AuditEvent, AuditLog } from './audit.ts'
 import { type AuthorityWish, fullAuthority } from './authority.ts'
 import type { Call, CallRuntime } from './call.ts'
+import { type Clock, systemClock } from './clock.ts'
 import type { Judgement, PermissionEngine } from './decision.ts'
 import type { Hooks } from './hooks.ts'
 import { localProvider } from './provider.ts'
@@ -42,6 +43,7 @@ export async function createTestRuntime(options: {
   tools?: readonly AnyTool[]
   decide?: () => Judgement['decision']
   hooks?: Partial<Hooks>
+  clock?: Clock
   audit?: Partial<AuditLog>
 }): Promise<TestRuntime> {
   const events: AuditEvent[] = []
@@ -62,6 +64,7 @@ export async function createTestRuntime(options: {
       close: async () => undefined,
       ...options.audit,
     },
+    clock: options.clock ?? systemClock,
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
     isEnabled: ({ tool }) => tool.name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),

@@ -90,9 +90,14 @@ export interface Tool<Input = unknown> {
   readonly unrecorded?: readonly string[]
   /** It changes only with Kogu itself, so its name is all of its fingerprint. */
   readonly isPartOfKogu?: true
+  /** It may run beside other calls of a turn that say so too. Otherwise it waits for those before it, and those after for it. */
+  readonly parallel?: boolean
+  /** How long this call may take at most, in milliseconds. Defaults to the limit that holds for every call. */
+  deadlineMs?(input: Input): number
   /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
   readonly overrides?: string
-  access(input: Input, context: AccessContext): Access[]
+  /** A promise only where it has to read what could be large: the process answers others meanwhile. */
+  access(input: Input, context: AccessContext): Access[] | Promise<Access[]>
   run(input: Input, context: ToolContext): Promise<ToolOutput>
   /** What a person who is asked should see: the difference it would make. Changes nothing. */
   preview?(input: Input, context: AccessContext): string | undefined
@@ -116,9 +121,11 @@ type Definition<Shape extends z.ZodRawShape> = {
   category: Category
   risk: Risk
   unrecorded?: readonly string[]
+  parallel?: boolean
+  deadlineMs?(input: z.output<z.ZodObject<Shape>>): number
   /** A function: made when the tool is first called or described. Schemas take their time to build. */
   input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)
-  access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[]
+  access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[] | Promise<Access[]>
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
   preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
   tryOut?(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<string>

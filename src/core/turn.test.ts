@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createTestRuntime, testCall, toolNamed } from './testing.ts'
 import { callTools } from './turn.ts'
 
-test('low-risk neighbours run side by side, high-risk calls alone, results in the order of the calls', async () => {
+test('neighbours that may run side by side do, whatever their risk; others alone; results in the order of the calls', async () => {
   const log: string[] = []
   const run = async (input: { text: string }) => {
     log.push(`+${input.text}`)
@@ -12,7 +12,7 @@ test('low-risk neighbours run side by side, high-risk calls alone, results in th
     return { text: input.text }
   }
   const { runtime } = await createTestRuntime({
-    tools: [toolNamed('read', { run }), toolNamed('write', { run, risk: 'high' })],
+    tools: [toolNamed('read', { run, parallel: true, risk: 'high' }), toolNamed('write', { run })],
   })
   const calls = ['read a', 'read b', 'write c', 'write d', 'read e'].map(line => {
     const [tool = '', text] = line.split(' ')

@@ -1,8 +1,8 @@
 import { type Call, type CallResult, type CallRuntime, callTool } from './call.ts'
 
 /**
- * The calls of one turn. Neighbours of low risk run side by side; a call of high risk waits for all before it, and all
- * after it wait for it, so that a read placed after a write sees what was written. Results keep the order of the calls.
+ * The calls of one turn. Neighbours whose tools say that they may run side by side; any other call waits for all before
+ * it, and all after it wait for it, so that a read placed after a write sees what was written. Results keep the order.
  */
 export async function callTools(runtime: CallRuntime, calls: readonly Call[]): Promise<CallResult[]> {
   const results: CallResult[] = []
@@ -13,10 +13,11 @@ export async function callTools(runtime: CallRuntime, calls: readonly Call[]): P
   }
   for (const call of calls) {
     // An unknown tool changes nothing; it may stand in any group.
-    const risky = runtime.registry.candidates(call.tool)[0]?.risk === 'high'
-    if (risky) await runGroup()
+    const [entry] = runtime.registry.candidates(call.tool)
+    const isAlone = entry !== undefined && entry.tool.parallel !== true
+    if (isAlone) await runGroup()
     group.push(call)
-    if (risky) await runGroup()
+    if (isAlone) await runGroup()
   }
   await runGroup()
   return results

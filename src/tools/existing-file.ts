@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { type Access, WRITE_HARD_LINK } from '../core/access.ts'
 import type { Effect } from '../core/effects.ts'
 import type { Receipts } from '../core/files.ts'
@@ -8,14 +9,19 @@ import type { AccessContext } from '../core/tool.ts'
 
 /** Larger files are never read for a question; they have no receipt either. */
 const HASHED = 64 * 1024 * 1024
+/** Larger files are read piece by piece, and other calls go on meanwhile. */
+const HASHED_AT_ONCE = 1024 * 1024
 
 const SHOWN = 1024 * 1024
+
+/** Non-blocking: a named pipe would otherwise wait for a writer. */
+const FOR_LOOKING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
 /** A regular file where a call wants to write. */
 export interface Present {
   readonly size: number
   /** Whether this run has not seen its present content. */
-  readonly isUnseen: boolean
+  readonly isUnseen: boolean | Promise<boolean>
   /** What its writing needs to be confirmed by itself: see hardLinkAccess. */
   readonly access: readonly Access[]
 }
@@ -27,16 +33,44 @@ export function presentFile(path: string, context: AccessContext): Present | und
     if (!stat.isFile()) return
     found = {
       size: stat.size,
-      isUnseen: isUnseen(descriptor, stat, context.receipts.get(real)),
+      isUnseen: isUnseen(descriptor, stat, real, context.receipts.get(real)),
       access: otherNames(path, stat, context),
     }
   })
   return found
 }
 
-function isUnseen(descriptor: number, { size }: Stats, receipt: string | undefined): boolean {
+function isUnseen(
+  descriptor: number,
+  { size }: Stats,
+  real: string,
+  receipt: string | undefined,
+): boolean | Promise<boolean> {
   if (size === 0) return false
-  return receipt === undefined || size > HASHED || receipt !== hash('sha256', readFileSync(descriptor))
+  if (receipt === undefined || size > HASHED) return true
+  if (size <= HASHED_AT_ONCE) return receipt !== hash('sha256', readFileSync(descriptor))
+  return hashInPieces(real).then(
+    found => found !== receipt,
+    // Gone or out of reach since: the write itself will say so.
+    () => true,
+  )
+}
+
+async function hashInPieces(real: string): Promise<string> {
+  const file = await open(real, FOR_LOOKING)
+  try {
+    const sum = createHash('sha256')
+    const piece = Buffer.allocUnsafe(HASHED_AT_ONCE)
+    for (let position = 0; position <= HASHED; ) {
+      const { bytesRead } = await file.read(piece, 0, piece.length, position)
+      if (bytesRead === 0) break
+      sum.update(piece.subarray(0, bytesRead))
+      position += bytesRead
+    }
+    return sum.digest('hex')
+  } finally {
+    await file.close()
+  }
 }
 
 /** Size of the regular file that a path leads to; 0 when there is none. */
@@ -80,8 +114,7 @@ function look(
   if (missing.length > 0) return
   let descriptor: number
   try {
-    // Non-blocking: a named pipe would otherwise wait for a writer.
-    descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    descriptor = openSync(real, FOR_LOOKING)
   } catch {
     // Nothing there, or nothing that may be read: the write itself will say so.
     return

@@ -64,6 +64,7 @@ export const globSearch = defineTool({
     'Use grep_search to search inside files, list_directory for one folder.',
   category: 'ReadOnly',
   risk: 'low',
+  parallel: true,
   input,
   access: (wanted, { cwd }) => [{ kind: 'file_read', path: startOf(wanted, cwd) }],
   run: search,

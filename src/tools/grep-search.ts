@@ -102,6 +102,7 @@ export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
       'Leaves out binary files, .git, .kogu and what .gitignore names; hidden files are included. Says how many results there are in all and which offset continues. Use this instead of grep or rg in a shell.',
     category: 'ReadOnly',
     risk: 'low',
+    parallel: true,
     input,
     access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
     run: (asked, context) => search(ripgrep, asked, context),

@@ -32,6 +32,7 @@ export const listDirectory = defineTool({
     'List one folder: folders first (with a slash), then files with their size, hidden ones included. Use glob_search to find files in a whole tree.',
   category: 'ReadOnly',
   risk: 'low',
+  parallel: true,
   input,
   access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   async run({ path, limit, offset }, context) {

@@ -23,8 +23,8 @@ beforeAll(() => {
 })
 afterAll(() => bench.close())
 
-function lossesOf(tool: AnyTool, input: unknown): string[] {
-  const access = tool.access(validateInput(tool, input), {
+async function lossesOf(tool: AnyTool, input: unknown): Promise<string[]> {
+  const access = await tool.access(validateInput(tool, input), {
     cwd: bench.root,
     workspace: bench.root,
     receipts: bench.workspace.receipts,
@@ -38,18 +38,18 @@ const said = (path: string): string[] => [
   `${path} has 101 MB; files above 100 MB are not kept, so this cannot be undone.`,
 ]
 
-test('losing a file that is too large to be kept for undo is an access of its own', () => {
+test('losing a file that is too large to be kept for undo is an access of its own', async () => {
   const big = said(bench.at('big.bin'))
-  expect(lossesOf(deleteFile, { path: 'big.bin' })).toEqual(big)
-  expect(lossesOf(writeFile, { path: 'big.bin', content: '' })).toEqual(big)
-  expect(lossesOf(writeFile, { path: 'link', content: '' })).toEqual(said(bench.at('link')))
-  expect(lossesOf(moveFile, { from: 'small.bin', to: 'big.bin', overwrite: true })).toEqual(big)
+  expect(await lossesOf(deleteFile, { path: 'big.bin' })).toEqual(big)
+  expect(await lossesOf(writeFile, { path: 'big.bin', content: '' })).toEqual(big)
+  expect(await lossesOf(writeFile, { path: 'link', content: '' })).toEqual(said(bench.at('link')))
+  expect(await lossesOf(moveFile, { from: 'small.bin', to: 'big.bin', overwrite: true })).toEqual(big)
   const inFolder = said(bench.at('folder/sub/big.bin'))
-  expect(lossesOf(deleteFile, { path: 'folder', recursive: true })).toEqual(inFolder)
-  expect(lossesOf(deleteFile, { path: 'folder/sub/../', recursive: true })).toEqual(inFolder)
+  expect(await lossesOf(deleteFile, { path: 'folder', recursive: true })).toEqual(inFolder)
+  expect(await lossesOf(deleteFile, { path: 'folder/sub/../', recursive: true })).toEqual(inFolder)
 })
 
-test('the limits are those of the configuration', () => {
+test('the limits are those of the configuration', async () => {
   const undoLimits = { fileBytes: 5, totalBytes: 8 }
   const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts, undoLimits }
   writeFileSync(bench.at('six'), '123456')
@@ -68,23 +68,23 @@ test('the limits are those of the configuration', () => {
   expect(removingAccess('small.bin', place)).toEqual([])
 })
 
-test('what is kept, or not touched at all, is not asked about', () => {
-  expect(lossesOf(deleteFile, { path: 'small.bin' })).toEqual([])
+test('what is kept, or not touched at all, is not asked about', async () => {
+  expect(await lossesOf(deleteFile, { path: 'small.bin' })).toEqual([])
   // Of a link only the link goes.
-  expect(lossesOf(deleteFile, { path: 'link' })).toEqual([])
-  expect(lossesOf(deleteFile, { path: 'missing' })).toEqual([])
-  expect(lossesOf(deleteFile, { path: 'small.bin/below' })).toEqual([])
-  expect(lossesOf(moveFile, { from: 'big.bin', to: 'elsewhere' })).toEqual([])
-  expect(lossesOf(writeFile, { path: 'big.bin', content: '', mode: 'create' })).toEqual([])
-  expect(lossesOf(writeFile, { path: 'new.bin', content: '' })).toEqual([])
+  expect(await lossesOf(deleteFile, { path: 'link' })).toEqual([])
+  expect(await lossesOf(deleteFile, { path: 'missing' })).toEqual([])
+  expect(await lossesOf(deleteFile, { path: 'small.bin/below' })).toEqual([])
+  expect(await lossesOf(moveFile, { from: 'big.bin', to: 'elsewhere' })).toEqual([])
+  expect(await lossesOf(writeFile, { path: 'big.bin', content: '', mode: 'create' })).toEqual([])
+  expect(await lossesOf(writeFile, { path: 'new.bin', content: '' })).toEqual([])
 })
 
-test('a folder that holds more than undo keeps in all, or too many entries to look at, is asked about', () => {
+test('a folder that holds more than undo keeps in all, or too many entries to look at, is asked about', async () => {
   mkdirSync(bench.at('wide'))
   writeFileSync(bench.at('wide/0'), '')
   truncateSync(bench.at('wide/0'), 99 * 1024 ** 2)
   for (let i = 1; i < 11; i += 1) linkSync(bench.at('wide/0'), bench.at(`wide/${i}`))
-  expect(lossesOf(deleteFile, { path: 'wide', recursive: true })).toEqual([
+  expect(await lossesOf(deleteFile, { path: 'wide', recursive: true })).toEqual([
     `${bench.at('wide')} holds 1,089 MB; undo keeps at most 1,024 MB, so this may not be undone as a whole.`,
   ])
   const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts }

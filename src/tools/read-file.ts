@@ -63,6 +63,7 @@ export const readFile = defineTool({
     'Shows at most 2000 lines or 50 KB, and says which offset continues. Use offset -N for the end of a file, grep_search to find something in a large one, list_directory for folders.',
   category: 'ReadOnly',
   risk: 'low',
+  parallel: true,
   input,
   access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   async run(wanted, context) {

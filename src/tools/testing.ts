@@ -82,7 +82,7 @@ async function callTool(
 ): Promise<BenchOutput> {
   const { root, receipts } = workspace
   const parsed = validateInput(tool, input)
-  const declared = tool.access(parsed, { cwd: root, workspace: root, receipts })
+  const declared = await tool.access(parsed, { cwd: root, workspace: root, receipts })
   const access = unconfirmed === true ? declared.filter(each => each.kind !== 'custom') : declared
   const allowed: Permit = { ...testPermit(root, access), ...permit }
   const ended = signal ?? new AbortController().signal

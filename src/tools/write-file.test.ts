@@ -349,3 +349,17 @@ test('appending to a file above 64 MB is refused without reading it, and says wh
   expect(performance.now() - started).toBeLessThan(1000)
   expect(statSync(bench.at('huge.log')).size).toBe(20 * 1024 ** 3)
 })
+
+test('whether a large file was seen is found out while other calls go on', async () => {
+  const content = 'x\n'.repeat(1024 * 1024)
+  await write('large.txt', content)
+  const seen = accessOf('large.txt')
+  expect(seen).toBeInstanceOf(Promise)
+  expect(await seen).toEqual([{ kind: 'file_write', path: bench.at('large.txt') }])
+  writeFileSync(bench.at('large.txt'), content.replace('x', 'y'))
+  expect(await accessOf('large.txt')).toContainEqual({
+    kind: 'custom',
+    name: 'overwrite_unread',
+    details: bench.at('large.txt'),
+  })
+})

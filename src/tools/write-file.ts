@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import * as z from 'zod'
-import { OVERWRITE_UNREAD } from '../core/access.ts'
+import { type Access, OVERWRITE_UNREAD } from '../core/access.ts'
 import { counted } from '../core/counted.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
@@ -70,13 +70,17 @@ export const writeFile = defineTool({
     const absolute = toolPath(path, context.cwd)
     const present = presentFile(path, context)
     const replaces = mode === 'overwrite' && present !== undefined
-    const asks = replaces && present.isUnseen && expected_hash === undefined
-    return [
+    const declared: Access[] = [
       { kind: 'file_write', path: absolute },
       ...(present?.access ?? []),
       ...(replaces ? replacingAccess(absolute, present.size, context) : []),
-      ...(asks ? [{ kind: 'custom' as const, name: OVERWRITE_UNREAD, details: absolute }] : []),
     ]
+    if (!replaces || expected_hash !== undefined) return declared
+    const withUnread = (isUnseen: boolean): Access[] =>
+      isUnseen ? [...declared, { kind: 'custom', name: OVERWRITE_UNREAD, details: absolute }] : declared
+    return typeof present.isUnseen === 'boolean'
+      ? withUnread(present.isUnseen)
+      : present.isUnseen.then(withUnread)
   },
   preview({ path, content, mode }, context) {
     const before = new TextDecoder().decode(presentBytes(path, context))

@@ -108,7 +108,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
     signal = new AbortController().signal,
   ): Promise<ToolOutput> => {
     const input = validateInput(tool, wanted)
-    const access = tool.access(input, { cwd: test.root, workspace: test.root, receipts: new Map() })
+    const access = await tool.access(input, { cwd: test.root, workspace: test.root, receipts: new Map() })
     const request = test.request(tool.name, access, { tool, input, risk: tool.risk })
     const judgement = await test.engine.judge(request)
     if (judgement.decision.outcome !== 'allow') {

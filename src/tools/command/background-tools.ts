@@ -31,6 +31,7 @@ function outputTool(parts: CommandParts): AnyTool {
       'Range with from and count, or search with a regular expression.',
     category: 'ReadOnly',
     risk: 'low',
+    parallel: true,
     input: z.object({
       id,
       from: z.int().default(-100).describe('First line, counted from 1; negative: from the end'),
@@ -117,6 +118,7 @@ function listTool(parts: CommandParts): AnyTool {
     description: 'List background commands, running and ended, with their handles.',
     category: 'ReadOnly',
     risk: 'low',
+    parallel: true,
     input: z.object({}),
     access: () => [],
     async run() {

@@ -16,6 +16,7 @@ import type { CommandParts } from './parts.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const LONGEST_TIMEOUT_MS = 600_000
+const BRINGING_OVER_MS = 300_000
 
 const input = z.object({
   command: z
@@ -83,6 +84,8 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     category: 'Execution',
     risk: 'high',
     unrecorded: ['env', 'stdin'],
+    // Its own limit ends the command; the rest is for bringing over what it changed.
+    deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
     access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request

@@ -1,0 +1,64 @@
+import type { Clock } from './clock.ts'
+import type { Decision } from './decision.ts'
+import { ToolError } from './errors.ts'
+import { lineage, type Run } from './run.ts'
+
+// What a run may use up. Each limit holds for the run and for all runs below it together.
+
+/** Counts a call, refused ones too: a run that asks again and again ends as well. Says why it may not be made. */
+export function countCall(run: Run, clock: Clock): Refusal | undefined {
+  const refusal = refuseSpent(run, clock)
+  for (const each of lineage(run)) each.spent.calls += 1
+  return refusal
+}
+
+export interface Refusal {
+  readonly error: ToolError
+  readonly decision: Decision
+}
+
+/** Asked again when a person has answered: meanwhile the run may have been closed, or its time be over. */
+export function refuseEnded(run: Run, clock: Clock): Refusal | undefined {
+  for (const each of lineage(run)) {
+    if (each.closed === true) return refuse('cancelled', `The run '${each.id}' is closed.`)
+    const { timeMs } = each.authority.limits
+    if (timeMs !== undefined && clock.elapsed() - each.openedAt >= timeMs)
+      return refuse('timeout', outOfTime(each))
+  }
+  return undefined
+}
+
+function refuseSpent(run: Run, clock: Clock): Refusal | undefined {
+  for (const each of lineage(run)) {
+    const { calls, money } = each.authority.limits
+    if (calls !== undefined && each.spent.calls >= calls)
+      return refuse('forbidden', `The run '${each.id}' has made its ${calls} calls.`)
+    if (money !== undefined && each.spent.money >= money)
+      return refuse('forbidden', `The run '${each.id}' has spent its ${money}.`)
+  }
+  return refuseEnded(run, clock)
+}
+
+/** How long a call of this run may take, of `mostMs`, and what to say when it takes longer. */
+export function timeLeft(run: Run, clock: Clock, mostMs: number): { ms: number; message: string } {
+  let left = { ms: mostMs, message: `The call took longer than ${mostMs} ms.` }
+  for (const each of lineage(run)) {
+    const { timeMs } = each.authority.limits
+    if (timeMs === undefined) continue
+    const ms = Math.max(0, timeMs - (clock.elapsed() - each.openedAt))
+    if (ms < left.ms) left = { ms, message: outOfTime(each) }
+  }
+  return left
+}
+
+function outOfTime({ id, authority }: Run): string {
+  return `The run '${id}' has used its ${authority.limits.timeMs} ms.`
+}
+
+function refuse(code: 'cancelled' | 'timeout' | 'forbidden', reason: string): Refusal {
+  const ref = { id: 'run-limits', source: 'built-in', text: 'limits of the run' }
+  return {
+    error: new ToolError(code, reason, { hint: 'Open another run, or ask for more when it is opened.' }),
+    decision: { outcome: 'deny', by: 'hard-stop', ref, reason },
+  }
+}
