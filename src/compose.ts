@@ -41,6 +41,7 @@ import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
 import { runCommandTool } from './tools/command/run-command.ts'
 import { openToolProcesses } from './tools/command/tool-processes.ts'
+import { gitOpsTool } from './tools/git/git-ops.ts'
 import { createRipgrep } from './tools/search/ripgrep.ts'
 import { webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
@@ -79,6 +80,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
     webFetchTool(createWebParts()),
+    gitOpsTool(commands),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))

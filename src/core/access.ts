@@ -18,3 +18,5 @@ export const OVERWRITE_UNREAD = 'overwrite_unread'
 export const WRITE_HARD_LINK = 'write_hard_link'
 /** Losing content that is too large to be kept for undo; `details` is a sentence with path and size. */
 export const NOT_UNDOABLE = 'not_undoable'
+/** Looking at a repository, with none of its programs started; `details` is what is looked at. */
+export const GIT_READ = 'git_read'

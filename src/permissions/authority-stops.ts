@@ -1,3 +1,4 @@
+import { GIT_READ } from '../core/access.ts'
 import type { Authority, GitLevel } from '../core/authority.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { restrictedProblem } from '../core/restricted-command.ts'
@@ -16,7 +17,9 @@ export function findAuthorityStop(items: readonly Item[], { run }: JudgeRequest)
         ? (profileStop(item.command, commands) ?? gitStop(item.analysis.commands, git))
         : item.kind === 'network'
           ? hostStop(item, hosts)
-          : undefined
+          : isLook(item) && git === 'disabled'
+            ? GIT_DISABLED
+            : undefined
     if (stop !== undefined) return stop
   }
   return undefined
@@ -34,6 +37,12 @@ const LEVEL_NAMES: Readonly<Record<GitLevel, string>> = {
   'read-write': 'ReadWrite',
 }
 
+const GIT_DISABLED: HardStop = { id: 'git-level', reason: 'Git operations are disabled.' }
+
+function isLook(item: Item): boolean {
+  return item.kind === 'custom' && item.name === GIT_READ
+}
+
 /** Scripts cannot get around it: what belongs to git is only brought over for git commands of the line itself. */
 function gitStop(found: readonly FoundCommand[], level: GitLevel): HardStop | undefined {
   if (level === 'read-write') return undefined
@@ -43,7 +52,7 @@ function gitStop(found: readonly FoundCommand[], level: GitLevel): HardStop | un
       return { id: 'git-level', reason }
     }
     if (!isGit(command.program)) continue
-    if (level === 'disabled') return { id: 'git-level', reason: 'Git operations are disabled.' }
+    if (level === 'disabled') return GIT_DISABLED
     if (command.level === 'safe') continue
     const reason = `Git write action '${gitSubcommand(command)}' requires ReadWrite permission. Current: ${LEVEL_NAMES[level]}`
     return { id: 'git-level', reason }

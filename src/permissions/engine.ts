@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { GIT_READ } from '../core/access.ts'
 import type { Answer } from '../core/approval.ts'
 import type {
   Decision,
@@ -225,7 +226,9 @@ function deniedByGrant(call: IdentifiedCall, grants: readonly Grant[]): Decision
 /** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
 function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
   const command = items.find(item => item.kind === 'execute')
-  if (command === undefined) return request.risk
+  // Only a tool of our own is believed that looking is all it does.
+  const looks = items.some(item => item.kind === 'custom' && item.name === GIT_READ)
+  if (command === undefined) return looks && request.tool.isPartOfKogu === true ? 'low' : request.risk
   return command.analysis.level === 'safe' ? 'low' : 'high'
 }
 

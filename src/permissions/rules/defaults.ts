@@ -1,4 +1,4 @@
-import { NOT_UNDOABLE, OVERWRITE_UNREAD, WRITE_HARD_LINK } from '../../core/access.ts'
+import { GIT_READ, NOT_UNDOABLE, OVERWRITE_UNREAD, WRITE_HARD_LINK } from '../../core/access.ts'
 import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
 import { type FileItem, GIT_PUSH, type Item, NO_SANDBOX, REPOSITORY_PROGRAMS } from '../items.ts'
 import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
@@ -39,6 +39,10 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
       }
       return unsettled(mode, fallback, `${item.method} ${item.url} sends data to another machine.`)
     case 'custom':
+      // Only a tool of our own is believed that looking is all it does.
+      if (item.name === GIT_READ && request.tool.isPartOfKogu === true) {
+        return builtin('allow', 'git-read', 'Looking at a repository is allowed.')
+      }
       return unsettled(
         mode,
         fallback,

@@ -34,7 +34,7 @@ export function environmentFor(
 // approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
 // `diff.external` makes git fail. Filters (`filter.*.clean`) cannot be switched off: where a repository has some, lines
 // that could start them are asked about.
-const SETTINGS: readonly (readonly [string, string])[] = [
+export const GIT_SETTINGS: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
@@ -54,7 +54,7 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ['format.pretty', 'medium'],
 ]
 
-const NEUTRAL_GIT: Readonly<Record<string, string>> = {
+export const NEUTRAL_GIT: Readonly<Record<string, string>> = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_EDITOR: 'false',
@@ -63,13 +63,16 @@ const NEUTRAL_GIT: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: 'none',
   // A project file could name another toolchain, which would then be fetched and run.
   GOTOOLCHAIN: 'local',
-  GIT_CONFIG_COUNT: String(SETTINGS.length),
-  ...Object.fromEntries(
-    SETTINGS.flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]),
-  ),
+  ...gitSettings(GIT_SETTINGS),
+}
+
+/** Variables that give git settings above those of any file. */
+export function gitSettings(settings: readonly (readonly [string, string])[]): Record<string, string> {
+  const variables = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ])
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(variables) }
 }
 
 // What steers programs rather than telling them something: how later commands are found, started, built, configured,
