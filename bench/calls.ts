@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { generateText, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import * as z from 'zod'
@@ -45,6 +47,7 @@ export async function measureCalls(): Promise<Row[]> {
       }),
       toRow({ name, kogu: samples.kogu, peer: { name: 'AI SDK step', samples: samples.sdk }, tail: true }),
       ...(await measureAuditLog()),
+      measureRuns(),
     ]
   } finally {
     await close()
@@ -85,6 +88,26 @@ function oneStepOfTheSdk(): () => Promise<void> {
     model.doGenerateCalls.length = 0
   }
 }
+
+const runsResult = z.object({ runs: z.number(), ms: z.number(), leftBytes: z.number() })
+
+/** Opened, used and closed, half of them below the other half. */
+function measureRuns(): Row {
+  const program = join(import.meta.dirname, 'runs.ts')
+  const { stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+    encoding: 'utf8',
+  })
+  if (stdout === '') throw new Error(`runs.ts failed: ${stderr}`)
+  const { runs, ms, leftBytes } = runsResult.parse(JSON.parse(stdout))
+  return toPlainRow({
+    name: `${runs} runs opened, used and closed`,
+    kogu: `${(leftBytes / 1024 ** 2).toFixed(1)} MB left on the heap, ${showTime(ms / runs)} a run`,
+    target: `< ${LEFT_TARGET_MB} MB`,
+    verdict: verdict(leftBytes < LEFT_TARGET_MB * 1024 ** 2),
+  })
+}
+
+const LEFT_TARGET_MB = 2
 
 const AUDIT_TARGET_US = 100
 
