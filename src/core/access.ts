@@ -8,7 +8,8 @@ export type Access =
   | { kind: 'file_write'; path: string }
   | { kind: 'file_delete'; path: string }
   | { kind: 'network'; url: string; method?: string }
-  | { kind: 'custom'; name: string; details: string }
+  /** `paths`: the files that it is about. */
+  | { kind: 'custom'; name: string; details: string; paths?: readonly string[] }
 
 export type AccessKind = Access['kind']
 
@@ -20,3 +21,5 @@ export const WRITE_HARD_LINK = 'write_hard_link'
 export const NOT_UNDOABLE = 'not_undoable'
 /** Looking at a repository, with none of its programs started; `details` is what is looked at. */
 export const GIT_READ = 'git_read'
+/** Letting git change files that editors, agents or git itself run; each is one of `paths`, and named in `details`. */
+export const PROTECTED_FILES = 'protected_files'

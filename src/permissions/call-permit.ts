@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { PROTECTED_FILES } from '../core/access.ts'
 import type { CommandPermit, JudgeHost } from '../core/command.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import type { Permit } from '../core/permit.ts'
@@ -6,7 +7,7 @@ import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { fileItem, type Item, isFile, toAccess } from './items.ts'
+import { type ExecuteItem, fileItem, type Item, isFile, toAccess } from './items.ts'
 import { judgeUrls } from './network/web-network.ts'
 import { isGuarded, isOnlyGit } from './paths/guarded-files.ts'
 import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
@@ -42,24 +43,28 @@ export function createPermit(
     ...(items.some(item => item.kind === 'network' && !item.derived)
       ? { judgeUrl: judgeUrls(items, request, context) }
       : {}),
-    ...(command === undefined
-      ? {}
-      : {
-          command: permitFor(command),
-          ...(isByGitAlone(command)
-            ? { isProtected: isProtectedFromGit }
-            : { isGuarded: path => isGuarded(path, context.scope) }),
-        }),
+    ...(command === undefined ? {} : { command: permitFor(command), ...guards(command) }),
   }
 
-  /** Variables and input of the call, or of earlier ones, could make git run anything. */
-  function isByGitAlone({ command: line, analysis }: Item & { kind: 'execute' }): boolean {
-    const isAlone = request.access.length === 1 && request.run.variables.size === 0
-    return isAlone && isOnlyGit(analysis, line, context.scope.workspace)
-  }
-
-  function isProtectedFromGit(path: string, exists: (path: string) => boolean = existsSync): boolean {
-    return protectedFromGit(path, context.scope, exists) !== undefined
+  /** What a command may not leave behind. Files that the question named may be git's doing, and nobody else's. */
+  function guards({ command: line, analysis }: ExecuteItem): Pick<Permit, 'isProtected' | 'isGuarded'> {
+    const named = items.flatMap(item =>
+      item.kind === 'custom' && item.name === PROTECTED_FILES ? (item.paths ?? []) : [],
+    )
+    // Variables and input of the call, or of earlier ones, could make git run anything.
+    const isAlone =
+      request.run.variables.size === 0 &&
+      request.access.every(
+        ({ kind, ...more }) => kind === 'execute' || Object.values(more).includes(PROTECTED_FILES),
+      )
+    const byGit = isAlone && named.length > 0 && isOnlyGit(analysis, line) ? named : []
+    // The file, and the folders that it lies in.
+    const isNamed = (path: string): boolean => byGit.some(each => isInside(each, path))
+    return {
+      isProtected: (path, exists = existsSync) =>
+        (isNamed(path) ? protectedFromGit : protectedReason)(path, context.scope, exists) !== undefined,
+      isGuarded: path => !isNamed(path) && isGuarded(path, context.scope),
+    }
   }
 
   function permitFor({ analysis, cwd }: Item & { kind: 'execute' }): CommandPermit {

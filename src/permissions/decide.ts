@@ -1,3 +1,4 @@
+import { PROTECTED_FILES } from '../core/access.ts'
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import { findAuthorityStop } from './authority-stops.ts'
 import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
@@ -70,7 +71,7 @@ function judgeItem(
   const fallback = defaultVerdict(item, request, context.mode, context.fallback)
   // Rules and grants were given for commands behind walls, and for what can be taken back: only a yes for this very
   // call counts.
-  if (item.kind === 'custom' && (item.name === NO_SANDBOX || item.name === GIT_PUSH))
+  if (item.kind === 'custom' && [NO_SANDBOX, GIT_PUSH, PROTECTED_FILES].includes(item.name))
     return { ...fallback, always: true }
   // The mode read-only is a ceiling: an allow rule does not raise it.
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback

@@ -21,7 +21,7 @@ export type Item =
   | FileItem
   | { kind: 'network'; url: string; method: string; facts: UrlFacts | undefined; derived: boolean }
   | ExecuteItem
-  | { kind: 'custom'; name: string; details: string; derived: false }
+  | { kind: 'custom'; name: string; details: string; paths?: readonly string[]; derived: false }
 
 export interface ExecuteItem {
   kind: 'execute'
@@ -237,7 +237,7 @@ function toItem(
         derived,
       }
     case 'custom':
-      return { kind: 'custom', name: access.name, details: access.details, derived: false }
+      return { ...access, derived: false }
     case 'execute':
       // The analysis reports programs as part of the line, never as a line of their own.
       return { kind: 'custom', name: 'execute', details: access.command, derived: false }

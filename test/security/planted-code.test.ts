@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from '../support/kogu.ts'
@@ -18,7 +18,8 @@ beforeEach(() => {
 })
 afterEach(() => box.remove())
 
-const run = (command: string) => box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once'])
+const run = (command: string, brings: string[] = []) =>
+  box.json(['call', 'run_command', JSON.stringify({ command, brings }), '--yes-once'])
 
 /** The line that a person would approve, with a script in the place of their tests. */
 const runHostile = (script: string, line = 'bash test.sh') => {
@@ -60,7 +61,7 @@ printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree 
 `
 
 test.skipIf(noSandbox !== '')(
-  `settings of editors and agents come with a branch, by git alone${noSandbox}`,
+  `settings of editors and agents come with a branch, by git alone, when the question names each${noSandbox}`,
   () => {
     repository()
     person('.', 'git', 'switch', '-qc', 'other')
@@ -75,10 +76,59 @@ test.skipIf(noSandbox !== '')(
     box.write('test.sh', 'true')
     refused(run('git switch -q other && bash test.sh'))
     refused(run('git switch -q hostile'))
-    expect(run('git switch -q other')).toMatchObject({ ok: true, data: { exit_code: 0 } })
+    const all = ['.vscode/tasks.json', '.claude/settings.json']
+    expect(run('git switch -q other').error.message).toContain('named in "brings"')
+    refused(run('git switch -q other', ['.vscode/tasks.json']))
+    refused(run('git switch -q other && bash test.sh', all))
+    refused(run('git switch -q hostile', [...all, 'kogu.toml']))
+    expect(run('git switch -q other', all)).toMatchObject({ ok: true, data: { exit_code: 0 } })
     expect(existsSync(join(box.workspace, '.vscode/tasks.json'))).toBe(true)
   },
 )
+
+describe.skipIf(noSandbox !== '')(`what git brings is not what the line says${noSandbox}`, () => {
+  const planted = () => ['.vscode/tasks.json', '.envrc'].filter(path => existsSync(join(box.workspace, path)))
+
+  test('a repository by its shape, reached by cd, plants nothing', () => {
+    // As a clone brings it: ordinary files, whose settings lead out of the folder.
+    const evil = join(box.home, 'evil')
+    mkdirSync(join(evil, '.vscode'), { recursive: true })
+    for (const path of ['.vscode/tasks.json', '.envrc']) writeFileSync(join(evil, path), 'x')
+    person('.', 'git', 'init', '-q', '-b', 'main', evil)
+    person('.', 'git', '-C', evil, 'add', '-f', '.')
+    person('.', 'git', '-C', evil, '-c', 'user.name=k', '-c', 'user.email=k@x', 'commit', '-qm', 'one')
+    cpSync(join(evil, '.git'), join(box.workspace, 'docs'), { recursive: true })
+    rmSync(join(box.workspace, 'docs/hooks'), { recursive: true })
+    writeFileSync(
+      join(box.workspace, 'docs/config'),
+      '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n',
+    )
+    for (const line of [
+      'cd docs && git reset -q --hard',
+      'cd docs && git checkout -qf main',
+      'git -C docs reset --hard',
+    ]) {
+      refused(run(line), line)
+      refused(run(line, ['.vscode/tasks.json', '.envrc']), line)
+    }
+    expect(planted()).toEqual([])
+    // The same by hand, to see that git would have done it.
+    person('docs', 'git', 'reset', '-q', '--hard')
+    expect(planted()).toEqual(['.vscode/tasks.json', '.envrc'])
+  })
+
+  test('nor does a commit that a script made by plumbing', () => {
+    repository()
+    const script = `blob=$(echo x | git hash-object -w --stdin)
+git update-index --add --cacheinfo 100644,$blob,.vscode/tasks.json
+git update-index --add --cacheinfo 100644,$blob,.envrc
+git commit -qm planted`
+    expect(runHostile(script, 'git tag x; bash test.sh').ok).toBe(true)
+    refused(run('git reset -q --hard'))
+    refused(run('git checkout -q HEAD -- .'))
+    expect(planted()).toEqual([])
+  })
+})
 
 describe.skipIf(noSandbox !== '')(`a bare repository is one by its shape${noSandbox}`, () => {
   test('the exploit works where nobody checks', () => {
@@ -253,8 +303,9 @@ describe.skipIf(noSandbox !== '')(`files that tools run by themselves${noSandbox
     expect(box.run(['call', 'write_file', input, '--mode', 'accept-edits']).code).toBe(7)
     expect(box.run(['call', 'write_file', input, '--yes-once']).code).toBe(0)
     expect(run('git add .husky && git commit -qm hooks').ok).toBe(true)
-    expect(run('git checkout -q HEAD~1').ok).toBe(true)
-    expect(run('git checkout -q main').ok).toBe(true)
+    refused(run('git checkout -q HEAD~1'))
+    expect(run('git checkout -q HEAD~1', ['.husky/pre-commit']).ok).toBe(true)
+    expect(run('git checkout -q main', ['.husky/pre-commit']).ok).toBe(true)
     expect(existsSync(join(box.workspace, '.husky/pre-commit'))).toBe(true)
   })
 
@@ -263,7 +314,9 @@ describe.skipIf(noSandbox !== '')(`files that tools run by themselves${noSandbox
     const script = 'mkdir -p .husky/_; echo x > .husky/_/h; git config core.hooksPath .husky/_'
     const { error } = runHostile(script, 'git fetch -q; bash test.sh')
     refused({ error })
-    expect(error.message).toMatch(/change it with a file tool, which asks, or by git in a line of its own/)
+    expect(error.message).toMatch(
+      /change it with a file tool, which asks, or by git in a line of its own, named/,
+    )
     expect(run('git config core.hooksPath .husky/_').error.message).toMatch(
       /it sets core.hookspath; a person may do that outside of Kogu, with git config/,
     )

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { hasGitShape } from '../../core/git-folder.ts'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 
 /** Where git reads when it works in a folder. All paths are real. */
@@ -20,10 +21,17 @@ export interface Repository {
 /** The nearest repository at or above a folder, links followed as git does. */
 export function repositoryAbove(folder: string): Repository | undefined {
   for (let root = realPathOf(folder); ; root = dirname(root)) {
-    const found = repositoryAt(root)
+    const found = repositoryAt(root) ?? shapedRepository(root)
     if (found !== undefined) return found
     if (dirname(root) === root) return undefined
   }
+}
+
+/** Git takes a folder for a repository by what lies in it, with the settings and hooks that come with a clone. */
+function shapedRepository(root: string): Repository | undefined {
+  if (!hasGitShape(name => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined))
+    return undefined
+  return { root, repository: root, foreign: `'${root}' is a repository by its shape` }
 }
 
 /** The repository whose working tree begins at this real folder. */

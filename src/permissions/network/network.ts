@@ -63,7 +63,7 @@ function refusalOf(hasLogin: boolean, host: string, addressClass: AddressClass):
 export function classifyHost(host: string): AddressClass {
   if (isIP(host) !== 0) return classifyAddress(host)
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
-  if (host === 'metadata.google.internal' || host === 'instance-data') return 'metadata'
+  if (METADATA_NAMES.test(host)) return 'metadata'
   if (/\.(local|internal|intranet|lan|home\.arpa|localdomain)$/.test(host)) return 'private'
   // A name without a dot is looked up in the local network's domain.
   return host.includes('.') ? 'public' : 'private'
@@ -102,11 +102,28 @@ function blockList(...subnets: string[]): BlockList {
 
 const LOOPBACK = blockList('127.0.0.0/8', '::1/128')
 const LINK_LOCAL = blockList('169.254.0.0/16', 'fe80::/10')
+const METADATA_NAMES =
+  /^(?:metadata\.(?:google\.internal|azure\.internal|tencentyun\.com|platformequinix\.com|packet\.net)|api\.metadata\.cloud\.ibm\.com|instance-data(?:\.ec2\.internal)?)$/
+// Some providers answer machines of theirs, and only those, at addresses that look public.
 const METADATA = blockList(
   '169.254.169.254/32',
   '169.254.170.2/32',
+  '169.254.170.23/32',
+  '169.254.0.23/32',
   '100.100.100.200/32',
   'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+  // Azure: the host's agent, also as a server of names and certificates.
+  '168.63.129.16/32',
+  // Oracle, Equinix Metal.
+  '192.0.0.192/32',
+  '192.80.8.124/32',
+  // Google: its interfaces as they are seen from inside a project.
+  '199.36.153.4/30',
+  '199.36.153.8/30',
+  // IBM: the network of its services.
+  '161.26.0.0/16',
+  '166.8.0.0/14',
 )
 const PRIVATE = blockList('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7')
 const RESERVED = blockList(

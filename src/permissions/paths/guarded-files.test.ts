@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { analyzePath, SENSITIVE_TO_WRITE } from './paths.ts'
 const context = { home: '/home/kim', workspace: '/home/kim/shop' }
 const analysisOf = (line: string) => analyzeCommand(line, { cwd: context.workspace, ...context })
 const guards = (path: string) => isGuarded(`${context.workspace}/${path}`, context)
-const isGitAlone = (line: string) => isOnlyGit(analysisOf(line), line, context.workspace)
+const isGitAlone = (line: string) => isOnlyGit(analysisOf(line), line)
 
 const RUN = [
   '.husky/pre-commit',
@@ -45,7 +45,6 @@ test.each([
   'promise.toml',
   'src/husky/x',
   'node_modules/x/.husky/pre-commit',
-  '.yarnrc.yml',
   '.gitmodules',
 ])('%s is the business of whoever runs it', path => {
   expect(guards(path)).toBe(false)
@@ -93,11 +92,19 @@ describe('git brings such files along when the line shows that it is git', () =>
 
   test('nor where the repository runs programs of its own on the way', () => {
     const workspace = mkdtempSync(join(tmpdir(), 'kogu-guarded-'))
-    const isAlone = () => isOnlyGit(analysisOf('git pull'), 'git pull', workspace)
+    const isAlone = (line = 'git pull') =>
+      isOnlyGit(analyzeCommand(line, { home: '/home/kim', cwd: workspace, workspace }), line)
     mkdirSync(join(workspace, '.git/hooks'), { recursive: true })
     writeFileSync(join(workspace, '.git/hooks/pre-push.sample'), '')
     writeFileSync(join(workspace, '.git/config'), '[core]\n\tbare = false\n')
     expect(isAlone()).toBe(true)
+    for (const path of ['docs/objects', 'docs/refs', 'sub'])
+      mkdirSync(join(workspace, path), { recursive: true })
+    writeFileSync(join(workspace, 'docs/HEAD'), 'ref: refs/heads/main\n')
+    expect(isAlone('cd sub && git pull')).toBe(true)
+    expect(isAlone('cd docs && git pull')).toBe(false)
+    symlinkSync('../docs', join(workspace, 'sub/.git'))
+    expect(isAlone('cd sub && git pull')).toBe(false)
     writeFileSync(join(workspace, '.git/config'), '[core]\n\thooksPath = .husky\n')
     expect(isAlone()).toBe(false)
     writeFileSync(join(workspace, '.git/config'), '[filter "x"]\n\tsmudge = ./x\n')

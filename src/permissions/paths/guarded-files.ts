@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { isSystemError } from '../../core/errors.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
+import { settingsOf } from '../git/git-index.ts'
+import { type Repository, repositoryAbove } from '../git/repository.ts'
 import { foldPath, type PathContext } from './paths.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
 
@@ -20,16 +22,20 @@ const PACKAGE = /\/(node_modules|site-packages)\//
 
 /**
  * Nothing but git that brings files which it knows already, and commands that only read: no program of the project runs,
- * and no variable says otherwise. Where the repository itself has hooks, filters or the like, nothing counts as such.
+ * and no variable says otherwise. Where a repository has hooks, filters or the like, nothing counts as such.
  */
-export function isOnlyGit(
-  { commands, effects, unresolved }: CommandAnalysis,
-  line: string,
-  workspace: string,
-): boolean {
+export function isOnlyGit({ commands, effects, unresolved }: CommandAnalysis, line: string): boolean {
   if (unresolved || effects.includes('runs-code') || ASSIGNMENT.test(line)) return false
+  return commands.every(command => command.level === 'safe' || (isPlainGit(command) && isQuiet(command)))
+}
+
+/** In every repository in which it may run: a folder below the workspace may be one of its own. */
+function isQuiet({ cwds }: FoundCommand): boolean {
   return (
-    commands.every(command => command.level === 'safe' || isPlainGit(command)) && !runsPrograms(workspace)
+    cwds?.every(folder => {
+      const found = repositoryAbove(folder)
+      return found === undefined || (found.foreign === undefined && !runsPrograms(found))
+    }) === true
   )
 }
 
@@ -46,15 +52,14 @@ function isPlainGit({ program, argv }: FoundCommand): boolean {
 }
 
 /** Whether git would run something of the repository's own on the way: hooks, filters, merge drivers. */
-function runsPrograms(workspace: string): boolean {
-  const folder = `${workspace}/.git`
+function runsPrograms({ repository, shared = repository }: Repository): boolean {
+  if (settingsOf(repository).some(text => text === null || STARTS_PROGRAMS.test(text))) return true
+  if (existsSync(`${shared}/config.worktree`)) return true
   try {
-    const settings = readFileSync(`${folder}/config`, 'utf8')
-    if (existsSync(`${folder}/config.worktree`)) return true
-    if (/hookspath|fsmonitor|include|\[\s*(filter|merge|alias|credential|diff)/i.test(settings)) return true
-    return readdirSync(`${folder}/hooks`).some(name => !name.endsWith('.sample'))
+    return readdirSync(`${shared}/hooks`).some(name => !name.endsWith('.sample'))
   } catch (error) {
-    // No repository, or none with hooks; anything else (a working tree of another one) is not looked into.
     return !isSystemError(error) || error.code !== 'ENOENT'
   }
 }
+
+const STARTS_PROGRAMS = /hookspath|fsmonitor|include|worktree\s*=|\[\s*(filter|merge|alias|credential|diff)/i

@@ -29,7 +29,12 @@ const BY_NAME: readonly Sensitive[] = [
   [/^\.env(\..+)?$/, 8, 'environment file'],
   [/^\.envrc$/, 7, 'environment file'],
   [/^secrets\..+$/, 9, 'secrets'],
-  [/^\.?credentials/, 9, 'credentials'],
+  // Code and text about credentials hold none. Languages in which people keep settings are not among these.
+  [
+    /^\.?credentials(?!(\.(test|spec|d))?\.([mc]?tsx?|go|rs|java|kts?|swift|c|cc|cpp|h|hpp|cs|scala|mdx?|rst|adoc)$)/,
+    9,
+    'credentials',
+  ],
   [/\.secret$/, 9, 'secret'],
   [/\.(pem|key|p12|pfx|jks|keystore)$/, 9, 'key or certificate'],
   [/\.kdbx$/, 10, 'password database'],

@@ -19,11 +19,13 @@ const PROTECTED_FILE = new RegExp(
     'kogu\\.toml|\\.mcp\\.json|opencode\\.jsonc?|\\.?crush\\.json|\\.claude\\.json|\\.aider\\.conf\\.ya?ml|\\.roomodes',
     // Shells, and what they start.
     '\\.(bash|zsh|ksh|csh|tcsh)rc|\\.bash_(profile|login|logout|aliases)|\\.profile|\\.z(shenv|profile|login|logout)',
-    '\\.login|\\.inputrc|\\.envrc|\\.x(profile|initrc|sessionrc)',
+    '\\.login|\\.inputrc|\\.envrc|\\.autoenv(\\.zsh|_leave\\.zsh|\\.leave)?|\\.x(profile|initrc|sessionrc)',
     // Editors.
-    '\\.(g|l)?vimrc|\\.(ex|nvim)rc|\\.nvim\\.lua|\\.emacs|\\.dir-locals(-2)?\\.el',
+    '\\.(g|l)?vimrc|\\.local\\.n?vimrc|\\.vimrc\\.local|_vimrc|\\.(ex|nvim)rc|\\.nvim\\.lua|\\.emacs|\\.dir-locals(-2)?\\.el',
+    // Package managers: yarnPath names the program that `yarn` starts.
+    '\\.yarnrc(\\.ya?ml)?|\\.pnpmfile\\.c?js',
     // Interpreters and debuggers, which read them from the folder they are started in.
-    '\\.(gdb|lldb)init|\\.rprofile|\\.(pry|irb|pdb|sqlite|psql|python|octave)rc|\\.pythonrc\\.py|\\.ghci|\\.iex\\.exs|\\.erlang',
+    '\\.(gdb|lldb)init|\\.rprofile|\\.(pry|irb|pdb|byebug|rdbg|sqlite|psql|python|octave|iruby|jshell|lua)rc|\\.(perldb|ocamlinit|utoprc|guile|luarc|dbxinit|sbclrc)|\\.pythonrc\\.py|\\.ghci|\\.iex\\.exs|\\.erlang',
   ].join('|')})$`,
 )
 
@@ -40,8 +42,8 @@ export function protectedReason(
 }
 
 /**
- * The same for a line of nothing but git: files that other tools than git and Kogu run come with a project, and the
- * person who allowed `git pull` gets what it brings.
+ * The same for a file that a question named and that nothing but git changed: files that other tools than git and Kogu
+ * run come with a project.
  */
 export function protectedFromGit(
   realPath: string,

@@ -1,4 +1,10 @@
-import { GIT_READ, NOT_UNDOABLE, OVERWRITE_UNREAD, WRITE_HARD_LINK } from '../../core/access.ts'
+import {
+  GIT_READ,
+  NOT_UNDOABLE,
+  OVERWRITE_UNREAD,
+  PROTECTED_FILES,
+  WRITE_HARD_LINK,
+} from '../../core/access.ts'
 import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
 import { type FileItem, GIT_PUSH, type Item, NO_SANDBOX, REPOSITORY_PROGRAMS } from '../items.ts'
 import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
@@ -65,6 +71,7 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
     'Replacing a file that this run has not read to its end as it is now (read_file first, or expected_hash)',
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
+  [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
   command_input: 'Writing to a running command',
   environment: 'Setting variables for a command',
   background: 'Leaving a command running',

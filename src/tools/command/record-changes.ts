@@ -83,8 +83,8 @@ export async function describeChanges(changes: OverlayChanges): Promise<Effect[]
   return found
 }
 
-const GUARDED =
-  'tools run it by themselves; change it with a file tool, which asks, or by git in a line of its own'
+const GUARDED = 'tools run it by themselves; change it with a file tool, which asks'
+const BY_NAME = ', or by git in a line of its own, named in "brings": the person is asked about it by name'
 
 /** Why a command may not have changed this path. */
 export function refusalOf(
@@ -100,8 +100,9 @@ export function refusalOf(
   // A folder such as `.kogu` stays what its name says, also in the shape of a repository.
   if (git !== undefined && (git !== null || /(^|\/)\.git(\/|$)/.test(change.path))) return git
   const exists = (other: string): boolean => git === undefined && view.exists(relative(workspace, other))
-  if (isProtected(path, exists)) return 'it can run code or changes what is allowed'
-  return isGuarded?.(path) === true ? GUARDED : null
+  const byName = (command?.git.subcommands ?? []).length > 0 ? BY_NAME : ''
+  if (isProtected(path, exists)) return `it can run code or changes what is allowed${byName}`
+  return isGuarded?.(path) === true ? `${GUARDED}${byName}` : null
 }
 
 async function toChange(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import * as z from 'zod'
-import type { Access } from '../../core/access.ts'
+import { type Access, PROTECTED_FILES } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
@@ -59,6 +59,13 @@ const input = z.object({
     .boolean()
     .default(false)
     .describe('Run it on a copy without network and return what it would change'),
+  brings: z
+    .array(z.string().min(1))
+    .max(50)
+    .default([])
+    .describe(
+      'Files of editors, agents and hooks (.vscode/settings.json) that a git command may change; each is asked about by name',
+    ),
   reset: z.boolean().default(false).describe('First go back to the workspace and forget exported variables'),
 })
 
@@ -95,11 +102,18 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
       const folder = realPathOf(absolutePath(from, cwd))
       refuseOutside(folder, parts.workspace)
-      return [{ kind: 'execute', command, cwd: folder }, ...circumstances(request, parts)]
+      return [
+        { kind: 'execute', command, cwd: folder },
+        ...circumstances(request, parts),
+        ...broughtFiles(request, folder),
+      ]
     },
     // The line alone would not tell the person that it goes on, what it reads and who can reach it.
-    preview: request =>
-      [...showValues(request), ...circumstances(request, parts).map(toDetails)].join('\n') || undefined,
+    preview: (request, { cwd }) =>
+      [
+        ...showValues(request),
+        ...[...circumstances(request, parts), ...broughtFiles(request, cwd)].map(toDetails),
+      ].join('\n') || undefined,
     async tryOut(request, context) {
       if (context.permit.command?.plan !== null) return 'It only reads.'
       const done = await runForeground(parts, toForeground(request, true, context), context)
@@ -150,6 +164,14 @@ function circumstances(
     found.push({ kind: 'custom', name: 'stdin', details })
   }
   return found
+}
+
+/** Relative to where the command starts. */
+function broughtFiles({ brings }: z.output<typeof input>, folder: string): CustomAccess[] {
+  if (brings.length === 0) return []
+  const details = `git may change ${brings.join(', ')}.`
+  const paths = brings.map(path => realPathOf(absolutePath(path, folder)))
+  return [{ kind: 'custom', name: PROTECTED_FILES, details, paths }]
 }
 
 function digestOf(text: string): string {
