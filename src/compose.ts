@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
+import { addConfiguredProviders } from './compose-providers.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
-import { joinKey } from './config/positions.ts'
 import { toolSettings } from './config/schema.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
@@ -19,7 +19,6 @@ import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
-import type { AnyTool } from './core/tool.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
@@ -85,25 +84,8 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
-  const custom = await customTools(options.loaded)
-  if (custom.length > 0) await registry.add(localProvider('custom', 'Custom tools', PRIORITY.custom, custom))
+  await addConfiguredProviders(registry, options, shared.places)
   return { registry, parts: await createParts(options, registry, shared, commands) }
-}
-
-/** Commands of the configuration as tools; a template that cannot be used stops everything, with its line and column. */
-async function customTools({ config, contributions }: LoadedConfig): Promise<AnyTool[]> {
-  if (Object.keys(config.tools.custom).length === 0) return []
-  const { loadCustomTools } = await import('./providers/custom/load-custom-tools.ts')
-  return loadCustomTools(config.tools.custom, (name, message, offset = 0) => {
-    const path = ['tools', 'custom', name, 'command']
-    const source = contributions.get(joinKey(path))?.[0]?.source
-    const place = source?.place(path, 'value') ?? { file: 'configuration' }
-    const { position } = place
-    // The value begins with its quote.
-    const at =
-      position === undefined ? {} : { position: { ...position, column: position.column + 1 + offset } }
-    throw new ConfigError(`Custom tool '${name}': ${message}`, { ...place, ...at })
-  })
 }
 
 interface Shared {

@@ -19,13 +19,14 @@ export async function checkRules({ environment }: CommandContext, loaded: Loaded
     const runtime = await createRuntime({ loaded, environment, approver: noApprover('only checking') })
     const names = runtime.registry.names()
     const unknown = runtime.rules.flatMap(rule => findUnknownTools(rule, names))
+    const problems = runtime.registry.problems().map(message => ({ message, file: '', line: undefined }))
     await runtime.close()
     const warnings = unknown.map(({ message, file, line }) => ({
       message: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
       file,
       line,
     }))
-    return { errors: [], warnings }
+    return { errors: [], warnings: [...warnings, ...problems] }
   } catch (error) {
     if (error instanceof ConfigError) return { errors: [error], warnings: [] }
     throw error

@@ -103,8 +103,10 @@ export class Registry {
       })
     }
     const near = closest(name.toLowerCase(), [...this.#byName.keys()])
+    const heldBack = this.problems().find(problem => problem.includes(`'${name}'`))
     throw new ToolError('unknown_tool', `Unknown tool: ${name}`, {
       hint:
+        heldBack ??
         doneBy(name.toLowerCase(), tool => this.#byName.has(tool)) ??
         (near === undefined ? 'List the tools with: kogu tools list' : `Did you mean '${near}'?`),
     })
@@ -194,6 +196,9 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
       return `the name '${name}' of tool '${tool.name}' is taken by '${holder.tool.name}' (${holder.provider.id})`
     }
   }
+  const lost = overridden === undefined ? [] : parametersLost(tool, overridden.tool)
+  if (lost.length > 0)
+    return `the tool '${tool.name}' lacks parameters of what it replaces: ${lost.join(', ')}`
   // An override answers to every name of what it replaces: otherwise an alias would still reach the old tool.
   const replaced = overridden === undefined ? [] : [overridden.tool.name, ...overridden.tool.aliases]
   const risk: Risk = tool.risk === 'high' || overridden?.risk === 'high' ? 'high' : 'low'
@@ -216,4 +221,15 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
     byName.set(name, entries)
   }
   return undefined
+}
+
+/** Whoever calls a tool by its name passes the parameters it is known for; a replacement has to take them. */
+function parametersLost(tool: AnyTool, replaced: AnyTool): string[] {
+  const taken = Object.keys(propertiesOf(tool))
+  return Object.keys(propertiesOf(replaced)).filter(name => !taken.includes(name))
+}
+
+function propertiesOf({ input }: AnyTool): object {
+  const { properties } = input.json
+  return typeof properties === 'object' && properties !== null ? properties : {}
 }

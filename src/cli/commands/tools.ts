@@ -1,12 +1,14 @@
 import { parameterNames } from '../../core/input.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { AnyTool } from '../../core/tool.ts'
+import { toVisible } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
+import { readCallInput } from '../read-input.ts'
 
 export const tools: Command = {
   help: `
@@ -16,18 +18,33 @@ List tools, show one in full, or count calls per provider.
   kogu tools list --names claude        the names that Claude Code uses; lower: opencode and others
   kogu tools show read_file --json
   kogu tools stats
+  kogu tools add count_lines --command 'wc -l {file}' --param file --risk low
+                                        writes [tools.custom.count_lines] into your own configuration
+  kogu tools test count_lines '{"file":"README.md"}'
+                                        shows the exact command and what would be decided; runs nothing
+  kogu tools trust count                lets a script of .kogu/scripts be used, as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
 `,
-  options: { names: { type: 'string' } },
+  options: {
+    names: { type: 'string' },
+    command: { type: 'string' },
+    description: { type: 'string' },
+    param: { type: 'string', multiple: true },
+    risk: { type: 'string' },
+  },
   async run(context) {
-    const [verb = 'list', name] = context.positionals
+    const [verb = 'list', name, json] = context.positionals
+    if (verb === 'add') return (await import('../add-tool.ts')).addTool(context, name ?? missingName())
+    if (verb === 'trust')
+      return (await import('../trust-script.ts')).trustScript(context, name ?? missingName())
     const runtime = await openRuntime(context)
     try {
-      if (verb === 'list') return list(context, runtime.registry.list())
+      if (verb === 'list') return list(context, runtime)
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
       if (verb === 'stats') return await stats(context, runtime)
-      throw unknownVerb('tools', verb, ['list', 'show', 'stats'])
+      if (verb === 'test') return await test(context, runtime, name ?? missingName(), json)
+      throw unknownVerb('tools', verb, ['list', 'show', 'stats', 'add', 'test', 'trust'])
     } finally {
       await runtime.close()
     }
@@ -38,11 +55,14 @@ function missingName(): never {
   throw new UsageError('Which tool?', 'For example: kogu tools show read_file')
 }
 
-function list(context: CommandContext, entries: readonly Entry[]): number {
+function list(context: CommandContext, { registry, isEnabled }: Runtime): number {
   const { output } = context
+  const entries = registry.list()
+  for (const problem of registry.problems())
+    output.note(`${output.noteStyle('yellow', 'warning:')} ${toVisible(problem)}`)
   const naming = readNaming(textOption(context.values, 'names'))
   if (output.json) {
-    output.object(entries.map(entry => describe(entry, naming)))
+    output.object(entries.map(entry => ({ ...describe(entry, naming), enabled: isEnabled(entry) })))
     return EXIT.ok
   }
   const rows = entries.map(entry => [
@@ -51,7 +71,7 @@ function list(context: CommandContext, entries: readonly Entry[]): number {
     entry.tool.category,
     `${entry.provider.id} ${entry.provider.priority}`,
     entry.tool.aliases.join(', '),
-    entry.tool.title,
+    isEnabled(entry) ? entry.tool.title : `off: ${entry.tool.title}`,
   ])
   output.data(table([['NAME', 'RISK', 'CATEGORY', 'PROVIDER', 'ALSO CALLED', 'WHAT IT DOES'], ...rows]))
   return EXIT.ok
@@ -83,6 +103,27 @@ function show(context: CommandContext, entry: Entry): number {
       table(parameters),
     ].join('\n'),
   )
+  return EXIT.ok
+}
+
+/** The command that values make, and what would be decided about it. */
+async function test(
+  context: CommandContext,
+  runtime: Runtime,
+  tool: string,
+  json: string | undefined,
+): Promise<number> {
+  const { output } = context
+  const explanation = await runtime.explain({ tool, input: await readCallInput(json, context) })
+  const { access, decision, reasons } = explanation
+  const [execute] = access.filter(each => each.kind === 'execute')
+  if (output.json) output.object(explanation)
+  else
+    output.data(
+      [...(execute === undefined ? [] : [execute.command]), `${decision}: ${reasons.join(' ')}`]
+        .map(toVisible)
+        .join('\n'),
+    )
   return EXIT.ok
 }
 

@@ -120,7 +120,9 @@ export function hiddenSecrets(context: PathContext): string[] {
 }
 
 // Kogu's state holds what commands printed, secrets too, and what files held before. `command_output` shows it redacted.
-const OWN_STATE = /\/\.kogu\/(?!(\.gitignore|config\.toml|local\.toml|schema\.json)$)./
+// What people write there by hand (settings, scripts, panels, pipelines) can be read.
+const OWN_STATE =
+  /\/\.kogu\/(?!(\.gitignore|config\.toml|local\.toml|schema\.json)$|(scripts|panels|pipelines)(\/|$))./
 
 /** Whether no tool may read this, whatever rules and people say. */
 export function isOwnState(realPath: string, { workspace }: PathContext): boolean {

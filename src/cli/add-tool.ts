@@ -1,0 +1,89 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parse } from 'smol-toml'
+import { loadConfig } from '../config/load.ts'
+import { makeFolders } from '../core/make-folders.ts'
+import { parseTemplate, TemplateError } from '../providers/custom/template.ts'
+import { type CommandContext, textOption, UsageError } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+import { loadOptions } from './open-runtime.ts'
+
+/** Writes a custom tool to the end of the user's configuration. Comments and order of the file stay as they are. */
+export function addTool(context: CommandContext, name: string): number {
+  const { values, output, environment } = context
+  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  const command = textOption(values, 'command')
+  if (command === undefined)
+    throw new UsageError('Which command?', `kogu tools add ${name} --command 'wc -l {file}' --param file`)
+  const parameters = readParameters(values.param)
+  checkTemplate(command, new Set(parameters.map(parameter => parameter.name)))
+  const risk = textOption(values, 'risk') ?? 'high'
+  if (risk !== 'low' && risk !== 'high') throw new UsageError(`--risk takes low or high, not '${risk}'.`)
+  if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
+    throw new UsageError(`'${name}' is not a tool name: letters, digits, - and _, beginning with a letter.`)
+  if (Object.hasOwn(loadConfig(loadOptions(context)).config.tools.custom, name))
+    throw new UsageError(`There is a custom tool '${name}' already.`)
+  const block = toToml(name, {
+    command,
+    risk,
+    description: textOption(values, 'description') ?? command,
+    parameters,
+  })
+  const file = join(environment.directories.config, 'config.toml')
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  // Read back before it is written: a block that breaks the file would stop every later command.
+  parse(`${before}\n${block}`)
+  makeFolders(dirname(file))
+  appendFileSync(file, `${before === '' || before.endsWith('\n') ? '' : '\n'}\n${block}`, { mode: 0o600 })
+  if (output.json) output.object({ ok: true, name, file })
+  else {
+    output.data(block.trimEnd())
+    output.note(`Written to ${file}. Try it: kogu tools test ${name} '{…}'`)
+  }
+  return EXIT.ok
+}
+
+interface Parameter {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+}
+
+/** `title`, `count:integer`, `pattern:string?` (optional). */
+function readParameters(given: unknown): Parameter[] {
+  return (Array.isArray(given) ? given.map(String) : []).map(text => {
+    const [, name, type = 'string', optional] =
+      /^([A-Za-z_]\w*)(?::(string|integer|number|boolean))?(\?)?$/.exec(text) ?? []
+    if (name === undefined)
+      throw new UsageError(`--param takes NAME, NAME:TYPE or NAME:TYPE? (optional), not '${text}'.`)
+    return { name, type, required: optional === undefined }
+  })
+}
+
+function checkTemplate(command: string, parameters: ReadonlySet<string>): void {
+  try {
+    parseTemplate(command, parameters)
+  } catch (error) {
+    if (error instanceof TemplateError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+function toToml(
+  name: string,
+  tool: { command: string; description: string; risk: string; parameters: readonly Parameter[] },
+): string {
+  const head = [
+    `[tools.custom.${name}]`,
+    `description = ${JSON.stringify(tool.description)}`,
+    `command = ${JSON.stringify(tool.command)}`,
+    `risk_level = "${tool.risk}"`,
+  ]
+  const parameters = tool.parameters.flatMap(({ name: parameter, type, required }) => [
+    '',
+    `[tools.custom.${name}.parameters.${parameter}]`,
+    `type = "${type}"`,
+    `required = ${required}`,
+  ])
+  return `${[...head, ...parameters].join('\n')}\n`
+}

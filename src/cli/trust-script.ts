@@ -1,0 +1,32 @@
+import { join, relative } from 'node:path'
+import { findScripts } from '../providers/script/find-scripts.ts'
+import { placesFor } from '../store/places.ts'
+import { openScriptTrust } from '../store/script-trust.ts'
+import { type CommandContext, UsageError } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+import { loadForCommand } from './open-runtime.ts'
+
+/** Lets a script of the workspace be used as it is now. A change of it holds it back again. */
+export async function trustScript(context: CommandContext, name: string): Promise<number> {
+  const { environment, output } = context
+  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  const { root } = loadForCommand(context).workspace
+  const { scripts } = findScripts(
+    join(placesFor(root, environment.directories.state).state, 'scripts'),
+    process.execPath,
+  )
+  const script = scripts.find(each => each.name === name)
+  if (script === undefined) {
+    output.problem(`There is no script '${name}' in .kogu/scripts that declares itself.`)
+    if (output.json)
+      output.object({ ok: false, error: { code: 'not_found', message: 'No such script.', hint: null } })
+    return EXIT.notFound
+  }
+  await openScriptTrust(environment.directories.state, root).trust(script)
+  if (output.json) output.object({ ok: true, name, sha256: script.sha256 })
+  else
+    output.note(
+      `${relative(root, script.path)} can be used as it is now (sha256 ${script.sha256.slice(0, 12)}).`,
+    )
+  return EXIT.ok
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RuntimeOptions } from './compose.ts'
+import { ConfigError } from './config/config-error.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { joinKey } from './config/positions.ts'
+import { localProvider, PRIORITY } from './core/provider.ts'
+import type { Registry } from './core/registry.ts'
+import type { AnyTool } from './core/tool.ts'
+import type { Places } from './store/places.ts'
+import { openScriptTrust } from './store/script-trust.ts'
+
+// The providers that the configuration and the workspace ask for, beside the builtin one. Each is loaded only where there
+// is something for it to offer.
+
+export async function addConfiguredProviders(
+  registry: Registry,
+  { loaded, environment }: RuntimeOptions,
+  places: Places,
+): Promise<void> {
+  const custom = await customTools(loaded)
+  if (custom.length > 0) await registry.add(localProvider('custom', 'Custom tools', PRIORITY.custom, custom))
+  const scripts = join(places.state, 'scripts')
+  if (places.inWorkspace && existsSync(scripts)) {
+    const { createScriptProvider } = await import('./providers/script/script-provider.ts')
+    const trust = openScriptTrust(environment.directories.state, loaded.workspace.root)
+    await registry.add(
+      createScriptProvider({ folders: [scripts], node: process.execPath, isTrusted: trust.isTrusted }),
+    )
+  }
+}
+
+/** Commands of the configuration as tools; a template that cannot be used stops everything, with its line and column. */
+async function customTools({ config, contributions }: LoadedConfig): Promise<AnyTool[]> {
+  if (Object.keys(config.tools.custom).length === 0) return []
+  const { loadCustomTools } = await import('./providers/custom/load-custom-tools.ts')
+  return loadCustomTools(config.tools.custom, (name, message, offset = 0) => {
+    const path = ['tools', 'custom', name, 'command']
+    const source = contributions.get(joinKey(path))?.[0]?.source
+    const place = source?.place(path, 'value') ?? { file: 'configuration' }
+    const { position } = place
+    // The value begins with its quote.
+    const at =
+      position === undefined ? {} : { position: { ...position, column: position.column + 1 + offset } }
+    throw new ConfigError(`Custom tool '${name}': ${message}`, { ...place, ...at })
+  })
+}

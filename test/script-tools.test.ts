@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+
+let machine: Sandboxed
+beforeEach(() => {
+  machine = createSandboxed()
+})
+afterEach(() => machine.remove())
+
+const COUNT = `#!/usr/bin/env python3
+# kogu tool
+# description = "Count the characters of a text"
+# risk = "low"
+# [parameters.text]
+# description = "The text"
+# [parameters.times]
+# type = "integer"
+# default = 1
+import sys, json
+given = json.load(sys.stdin)
+print(json.dumps({"characters": len(given["text"]) * given["times"]}))
+`
+
+function script(name: string, text: string): void {
+  mkdirSync(join(machine.workspace, '.kogu', 'scripts'), { recursive: true })
+  writeFileSync(join(machine.workspace, '.kogu', 'scripts', name), text)
+}
+
+describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspace', () => {
+  test('are held until somebody trusts them, and held again when they change', () => {
+    script('count.py', COUNT)
+    const call = () => machine.json(['call', 'count', '{"text":"héllo","times":2}', '--yes-once'])
+    expect(call().error).toMatchObject({
+      code: 'unknown_tool',
+      hint: expect.stringContaining('kogu tools trust count'),
+    })
+    expect(machine.run(['tools', 'trust', 'count']).code).toBe(0)
+    expect(call()).toMatchObject({ ok: true, data: { characters: 10 }, tool: 'count' })
+    script('count.py', `${COUNT}print("more")\n`)
+    expect(call().error).toMatchObject({ code: 'unknown_tool' })
+  })
+
+  test('an agent can neither write nor trust one', () => {
+    const written = machine.json([
+      'call',
+      'write_file',
+      JSON.stringify({ path: '.kogu/scripts/x.py', content: COUNT }),
+      '--yes-once',
+    ])
+    expect(written.error).toMatchObject({ code: 'forbidden' })
+    script('count.py', COUNT)
+    expect(machine.run(['tools', 'trust', 'count'], { env: { KOGU_CALL: 'call_x' } }).code).toBe(2)
+  })
+})
+
+test('one that cannot be used is reported and hides no other', () => {
+  script('count.py', COUNT)
+  script('broken.py', '# kogu tool\n# description = 5\n')
+  script('notes.txt', 'no tool')
+  const { stderr } = machine.run(['tools', 'list'])
+  expect(stderr).toContain('broken.py: its declaration is not valid: description')
+  expect(stderr).toContain("'count' is new or has changed")
+  expect(stderr).not.toContain('notes')
+})
