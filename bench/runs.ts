@@ -15,8 +15,8 @@ const touch = toolNamed('touch_thing', {
 
 /** Each run leaves a session grant, which has to end with it. */
 const approver: Approver = {
-  async ask({ judgement }) {
-    return { kind: 'session', user: 'bench', grant: judgement.preview?.grants.at(-1)?.id ?? '' }
+  async ask({ offers }) {
+    return { kind: 'session', user: 'bench', grant: offers.at(-1)?.id ?? '' }
   },
 }
 

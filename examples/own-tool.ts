@@ -27,8 +27,8 @@ const addNote = defineTool({
 
 /** Says yes once to notes, and no to everything else. */
 const approver: Approver = {
-  async ask({ tool, judgement }) {
-    console.log(`asked: ${tool.name}, because of ${judgement.decision.ref?.text}`)
+  async ask({ tool, decision }) {
+    console.log(`asked: ${tool.name}, because of ${decision.ref?.text}`)
     return tool.name === 'add_note'
       ? { kind: 'once', user: 'own-tool' }
       : { kind: 'deny', user: 'own-tool', message: 'only notes may be written' }

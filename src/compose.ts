@@ -18,6 +18,7 @@ import { localProvider, PRIORITY } from './core/provider.ts'
 import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
+import type { Reviewer } from './core/review.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -35,6 +36,7 @@ import { createSandbox, type Sandbox } from './sandbox/walls/sandbox.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
+import { openQuestionsFolder } from './store/questions-folder.ts'
 import { fileTools } from './tools/all.ts'
 import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
@@ -56,6 +58,8 @@ export interface RuntimeOptions {
   readonly environment: Environment
   /** Answers for runs that bring no approver of their own. */
   readonly approver: Approver
+  /** See every call of high risk that was allowed, and can only refuse. */
+  readonly reviewers?: readonly Reviewer[]
 }
 
 export interface Parts {
@@ -160,6 +164,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
         places.audit,
         places.undo,
         places.runs,
+        places.approvals,
         places.locks,
         places.overlays,
         places.background,
@@ -191,7 +196,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 
 /** Everything a call works with. */
 async function createParts(
-  { loaded, environment }: RuntimeOptions,
+  { loaded, environment, reviewers = [] }: RuntimeOptions,
   registry: Registry,
   { places, redactor, processes, undo, sandbox, locks }: Shared,
   commands: CommandParts,
@@ -237,6 +242,9 @@ async function createParts(
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       clock: systemClock,
+      questions: openQuestionsFolder(places.approvals, () => void prepareState(places, workspace.root, '')),
+      questionMs: config.permissions.approval_timeout,
+      reviewers,
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>
@@ -250,7 +258,7 @@ async function createParts(
           signal: call.signal,
         }),
       openProcesses: (context, tool) => openToolProcesses(commands, context, tool),
-      redactText: redactor.text,
+      redactor,
     },
     async close() {
       await registry.close()

@@ -4,15 +4,18 @@ import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose.ts'
 import type { Access } from './core/access.ts'
-import { withTimeout } from './core/approval.ts'
+import { type GivenAnswer, withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
 import type { DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
-import { toToolError } from './core/errors.ts'
+import { endExpired } from './core/end-question.ts'
+import { ToolError, toToolError } from './core/errors.ts'
+import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
 import { isInside } from './core/real-path.ts'
 import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
+import { type Answered, type ShownQuestion, shownQuestion } from './core/stored-question.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -70,6 +73,15 @@ export interface Runtime {
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
+  /** Questions that wait for an answer, without secrets, the oldest first. */
+  listQuestions(): Promise<ShownQuestion[]>
+  /**
+   * Keeps a person's answer to a question, by its id or that of its call. The first answer counts. Undefined when nobody
+   * waits for it any more.
+   */
+  answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
+  /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
+  continueCall(id: string, options?: Pick<CallRequest, 'signal' | 'onProgress'>): Promise<CallResult>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
@@ -95,7 +107,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const { registry, parts } = await compose(options)
   const runs = openRuns(options, registry, parts)
-  const recovered = lazyValue(() => recover(parts))
+  const recovered = lazyValue(async () => {
+    await endExpired(parts.calls)
+    return recover(parts)
+  })
   const isLongRow = createRowCheck()
 
   const toCall = async (request: CallRequest, find = runs.get): Promise<Call> => ({
@@ -142,6 +157,37 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
           if (request.run === undefined) endRun(parts.places, calls[index]?.run.id ?? '')
         })
       }
+    },
+    async listQuestions() {
+      await endExpired(parts.calls)
+      return (await parts.calls.questions.list()).map(stored => shownQuestion(stored, parts.calls.redactor))
+    },
+    async answerQuestion(id, answer) {
+      await endExpired(parts.calls)
+      const answered = await parts.calls.questions.answer(id, answer, parts.calls.clock.now())
+      if (answered?.isFirst === true) recordAnswer(parts.calls, answered.stored.question, answer)
+      return answered
+    },
+    async continueCall(id, { signal, onProgress } = {}) {
+      await recovered()
+      const stored = await parts.calls.questions.find(id)
+      if (stored === undefined) {
+        throw new ToolError('not_found', `No call waits for an answer to ${id}.`, {
+          hint: 'It was answered and has run, or it has expired.',
+        })
+      }
+      const { question, caller, cwd: folder, authority, run } = stored
+      return callTool(parts.calls, {
+        id: question.callId,
+        tool: question.tool.name,
+        input: question.input,
+        caller,
+        run: await runs.resume(question.runId, authority, run),
+        cwd: folder,
+        signal: signal ?? new AbortController().signal,
+        ...(onProgress === undefined ? {} : { onProgress }),
+        continues: stored,
+      })
     },
     recover: recovered,
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),

@@ -134,14 +134,14 @@ function replying({ replies }: Pick<Scenario, 'replies'>, index: number): Approv
   const runs = new Set<string>()
   let next = 0
   return {
-    async ask({ runId, judgement }): Promise<Answer> {
+    async ask({ runId, offers }): Promise<Answer> {
       runs.add(runId)
       if (runs.size > 1) throw new Error('A question of another run.')
       const kind = replies[next++ % replies.length] ?? 'deny'
       for (let turn = 0; turn < index % 5; turn++) await setImmediate()
       if (kind === 'unavailable') return { kind, reason: 'nobody is there' }
       if (kind === 'expired') return { kind }
-      const grant = judgement.preview?.grants.at(-1)?.id
+      const grant = offers.at(-1)?.id
       return kind === 'session' && grant !== undefined
         ? { kind, user, grant }
         : { kind: kind === 'deny' ? kind : 'once', user }

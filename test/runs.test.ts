@@ -19,7 +19,7 @@ function sessionApprover(asked: Question[] = []): Approver {
   return {
     async ask(question) {
       asked.push(question)
-      const offer = question.judgement.preview?.grants.at(-1)
+      const offer = question.offers.at(-1)
       return offer === undefined
         ? { kind: 'once', user: 'kim' }
         : { kind: 'session', user: 'kim', grant: offer.id }
@@ -134,8 +134,8 @@ test('what is granted to an agent for good is for that agent, in this workspace'
   box = await openTestRuntime()
   const { runtime } = box
   const approver: Approver = {
-    async ask({ judgement }) {
-      return { kind: 'permanent', user: 'kim', grant: judgement.preview?.grants.at(-1)?.id ?? '' }
+    async ask({ offers }) {
+      return { kind: 'permanent', user: 'kim', grant: offers.at(-1)?.id ?? '' }
     },
   }
   const by = async (agent: string | undefined, path: string): Promise<string> => {

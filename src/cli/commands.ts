@@ -15,6 +15,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'say what would be decided about a call and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
+  approvals: {
+    summary: 'answer questions that calls have left behind',
+    load: async () => (await import('./commands/approvals.ts')).approvals,
+  },
   changes: {
     summary: 'list what calls changed, with diffs',
     load: async () => (await import('./commands/changes.ts')).changes,

@@ -20,6 +20,7 @@ export const EXIT_OF_ERROR: Readonly<Record<ErrorCode, number>> = {
   forbidden: EXIT.denied,
   denied: EXIT.denied,
   expired: EXIT.denied,
+  stale: EXIT.denied,
   needs_approval: EXIT.needsPerson,
   not_found: EXIT.failed,
   conflict: EXIT.failed,

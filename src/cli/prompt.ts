@@ -1,7 +1,8 @@
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Approver, Question } from '../core/approval.ts'
+import type { Answer, Approver, LiveQuestion, Question } from '../core/approval.ts'
 import { toVisible } from '../core/visible.ts'
+import { describeQuestion } from './describe-question.ts'
 import type { Output } from './output.ts'
 
 export interface TerminalApproverOptions {
@@ -10,6 +11,9 @@ export interface TerminalApproverOptions {
   /** Who is at the terminal, for the record. */
   readonly user: string
 }
+
+/** What is on the screen, with what only this process can do with it. */
+type Asked = Question & LiveQuestion
 
 /** Keys that were typed before the question was there must not answer it. */
 const IGNORE_MS = 400
@@ -21,8 +25,8 @@ const IGNORE_MS = 400
 export function terminalApprover(options: TerminalApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve()
   return {
-    ask(question, signal) {
-      const answer = last.then(() => askOnce(question, signal, options))
+    ask(question, signal, live) {
+      const answer = last.then(() => askOnce({ ...question, ...live }, signal, options))
       last = answer.catch(() => undefined)
       return answer
     },
@@ -30,12 +34,12 @@ export function terminalApprover(options: TerminalApproverOptions): Approver {
 }
 
 async function askOnce(
-  question: Question,
+  question: Asked,
   signal: AbortSignal,
   options: TerminalApproverOptions,
 ): Promise<Answer> {
   const { output, stdin } = options
-  output.note(describeQuestion(question, output))
+  output.note(`${describeQuestion(question, output)}\n${describeChoices(question, output)}`)
   await discardTyped(stdin)
   const lines = createInterface({ input: stdin, output: process.stderr, terminal: stdin.isTTY === true })
   try {
@@ -61,7 +65,7 @@ async function discardTyped(stdin: NodeJS.ReadStream): Promise<void> {
 
 async function readAnswer(
   lines: Interface,
-  question: Question,
+  question: Asked,
   signal: AbortSignal,
   options: TerminalApproverOptions,
 ): Promise<Answer> {
@@ -98,13 +102,9 @@ async function tryIt(tryOut: () => Promise<string>): Promise<string> {
 }
 
 /** An answer, or what to say to a line that is none. */
-function toAnswer(
-  line: string,
-  question: Question,
-  { user, output }: TerminalApproverOptions,
-): Answer | string {
+function toAnswer(line: string, question: Asked, { user, output }: TerminalApproverOptions): Answer | string {
   const [word = '', ...rest] = line.trim().split(/\s+/)
-  const { grants = [] } = question.judgement.preview ?? {}
+  const { offers: grants } = question
   switch (word.toLowerCase()) {
     case '':
       return ''
@@ -135,48 +135,12 @@ function toAnswer(
   }
 }
 
-function isDangerous(question: Question): boolean {
-  return question.judgement.preview?.dangerous === true
+function isDangerous(question: Asked): boolean {
+  return question.isDangerous
 }
 
-const SHOWN_LENGTH = 4096
-
-function describeQuestion(question: Question, output: Output): string {
-  const { tool, judgement, cwd, input } = question
-  const risk = isDangerous(question) ? output.noteStyle('red', 'HIGH') : 'medium'
-  const { effects = [], details } = judgement.preview ?? {}
-  const place = judgement.decision.ref
-  const where = place === null ? '' : ` (${place.source}${place.line === undefined ? '' : `:${place.line}`})`
-  return [
-    '─'.repeat(64),
-    `Approval   ${risk}   ${tool.name}`,
-    ...indent(details ?? subjectOf(input)),
-    ...(question.preview === undefined ? [] : indent(question.preview)),
-    `  in ${toVisible(cwd)}`,
-    ...(effects.length === 0 ? [] : [`  effects: ${effects.join(', ')}`]),
-    ...(judgement.decision.notes ?? []).map(note => `  ${toVisible(note)}`),
-    `  asked by ${place?.id ?? judgement.decision.by}${where}: ${toVisible(judgement.decision.reason)}`,
-    describeChoices(question, output),
-  ].join('\n')
-}
-
-function subjectOf(input: Readonly<Record<string, unknown>>): string {
-  const subject = [input.command, input.path, input.url].find(value => typeof value === 'string')
-  return typeof subject === 'string' ? subject : JSON.stringify(input)
-}
-
-/** Never shortened in the middle: what is not shown is said, and `view` shows all of it. */
-function indent(text: string): string[] {
-  const shown = text.length > SHOWN_LENGTH ? text.slice(0, SHOWN_LENGTH) : text
-  const rest = text.length - shown.length
-  const lines = toVisible(shown)
-    .split('\n')
-    .map(line => `  ${line}`)
-  return rest === 0 ? lines : [...lines, `  … ${rest} more characters: type view`]
-}
-
-function describeChoices(question: Question, output: Output): string {
-  const { grants = [] } = question.judgement.preview ?? {}
+function describeChoices(question: Asked, output: Output): string {
+  const { offers: grants } = question
   const offers = grants.map((offer, index) => `  ${index + 1}  ${toVisible(offer.label)}`)
   const yes = isDangerous(question) ? `approve ${question.tool.name}` : 'once'
   const look = question.tryOut === undefined ? 'view' : 'try (run it on a copy and show what changes) | view'

@@ -1,31 +1,76 @@
-import type { Judgement } from './decision.ts'
-import type { AnyTool } from './tool.ts'
+import type { Access } from './access.ts'
+import type { Decision } from './decision.ts'
+import type { Risk } from './tool.ts'
 
-export interface Question {
+/** A call as whoever decides about it sees it. Plain data: it can be stored, sent and shown anywhere. */
+export interface CallSummary {
   readonly callId: string
   readonly runId: string
-  readonly tool: AnyTool
+  /** Ids of the runs above and of this one, the outermost first. */
+  readonly runPath: readonly string[]
+  readonly agent?: string
+  readonly tool: { readonly name: string; readonly title: string; readonly fingerprint: string }
   readonly input: Readonly<Record<string, unknown>>
   readonly cwd: string
-  readonly judgement: Judgement
+  readonly risk: Risk
+  /** What was judged, with command lines expanded. */
+  readonly access: readonly Access[]
+  /** What a command does, by name. */
+  readonly effects: readonly string[]
+  /** What decided that somebody is asked. */
+  readonly decision: Decision
+  /** Plain sentences, the strictest first. */
+  readonly reasons: readonly string[]
+  /** Hard to undo: a plain "once" is not enough of an answer. */
+  readonly isDangerous: boolean
+  /** The exact command, …, when the input itself does not show it well enough. */
+  readonly details?: string
   /** The difference it would make, as far as the tool can tell. */
   readonly preview?: string
-  /** Does it without any effect and says what it would change. */
-  readonly tryOut?: () => Promise<string>
 }
+
+export interface Question extends CallSummary {
+  readonly id: string
+  /** What the answer decides about. */
+  readonly subject: QuestionSubject
+  /** What can be remembered, from the narrowest to the widest. */
+  readonly offers: readonly { readonly id: string; readonly label: string }[]
+  /** Over everything that was judged. A call whose digest is another one by now is not covered by the answer. */
+  readonly digest: string
+  /** In milliseconds since 1970. */
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export type QuestionSubject =
+  /** Whether the call may run. */
+  | { readonly kind: 'call' }
+  /** Whether changes that a command has already made on its layer are kept. */
+  | { readonly kind: 'changes'; readonly layer: string; readonly digest: string; readonly summary: string }
 
 export type Answer =
   | { kind: 'once'; user: string }
   | { kind: 'session' | 'permanent'; user: string; grant: string }
   | { kind: 'deny' | 'deny-permanently'; user: string; message?: string }
+  /** The answer comes later: the question is stored, and the call can be continued or repeated then. */
+  | { kind: 'pending' }
   /** Nobody answered in time. Recorded as expired, never as a person's no. */
   | { kind: 'expired' }
   /** There is nobody to ask. */
   | { kind: 'unavailable'; reason: string }
 
+/** An answer of a person, a client or a quorum. */
+export type GivenAnswer = Extract<Answer, { user: string }>
+
 /** A person, a client or a quorum that answers when the rules say ask. */
 export interface Approver {
-  ask(question: Question, signal: AbortSignal): Promise<Answer>
+  ask(question: Question, signal: AbortSignal, live: LiveQuestion): Promise<Answer>
+}
+
+/** What only an approver in the same process can do with a question. */
+export interface LiveQuestion {
+  /** Does it without any effect and says what it would change. */
+  tryOut?(): Promise<string>
 }
 
 /** For doors without a person: every question is refused, and the message says how to allow the call. */
@@ -33,10 +78,13 @@ export function noApprover(reason: string): Approver {
   return { ask: async () => ({ kind: 'unavailable', reason }) }
 }
 
+/** For doors whose person answers later, from somewhere else. */
+export const laterApprover: Approver = { ask: async () => ({ kind: 'pending' }) }
+
 /** A question that nobody answers in time has expired: it is neither a yes nor a person's no. */
 export function withTimeout(approver: Approver, timeoutMs: number): Approver {
   return {
-    async ask(question, signal) {
+    async ask(question, signal, live) {
       const late = new AbortController()
       const expired = Promise.withResolvers<Answer>()
       const timer = setTimeout(() => {
@@ -45,7 +93,7 @@ export function withTimeout(approver: Approver, timeoutMs: number): Approver {
       }, timeoutMs)
       try {
         return await Promise.race([
-          approver.ask(question, AbortSignal.any([signal, late.signal])),
+          approver.ask(question, AbortSignal.any([signal, late.signal]), live),
           expired.promise,
         ])
       } finally {

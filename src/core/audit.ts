@@ -1,4 +1,5 @@
 import type { Access } from './access.ts'
+import type { Answer } from './approval.ts'
 import type { Decision, Mode } from './decision.ts'
 import type { Effect } from './effects.ts'
 import type { ErrorCode } from './errors.ts'
@@ -7,6 +8,8 @@ import type { Label, Risk } from './tool.ts'
 /** What is recorded. The log adds sequence number, time, previous hash and hash (store/audit). */
 export type AuditEvent =
   | CallStarted
+  | ApprovalRequested
+  | ApprovalAnswered
   | CallFinished
   /** Changes of authority and state: grants, trust, undo, configuration, repairs of the log itself. */
   | { type: 'note'; action: string; details: Record<string, unknown> }
@@ -22,6 +25,29 @@ export interface CallStarted {
   caller: string
   agent?: string
   cwd: string
+}
+
+/** Between the start and the end of a call. */
+export interface ApprovalRequested {
+  type: 'approval-requested'
+  call: string
+  run: string
+  question: string
+  tool: string
+  /** Over everything that was judged. */
+  digest: string
+  expiresAt: number
+}
+
+export interface ApprovalAnswered {
+  type: 'approval-answered'
+  call: string
+  run: string
+  question: string
+  answer: Answer['kind']
+  user?: string
+  /** What is remembered, in words. */
+  grant?: string
 }
 
 export interface CallFinished {

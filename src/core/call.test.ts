@@ -219,7 +219,12 @@ describe('a decision', () => {
     const approver = onceApprover('kim')
     const result = await callTool(runtime, testCall('echo', { text: 'x' }, { approver }))
     expect(result).toMatchObject({ ok: true, decision: { outcome: 'allow', by: 'user' } })
-    expect(events[1]).toMatchObject({ decision: { by: 'user' } })
+    expect(events).toMatchObject([
+      { type: 'call-started' },
+      { type: 'approval-requested', question: expect.any(String) },
+      { type: 'approval-answered', answer: 'once', user: 'kim' },
+      { type: 'call-finished', decision: { by: 'user' } },
+    ])
   })
 
   test('that nobody answers in time is expired, not denied by a person', async () => {

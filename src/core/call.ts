@@ -9,19 +9,22 @@ import type { Files } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
 import { LIMITS } from './limits.ts'
-import { obtainApproval } from './obtain-approval.ts'
+import { obtainApproval, Pending } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
 import type { ToolProcesses } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
+import type { Redactor } from './redact.ts'
 import type { Entry, Registry } from './registry.ts'
+import { type Reviewer, reviewCall } from './review.ts'
 import type { Run } from './run.ts'
 import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
+import type { QuestionStore, StoredQuestion } from './stored-question.ts'
 import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
 // The only way in. A call goes through these steps in this order, and every outcome is recorded:
-// started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → before hooks
-// → run → after hooks → finished. A failed tool is a value; only this file turns throws into results.
+// started → registry → validate → enabled → judge (hard limits, rules, grants, mode, flow) → approver → reviewers
+// → before hooks → run → after hooks → finished. A failed tool is a value; only this file turns throws into results.
 
 export interface Call {
   readonly id: string
@@ -34,6 +37,8 @@ export interface Call {
   readonly cwd: string
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
+  /** The question that this call asked earlier, when it goes on now. */
+  readonly continues?: StoredQuestion
   /**
    * Called when everything has been decided, right before the tool runs: whoever makes an effect durable claims it here.
    * When it throws, nothing runs.
@@ -50,6 +55,8 @@ export interface CallResult {
   data: unknown
   images?: ToolOutput['images']
   error: { code: ErrorCode; message: string; hint: string | null } | null
+  /** The question that waits for an answer, when the call does. */
+  question?: string
   decision: Decision
   risk: Risk
   effects: readonly Effect[]
@@ -69,12 +76,16 @@ export interface CallRuntime {
   readonly audit: AuditLog
   readonly undoLimits: UndoLimits
   readonly clock: Clock
+  readonly questions: QuestionStore
+  /** How long a question waits. */
+  readonly questionMs: number
+  readonly reviewers: readonly Reviewer[]
   isEnabled(entry: Entry): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
   /** Processes for one call: only what was judged for it, behind walls. */
   openProcesses(context: ProcessContext, tool: string): ToolProcesses
-  redactText(text: string): string
+  readonly redactor: Redactor
 }
 
 export interface CallFiles {
@@ -107,15 +118,20 @@ export interface Progress {
 export async function callTool(runtime: CallRuntime, call: Call): Promise<CallResult> {
   const progress: Progress = { effects: [], runMs: 0, waitMs: 0 }
   try {
-    recordStarted(runtime, call)
+    if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
     // What cannot be recorded does not run.
     return toResult(runtime, call, progress, unrecorded('nothing was run', error))
   }
-  const refusal = countCall(call.run, runtime.clock)
+  // A call that goes on was counted when it was made.
+  const refusal = call.continues === undefined ? countCall(call.run, runtime.clock) : undefined
   const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
   const result = toResult(runtime, call, progress, failure)
+  // It has not ended.
+  if (failure instanceof Pending && failure.asker === call.id) return result
   try {
+    // Whatever became of the call, nobody waits for an answer any more.
+    if (call.continues !== undefined) await runtime.questions.end(call.continues.question.id)
     recordFinished(runtime, call, progress, result)
   } catch (error) {
     const problem = unrecorded('the call did run, but its end is not recorded', error)
@@ -152,7 +168,12 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
 
 async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
   const prepared = await prepare(runtime, call, progress)
-  await obtainApproval(runtime, call, prepared, progress, signal => tryOut(runtime, call, prepared, signal))
+  await obtainApproval(runtime, call, prepared, progress, {
+    ...(prepared.request.tool.tryOut === undefined
+      ? {}
+      : { tryOut: () => tryOut(runtime, call, prepared, call.signal) }),
+  })
+  await reviewCall(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.before) {
     const answer = await hook(prepared.request, prepared.judgement)
     if (answer !== undefined) {
@@ -344,6 +365,7 @@ function toResult(
     data: output?.data ?? null,
     ...(output?.images === undefined ? {} : { images: output.images }),
     error,
+    ...(failure instanceof Pending ? { question: failure.question } : {}),
     decision: progress.decision ?? {
       outcome: 'deny',
       by: 'validation',
@@ -362,7 +384,7 @@ function toResult(
 function toErrorField(runtime: CallRuntime, error: ToolError): NonNullable<CallResult['error']> {
   return {
     code: error.code,
-    message: runtime.redactText(error.message),
-    hint: error.hint === undefined ? null : runtime.redactText(error.hint),
+    message: runtime.redactor.text(error.message),
+    hint: error.hint === undefined ? null : runtime.redactor.text(error.hint),
   }
 }

@@ -1,5 +1,5 @@
 import type { Access } from './access.ts'
-import type { Answer } from './approval.ts'
+import type { GivenAnswer } from './approval.ts'
 import type { Permit } from './permit.ts'
 import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
@@ -98,5 +98,5 @@ export interface GrantOffer {
 export interface PermissionEngine {
   judge(request: JudgeRequest): Judgement | Promise<Judgement>
   /** Keeps what a person answered (session and permanent grants, permanent denials) and says what was decided. */
-  settle(request: JudgeRequest, judgement: Judgement, answer: Answer): Decision | Promise<Decision>
+  settle(request: JudgeRequest, judgement: Judgement, answer: GivenAnswer): Decision | Promise<Decision>
 }

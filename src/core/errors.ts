@@ -10,6 +10,7 @@ const ERROR_CODES = [
   'denied',
   'needs_approval',
   'expired',
+  'stale',
   'not_found',
   'conflict',
   'timeout',

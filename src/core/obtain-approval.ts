@@ -1,5 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Answer, GivenAnswer, LiveQuestion, Question } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
+import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
+import { describeChanges, type MadeQuestion, makeQuestion } from './question.ts'
+import { runStateOf, type StoredQuestion } from './stored-question.ts'
+
+/** The call waits for an answer that comes later; it has not ended. */
+export class Pending extends ToolError {
+  readonly question: string
+  /** The call that asked. Another one that is the same has ended without having run. */
+  readonly asker: string
+
+  constructor({ id, callId }: Pick<Question, 'id' | 'callId'>, reason: string) {
+    super('needs_approval', `${reason} The question ${id} waits for an answer.`)
+    this.question = id
+    this.asker = callId
+  }
+}
 
 /** Ends with a decision that allows the call, or throws. */
 export async function obtainApproval(
@@ -7,11 +25,14 @@ export async function obtainApproval(
   call: Call,
   prepared: Prepared,
   progress: Progress,
-  tryOut: (signal: AbortSignal) => Promise<string>,
+  live: LiveQuestion,
 ): Promise<void> {
   const { request, judgement } = prepared
   const { decision } = judgement
-  if (decision.outcome === 'allow') return
+  if (decision.outcome === 'allow') {
+    if (call.continues !== undefined) await claim(runtime, call, call.continues)
+    return
+  }
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
       hint: judgement.hard
@@ -19,20 +40,12 @@ export async function obtainApproval(
         : `Decided by ${decision.ref?.id ?? decision.by}; see: kogu explain ${request.tool.name}`,
     })
   }
-  const started = runtime.clock.elapsed()
-  const question = {
-    callId: call.id,
-    runId: call.run.id,
-    tool: request.tool,
-    input: request.input,
-    cwd: judgement.cwd,
-    judgement,
-    ...previewOf(runtime, call, prepared),
-    ...(request.tool.tryOut === undefined ? {} : { tryOut: () => tryOut(call.signal) }),
+  const made = await makeQuestion(runtime, call, prepared)
+  const answer = (await storedAnswer(runtime, call, made)) ?? (await ask(runtime, call, made, progress, live))
+  if (answer.kind === 'pending') {
+    await runtime.questions.save(toStored(call, prepared, made))
+    throw new Pending(made.question, decision.reason)
   }
-  const answer = await call.run.approver.ask(question, call.signal)
-  progress.waitMs += runtime.clock.elapsed() - started
-  if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled before anybody answered.')
   if (answer.kind === 'unavailable') {
     throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
       hint: `Allow it once with --yes-once, or with a rule; see: kogu explain ${request.tool.name}`,
@@ -43,27 +56,106 @@ export async function obtainApproval(
     throw new ToolError('expired', 'Nobody answered in time, so the call was not run.')
   }
   progress.decision = await runtime.permissions.settle(request, judgement, answer)
-  if (answer.kind === 'session' || answer.kind === 'permanent' || answer.kind === 'deny-permanently') {
-    const label =
-      'grant' in answer ? judgement.preview?.grants.find(offer => offer.id === answer.grant)?.label : null
-    const details = { call: call.id, answer: answer.kind, grant: label ?? null, user: answer.user }
-    runtime.audit.record({ type: 'note', action: 'answer-remembered', details })
-  }
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
 }
 
-/** A preview that fails is no reason not to ask: the person sees the input itself. */
-function previewOf(runtime: CallRuntime, call: Call, { request }: Prepared): { preview?: string } {
-  try {
-    const { receipts } = call.run
-    const preview = request.tool.preview?.(request.input, {
-      cwd: call.cwd,
-      workspace: runtime.workspace,
-      receipts,
+async function ask(
+  runtime: CallRuntime,
+  call: Call,
+  { question }: MadeQuestion,
+  progress: Progress,
+  live: LiveQuestion,
+): Promise<Answer> {
+  const { id, digest, tool, expiresAt } = question
+  const about = { call: call.id, run: call.run.id, question: id }
+  runtime.audit.record({ type: 'approval-requested', ...about, tool: tool.name, digest, expiresAt })
+  const started = runtime.clock.elapsed()
+  const answer = await call.run.approver.ask(question, call.signal, live)
+  progress.waitMs += runtime.clock.elapsed() - started
+  if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled before anybody answered.')
+  if (answer.kind !== 'pending') recordAnswer(runtime, question, answer)
+  return answer
+}
+
+/** Put on record by whoever receives the answer, in whatever process. */
+export function recordAnswer(
+  { audit }: Pick<CallRuntime, 'audit'>,
+  { id, callId, runId, offers }: Question,
+  answer: Answer,
+): void {
+  const label = 'grant' in answer ? offers.find(offer => offer.id === answer.grant)?.label : undefined
+  audit.record({
+    type: 'approval-answered',
+    call: callId,
+    run: runId,
+    question: id,
+    answer: answer.kind,
+    ...('user' in answer ? { user: answer.user } : {}),
+    ...(label === undefined ? {} : { grant: label }),
+  })
+}
+
+/**
+ * The answer that was given meanwhile, to this call or to an earlier one of the same run that was the same. It counts
+ * once, and only for what was judged when the question was asked.
+ */
+async function storedAnswer(
+  runtime: CallRuntime,
+  call: Call,
+  { question, judged }: MadeQuestion,
+): Promise<GivenAnswer | undefined> {
+  const stored = call.continues ?? (await findSame(runtime, question))
+  if (stored === undefined) return undefined
+  const { id, digest, expiresAt } = stored.question
+  if (runtime.clock.now() >= expiresAt) {
+    await endQuestion(runtime, stored, 'expired', call)
+    if (call.continues === undefined) return undefined
+    throw new ToolError('expired', `The question ${id} has expired, so the call was not run.`)
+  }
+  if (digest !== question.digest) {
+    await endQuestion(runtime, stored, 'stale', call)
+    // Asked anew: whoever repeats a call wants it as things are now.
+    if (call.continues === undefined) return undefined
+    const changed = describeChanges(stored.judged, judged)
+    throw new ToolError('stale', `Since the question ${id} was asked, this has changed: ${changed}.`, {
+      hint: 'Nothing was run. Make the call again to ask about it as it is now.',
     })
-    return preview === undefined ? {} : { preview }
-  } catch {
-    // For example a file that cannot be read; the call itself will say so.
-    return {}
+  }
+  if (stored.answer === undefined) throw new Pending(stored.question, question.decision.reason)
+  await claim(runtime, call, stored)
+  return stored.answer
+}
+
+/** Of all that want to use an answer, in whatever process, one goes on. */
+async function claim(runtime: CallRuntime, call: Call, stored: StoredQuestion): Promise<void> {
+  if (await endQuestion(runtime, stored, 'used', call)) return
+  throw new ToolError('conflict', `The question ${stored.question.id} was settled by another call.`)
+}
+
+/** The same call of the same run: a client that cannot continue a call simply repeats it. */
+async function findSame(
+  { questions }: CallRuntime,
+  { runId, tool, input, cwd }: Question,
+): Promise<StoredQuestion | undefined> {
+  const all = await questions.list()
+  return all.find(
+    ({ question: other }) =>
+      other.subject.kind === 'call' &&
+      other.runId === runId &&
+      other.tool.name === tool.name &&
+      other.cwd === cwd &&
+      isDeepStrictEqual(other.input, input),
+  )
+}
+
+function toStored(call: Call, { request }: Prepared, { question, judged }: MadeQuestion): StoredQuestion {
+  return {
+    question,
+    judged,
+    caller: call.caller,
+    cwd: call.cwd,
+    authority: call.run.authority,
+    run: runStateOf(call.run, new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))),
+    unrecorded: request.tool.unrecorded ?? [],
   }
 }

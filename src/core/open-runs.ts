@@ -4,6 +4,7 @@ import { type Authority, type AuthorityWish, agentWish, narrow } from './authori
 import { ToolError } from './errors.ts'
 import { absolutePath, isInside, realPathOf } from './real-path.ts'
 import { createRun, type Run, type RunOptions } from './run.ts'
+import { type RunState, restoreRun } from './stored-question.ts'
 
 export interface OpenRunOptions {
   /** A named run is resumed where an earlier process left it. Defaults to a new run that ends with this process. */
@@ -101,6 +102,13 @@ export function createOpenRuns(parts: OpenRunsParts) {
     /** The same for a question about it: nothing is opened. */
     async look(id: string): Promise<Run> {
       return find(id) ?? parts.load(id, await toOptions({}))
+    },
+    /** The run of a call that goes on, with no more authority than it had. */
+    async resume(id: string, authority: Authority, state: RunState): Promise<Run> {
+      const known = find(id)
+      if (known !== undefined) return known
+      const options = { authority: narrow(parts.authority, authority), approver }
+      return restoreRun(await parts.load(id, options), state)
     },
     /** A run for one call. */
     single: (): Run => createRun(`run_${randomUUID()}`, { authority: parts.authority, approver }),

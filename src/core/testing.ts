@@ -7,8 +7,10 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Judgement, PermissionEngine } from './decision.ts'
 import type { Hooks } from './hooks.ts'
 import { localProvider } from './provider.ts'
+import { createRedactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { createRun } from './run.ts'
+import type { QuestionStore, StoredQuestion } from './stored-question.ts'
 import { type AnyTool, defineTool } from './tool.ts'
 
 // For tests of the pipeline: a runtime whose parts are small and visible.
@@ -44,6 +46,7 @@ export async function createTestRuntime(options: {
   decide?: () => Judgement['decision']
   hooks?: Partial<Hooks>
   clock?: Clock
+  reviewers?: CallRuntime['reviewers']
   audit?: Partial<AuditLog>
 }): Promise<TestRuntime> {
   const events: AuditEvent[] = []
@@ -65,11 +68,14 @@ export async function createTestRuntime(options: {
       ...options.audit,
     },
     clock: options.clock ?? systemClock,
+    questions: memoryQuestions(),
+    questionMs: 60_000,
+    reviewers: options.reviewers ?? [],
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
     isEnabled: ({ tool }) => tool.name !== 'switched_off',
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     openProcesses: () => ({ run: () => Promise.reject(new Error('no processes in this test')) }),
-    redactText: text => text.replaceAll('hunter2', '‹secret›'),
+    redactor: createRedactor({ values: ['hunter2'] }),
   }
   return { runtime, events }
 }
@@ -125,6 +131,27 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
         reason: `answered ${answer.kind}`,
       }
     },
+  }
+}
+
+function memoryQuestions(): QuestionStore {
+  const all = new Map<string, StoredQuestion>()
+  const find = (id: string) => [...all.values()].find(({ question: q }) => q.id === id || q.callId === id)
+  return {
+    save: async stored => {
+      all.set(stored.question.id, stored)
+    },
+    list: async () => [...all.values()],
+    find: async id => find(id),
+    answer: async (id, answer, at) => {
+      const stored = find(id)
+      if (stored === undefined) return undefined
+      if (stored.answer !== undefined) return { stored, isFirst: false }
+      const answered = { ...stored, answer: { ...answer, at } }
+      all.set(stored.question.id, answered)
+      return { stored: answered, isFirst: true }
+    },
+    end: async id => all.delete(id),
   }
 }
 

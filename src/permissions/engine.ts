@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import { GIT_READ } from '../core/access.ts'
-import type { Answer } from '../core/approval.ts'
+import type { GivenAnswer } from '../core/approval.ts'
 import type {
   Decision,
   GrantOffer,
@@ -277,7 +277,7 @@ function offerId(specs: readonly GrantSpec[]): string {
   return hash('sha256', JSON.stringify(specs)).slice(0, 12)
 }
 
-function answerToDecision(judgement: Judgement, answer: Answer): Decision {
+function answerToDecision(judgement: Judgement, answer: GivenAnswer): Decision {
   switch (answer.kind) {
     case 'once':
     case 'session':
@@ -300,16 +300,13 @@ function answerToDecision(judgement: Judgement, answer: Answer): Decision {
         user: answer.user,
       }
     }
-    case 'expired':
-    case 'unavailable':
-      return { ...judgement.decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered.' }
   }
 }
 
 function toGrants(
   call: IdentifiedCall,
   judgement: Judgement,
-  answer: Answer,
+  answer: GivenAnswer,
   options: EngineOptions,
 ): Grant[] {
   if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
@@ -333,7 +330,7 @@ function toGrants(
 }
 
 /** A refusal is remembered as narrowly as possible; a yes is one of the offers. */
-function specsOf(call: IdentifiedCall, judgement: Judgement, answer: Answer): readonly GrantSpec[] {
+function specsOf(call: IdentifiedCall, judgement: Judgement, answer: GivenAnswer): readonly GrantSpec[] {
   if (!('grant' in answer)) return [exactGrant(call)]
   const offer = judgement.preview?.grants.find(candidate => candidate.id === answer.grant)
   if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')

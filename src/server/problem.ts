@@ -53,6 +53,7 @@ const OF_TOOL_ERROR: Readonly<Record<ErrorCode, { status: number; code: string }
   denied: { status: 403, code: 'tool_permission_denied' },
   needs_approval: { status: 202, code: 'needs_approval' },
   expired: { status: 409, code: 'expired' },
+  stale: { status: 409, code: 'stale' },
   conflict: { status: 409, code: 'conflict' },
   timeout: { status: 504, code: 'tool_execution_failed' },
   cancelled: { status: 499, code: 'tool_execution_failed' },

@@ -12,6 +12,8 @@ export interface Places {
   readonly undo: string
   readonly locks: string
   readonly runs: string
+  /** Questions that wait for an answer. */
+  readonly approvals: string
   readonly output: string
   /** Layers on which commands run. */
   readonly overlays: string
@@ -38,6 +40,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     undo: join(state, 'undo'),
     locks: join(state, 'locks'),
     runs: join(state, 'runs'),
+    approvals: join(state, 'approvals'),
     output: join(state, 'output'),
     overlays: join(state, 'overlays'),
     temporary: join(state, 'tmp'),

@@ -22,8 +22,8 @@ const once = (): Answer => ({ kind: 'once', user: 'kim' })
 /** The offer of this number, from the narrowest on. */
 const always =
   (offer: number) =>
-  ({ judgement }: Question): Answer => {
-    const grant = judgement.preview?.grants[offer]?.id
+  ({ offers }: Question): Answer => {
+    const grant = offers[offer]?.id
     return grant === undefined ? { kind: 'deny', user: 'kim' } : { kind: 'permanent', user: 'kim', grant }
   }
 
@@ -138,7 +138,7 @@ describe.skipIf(noSandbox !== '')(`values and options${noSandbox}`, () => {
     }
     answer = always(1)
     const { asked } = await call("git fetch --upload-pack='touch x' origin")
-    expect(asked[0]?.judgement.preview?.grants).toHaveLength(1)
+    expect(asked[0]?.offers).toHaveLength(1)
   })
 
   test('a variable is shown with its value, and an answer holds for that value', async () => {
@@ -155,7 +155,7 @@ describe.skipIf(noSandbox !== '')(`values and options${noSandbox}`, () => {
   test('neither values nor input are in what is recorded', async () => {
     const { asked } = await call('cat', { stdin: 'hunter2-input', env: { TOKEN: 'hunter2-value' } })
     expect(asked[0]?.preview).toContain('hunter2-input')
-    expect(JSON.stringify(asked[0]?.judgement.access)).not.toContain('hunter2')
+    expect(JSON.stringify(asked[0]?.access)).not.toContain('hunter2')
     const explained = await box.runtime.explain({
       tool: 'run_command',
       input: { command: 'cat', stdin: 'hunter2-input', env: { TOKEN: 'hunter2-value' } },

@@ -87,9 +87,10 @@ async function list(context: CommandContext, places: Places): Promise<number> {
   return EXIT.ok
 }
 
-/** A call is listed by its end. Of the notes, those on undo, trust and grants; the log's own book-keeping is not. */
+/** A call is listed by its end, with the answers it got. The log's own book-keeping is not. */
 function isListed({ event }: StoredEvent): boolean {
-  return event.type === 'call-finished' || (event.type === 'note' && !event.action.startsWith('segment-'))
+  if (event.type === 'note') return !event.action.startsWith('segment-')
+  return event.type === 'call-finished' || event.type === 'approval-answered'
 }
 
 function toRow({ at, event }: StoredEvent, output: Output): string[] {
@@ -97,6 +98,9 @@ function toRow({ at, event }: StoredEvent, output: Output): string[] {
   if (event.type === 'note')
     return [time, 'note', event.action, '', '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
   if (event.type === 'call-started') return [time, 'started', oneLine(event.tool), '', '', event.call]
+  if (event.type === 'approval-requested') return [time, 'asked', oneLine(event.tool), '', '', event.call]
+  if (event.type === 'approval-answered')
+    return [time, 'answered', event.answer, '', oneLine(event.user ?? ''), event.call]
   return [
     time,
     outcomeWord(event, output),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Approver, noApprover, onceApprover } from '../../core/approval.ts'
+import { type Approver, laterApprover, noApprover, onceApprover } from '../../core/approval.ts'
 import type { CallResult } from '../../core/call.ts'
 import type { Decision } from '../../core/decision.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
@@ -20,6 +20,7 @@ Call one tool through the whole pipeline: validated, decided, run, recorded.
   printf '%s\\n' '{"tool":"read_file","input":{"path":"a.txt"}}' | kogu call --batch
 
   kogu call TOOL [JSON | -]     - reads the JSON from standard input
+  kogu call --continue ID       go on with a call whose question was answered; the id of the question or the call
   kogu call --batch             one {"tool", "input", "cwd"?} per line; one JSON result per line, in order, as one run
 
 Options
@@ -34,6 +35,7 @@ See also: kogu explain, kogu tools list
 `,
   options: {
     batch: { type: 'boolean' },
+    continue: { type: 'string' },
     mode: { type: 'string' },
     'yes-once': { type: 'boolean' },
     run: { type: 'string' },
@@ -44,6 +46,12 @@ See also: kogu explain, kogu tools list
     if (flag(context.values, 'batch')) {
       if (tool !== undefined) throw new UsageError('--batch takes the tools from standard input.')
       return runBatch(context)
+    }
+    const continued = textOption(context.values, 'continue')
+    if (continued !== undefined) {
+      if (tool !== undefined)
+        throw new UsageError('--continue takes the tool and its input from the question.')
+      return goOn(context, continued)
     }
     if (tool === undefined) throw new UsageError('Which tool?', 'See: kogu tools list')
     let input: unknown
@@ -71,6 +79,17 @@ See also: kogu explain, kogu tools list
       await runtime.close()
     }
   },
+}
+
+async function goOn(context: CommandContext, id: string): Promise<number> {
+  const runtime = await openRuntime(context, await approverFor(context))
+  try {
+    const result = await runtime.continueCall(id, { signal: context.signal })
+    print(result, context)
+    return result.error === null ? EXIT.ok : EXIT_OF_ERROR[result.error.code]
+  } finally {
+    await runtime.close()
+  }
 }
 
 async function runBatch(context: CommandContext): Promise<number> {
@@ -101,7 +120,7 @@ async function runBatch(context: CommandContext): Promise<number> {
   }
 }
 
-/** Who answers: --yes-once, a person at this terminal, or nobody. */
+/** Who answers: --yes-once, a person at this terminal, or somebody later. */
 async function approverFor(context: CommandContext): Promise<Approver> {
   const { environment, values, stdin, output } = context
   if (environment.insideCall !== undefined) {
@@ -111,7 +130,7 @@ async function approverFor(context: CommandContext): Promise<Approver> {
   if (flag(values, 'yes-once')) return onceApprover('--yes-once')
   const interactive = stdin.isTTY === true && process.stderr.isTTY === true
   if (!interactive || flag(values, 'no-input') || flag(values, 'batch')) {
-    return noApprover('there is no terminal to ask on')
+    return laterApprover
   }
   const { terminalApprover } = await import('../prompt.ts')
   return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })
@@ -129,8 +148,14 @@ function print(result: CallResult, context: CommandContext): void {
   } else if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
   if (result.error !== null) {
     output.problem(`${output.noteStyle('red', `${result.error.code}:`)} ${toVisible(result.error.message)}`)
-    if (result.error.hint !== null) output.problem(toVisible(result.error.hint))
+    const hint = result.error.hint ?? howToApprove(result)
+    if (hint !== null) output.problem(toVisible(hint))
   }
+}
+
+function howToApprove({ question, tool }: CallResult): string | null {
+  if (question === undefined) return null
+  return `Answer with: kogu approvals approve ${question}, then: kogu call --continue ${question}. Or allow it with --yes-once or a rule; see: kogu explain ${tool}`
 }
 
 /** In the shape of every other result, although there is nothing to call a tool with. */
@@ -153,8 +178,8 @@ function unreadableInput(tool: string, { code, message, hint }: ToolError) {
 
 /** The contract of `--json`. */
 function toJson(result: CallResult): Record<string, unknown> {
-  const { ok, call, tool, text, data, images, error, decision, risk, effects, label, durationMs, waitMs } =
-    result
+  const { ok, call, tool, text, data, images, error, question } = result
+  const { decision, risk, effects, label, durationMs, waitMs } = result
   return {
     ok,
     tool,
@@ -162,6 +187,7 @@ function toJson(result: CallResult): Record<string, unknown> {
     data,
     ...(images === undefined ? {} : { images }),
     error,
+    ...(question === undefined ? {} : { question }),
     decision,
     risk,
     effects,

@@ -1,0 +1,164 @@
+import type { GivenAnswer } from '../../core/approval.ts'
+import type { ShownQuestion } from '../../core/stored-question.ts'
+import { toVisible } from '../../core/visible.ts'
+import type { Runtime } from '../../runtime.ts'
+import {
+  type Command,
+  type CommandContext,
+  countOption,
+  textOption,
+  UsageError,
+  unknownVerb,
+} from '../command.ts'
+import { describeQuestion } from '../describe-question.ts'
+import { EXIT } from '../exit-codes.ts'
+import { matchId } from '../match-id.ts'
+import { openRuntime } from '../open-runtime.ts'
+import { table } from '../output.ts'
+
+export const approvals: Command = {
+  help: `
+Answer questions that calls have left behind, because nobody was there when they were asked.
+
+  kogu approvals list
+  kogu approvals show q-4f9c21aa
+  kogu approvals approve q-4f9c21aa                 this one call, once
+  kogu approvals approve q-4f9c21aa --session 1     the first offer, for the rest of the run
+  kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
+  kogu approvals deny q-4f9c21aa --message 'use the staging database'
+
+After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
+The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
+A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call.
+`,
+  options: {
+    session: { type: 'string' },
+    always: { type: 'string' },
+    message: { type: 'string' },
+  },
+  async run(context) {
+    const [verb = 'list', id, ...extra] = context.positionals
+    if (extra.length > 0) throw new UsageError('Too many arguments.')
+    if (!['list', 'show', 'approve', 'deny'].includes(verb)) {
+      throw unknownVerb('approvals', verb, ['list', 'show', 'approve', 'deny'])
+    }
+    const runtime = await openRuntime(context)
+    try {
+      const questions = await runtime.listQuestions()
+      if (verb === 'list') return list(context, questions)
+      const question = findQuestion(questions, id)
+      if (question === undefined) {
+        context.output.problem(`No question ${id} waits. It was answered and has ended, or it has expired.`)
+        return EXIT.notFound
+      }
+      if (verb === 'show') return show(context, question)
+      return await answer(context, runtime, question, verb)
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function findQuestion(
+  questions: readonly ShownQuestion[],
+  id: string | undefined,
+): ShownQuestion | undefined {
+  if (id === undefined) throw new UsageError('Which question?', 'See: kogu approvals list')
+  const whole = matchId(
+    id,
+    'question',
+    questions.flatMap(each => [each.id, each.callId]),
+  )
+  return questions.find(each => each.id === whole || each.callId === whole)
+}
+
+function list({ output }: CommandContext, questions: readonly ShownQuestion[]): number {
+  if (output.json) output.object(questions)
+  else if (questions.length === 0) output.note('No question waits for an answer.')
+  else
+    output.data(
+      table([
+        ['QUESTION', 'TOOL', 'RUN', 'UNTIL', 'ANSWER', 'ABOUT'],
+        ...questions.map(question => [
+          question.id,
+          question.tool.name,
+          question.runId.slice(0, 12),
+          new Date(question.expiresAt).toISOString().slice(11, 19),
+          question.answer?.kind ?? 'none yet',
+          oneLine(question.reasons[0] ?? ''),
+        ]),
+      ]),
+    )
+  return EXIT.ok
+}
+
+function show({ output }: CommandContext, question: ShownQuestion): number {
+  if (output.json) output.object(question)
+  else
+    output.data(
+      [
+        describeQuestion(question, output),
+        `  input: ${toVisible(JSON.stringify(question.input))}`,
+        ...question.offers.map(({ label }, index) => `  offer ${index + 1}: ${toVisible(label)}`),
+        question.answer === null
+          ? `Answer: kogu approvals approve ${question.id}, or: kogu approvals deny ${question.id}`
+          : `Answered: ${question.answer.kind} by ${toVisible(question.answer.user)}`,
+      ].join('\n'),
+    )
+  return EXIT.ok
+}
+
+async function answer(
+  context: CommandContext,
+  runtime: Runtime,
+  question: ShownQuestion,
+  verb: string,
+): Promise<number> {
+  const { environment, output } = context
+  if (environment.insideCall !== undefined) {
+    // Otherwise a command that an agent runs could approve what the agent may not do.
+    throw new UsageError('Not from inside a Kogu call: only a person approves.')
+  }
+  const given = verb === 'deny' ? denial(context) : approval(context, question)
+  const answered = await runtime.answerQuestion(question.id, given)
+  if (answered === undefined) {
+    output.problem(`The question ${question.id} has ended meanwhile.`)
+    return EXIT.notFound
+  }
+  const { kind, user } = answered.stored.answer ?? given
+  if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
+  else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toVisible(user)}.`)
+  else
+    output.note(
+      verb === 'deny' ? 'Denied.' : `Approved. Repeat the call, or: kogu call --continue ${question.id}`,
+    )
+  return EXIT.ok
+}
+
+function denial(context: CommandContext): GivenAnswer {
+  const message = textOption(context.values, 'message')
+  return { kind: 'deny', user: userOf(context), ...(message === undefined ? {} : { message }) }
+}
+
+function approval(context: CommandContext, question: ShownQuestion): GivenAnswer {
+  const user = userOf(context)
+  const session = countOption(context.values, 'session')
+  const always = countOption(context.values, 'always')
+  if (session !== undefined && always !== undefined) throw new UsageError('Either --session or --always.')
+  const number = session ?? always
+  if (number === undefined) return { kind: 'once', user }
+  const offer = question.offers[number - 1]
+  if (offer === undefined) {
+    const most = question.offers.length
+    throw new UsageError(most === 0 ? 'Nothing can be remembered of this.' : `There are only ${most} offers.`)
+  }
+  return { kind: session === undefined ? 'permanent' : 'session', user, grant: offer.id }
+}
+
+function userOf({ environment }: CommandContext): string {
+  return environment.variables.USER ?? 'terminal'
+}
+
+function oneLine(text: string): string {
+  return toVisible(text).replaceAll('\n', ' ').slice(0, 80)
+}

@@ -1,0 +1,46 @@
+import type { Call, CallRuntime } from './call.ts'
+import type { StoredQuestion } from './stored-question.ts'
+
+/**
+ * Ends a question, and with it the call that asked, unless that call is the one that goes on. False when somebody else
+ * was faster.
+ */
+export async function endQuestion(
+  runtime: Pick<CallRuntime, 'questions' | 'audit'>,
+  { question }: StoredQuestion,
+  how: 'used' | 'expired' | 'stale',
+  by?: Call,
+): Promise<boolean> {
+  if (!(await runtime.questions.end(question.id))) return false
+  if (by?.id === question.callId) return true
+  const { callId, runId, tool, access, decision, risk } = question
+  const message = {
+    used: `Its answer was used by ${by?.id}, the same call made again.`,
+    expired: 'Nobody answered in time.',
+    stale: `It was made again by ${by?.id} when what was judged had changed.`,
+  }[how]
+  runtime.audit.record({
+    type: 'call-finished',
+    call: callId,
+    run: runId,
+    tool: tool.name,
+    fingerprint: tool.fingerprint,
+    access,
+    ok: false,
+    error: { code: how === 'used' ? 'needs_approval' : how, message },
+    decision: how === 'expired' ? { ...decision, outcome: 'deny', by: 'timeout' } : decision,
+    risk,
+    effects: [],
+    runMs: 0,
+    waitMs: 0,
+  })
+  return true
+}
+
+/** Ends the questions whose time is over. */
+export async function endExpired(runtime: Pick<CallRuntime, 'questions' | 'audit' | 'clock'>): Promise<void> {
+  const now = runtime.clock.now()
+  for (const stored of await runtime.questions.list()) {
+    if (now >= stored.question.expiresAt) await endQuestion(runtime, stored, 'expired')
+  }
+}

@@ -1,0 +1,108 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { CallSummary, Question } from './approval.ts'
+import type { Call, CallRuntime, Prepared } from './call.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { fileState } from './file-state.ts'
+import { lineage } from './run.ts'
+import { changedPieces, type Judged } from './stored-question.ts'
+
+export interface MadeQuestion {
+  readonly question: Question
+  readonly judged: Judged
+}
+
+/** The question about a call, with a digest over everything that its judgement rests on. */
+export async function makeQuestion(
+  runtime: Pick<CallRuntime, 'workspace' | 'clock' | 'questionMs'>,
+  call: Call,
+  prepared: Prepared,
+): Promise<MadeQuestion> {
+  const summary = summarizeCall(runtime, call, prepared)
+  const judged = await judgedPieces(summary, prepared, call)
+  const createdAt = runtime.clock.now()
+  const question: Question = {
+    ...summary,
+    id: `q-${randomBytes(4).toString('hex')}`,
+    subject: { kind: 'call' },
+    offers: (prepared.judgement.preview?.grants ?? []).map(({ id, label }) => ({ id, label })),
+    digest: digestOf(judged),
+    createdAt,
+    expiresAt: createdAt + runtime.questionMs,
+  }
+  return { question, judged }
+}
+
+export function summarizeCall(
+  { workspace }: Pick<CallRuntime, 'workspace'>,
+  call: Call,
+  { entry, request, judgement }: Prepared,
+): CallSummary {
+  const { agent } = call.run.authority
+  const { effects = [], dangerous = false, details } = judgement.preview ?? {}
+  return {
+    callId: call.id,
+    runId: call.run.id,
+    runPath: [...lineage(call.run)].map(run => run.id).reverse(),
+    ...(agent === undefined ? {} : { agent }),
+    tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
+    input: request.input,
+    cwd: judgement.cwd,
+    risk: judgement.risk,
+    access: judgement.access,
+    effects,
+    decision: judgement.decision,
+    reasons: judgement.reasons,
+    isDangerous: dangerous,
+    ...(details === undefined ? {} : { details }),
+    ...previewOf(workspace, call, request),
+  }
+}
+
+/** Why an answer to the one question is none to the other, as the rest of a sentence. */
+export function describeChanges(before: Judged, now: Judged): string {
+  const changed = changedPieces(before, now)
+  const named = changed.slice(0, 5).join(', ')
+  return changed.length > 5 ? `${named} and ${changed.length - 5} more` : named
+}
+
+/** A preview that fails is no reason not to ask: the person sees the input itself. */
+function previewOf(workspace: string, call: Call, request: Prepared['request']): { preview?: string } {
+  try {
+    const { receipts } = call.run
+    const preview = request.tool.preview?.(request.input, { cwd: call.cwd, workspace, receipts })
+    return preview === undefined ? {} : { preview }
+  } catch {
+    // For example a file that cannot be read; the call itself will say so.
+    return {}
+  }
+}
+
+/** More files than this are not looked at one by one: such a call names folders. */
+const MOST_FILES = 1000
+
+async function judgedPieces(summary: CallSummary, { judgement }: Prepared, { run }: Call): Promise<Judged> {
+  const { by, ref, notes } = summary.decision
+  const files = summary.access.flatMap(access => ('path' in access ? [access.path] : []))
+  const states = await Promise.all(
+    [...new Set(files)]
+      .slice(0, MOST_FILES)
+      .map(async path => [`the file ${path}`, await fileState(path)] as const),
+  )
+  return {
+    'the tool': digest([summary.tool.name, summary.tool.fingerprint]),
+    'the input': digest([summary.input, summary.cwd]),
+    'what the run may do': digest(run.authority),
+    'what it would touch': digest([summary.access, summary.effects, judgement.permit.writeScope]),
+    'the rule that asks': digest([by, ref?.id ?? null, ref?.text ?? null, notes ?? []]),
+    'what it would change': digest(summary.preview ?? null),
+    ...Object.fromEntries(states),
+  }
+}
+
+function digestOf(judged: Judged): string {
+  return digest(judged)
+}
+
+function digest(value: unknown): string {
+  return hash('sha256', canonicalJson(value) ?? '').slice(0, 32)
+}

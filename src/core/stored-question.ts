@@ -1,0 +1,94 @@
+import type { GivenAnswer, Question } from './approval.ts'
+import type { Authority } from './authority.ts'
+import type { Redactor } from './redact.ts'
+import type { PartialView, Run } from './run.ts'
+import type { Label } from './tool.ts'
+
+/** A question that outlives the process in which it was asked. Holds the exact input: never shown as it is. */
+export interface StoredQuestion {
+  readonly question: Question
+  /** What the digest was made of, piece by piece, to say what has changed. */
+  readonly judged: Judged
+  /** What the call was made with, to make it again. */
+  readonly caller: string
+  readonly cwd: string
+  readonly authority: Authority
+  /** What the judgement took from the run, which may be gone with its process. */
+  readonly run: RunState
+  /** Parameters of the tool whose values are not to be shown. */
+  readonly unrecorded: readonly string[]
+  readonly answer?: GivenAnswer & { readonly at: number }
+}
+
+export interface RunState {
+  readonly receipts: readonly (readonly [string, string])[]
+  readonly partialViews: readonly (readonly [string, PartialView])[]
+  readonly labels: readonly Label[]
+  readonly cwd?: string
+  readonly variables: readonly (readonly [string, string])[]
+}
+
+/** What of a run matters to a call that touches these paths. */
+export function runStateOf(run: Run, paths: ReadonlySet<string>): RunState {
+  return {
+    receipts: [...run.receipts.entries()].filter(([path]) => paths.has(path)),
+    partialViews: [...run.partialViews].filter(([path]) => paths.has(path)),
+    labels: run.labels,
+    ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
+    variables: [...run.variables],
+  }
+}
+
+/** Gives a run that was opened anew what it had. */
+export function restoreRun(run: Run, state: RunState): Run {
+  for (const [path, sha256] of state.receipts) run.receipts.set(path, sha256)
+  for (const [path, view] of state.partialViews) run.partialViews.set(path, view)
+  for (const [name, value] of state.variables) run.variables.set(name, value)
+  run.labels.push(...state.labels.slice(run.labels.length))
+  if (state.cwd !== undefined) run.cwd = state.cwd
+  return run
+}
+
+/** Piece → digest. The names of the pieces are words for people. */
+export type Judged = Readonly<Record<string, string>>
+
+/** What is stored after an answer; `isFirst`: this very answer, and not an earlier one. */
+export interface Answered {
+  readonly stored: StoredQuestion
+  readonly isFirst: boolean
+}
+
+/** A question as it may be shown. */
+export interface ShownQuestion extends Question {
+  readonly answer: NonNullable<StoredQuestion['answer']> | null
+}
+
+export function shownQuestion(
+  { question, unrecorded, answer }: StoredQuestion,
+  redactor: Redactor,
+): ShownQuestion {
+  const input = Object.entries(question.input).map(([key, value]) => [
+    key,
+    unrecorded.includes(key) ? '‹not shown›' : value,
+  ])
+  return { ...redactor.value({ ...question, input: Object.fromEntries(input) }), answer: answer ?? null }
+}
+
+/** Where questions wait. */
+export interface QuestionStore {
+  save(stored: StoredQuestion): Promise<void>
+  /** All that have not ended, the oldest first. */
+  list(): Promise<StoredQuestion[]>
+  /** By its own id or by that of its call. */
+  find(id: string): Promise<StoredQuestion | undefined>
+  /** Keeps the first answer. Undefined when there is no such question any more. */
+  answer(id: string, answer: GivenAnswer, at: number): Promise<Answered | undefined>
+  /** Ends a question. Of several that end the same one, in whatever process, only one gets true. */
+  end(id: string): Promise<boolean>
+}
+
+/** The pieces that are not the same, for a sentence. */
+export function changedPieces(before: Judged, now: Judged): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)])
+  return [...names].filter(name => before[name] !== now[name]).sort()
+}
