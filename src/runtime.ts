@@ -45,6 +45,7 @@ export interface CallRequest {
   /** Defaults to a new one. Whoever makes a call durable gives its own, so that it is known again after a crash. */
   readonly id?: string
   readonly beforeRun?: Call['beforeRun']
+  readonly afterRun?: Call['afterRun']
 }
 
 export interface Explanation {
@@ -123,6 +124,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     signal: request.signal ?? new AbortController().signal,
     ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
     ...(request.beforeRun === undefined ? {} : { beforeRun: request.beforeRun }),
+    ...(request.afterRun === undefined ? {} : { afterRun: request.afterRun }),
   })
 
   return {

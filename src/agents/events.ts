@@ -1,11 +1,10 @@
 import type { CallResult } from '../core/call.ts'
-import type { StopReason } from './loop-state.ts'
 import type { Usage } from './model.ts'
 
 /** What happens in a run, as it happens. Each becomes one row of `run_events` and one line of `--ndjson`. */
 export type RunEvent =
   | { type: 'run.started'; model: string; task: string; resumed: boolean }
-  | { type: 'run.finished'; status: string; stopReason: StopReason; error?: string }
+  | { type: 'run.finished'; status: string; stopReason: string; error?: string }
   | { type: 'run.paused'; reason: string }
   | { type: 'step.started'; turn: number }
   | { type: 'step.retry'; reason: string; attempt: number; waitMs: number }

@@ -21,6 +21,8 @@ export interface LoopState {
   readonly turn: number
   /** What the model asked for and nobody has answered yet. */
   readonly pending: readonly ToolUseBlock[]
+  /** Results of pending calls whose turn waits for a person's answer about another call. */
+  readonly answered: readonly Outcome[]
   readonly usage: Usage
   /** Null as soon as one request had an unknown price. */
   readonly costUsd: number | null
@@ -63,6 +65,7 @@ export function startState(task: string): LoopState {
     messages: [userText(task)],
     turn: 0,
     pending: [],
+    answered: [],
     usage: NO_USAGE,
     costUsd: 0,
     calls: 0,
@@ -79,7 +82,7 @@ export function afterAnswer(
   response: ModelResponse,
   model: Pick<Model, 'price'>,
 ): LoopState {
-  const message: Message = { role: 'assistant', content: response.content }
+  const message: Message = { role: 'assistant', content: withFreshIds(response.content, state) }
   const cost = costOf(response.usage, model.price)
   const pending = toolUsesOf(message)
   const goesOn =
@@ -95,6 +98,19 @@ export function afterAnswer(
     pending: goesOn ? pending : [],
     ending: goesOn ? null : { stopReason, text: textOf(message), ...cutShort(response.stopReason) },
   }
+}
+
+/** Some servers number the calls of each answer from nought; a result must belong to one call of the whole run. */
+function withFreshIds(
+  content: ModelResponse['content'],
+  { messages, turn }: LoopState,
+): ModelResponse['content'] {
+  const used = new Set(messages.flatMap(toolUsesOf).map(use => use.id))
+  return content.map((block, index) =>
+    block.type === 'tool_use' && used.has(block.id)
+      ? { ...block, id: `${block.id}_${turn + 1}_${index}` }
+      : block,
+  )
 }
 
 function cutShort(reason: ModelResponse['stopReason']): { error?: string } {
@@ -126,6 +142,7 @@ export function afterCalls(state: LoopState, outcomes: readonly Outcome[]): Loop
     ...state,
     messages: [...state.messages, { role: 'user', content }],
     pending: [],
+    answered: [],
     calls: state.calls + outcomes.length,
     recent: recent.slice(-REMEMBERED),
   }
@@ -147,7 +164,12 @@ export function withMessages(state: LoopState, texts: readonly string[]): LoopSt
 }
 
 export function end(state: LoopState, stopReason: StopReason, error: string): LoopState {
-  return { ...state, pending: [], ending: { stopReason, text: lastWords(state.messages), error } }
+  return {
+    ...state,
+    pending: [],
+    answered: [],
+    ending: { stopReason, text: lastWords(state.messages), error },
+  }
 }
 
 function lastWords(messages: readonly Message[]): string {

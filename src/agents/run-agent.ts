@@ -30,6 +30,7 @@ export interface AgentCall {
   readonly signal: AbortSignal
   readonly id?: string
   readonly beforeRun?: Call['beforeRun']
+  readonly afterRun?: Call['afterRun']
 }
 
 export interface RunAgentOptions {
@@ -109,13 +110,13 @@ function createLoopContext(run: Run, options: RunAgentOptions): LoopContext {
   }
 }
 
-interface CallParts {
+export interface CallParts {
   readonly runtime: AgentRuntime
   readonly run: Run
   readonly signal: AbortSignal
   emit(event: RunEvent): void
   /** For durable calls: a lasting id and a claim. */
-  readonly durable?: (use: ToolUseBlock) => Pick<AgentCall, 'id' | 'beforeRun'>
+  readonly durable?: (use: ToolUseBlock) => Pick<AgentCall, 'id' | 'beforeRun' | 'afterRun'>
 }
 
 /** The calls of one turn through the pipeline, with an event before and after each. */

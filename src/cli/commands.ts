@@ -11,6 +11,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'call one tool, or a batch of them, through the whole pipeline',
     load: async () => (await import('./commands/call.ts')).call,
   },
+  run: {
+    summary: 'give a model a task and let it work with the tools',
+    load: async () => (await import('./commands/run.ts')).run,
+  },
   explain: {
     summary: 'say what would be decided about a call and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,

@@ -5,8 +5,13 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   config: 3,
+  /** No key, or the vendor refuses it. */
+  credentials: 4,
+  /** A vendor or the network, after all retries. */
+  unreachable: 5,
   denied: 6,
   needsPerson: 7,
+  limit: 8,
   notFound: 9,
   interrupted: 130,
   terminated: 143,

@@ -44,6 +44,8 @@ export interface Call {
    * When it throws, nothing runs.
    */
   readonly beforeRun?: (prepared: Prepared) => Promise<void>
+  /** Called with the outcome as soon as it is recorded, before other calls of the same turn have ended. */
+  readonly afterRun?: (result: CallResult) => Promise<void>
 }
 
 export interface CallResult {
@@ -137,6 +139,7 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     const problem = unrecorded('the call did run, but its end is not recorded', error)
     return { ...result, ok: false, error: toErrorField(runtime, problem) }
   }
+  await call.afterRun?.(result)
   return result
 }
 

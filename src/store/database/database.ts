@@ -17,6 +17,8 @@ export interface Queries {
 export interface Database extends Queries {
   /** All or nothing. Not repeated by itself: `work` may have done other things meanwhile. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  /** The same for work that does nothing else and can be done twice: repeated when the connection is lost. */
+  repeatable<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /** A connection of one's own, for advisory locks and notifications. */
   connect(): Promise<pg.Client>
   readonly pool: pg.Pool
@@ -39,20 +41,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Database = {
     pool,
     query: (text, values) => retry(() => runQuery(pool, text, values), server),
-    async transaction(work) {
-      const client = await retry(() => pool.connect(), server)
-      try {
-        await client.query('BEGIN')
-        const result = await work({ query: (text, values) => runQuery(client, text, values) })
-        await client.query('COMMIT')
-        client.release()
-        return result
-      } catch (error) {
-        // Closing the connection ends the transaction, also where it can no longer be told so.
-        client.release(true)
-        throw error
-      }
-    },
+    transaction: async work => inTransaction(await retry(() => pool.connect(), server), work),
+    repeatable: work => retry(async () => inTransaction(await pool.connect(), work), server),
     async connect() {
       return retry(async () => {
         const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
@@ -71,6 +61,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return database
   } catch (error) {
     await database.close()
+    throw error
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
+  try {
+    await client.query('BEGIN')
+    const result = await work({ query: (text, values) => runQuery(client, text, values) })
+    await client.query('COMMIT')
+    client.release()
+    return result
+  } catch (error) {
+    // Closing the connection ends the transaction, also where it can no longer be told so.
+    client.release(true)
     throw error
   }
 }

@@ -16,6 +16,8 @@ CREATE TABLE workflow_runs (
   spec JSONB NOT NULL DEFAULT '{}',
   -- The number of the next turn; each is one workflow of the engine under the id run:tN.
   turn INTEGER NOT NULL DEFAULT 1,
+  -- Whoever works on it. Only the owner may claim an effect or write down a state.
+  executor TEXT,
   -- What a person wants of a running run: pause or stop.
   requested VARCHAR(10) CHECK (requested IN ('pause', 'stop')),
   created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
@@ -101,6 +103,8 @@ CREATE TABLE claims (
   tool_name VARCHAR(100) NOT NULL,
   digest TEXT NOT NULL,
   executor TEXT NOT NULL,
+  -- Tells a claim that was repeated after a lost connection from somebody else's.
+  token UUID NOT NULL,
   claimed_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
   result JSONB,
   finished_at TIMESTAMPTZ
@@ -162,6 +166,7 @@ CREATE TABLE run_messages (
   id UUID PRIMARY KEY,
   workflow_run_id UUID NOT NULL REFERENCES workflow_runs(id) ON DELETE CASCADE,
   content TEXT NOT NULL,
+  sequence BIGSERIAL,
   created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
   taken_at TIMESTAMPTZ
 );

@@ -1,0 +1,207 @@
+import { hash } from 'node:crypto'
+import type { CallResult } from '../core/call.ts'
+import { ToolError } from '../core/errors.ts'
+import { spendMoney } from '../core/run.ts'
+import {
+  afterAsking,
+  askModel,
+  checkBefore,
+  describeModelError,
+  type LoopContext,
+  makeCalls,
+  withTime,
+} from './loop.ts'
+import { afterCalls, end, type LoopState, type Outcome, withMessages } from './loop-state.ts'
+import type { ToolUseBlock } from './messages.ts'
+import { costOf, ModelError, type Usage } from './model.ts'
+import { type AgentCall, type CallParts, callAndTell } from './run-agent.ts'
+
+// One turn of a run that survives its process: the request to the model is one step, the calls it asks for are the next.
+// Each step reads the state, works, and writes the state down in one transaction; a step that is done again finds out from
+// the state that it was done. Between the decision and the effect of a call stands its claim.
+
+export interface TurnStore {
+  load(): Promise<LoopState>
+  /** Throws LostRun when another executor has taken the run over. */
+  save(state: LoopState, with_: SavedWith): Promise<void>
+  /** False: it was claimed before, or the run is not ours any longer. */
+  claim(claim: { call: string; tool: string; digest: string }): Promise<boolean>
+  finish(call: string, result: CallResult): Promise<void>
+  /** Claims of these calls, with their results as far as there are any. */
+  claims(calls: readonly string[]): Promise<ReadonlyMap<string, { result: CallResult | null }>>
+  /** What the person has said since. */
+  messages(): Promise<readonly { id: string; content: string }[]>
+}
+
+/** What is written down together with a state. */
+export interface SavedWith {
+  readonly taken?: readonly string[]
+  readonly usage?: { readonly usage: Usage; readonly costUsd: number | null; readonly ms: number }
+  readonly calls?: readonly { id: string; input: unknown; result: CallResult; ambiguous: boolean }[]
+}
+
+/** Another executor has taken this run over. Whoever gets this stops at once and writes nothing. */
+export class LostRun extends Error {
+  override name = 'LostRun'
+  override message = 'Another process has taken over this run.'
+}
+
+export interface TurnContext extends Omit<LoopContext, 'callTools'> {
+  readonly run: string
+  readonly store: TurnStore
+  readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
+  /** Whether a question about this call waits for somebody. */
+  isWaiting(call: string): boolean
+}
+
+/** Runs a named step; the engine keeps what it returns. */
+export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>
+
+export async function takeDurableTurn(context: TurnContext, step: Step): Promise<void> {
+  const { calls } = await step('answer', () => answerStep(context))
+  if (calls) await step('calls', () => callsStep(context))
+}
+
+async function answerStep(context: TurnContext): Promise<{ calls: boolean }> {
+  const { store, model, signal } = context
+  const started = performance.now()
+  const state = await store.load()
+  if (state.pending.length > 0) return { calls: true }
+  const said = await store.messages()
+  if (state.ending !== null && said.length === 0) return { calls: false }
+  const asked = withMessages(
+    state,
+    said.map(({ content }) => content),
+  )
+  for (const { content } of said) context.emit({ type: 'message.received', text: content })
+  const loop = toLoopContext(context)
+  const stopped = checkBefore(asked, loop)
+  const next: Answered = stopped === undefined ? await ask(asked, loop) : { state: stopped }
+  // A request that was given up for a pause has not happened.
+  if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false }
+  const costUsd = next.usage === undefined ? null : costOf(next.usage.usage, model.price)
+  if (costUsd !== null) spendMoney(context.calls.run, costUsd)
+  const usage = next.usage === undefined ? {} : { usage: { ...next.usage, costUsd } }
+  await store.save(withTime(next.state, started, 0), { taken: said.map(({ id }) => id), ...usage })
+  return { calls: next.state.pending.length > 0 }
+}
+
+interface Answered {
+  readonly state: LoopState
+  readonly usage?: { usage: Usage; ms: number }
+}
+
+async function ask(state: LoopState, context: LoopContext): Promise<Answered> {
+  const started = performance.now()
+  try {
+    const asked = await askModel(state, context)
+    const usage = { usage: asked.response.usage, ms: Math.round(performance.now() - started) }
+    return { state: afterAsking(state, asked, context), usage }
+  } catch (error) {
+    if (context.signal.aborted) return { state: end(state, 'cancelled', 'It was stopped.') }
+    if (error instanceof ModelError) return { state: end(state, 'error', describeModelError(error)) }
+    throw error
+  }
+}
+
+async function callsStep(context: TurnContext): Promise<void> {
+  const { store, run } = context
+  const started = performance.now()
+  const state = await store.load()
+  if (state.pending.length === 0) return
+  const idOf = (use: ToolUseBlock): string => callId(run, state.turn, state.pending.indexOf(use))
+  const known = new Map<string, Outcome & { waitMs: number }>(
+    state.answered.map(outcome => [outcome.use.id, { ...outcome, waitMs: 0 }]),
+  )
+  const executed: { id: string; input: unknown; result: CallResult; ambiguous: boolean }[] = []
+  const claims = await store.claims(state.pending.map(idOf))
+  for (const use of state.pending) {
+    const claim = claims.get(idOf(use))
+    if (claim === undefined || known.has(use.id)) continue
+    // A claim without a result: interrupted in between. Whether it had its effect is for a person to find out.
+    const result = claim.result ?? ambiguousResult(idOf(use), use)
+    if (claim.result === null) context.emit({ type: 'call.ambiguous', call: use.id, tool: use.name })
+    known.set(use.id, { use, result, waitMs: 0 })
+    executed.push({ id: idOf(use), input: use.input, result, ambiguous: claim.result === null })
+  }
+  const open = { ...state, pending: state.pending.filter(use => !known.has(use.id)) }
+  const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use)
+  const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
+  const outcomes = await makeCalls(open, {
+    ...context,
+    callTools: async uses => {
+      const results = await callAndTell(uses, parts)
+      results.forEach((result, index) => {
+        const use = uses[index]
+        if (use !== undefined && !context.isWaiting(result.call))
+          executed.push({ id: result.call, input: use.input, result, ambiguous: false })
+      })
+      return results
+    },
+  })
+  const waiting = new Set(open.pending.filter(use => context.isWaiting(idOf(use))).map(use => use.id))
+  for (const outcome of outcomes) if (!waiting.has(outcome.use.id)) known.set(outcome.use.id, outcome)
+  const all = state.pending.flatMap(use => known.get(use.id) ?? [])
+  const waitedMs = all.reduce((sum, outcome) => sum + outcome.waitMs, 0)
+  const answered = all.map(({ use, result }): Outcome => ({ use, result: shorten(result) }))
+  const next = waiting.size > 0 ? { ...state, answered } : afterCalls(state, all)
+  await store.save(withTime(next, started, waitedMs), { calls: executed })
+}
+
+function shorten({ ok, text, error, images }: Outcome['result']): Outcome['result'] {
+  return { ok, text, error, ...(images === undefined ? {} : { images }) }
+}
+
+/** The same in every process that comes to this call. */
+function callId(run: string, turn: number, index: number): string {
+  return `call_${run}.${turn}.${index + 1}`
+}
+
+function claimed(
+  store: TurnStore,
+  call: string,
+  use: ToolUseBlock,
+): Pick<AgentCall, 'id' | 'beforeRun' | 'afterRun'> {
+  const held = { claim: false }
+  return {
+    id: call,
+    async beforeRun({ judgement, entry }) {
+      // Reading twice does no harm; everything else is claimed.
+      if (judgement.risk === 'low' || held.claim) return
+      const digest = hash('sha256', JSON.stringify([entry.tool.name, use.input]))
+      held.claim = await store.claim({ call, tool: entry.tool.name, digest })
+      if (!held.claim)
+        throw new ToolError('conflict', 'Another process has taken over this run; nothing was done.')
+    },
+    async afterRun(result) {
+      if (held.claim) await store.finish(call, result)
+    },
+  }
+}
+
+function ambiguousResult(call: string, use: ToolUseBlock): CallResult {
+  const message = `Kogu was interrupted while this call ran. It may or may not have had its effect, and it was not repeated.`
+  return {
+    ok: false,
+    call,
+    tool: use.name,
+    text: message,
+    data: null,
+    error: { code: 'failed', message, hint: 'Look at what is there before you do anything about it.' },
+    decision: {
+      outcome: 'allow',
+      by: 'validation',
+      ref: null,
+      reason: 'It was claimed before the interruption.',
+    },
+    risk: 'high',
+    effects: [],
+    label: null,
+    durationMs: 0,
+    waitMs: 0,
+  }
+}
+
+function toLoopContext(context: TurnContext): LoopContext {
+  return { ...context, callTools: () => Promise.reject(new Error('Calls are a step of their own.')) }
+}

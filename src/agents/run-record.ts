@@ -1,0 +1,44 @@
+import type { AuthorityWish } from '../core/authority.ts'
+import type { RunLimits } from './limits.ts'
+
+// What is kept of a run. Plain data: the store writes it down, doors show it.
+
+/** What was asked for. It never changes, so that a run that goes on is the same run. */
+export interface RunSpec {
+  readonly task: string
+  /** As `--model` takes it. */
+  readonly model: string
+  /** The panel or agent that it runs as. */
+  readonly agent?: string
+  readonly agentId?: string
+  readonly system?: string
+  readonly authority: AuthorityWish
+  readonly limits: RunLimits
+  readonly temperature?: number
+  readonly maxTokens?: number
+  readonly orchestration: 'none' | 'automatic' | 'approval'
+}
+
+export type RunStatus = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+
+export interface RunRecord {
+  readonly id: string
+  /** Of the agent's part in it. */
+  readonly execution: string
+  readonly workspace: string
+  readonly status: RunStatus
+  /** Why it stands still or ended. */
+  readonly stopReason: string | null
+  readonly error: string | null
+  readonly output: string | null
+  readonly spec: RunSpec
+  /** The number of the next turn. */
+  readonly turn: number
+  readonly requested: 'pause' | 'stop' | null
+  readonly createdAt: Date
+  readonly completedAt: Date | null
+  /** Null as soon as one request had an unknown price. */
+  readonly costUsd: number | null
+  readonly tokens: number
+  readonly calls: number
+}

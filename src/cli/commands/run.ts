@@ -1,0 +1,84 @@
+import { openModels } from '../../models.ts'
+import { type Command, type CommandContext, textOption, UsageError } from '../command.ts'
+import { loadForCommand } from '../open-runtime.ts'
+import { modelOption, readRunSpec } from '../run-options.ts'
+import { withRuns } from '../run-session.ts'
+import { workAndTell } from '../work-and-tell.ts'
+
+export const run: Command = {
+  help: `
+Give a model a task and let it work with Kogu's tools. Every call is decided, recorded and can be undone.
+
+  kogu run "Find the TODOs in src and list them in todo.md"
+  kogu run "Update the prices" --model anthropic/claude-sonnet-4-5 --mode accept-edits --max-cost 0.50
+  kogu run "Look around" --tools read-only --json
+  kogu run "Try it without a key" --model rehearsal:demo.toml
+  kogu run --continue 3f2a "Now add a test"
+
+  kogu run TASK | -             - reads the task from standard input
+
+Options
+  --model M            provider/model or rehearsal:FILE; see: kogu models list
+  --panel NAME         run as the panel .kogu/panels/NAME.toml · --agent NAME: as an agent; see: kogu agents list
+  --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
+  --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
+  --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
+  --on-ask deny        refuse what would be asked when there is no terminal, instead of waiting for an answer
+  --continue ID        say something more to a run, or resume it
+  --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
+  --json               one object at the end · --ndjson: every event as it happens, one per line
+
+Ctrl-C pauses; the run is kept: kogu runs resume ID
+Exit codes: 0 done · 1 failed · 4 no key or refused · 5 vendor not reachable · 6 something was refused · 7 waits for a person
+            8 a limit was reached · 9 no such run · 130 paused
+See also: kogu runs, kogu agents, kogu usage, docs/agents.md
+`,
+  options: {
+    model: { type: 'string' },
+    panel: { type: 'string' },
+    agent: { type: 'string' },
+    tools: { type: 'string' },
+    mode: { type: 'string' },
+    orchestration: { type: 'string' },
+    'max-turns': { type: 'string' },
+    'max-cost': { type: 'string' },
+    'max-tokens': { type: 'string' },
+    'max-time': { type: 'string' },
+    'on-ask': { type: 'string' },
+    continue: { type: 'string' },
+    record: { type: 'string' },
+    replay: { type: 'string' },
+    ndjson: { type: 'boolean' },
+  },
+  run: runCommand,
+}
+
+async function runCommand(context: CommandContext): Promise<number> {
+  const continued = textOption(context.values, 'continue')
+  const task = await readTask(context)
+  if (task === undefined && continued === undefined) {
+    throw new UsageError('What is the task?', 'kogu run "…", or kogu run --help')
+  }
+  // Before anything is started: without a model there is nothing to do.
+  if (continued === undefined) {
+    openModels(loadForCommand(context), context.environment).find(modelOption(context))
+  }
+  return withRuns(context, async session => {
+    if (continued === undefined) {
+      const spec = await readRunSpec(context, task ?? '', session)
+      return workAndTell(context, session, await session.runs.create(spec))
+    }
+    const id = await session.findId(continued)
+    if (task !== undefined) await session.say(id, task)
+    return workAndTell(context, session, await session.runs.take(id))
+  })
+}
+
+async function readTask({ positionals, stdin }: CommandContext): Promise<string | undefined> {
+  const [first, ...extra] = positionals
+  if (extra.length > 0) throw new UsageError('Too many arguments.', 'Quote the task: kogu run "…"')
+  if (first !== '-') return first
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8').trim() || undefined
+}

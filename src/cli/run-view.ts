@@ -1,0 +1,97 @@
+import type { RunEvent } from '../agents/events.ts'
+import { toVisible } from '../core/visible.ts'
+import type { Output } from './output.ts'
+
+/** Shows what happens in a run, line by line: what the model says on stdout, everything else on stderr. */
+export interface RunView {
+  show(event: RunEvent): void
+  /** Ends the line that the model is writing. */
+  endLine(): void
+  readonly denied: readonly { tool: string; reason: string }[]
+  readonly ambiguous: readonly string[]
+  readonly changed: ReadonlySet<string>
+}
+
+const LONGEST_SUBJECT = 60
+
+export function createRunView(output: Output, write: (text: string) => void): RunView {
+  const inputs = new Map<string, unknown>()
+  const denied: { tool: string; reason: string }[] = []
+  const ambiguous: string[] = []
+  const changed = new Set<string>()
+  let openLine = false
+  const endLine = (): void => {
+    if (openLine) write('\n')
+    openLine = false
+  }
+  const note = (text: string): void => {
+    endLine()
+    output.note(text)
+  }
+  const finished = (event: Extract<RunEvent, { type: 'call.finished' }>): void => {
+    const { ok, error, decision, tool, ms, effects } = event
+    for (const effect of effects) changed.add(effect.path)
+    const subject = subjectOf(inputs.get(event.call))
+    const mark = ok ? output.noteStyle('green', '✓') : output.noteStyle('red', '✕')
+    const by = decision.ref?.id ?? decision.by
+    if (error !== null && REFUSED.has(error.code)) denied.push({ tool, reason: error.message })
+    const verdict =
+      error === null ? `${decision.outcome} · ${by}` : `${error.code}: ${firstLine(error.message)}`
+    note(`  ${mark} ${tool} ${toVisible(subject)}  ${ms} ms  ${toVisible(verdict)}`)
+  }
+  return {
+    denied,
+    ambiguous,
+    changed,
+    endLine,
+    show(event) {
+      switch (event.type) {
+        case 'text.delta':
+          write(output.shown(event.text))
+          openLine = !event.text.endsWith('\n')
+          break
+        case 'step.finished':
+          endLine()
+          break
+        case 'step.retry':
+          note(`  … ${toVisible(event.reason)} Trying again in ${Math.ceil(event.waitMs / 1000)} s.`)
+          break
+        case 'call.proposed':
+          inputs.set(event.call, event.input)
+          break
+        case 'call.finished':
+          finished(event)
+          break
+        case 'call.ambiguous':
+          ambiguous.push(event.tool)
+          note(
+            `  ? ${event.tool} was interrupted: it may or may not have had its effect. It is not repeated.`,
+          )
+          break
+        case 'call.waiting':
+          note(`  ⧗ ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
+          break
+        case 'result.rejected':
+          note(`  ! The vendor did not accept the result of ${event.tool}; it is left out.`)
+          break
+        default:
+        // Where a run begins and ends is told by the command itself.
+      }
+    },
+  }
+}
+
+const REFUSED = new Set(['denied', 'forbidden', 'expired', 'needs_approval', 'not_enabled'])
+
+/** What a call is about, as short as a line allows. */
+export function subjectOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return ''
+  const values = Object.entries(input)
+  const [, first] = values.find(([key]) => ['command', 'path', 'url', 'query', 'pattern'].includes(key)) ?? []
+  const text = typeof first === 'string' ? first : values.length === 0 ? '' : JSON.stringify(input)
+  return text.length > LONGEST_SUBJECT ? `${text.slice(0, LONGEST_SUBJECT)}…` : text
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? ''
+}

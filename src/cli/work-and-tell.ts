@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { RunEvent } from '../agents/events.ts'
+import { toRehearsal } from '../agents/rehearsal.ts'
+import type { RunRecord } from '../agents/run-record.ts'
+import { toVisible } from '../core/visible.ts'
+import { type CommandContext, flag, textOption } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+import type { RunSession } from './run-session.ts'
+import { createRunView, type RunView } from './run-view.ts'
+
+/** Works on a run, shows what happens, and ends with a summary and an exit code. */
+export async function workAndTell(
+  context: CommandContext,
+  session: RunSession,
+  run: RunRecord,
+): Promise<number> {
+  const { output, signal, values } = context
+  const lines = flag(values, 'ndjson')
+  const quietly = output.json || lines
+  const view = createRunView(output, text => {
+    if (!quietly) process.stdout.write(text)
+  })
+  const onEvent = (event: RunEvent): void => {
+    if (lines) output.object({ run: run.id, at: new Date().toISOString(), ...event })
+    view.show(event)
+  }
+  output.note(headline(run))
+  const started = Date.now()
+  const ended = await session.runs.work(run, { signal, onEvent, approver: session.approver })
+  view.endLine()
+  await record(context, session, ended)
+  if (output.json) output.object(toJson(ended, view))
+  else output.note(summary(ended, view, Date.now() - started))
+  return exitCode(ended, view)
+}
+
+function headline(run: RunRecord): string {
+  const { spec } = run
+  const what = spec.model.startsWith('rehearsal:') ? `${spec.model} (a script, not a model)` : spec.model
+  const mode = spec.authority.mode === undefined ? '' : `  mode ${spec.authority.mode}`
+  return `▶ run ${run.id.slice(0, 8)}  ${toVisible(what)}${mode}`
+}
+
+async function record({ values, cwd }: CommandContext, { runs }: RunSession, run: RunRecord): Promise<void> {
+  const file = textOption(values, 'record')
+  if (file === undefined) return
+  writeFileSync(resolve(cwd, file), toRehearsal(await runs.messages(run), run.spec.task), { mode: 0o600 })
+}
+
+/** What changed, what was refused, what it cost, and how to go on or back. */
+function summary(run: RunRecord, view: RunView, ms: number): string {
+  const { denied, ambiguous, changed } = view
+  const cost = run.costUsd === null ? 'cost unknown' : `$${run.costUsd.toFixed(4)}`
+  const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
+  if (run.error !== null) lines.push(`  ${toVisible(run.error)}`)
+  for (const { tool, reason } of denied) lines.push(`  refused: ${tool}: ${toVisible(reason)}`)
+  for (const tool of ambiguous) lines.push(`  interrupted, effect not known: ${tool}`)
+  if (changed.size > 0) {
+    lines.push(`  changed: ${[...changed].map(toVisible).join(', ')}`)
+    lines.push(`  To take all of it back: kogu undo --run ${run.id}`)
+  }
+  if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)
+  return lines.join('\n')
+}
+
+function outcome({ status, stopReason }: RunRecord, { denied }: RunView): string {
+  switch (status) {
+    case 'completed':
+      return denied.length > 0 ? 'done with denials' : 'done'
+    case 'pending':
+      return stopReason === 'awaiting_approval' ? 'waits for approval' : (stopReason ?? 'paused')
+    case 'failed':
+      return stopReason === 'limit_reached' ? 'limit reached' : 'failed'
+    case 'cancelled':
+      return 'stopped'
+    case 'running':
+      return 'running'
+  }
+}
+
+export function exitCode(run: RunRecord, { denied }: Pick<RunView, 'denied'>): number {
+  const { status, stopReason, error } = run
+  if (status === 'completed') return denied.length > 0 ? EXIT.denied : EXIT.ok
+  if (stopReason === 'awaiting_approval') return EXIT.needsPerson
+  if (stopReason === 'limit_reached' || stopReason === 'loop_detected') return EXIT.limit
+  if (status === 'pending' || status === 'cancelled') return EXIT.interrupted
+  if (stopReason === 'error' && /key/i.test(error ?? '')) return EXIT.credentials
+  return stopReason === 'error' ? EXIT.unreachable : EXIT.failed
+}
+
+/** The contract of `--json`. */
+function toJson(run: RunRecord, { denied, ambiguous, changed }: RunView): Record<string, unknown> {
+  const { id, status, stopReason, output, error, costUsd, tokens, calls, spec, turn } = run
+  return {
+    schema: 'kogu.run/1',
+    id,
+    status: status === 'completed' && denied.length > 0 ? 'finished_with_denials' : status,
+    stop_reason: stopReason,
+    model: spec.model,
+    text: output,
+    denied,
+    ambiguous,
+    files: [...changed],
+    usage: { tokens, calls, turns: turn - 1 },
+    cost_usd: costUsd === null ? null : costUsd.toFixed(6),
+    error,
+  }
+}

@@ -1,0 +1,200 @@
+import { offeredTools } from './agents/agent-tools.ts'
+import { LostRun, type TurnContext, takeDurableTurn } from './agents/durable-turn.ts'
+import type { RunEvent } from './agents/events.ts'
+import type { LoopState } from './agents/loop-state.ts'
+import type { Message } from './agents/messages.ts'
+import type { Models } from './agents/models/models.ts'
+import type { RunRecord, RunSpec } from './agents/run-record.ts'
+import { systemPrompt } from './agents/system-prompt.ts'
+import type { Environment } from './config/environment.ts'
+import type { LoadedConfig } from './config/load.ts'
+import type { Approver } from './core/approval.ts'
+import { toToolError } from './core/errors.ts'
+import { openModels } from './models.ts'
+import type { Runtime } from './runtime.ts'
+import { type Database, openDatabase } from './store/database/database.ts'
+import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
+import { createEventWriter } from './store/runs/event-writer.ts'
+import { listMessages } from './store/tables/agent-messages.ts'
+import type { Standstill } from './store/tables/workflow-runs.ts'
+
+// Agents' runs on the database: what doors call to start one, continue it and look at it. Loaded only by what needs the
+// database; `kogu call`, `explain`, `undo`, `audit` and `mcp` never come here.
+
+export interface RunsOptions {
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly runtime: Runtime
+  readonly database: Database
+}
+
+export interface WorkOptions {
+  readonly approver?: Approver
+  /** Aborted: the run pauses. */
+  readonly signal?: AbortSignal
+  onEvent?(event: RunEvent): void
+}
+
+export interface Runs {
+  readonly models: Models
+  /** Writes down a new run; `work` does the rest. */
+  create(spec: RunSpec): Promise<RunRecord>
+  /** Takes over a run that nobody works on; `work` continues it. */
+  take(id: string): Promise<RunRecord>
+  /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
+  work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
+  messages(run: RunRecord): Promise<Message[]>
+  /** Runs of this workspace whose process is gone. */
+  interrupted(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** The database of a machine: the person's own by DATABASE_URL, otherwise the embedded one. */
+export function openRunDatabase({ directories, variables }: Environment): Promise<Database> {
+  const url = variables.DATABASE_URL
+  return openDatabase({
+    folder: directories.data,
+    cache: directories.cache,
+    ...(url === undefined || url === '' ? {} : { url }),
+  })
+}
+
+export async function openRuns(options: RunsOptions): Promise<Runs> {
+  const { database, runtime, environment } = options
+  const durable = await openDurableRuns(database)
+  const models = openModels(options.loaded, environment)
+  const user = environment.variables.USER ?? environment.variables.USERNAME ?? 'local'
+  return {
+    models,
+    create: spec => durable.create(spec, { workspace: runtime.workspace, user }),
+    take: id => durable.take(id),
+    work: (run, how = {}) => work({ ...options, durable, models }, run, how),
+    messages: ({ execution }) => listMessages(database, execution),
+    interrupted: () => durable.interrupted(runtime.workspace),
+    close: () => durable.close(),
+  }
+}
+
+interface Parts extends RunsOptions {
+  readonly durable: DurableRuns
+  readonly models: Models
+}
+
+async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<RunRecord> {
+  const { durable, database } = parts
+  const writer = createEventWriter(database, run.id, run.execution)
+  const control = createControl(how.signal)
+  const unwatch = durable.watch(run.id, control.wish)
+  const emit = (event: RunEvent): void => {
+    writer.emit(event)
+    how.onEvent?.(event)
+  }
+  try {
+    const stand = await takeTurns(parts, run, { ...how, emit, control })
+    emit(toEvent(stand))
+    await writer.flush()
+    await durable.release(run.id, stand)
+    return await durable.look(run.id)
+  } catch (error) {
+    // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
+    const message = toToolError(error).message
+    if (!(error instanceof LostRun)) {
+      await durable.release(run.id, { status: 'pending', stopReason: 'interrupted', error: message })
+    }
+    throw error
+  } finally {
+    unwatch()
+    await writer.flush()
+  }
+}
+
+interface Work extends WorkOptions {
+  readonly control: ReturnType<typeof createControl>
+  emit(event: RunEvent): void
+}
+
+async function takeTurns(
+  parts: Parts,
+  run: RunRecord,
+  { approver, emit, control }: Work,
+): Promise<Standstill> {
+  const { runtime, durable } = parts
+  const model = parts.models.find(run.spec.model)
+  const store = durable.storeFor(run, model)
+  const own = run.spec.system
+  const coreRun = await runtime.openRun({
+    id: run.id,
+    authority: run.spec.authority,
+    ...(approver === undefined ? {} : { approver }),
+  })
+  const context: TurnContext = {
+    ...toSettings(run.spec),
+    run: run.id,
+    model,
+    store,
+    emit,
+    signal: control.signal,
+    system: systemPrompt({
+      workspace: runtime.workspace,
+      trusted: parts.loaded.trust.status === 'trusted',
+      date: run.createdAt.toISOString().slice(0, 10),
+      ...(own === undefined ? {} : { own }),
+    }),
+    tools: offeredTools(runtime.registry, coreRun.authority),
+    calls: { runtime, run: coreRun },
+    isWaiting: () => false,
+  }
+  try {
+    emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
+    for (;;) {
+      await durable.turn(run, (_, step) => takeDurableTurn(context, step))
+      const stand = toStandstill(await store.load(), control.wished())
+      if (stand !== undefined) return stand
+    }
+  } finally {
+    await runtime.closeRun(run.id)
+  }
+}
+
+function toSettings({ limits, temperature, maxTokens }: RunSpec) {
+  return {
+    limits,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+}
+
+type Wish = 'pause' | 'stop' | 'lost'
+
+/** One signal for everything that can make a run stand still, and which of it was first. */
+function createControl(outer: AbortSignal | undefined) {
+  const controller = new AbortController()
+  const state: { wished: Wish | undefined } = { wished: undefined }
+  const wish = (wanted: Wish): void => {
+    state.wished ??= wanted
+    controller.abort()
+  }
+  outer?.addEventListener('abort', () => wish('pause'), { once: true })
+  if (outer?.aborted === true) wish('pause')
+  return { signal: controller.signal, wish, wished: () => state.wished }
+}
+
+/** Undefined: it goes on. */
+function toStandstill({ ending }: LoopState, wished: Wish | undefined): Standstill | undefined {
+  if (wished === 'lost') throw new LostRun()
+  if (wished === 'stop') return { status: 'cancelled', stopReason: 'cancelled', error: 'It was stopped.' }
+  if (ending !== null) {
+    const { stopReason, error } = ending
+    return {
+      status: error === undefined ? 'completed' : 'failed',
+      stopReason,
+      ...(error === undefined ? {} : { error }),
+    }
+  }
+  return wished === 'pause' ? { status: 'pending', stopReason: 'paused' } : undefined
+}
+
+function toEvent({ status, stopReason, error }: Standstill): RunEvent {
+  if (status === 'pending') return { type: 'run.paused', reason: stopReason }
+  return { type: 'run.finished', status, stopReason, ...(error === undefined ? {} : { error }) }
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LostRun, type TurnStore } from '../../agents/durable-turn.ts'
+import { type LoopState, startState } from '../../agents/loop-state.ts'
+import type { RunRecord, RunSpec } from '../../agents/run-record.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Database } from '../database/database.ts'
+import { loadState, saveState } from '../tables/agent-executions.ts'
+import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
+import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
+import { markTaken, waitingMessages } from '../tables/run-messages.ts'
+import { insertToolExecutions } from '../tables/tool-executions.ts'
+import { insertUsage } from '../tables/usage.ts'
+import {
+  findRun,
+  finishTurn,
+  insertRun,
+  ownedRuns,
+  ownerOf,
+  releaseRun,
+  type Standstill,
+  takeRun,
+  wishOf,
+} from '../tables/workflow-runs.ts'
+import { workflowOf } from '../tables/workflows.ts'
+import { openTurnEngine, type TurnEngine, type TurnWork } from './turn-engine.ts'
+
+/** The part of the store that works on runs; there is one in each process that does. */
+export interface DurableRuns {
+  readonly executor: string
+  create(spec: RunSpec, place: { workspace: string; user: string }): Promise<RunRecord>
+  /** Takes a run over that nobody works on. Fails with `conflict` while somebody does. */
+  take(id: string): Promise<RunRecord>
+  /** Works on the next turn. */
+  turn(run: RunRecord, work: TurnWork): Promise<void>
+  release(id: string, standstill: Standstill): Promise<void>
+  look(id: string): Promise<RunRecord>
+  storeFor(run: RunRecord, model: { provider: string; name: string }): TurnStore
+  /** Aborts when a person wants the run to pause or stop, or when the run is no longer ours. */
+  watch(id: string, onWish: (wish: 'pause' | 'stop' | 'lost') => void): () => void
+  /** Runs of a workspace whose executor is gone. */
+  interrupted(workspace: string): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function openDurableRuns(database: Database): Promise<DurableRuns> {
+  const executor = await registerExecutor(database, `kogu-${randomUUID()}`)
+  const engine = await openTurnEngine(database, executor.id)
+  const me = executor.id
+  return {
+    executor: me,
+    async create(spec, { workspace, user }) {
+      const id = randomUUID()
+      const workflow = await workflowOf(database, user, workspace)
+      const run = { id, execution: randomUUID(), workflow, workspace, spec, executor: me }
+      await database.transaction(queries => insertRun(queries, run))
+      return requireRun(database, id)
+    },
+    take: id => takeOver(database, engine, id, me),
+    async turn(run, work) {
+      const { turn } = await requireRun(database, run.id)
+      try {
+        await engine.take({ run: run.id, turn }, work)
+      } finally {
+        await finishTurn(database, { id: run.id, executor: me, turn })
+      }
+    },
+    async release(id, standstill) {
+      if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()
+    },
+    look: id => requireRun(database, id),
+    storeFor: (run, model) => createTurnStore(database, { run, executor: me, model }),
+    watch: (id, onWish) => watchRun(database, me, id, onWish),
+    async interrupted(workspace) {
+      const owned = await ownedRuns(database, workspace)
+      const gone: string[] = []
+      for (const { id, executor: owner } of owned)
+        if (owner !== me && (await isGone(database, owner))) gone.push(id)
+      return gone
+    },
+    async close() {
+      await engine.close()
+      await executor.close()
+    },
+  }
+}
+
+async function requireRun(database: Database, id: string): Promise<RunRecord> {
+  const run = await findRun(database, id)
+  if (run === undefined)
+    throw new ToolError('not_found', `There is no run '${id}'.`, { hint: 'See: kogu runs list' })
+  return run
+}
+
+async function takeOver(database: Database, engine: TurnEngine, id: string, me: string): Promise<RunRecord> {
+  const run = await requireRun(database, id)
+  const owner = await ownerOf(database, id)
+  if (owner !== null && owner !== me && !(await isGone(database, owner))) {
+    throw new ToolError('conflict', 'Another Kogu is working on this run.', {
+      hint: `Watch it: kogu runs tail ${id}`,
+    })
+  }
+  if (!(await takeRun(database, id, me, owner))) {
+    throw new ToolError('conflict', 'Another Kogu has just taken this run.')
+  }
+  if (owner !== null && owner !== me) {
+    await engine.abandon({ run: id, turn: run.turn })
+    await finishTurn(database, { id, executor: me, turn: run.turn })
+    await forgetExecutor(database, owner)
+  }
+  return requireRun(database, id)
+}
+
+interface StoreParts {
+  readonly run: RunRecord
+  readonly executor: string
+  readonly model: { provider: string; name: string }
+}
+
+function createTurnStore(database: Database, { run, executor, model }: StoreParts): TurnStore {
+  const { id, execution } = run
+  // How many messages the table has; only we add some while we own the run.
+  let known = 0
+  return {
+    async load() {
+      const state: LoopState = (await loadState(database, execution)) ?? startState(run.spec.task)
+      known = Math.min(known, state.messages.length)
+      return state
+    },
+    async save(state, { taken = [], usage, calls = [] }) {
+      const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
+      // Done twice it is the same as done once, so that it can be repeated after a lost connection.
+      await database.repeatable(async queries => {
+        if (!(await saveState(queries, { run: id, execution, executor, known }, state))) throw new LostRun()
+        await markTaken(queries, taken)
+        await insertToolExecutions(queries, execution, calls)
+        if (entry !== undefined)
+          await insertUsage(queries, { ...entry, provider: model.provider, model: model.name })
+      })
+      known = state.messages.length
+    },
+    claim: claim => insertClaim(database, { ...claim, run: id, execution, executor }),
+    finish: (call, result) => finishClaim(database, call, result),
+    claims: calls => findClaims(database, calls),
+    messages: () => waitingMessages(database, id),
+  }
+}
+
+const WATCH_MS = 400
+
+function watchRun(
+  database: Database,
+  executor: string,
+  id: string,
+  onWish: (wish: 'pause' | 'stop' | 'lost') => void,
+): () => void {
+  const stopped = new AbortController()
+  const look = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await sleep(WATCH_MS, undefined, { signal: stopped.signal, ref: false })
+      const found = await wishOf(database, id)
+      if (found?.executor !== executor) return onWish('lost')
+      if (found.requested !== null) return onWish(found.requested)
+    }
+  }
+  // When the database cannot be asked, the step that needs it says so.
+  look().catch(() => undefined)
+  return () => stopped.abort()
+}

@@ -1,0 +1,78 @@
+import { DBOS } from '@dbos-inc/dbos-sdk'
+import type { Step } from '../../agents/durable-turn.ts'
+import type { Database } from '../database/database.ts'
+
+// DBOS on our own PostgreSQL, by four rules: one workflow per turn under the id `run:tN`, so that starting a turn twice is
+// starting it once and a run that waits for a person costs nothing; a claim before each effect (durable-turn.ts); liveness
+// by advisory lock (executors.ts); a pinned application version. A turn whose executor is gone is cancelled, which makes
+// the engine refuse late checkpoints of a process that only seemed to be gone; its successor goes on from the written state.
+
+export type TurnWork = (turn: TurnId, step: Step) => Promise<void>
+
+export interface TurnId {
+  readonly run: string
+  readonly turn: number
+}
+
+export interface TurnEngine {
+  /** Takes the turn, unless somebody took it before. */
+  take(turn: TurnId, work: TurnWork): Promise<void>
+  /** Ends a turn that an executor left behind. */
+  abandon(turn: TurnId): Promise<void>
+  close(): Promise<void>
+}
+
+/** Workflows are found by name and run by this version of the code only; it changes when old turns could not go on. */
+const APPLICATION_VERSION = '1'
+
+/** What the turns of this process do, by workflow id. */
+const works = new Map<string, TurnWork>()
+
+// DBOS has one state per process, and knows workflows before it is launched.
+const turnWorkflow = DBOS.registerWorkflow(
+  async (run: string, turn: number): Promise<void> => {
+    const work = works.get(workflowId({ run, turn }))
+    if (work === undefined) throw new Error('This turn was started by another process.')
+    await work({ run, turn }, (name, step) => DBOS.runStep(step, { name }))
+  },
+  { name: 'turn' },
+)
+
+export async function openTurnEngine(database: Database, executor: string): Promise<TurnEngine> {
+  DBOS.setConfig({
+    name: 'kogu',
+    systemDatabasePool: database.pool,
+    applicationVersion: APPLICATION_VERSION,
+    executorID: executor,
+    logger: SILENT,
+    // Turns are started by whoever owns the run, never taken from a queue.
+    listenQueues: [],
+  })
+  await DBOS.launch()
+  return {
+    async take(turn, work) {
+      const id = workflowId(turn)
+      works.set(id, work)
+      try {
+        const handle = await DBOS.startWorkflow(turnWorkflow, { workflowID: id })(turn.run, turn.turn)
+        await handle.getResult()
+      } finally {
+        works.delete(id)
+      }
+    },
+    async abandon(turn) {
+      const id = workflowId(turn)
+      const [found] = await DBOS.listWorkflows({ workflowIDs: [id] })
+      if (found?.status === 'PENDING' || found?.status === 'ENQUEUED') await DBOS.cancelWorkflow(id)
+    },
+    close: () => DBOS.shutdown(),
+  }
+}
+
+function workflowId({ run, turn }: TurnId): string {
+  return `${run}:t${turn}`
+}
+
+/** What goes wrong comes back as an error of `take`; lines on the terminal of a person say nothing to them. */
+const nothing = (): void => undefined
+const SILENT = { info: nothing, debug: nothing, warn: nothing, error: nothing }

@@ -1,0 +1,182 @@
+import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
+import type { Queries } from '../database/database.ts'
+
+interface Row {
+  id: string
+  execution: string
+  workspace: string
+  status: RunStatus
+  stop_reason: string | null
+  error_message: string | null
+  output_text: string | null
+  spec: RunSpec
+  turn: number
+  requested: 'pause' | 'stop' | null
+  created_at: Date
+  completed_at: Date | null
+  cost: number | null
+  tokens: number | null
+  calls: number | null
+}
+
+const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_reason, r.error_message, e.output_text, r.spec,
+  r.turn, r.requested, r.created_at, r.completed_at, (e.state->>'costUsd')::float8 AS cost, (e.state->>'calls')::int AS calls,
+  (e.token_usage->>'total')::int AS tokens
+  FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL`
+
+function toRecord(row: Row): RunRecord {
+  return {
+    id: row.id,
+    execution: row.execution,
+    workspace: row.workspace,
+    status: row.status,
+    stopReason: row.stop_reason,
+    error: row.error_message,
+    output: row.output_text,
+    spec: row.spec,
+    turn: row.turn,
+    requested: row.requested,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+    costUsd: row.cost,
+    tokens: row.tokens ?? 0,
+    calls: row.calls ?? 0,
+  }
+}
+
+/** The run and the part of its agent in it, both or none. */
+export async function insertRun(
+  { query }: Queries,
+  run: {
+    id: string
+    execution: string
+    workflow: string
+    workspace: string
+    spec: RunSpec
+    executor: string
+  },
+): Promise<void> {
+  await query(
+    `INSERT INTO workflow_runs (id, workflow_id, status, started_at, workspace, task, spec, executor)
+     VALUES ($1, $2, 'running', NOW(), $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`,
+    [run.id, run.workflow, run.workspace, run.spec.task, JSON.stringify(run.spec), run.executor],
+  )
+  await query(
+    `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text, started_at)
+     VALUES ($1, $2, $3, 'running', $4, NOW()) ON CONFLICT (id) DO NOTHING`,
+    [run.execution, run.spec.agentId ?? null, run.id, run.spec.task],
+  )
+}
+
+export async function findRun({ query }: Queries, id: string): Promise<RunRecord | undefined> {
+  const [row] = await query<Row>(`${SELECT} WHERE r.id = $1`, [id])
+  return row === undefined ? undefined : toRecord(row)
+}
+
+export interface RunFilter {
+  readonly workspace?: string
+  readonly status?: RunStatus
+  readonly limit?: number
+  /** Ids that begin like this. */
+  readonly idPrefix?: string
+}
+
+/** The newest first. */
+export async function listRuns({ query }: Queries, filter: RunFilter = {}): Promise<RunRecord[]> {
+  const rows = await query<Row>(
+    `${SELECT} WHERE ($1::text IS NULL OR r.workspace = $1) AND ($2::text IS NULL OR r.status = $2)
+     AND ($3::text IS NULL OR r.id::text LIKE $3) ORDER BY r.created_at DESC LIMIT $4`,
+    [
+      filter.workspace ?? null,
+      filter.status ?? null,
+      filter.idPrefix === undefined ? null : `${filter.idPrefix.replaceAll(/[^0-9a-f-]/gi, '')}%`,
+      filter.limit ?? 50,
+    ],
+  )
+  return rows.map(toRecord)
+}
+
+/** Takes a run that nobody works on, or one of an executor that is gone. False: somebody else was faster. */
+export async function takeRun(
+  { query }: Queries,
+  id: string,
+  executor: string,
+  from: string | null,
+): Promise<boolean> {
+  const rows = await query(
+    `UPDATE workflow_runs SET executor = $2, status = 'running', stop_reason = NULL, error_message = NULL,
+       completed_at = NULL, requested = NULL
+     WHERE id = $1 AND (executor = $2 OR executor IS NOT DISTINCT FROM $3) RETURNING 1`,
+    [id, executor, from],
+  )
+  return rows.length > 0
+}
+
+/** Of runs that are being worked on: by whom. */
+export async function ownerOf({ query }: Queries, id: string): Promise<string | null> {
+  const [row] = await query<{ executor: string | null }>('SELECT executor FROM workflow_runs WHERE id = $1', [
+    id,
+  ])
+  return row?.executor ?? null
+}
+
+/** Only the owner moves a run. `turn` is the one that has just ended. */
+export async function finishTurn(
+  { query }: Queries,
+  run: { id: string; executor: string; turn: number },
+): Promise<void> {
+  await query('UPDATE workflow_runs SET turn = $3 + 1 WHERE id = $1 AND executor = $2 AND turn = $3', [
+    run.id,
+    run.executor,
+    run.turn,
+  ])
+}
+
+export interface Standstill {
+  readonly status: Exclude<RunStatus, 'running'>
+  readonly stopReason: string
+  readonly error?: string
+}
+
+/** It ends, or waits for somebody: nobody owns it any longer. */
+export async function releaseRun(
+  { query }: Queries,
+  id: string,
+  executor: string,
+  { status, stopReason, error }: Standstill,
+): Promise<boolean> {
+  const rows = await query(
+    `UPDATE workflow_runs SET executor = NULL, status = $3::text, stop_reason = $4, error_message = $5,
+       completed_at = CASE WHEN $3::text = 'pending' THEN NULL ELSE NOW() END
+     WHERE id = $1 AND executor = $2 RETURNING 1`,
+    [id, executor, status, stopReason, error ?? null],
+  )
+  return rows.length > 0
+}
+
+export async function requestRun({ query }: Queries, id: string, wish: 'pause' | 'stop'): Promise<void> {
+  await query('UPDATE workflow_runs SET requested = $2 WHERE id = $1', [id, wish])
+}
+
+/** What a person wants of a run, and who works on it. */
+export async function wishOf(
+  { query }: Queries,
+  id: string,
+): Promise<{ requested: 'pause' | 'stop' | null; executor: string | null } | undefined> {
+  const [row] = await query<{ requested: 'pause' | 'stop' | null; executor: string | null }>(
+    'SELECT requested, executor FROM workflow_runs WHERE id = $1',
+    [id],
+  )
+  return row
+}
+
+/** Runs of a workspace that somebody works on, with their owners. */
+export async function ownedRuns(
+  { query }: Queries,
+  workspace: string,
+): Promise<{ id: string; executor: string }[]> {
+  return query(
+    "SELECT id, executor FROM workflow_runs WHERE workspace = $1 AND status = 'running' AND executor IS NOT NULL",
+    [workspace],
+  )
+}
