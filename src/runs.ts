@@ -1,6 +1,7 @@
 import { offeredTools } from './agents/agent-tools.ts'
 import { LostRun, type TurnContext, takeDurableTurn } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
+import type { RunLimits } from './agents/limits.ts'
 import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
@@ -39,8 +40,8 @@ export interface Runs {
   readonly models: Models
   /** Writes down a new run; `work` does the rest. */
   create(spec: RunSpec): Promise<RunRecord>
-  /** Takes over a run that nobody works on; `work` continues it. */
-  take(id: string): Promise<RunRecord>
+  /** Takes over a run that nobody works on, also one that ended early; `work` continues it. */
+  take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
   work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
   messages(run: RunRecord): Promise<Message[]>
@@ -67,7 +68,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   return {
     models,
     create: spec => durable.create(spec, { workspace: runtime.workspace, user }),
-    take: id => durable.take(id),
+    take: (id, limits) => durable.take(id, limits),
     work: (run, how = {}) => work({ ...options, durable, models }, run, how),
     messages: ({ execution }) => listMessages(database, execution),
     interrupted: () => durable.interrupted(runtime.workspace),

@@ -3,7 +3,7 @@ import type { RunLimits } from './limits.ts'
 
 // What is kept of a run. Plain data: the store writes it down, doors show it.
 
-/** What was asked for. It never changes, so that a run that goes on is the same run. */
+/** What was asked for. Only its limits can be raised later, so that a run that goes on is the same run. */
 export interface RunSpec {
   readonly task: string
   /** As `--model` takes it. */

@@ -15,6 +15,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'give a model a task and let it work with the tools',
     load: async () => (await import('./commands/run.ts')).run,
   },
+  runs: {
+    summary: "list, watch and steer agents' runs",
+    load: async () => (await import('./commands/runs.ts')).runs,
+  },
   explain: {
     summary: 'say what would be decided about a call and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,

@@ -72,7 +72,7 @@ function readOrchestration({ values }: CommandContext): RunSpec['orchestration']
   throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none', 'automatic' or 'approval'.`)
 }
 
-export function readLimits(context: CommandContext, { config }: LoadedConfig): RunLimits {
+export function readLimits(context: CommandContext, { config }: Pick<LoadedConfig, 'config'>): RunLimits {
   const { values } = context
   const { max_turns, max_cost, max_tokens, max_time } = config.limits
   const cost = moneyOption(context, 'max-cost') ?? max_cost

@@ -1,5 +1,7 @@
+import { noModel } from '../../agents/models/models.ts'
 import { openModels } from '../../models.ts'
 import { type Command, type CommandContext, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { modelOption, readRunSpec } from '../run-options.ts'
 import { withRuns } from '../run-session.ts'
@@ -61,7 +63,10 @@ async function runCommand(context: CommandContext): Promise<number> {
   }
   // Before anything is started: without a model there is nothing to do.
   if (continued === undefined) {
-    openModels(loadForCommand(context), context.environment).find(modelOption(context))
+    const models = openModels(loadForCommand(context), context.environment)
+    const id = modelOption(context) ?? models.defaultId()
+    if (id === undefined) return tellNoModel(context)
+    models.find(id)
   }
   return withRuns(context, async session => {
     if (continued === undefined) {
@@ -72,6 +77,13 @@ async function runCommand(context: CommandContext): Promise<number> {
     if (task !== undefined) await session.say(id, task)
     return workAndTell(context, session, await session.runs.take(id))
   })
+}
+
+function tellNoModel({ output }: CommandContext): number {
+  const { code, message, hint } = noModel()
+  if (output.json) output.object({ ok: false, error: { code, message, hint } })
+  output.problem(`${message}\n${hint}`)
+  return EXIT.credentials
 }
 
 async function readTask({ positionals, stdin }: CommandContext): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LostRun, type TurnStore } from '../../agents/durable-turn.ts'
+import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
 import type { RunRecord, RunSpec } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
@@ -18,6 +19,7 @@ import {
   ownedRuns,
   ownerOf,
   releaseRun,
+  reopen,
   type Standstill,
   takeRun,
   wishOf,
@@ -29,8 +31,8 @@ import { openTurnEngine, type TurnEngine, type TurnWork } from './turn-engine.ts
 export interface DurableRuns {
   readonly executor: string
   create(spec: RunSpec, place: { workspace: string; user: string }): Promise<RunRecord>
-  /** Takes a run over that nobody works on. Fails with `conflict` while somebody does. */
-  take(id: string): Promise<RunRecord>
+  /** Takes a run over that nobody works on, with other limits if given. Fails with `conflict` while somebody does. */
+  take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on the next turn. */
   turn(run: RunRecord, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
@@ -56,7 +58,11 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
       await database.transaction(queries => insertRun(queries, run))
       return requireRun(database, id)
     },
-    take: id => takeOver(database, engine, id, me),
+    async take(id, limits) {
+      await takeOver(database, engine, id, me)
+      await reopen(database, { id, executor: me, ...(limits === undefined ? {} : { limits }) })
+      return requireRun(database, id)
+    },
     async turn(run, work) {
       const { turn } = await requireRun(database, run.id)
       try {
@@ -92,7 +98,7 @@ async function requireRun(database: Database, id: string): Promise<RunRecord> {
   return run
 }
 
-async function takeOver(database: Database, engine: TurnEngine, id: string, me: string): Promise<RunRecord> {
+async function takeOver(database: Database, engine: TurnEngine, id: string, me: string): Promise<void> {
   const run = await requireRun(database, id)
   const owner = await ownerOf(database, id)
   if (owner !== null && owner !== me && !(await isGone(database, owner))) {
@@ -108,7 +114,6 @@ async function takeOver(database: Database, engine: TurnEngine, id: string, me: 
     await finishTurn(database, { id, executor: me, turn: run.turn })
     await forgetExecutor(database, owner)
   }
-  return requireRun(database, id)
 }
 
 interface StoreParts {

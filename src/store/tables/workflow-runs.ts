@@ -1,3 +1,4 @@
+import type { RunLimits } from '../../agents/limits.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
 import type { Queries } from '../database/database.ts'
 
@@ -110,6 +111,27 @@ export async function takeRun(
     [id, executor, from],
   )
   return rows.length > 0
+}
+
+/**
+ * Lets a run go on that ended before its task was done: at a limit, by an error, stopped. One whose model said that it is
+ * done has nothing to go on with until somebody says something to it.
+ */
+export async function reopen(
+  { query }: Queries,
+  run: { id: string; executor: string; limits?: RunLimits },
+): Promise<void> {
+  await query(
+    `UPDATE agent_executions e SET state = jsonb_set(e.state, '{ending}', 'null'), status = 'running', completed_at = NULL
+     FROM workflow_runs r WHERE r.id = $1 AND r.executor = $2 AND e.workflow_run_id = r.id AND e.state IS NOT NULL
+       AND e.state->'ending'->>'stopReason' IN ('limit_reached', 'loop_detected', 'error', 'cancelled', 'max_tokens')`,
+    [run.id, run.executor],
+  )
+  if (run.limits === undefined) return
+  await query(
+    "UPDATE workflow_runs SET spec = jsonb_set(spec, '{limits}', $3::jsonb) WHERE id = $1 AND executor = $2",
+    [run.id, run.executor, JSON.stringify(run.limits)],
+  )
 }
 
 /** Of runs that are being worked on: by whom. */

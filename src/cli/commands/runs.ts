@@ -1,0 +1,273 @@
+import type { RunRecord, RunStatus } from '../../agents/run-record.ts'
+import { toVisible } from '../../core/visible.ts'
+import type { Database } from '../../store/database/database.ts'
+import {
+  type Command,
+  type CommandContext,
+  countOption,
+  flag,
+  textOption,
+  UsageError,
+  unknownVerb,
+} from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { table } from '../output.ts'
+import { readLimits } from '../run-options.ts'
+import { findRunId, withDatabase, withRuns } from '../run-session.ts'
+import { createRunView, subjectOf } from '../run-view.ts'
+import { workAndTell } from '../work-and-tell.ts'
+
+const VERBS = ['list', 'show', 'tail', 'stop', 'pause', 'resume', 'rerun', 'say'] as const
+
+export const runs: Command = {
+  help: `
+List, watch and steer agents' runs.
+
+  kogu runs list --status pending
+  kogu runs show 3f2a
+  kogu runs resume 3f2a --max-turns 50
+
+  kogu runs list [--status S] [--all] [--limit N]    of this workspace, or of all
+  kogu runs show ID        what was asked, said, called, changed and refused
+  kogu runs tail ID        what happens in it, from its beginning, until it ends; --ndjson for programs
+  kogu runs say ID TEXT    a message to the agent; it enters with the next turn
+  kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
+  kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
+  kogu runs rerun ID       the same task again, as a new run
+
+A run survives its process: a call with side effects that was interrupted is shown and never repeated.
+See also: kogu run, kogu approvals, kogu undo --run ID
+`,
+  options: {
+    status: { type: 'string' },
+    all: { type: 'boolean' },
+    limit: { type: 'string' },
+    ndjson: { type: 'boolean' },
+    'max-turns': { type: 'string' },
+    'max-cost': { type: 'string' },
+    'max-tokens': { type: 'string' },
+    'max-time': { type: 'string' },
+    mode: { type: 'string' },
+  },
+  async run(context) {
+    const [verb = 'list', start, ...rest] = context.positionals
+    if (verb === 'list') return list(context)
+    if (!VERBS.some(known => known === verb)) throw unknownVerb('runs', verb, VERBS)
+    if (start === undefined) throw new UsageError('Which run?', 'See: kogu runs list')
+    switch (verb) {
+      case 'show':
+        return withDatabase(context, database => show(context, database, start))
+      case 'tail':
+        return withDatabase(context, database => tail(context, database, start))
+      case 'pause':
+      case 'stop':
+        return withDatabase(context, database => request(context, database, start, verb))
+      case 'say':
+        return withDatabase(context, database => say(context, database, start, rest))
+      case 'rerun':
+        return rerun(context, start)
+      default:
+        return resume(context, start)
+    }
+  },
+}
+
+const STATUSES: readonly RunStatus[] = ['pending', 'running', 'completed', 'failed', 'cancelled']
+
+async function list(context: CommandContext): Promise<number> {
+  const { values, output } = context
+  const wanted = textOption(values, 'status')
+  const status = STATUSES.find(known => known === wanted)
+  if (wanted !== undefined && status === undefined)
+    throw new UsageError(`--status takes ${STATUSES.join(', ')}.`)
+  const { loadForCommand } = await import('../open-runtime.ts')
+  const workspace = flag(values, 'all') ? undefined : loadForCommand(context).workspace.root
+  return withDatabase(context, async database => {
+    const { listRuns } = await import('../../store/tables/workflow-runs.ts')
+    const found = await listRuns(database, {
+      limit: countOption(values, 'limit') ?? 20,
+      ...(status === undefined ? {} : { status }),
+      ...(workspace === undefined ? {} : { workspace }),
+    })
+    if (output.json) output.object(found.map(toJson))
+    else if (found.length === 0) output.note('No runs yet. Start one: kogu run "…"')
+    else output.data(table(found.map(toRow)))
+    return EXIT.ok
+  })
+}
+
+function toRow(run: RunRecord): string[] {
+  const cost = run.costUsd === null ? 'unknown' : `$${run.costUsd.toFixed(4)}`
+  const state =
+    run.stopReason === null || run.stopReason === 'end_turn'
+      ? run.status
+      : `${run.status} (${run.stopReason})`
+  const task = toVisible(run.spec.task.split('\n')[0] ?? '').slice(0, 60)
+  return [
+    run.id.slice(0, 8),
+    state,
+    run.createdAt.toISOString().slice(0, 16),
+    `${run.calls} calls`,
+    cost,
+    task,
+  ]
+}
+
+function toJson(run: RunRecord): Record<string, unknown> {
+  const {
+    id,
+    status,
+    stopReason,
+    error,
+    output,
+    spec,
+    workspace,
+    createdAt,
+    completedAt,
+    costUsd,
+    tokens,
+    calls,
+  } = run
+  return {
+    id,
+    status,
+    stop_reason: stopReason,
+    error,
+    text: output,
+    task: spec.task,
+    model: spec.model,
+    agent: spec.agent ?? null,
+    workspace,
+    created_at: createdAt.toISOString(),
+    completed_at: completedAt?.toISOString() ?? null,
+    cost_usd: costUsd === null ? null : costUsd.toFixed(6),
+    tokens,
+    calls,
+  }
+}
+
+async function show({ output }: CommandContext, database: Database, start: string): Promise<number> {
+  const run = await requireRun(database, start)
+  const [{ listMessages }, { listToolExecutions }] = await Promise.all([
+    import('../../store/tables/agent-messages.ts'),
+    import('../../store/tables/tool-executions.ts'),
+  ])
+  const calls = await listToolExecutions(database, run.execution)
+  const messages = await listMessages(database, run.execution)
+  if (output.json) {
+    output.object({ ...toJson(run), calls, messages })
+    return EXIT.ok
+  }
+  output.data(
+    [
+      table([toRow(run)]),
+      `model  ${toVisible(run.spec.model)}`,
+      `task   ${toVisible(run.spec.task)}`,
+      ...(run.error === null ? [] : [`error  ${toVisible(run.error)}`]),
+      ...calls.map(call => {
+        const state = call.isAmbiguous
+          ? '? interrupted, effect not known'
+          : call.isError
+            ? `✕ ${call.errorCode}`
+            : '✓'
+        return `  ${state}  ${call.tool} ${toVisible(subjectOf(call.input))}  ${call.durationMs} ms`
+      }),
+      ...(run.output === null ? [] : ['', toVisible(run.output)]),
+    ].join('\n'),
+  )
+  return EXIT.ok
+}
+
+const TAIL_MS = 300
+
+async function tail(context: CommandContext, database: Database, start: string): Promise<number> {
+  const { output, signal, values } = context
+  const id = await findRunId(database, start)
+  const { listEvents } = await import('../../store/tables/run-events.ts')
+  const view = createRunView(output, text => {
+    if (!flag(values, 'ndjson')) process.stdout.write(text)
+  })
+  const { setTimeout: sleep } = await import('node:timers/promises')
+  for (let after = 0; !signal.aborted; ) {
+    const run = await requireRun(database, id)
+    const events = await listEvents(database, { run: id, after })
+    for (const { seq, at, event } of events) {
+      after = seq
+      if (flag(values, 'ndjson')) output.object({ seq, run: id, at: at.toISOString(), ...event })
+      else view.show(event)
+    }
+    if (events.length === 0 && run.status !== 'running') {
+      view.endLine()
+      output.note(`${run.status}${run.stopReason === null ? '' : ` (${run.stopReason})`}`)
+      return EXIT.ok
+    }
+    if (events.length === 0) await sleep(TAIL_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return EXIT.interrupted
+}
+
+async function request(
+  { output }: CommandContext,
+  database: Database,
+  start: string,
+  wish: 'pause' | 'stop',
+): Promise<number> {
+  const run = await requireRun(database, start)
+  const { requestRun } = await import('../../store/tables/workflow-runs.ts')
+  await requestRun(database, run.id, wish)
+  if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
+  else output.note(run.status === 'running' ? `Asked to ${wish}.` : `It was not running (${run.status}).`)
+  return EXIT.ok
+}
+
+async function say(
+  { output }: CommandContext,
+  database: Database,
+  start: string,
+  words: readonly string[],
+): Promise<number> {
+  const text = words.join(' ').trim()
+  if (text === '') throw new UsageError('Say what?', 'kogu runs say ID "…"')
+  const run = await requireRun(database, start)
+  const [{ sayToRun }, { randomUUID }] = await Promise.all([
+    import('../../store/tables/run-messages.ts'),
+    import('node:crypto'),
+  ])
+  await sayToRun(database, randomUUID(), run.id, text)
+  if (output.json) output.object({ id: run.id, said: text })
+  else {
+    const when =
+      run.status === 'running'
+        ? 'It enters with the next turn.'
+        : `To let it read that: kogu runs resume ${run.id}`
+    output.note(when)
+  }
+  return EXIT.ok
+}
+
+async function resume(context: CommandContext, start: string): Promise<number> {
+  return withRuns(context, async session => {
+    const id = await session.findId(start)
+    const { config } = session.loaded
+    const raised = ['max-turns', 'max-cost', 'max-tokens', 'max-time'].some(
+      name => context.values[name] !== undefined,
+    )
+    const run = await session.runs.take(id, raised ? readLimits(context, { config }) : undefined)
+    return workAndTell(context, session, run)
+  })
+}
+
+async function rerun(context: CommandContext, start: string): Promise<number> {
+  return withRuns(context, async session => {
+    const { spec } = await requireRun(session.database, start)
+    return workAndTell(context, session, await session.runs.create(spec))
+  })
+}
+
+async function requireRun(database: Database, start: string): Promise<RunRecord> {
+  const { findRun } = await import('../../store/tables/workflow-runs.ts')
+  const id = await findRunId(database, start)
+  const run = await findRun(database, id)
+  if (run === undefined) throw new UsageError(`There is no run '${start}'.`, 'See: kogu runs list')
+  return run
+}

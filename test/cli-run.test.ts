@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
+
+// The program as people run it, with a rehearsal or with a vendor's wire format over HTTP.
+
+let database: TestDatabase
+let vendor: MockVendor
+let home: Sandboxed
+
+const SECRET = 'sk-ant-planted-0123456789abcdef'
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  vendor = await startMockVendor()
+  home = createSandboxed()
+  home.env.DATABASE_URL = database.url
+  home.write('../config/kogu/config.toml', `[providers.anthropic]\nbase_url = "${vendor.url}/v1"\n`)
+  home.write('hello.toml', HELLO)
+})
+afterAll(async () => {
+  home.remove()
+  await vendor.close()
+  await database.close()
+})
+
+const HELLO = `
+[[answer]]
+text = "I write it."
+[[answer.call]]
+tool = "write_file"
+input = { path = "hello.txt", content = "hello\\n" }
+[[answer]]
+text = "Written: {{last.text}}"
+`
+
+/** Asynchronous: the mock vendor lives in this process. */
+function kogu(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: home.workspace,
+      env: { ...home.env, ...env },
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', chunk => (stdout += chunk))
+    child.stderr.on('data', chunk => (stderr += chunk))
+    child.on('close', code => resolve({ code, stdout, stderr }))
+    child.stdin.end()
+  })
+}
+
+describe('kogu run', () => {
+  test('streams what the model says, shows each call with its verdict, and says how to undo it all', async () => {
+    const ran = await kogu(['run', 'Say hello', '--model', 'rehearsal:hello.toml', '--mode', 'accept-edits'])
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toBe('I write it.\nWritten: Created hello.txt (6 bytes, 1 line)\n')
+    expect(ran.stderr).toContain('a script, not a model')
+    expect(ran.stderr).toMatch(/✓ write_file hello\.txt {2}\d+ ms {2}allow · mode-accept-edits/)
+    const undo = /kogu undo --run (\S+)/.exec(ran.stderr)?.[1] ?? ''
+    expect((await kogu(['undo', '--run', undo, '--yes'])).code).toBe(0)
+    expect(existsSync(join(home.workspace, 'hello.txt'))).toBe(false)
+  })
+
+  test('without a key and without a model it says how to get one, and offers the rehearsal', async () => {
+    const ran = await kogu(['run', 'x'])
+    expect(ran.code).toBe(4)
+    expect(ran.stderr).toContain('No model is set up.')
+    expect(ran.stderr).toContain('ANTHROPIC_API_KEY')
+    expect(ran.stderr).toContain('rehearsal:FILE')
+  })
+
+  test('a headless run with a refused call exits 6 and lists it in JSON', async () => {
+    const ran = await kogu(['run', 'x', '--model', 'rehearsal:hello.toml', '--mode', 'auto', '--json'])
+    expect(ran.code).toBe(6)
+    const result = JSON.parse(ran.stdout)
+    expect(result).toMatchObject({
+      schema: 'kogu.run/1',
+      status: 'finished_with_denials',
+      denied: [{ tool: 'write_file' }],
+      files: [],
+    })
+  })
+
+  test('tools that are not offered are refused when they are called all the same', async () => {
+    const args = [
+      'run',
+      'x',
+      '--model',
+      'rehearsal:hello.toml',
+      '--mode',
+      'accept-edits',
+      '--tools',
+      'read-only',
+    ]
+    const ran = await kogu([...args, '--json'])
+    expect(JSON.parse(ran.stdout).denied).toMatchObject([
+      { tool: 'write_file', reason: expect.stringContaining('not enabled') },
+    ])
+    expect(existsSync(join(home.workspace, 'hello.txt'))).toBe(false)
+  })
+
+  test('works with a vendor over HTTP, retries an overload, and the key is nowhere', async () => {
+    vendor.requests.length = 0
+    vendor.play(
+      { status: 529, message: `overloaded ${SECRET}`, headers: { 'retry-after': '0' } },
+      { text: 'Reading.', calls: [{ name: 'read_file', input: { path: 'hello.toml' } }] },
+      { text: 'I have read it.' },
+    )
+    const ran = await kogu(['run', 'Read it', '--model', 'claude-sonnet-4-5', '--ndjson'], {
+      ANTHROPIC_API_KEY: SECRET,
+    })
+    expect(ran.code).toBe(0)
+    const events = ran.stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(events.map(event => event.type)).toEqual(
+      expect.arrayContaining(['run.started', 'step.retry', 'text.delta', 'call.finished', 'run.finished']),
+    )
+    expect(vendor.requests[0]?.headers['x-api-key']).toBe(SECRET)
+    expect(JSON.stringify(vendor.requests.at(-1)?.body.messages)).toContain('I write it.')
+    const shown = await kogu(['runs', 'list', '--json'])
+    const [newest] = JSON.parse(shown.stdout)
+    expect(newest).toMatchObject({ status: 'completed', text: 'I have read it.' })
+    expect(Number(newest.cost_usd)).toBeGreaterThan(0)
+    const all = [
+      ran.stdout,
+      ran.stderr,
+      shown.stdout,
+      (await kogu(['runs', 'show', newest.id, '--json'])).stdout,
+    ]
+    expect(all.join('\n')).not.toContain(SECRET)
+  })
+
+  test('a refused key exits 4, a limit exits 8', async () => {
+    vendor.play({ status: 401, message: `invalid x-api-key ${SECRET}` })
+    const refused = await kogu(['run', 'x', '--model', 'claude-sonnet-4-5'], { ANTHROPIC_API_KEY: SECRET })
+    expect(refused.code).toBe(4)
+    expect(refused.stderr).not.toContain(SECRET)
+    const limited = await kogu([
+      'run',
+      'x',
+      '--model',
+      'rehearsal:hello.toml',
+      '--max-turns',
+      '1',
+      '--mode',
+      'auto',
+    ])
+    expect(limited.code).toBe(8)
+    expect(limited.stderr).toContain('limit reached')
+  })
+
+  test('a recorded run plays the same again', async () => {
+    vendor.play(
+      { text: 'Now.', calls: [{ name: 'write_file', input: { path: 'r.txt', content: '{{x}}\n' } }] },
+      { text: 'Done.' },
+    )
+    const model = ['--model', 'claude-sonnet-4-5', '--mode', 'accept-edits']
+    await kogu(['run', 'Record', ...model, '--record', 'kept.toml'], { ANTHROPIC_API_KEY: SECRET })
+    const asked = vendor.requests.length
+    await kogu(['call', 'delete_file', '{"path":"r.txt"}', '--yes-once'])
+    const ran = await kogu(['run', 'Replay', '--replay', 'kept.toml', '--mode', 'accept-edits'])
+    expect(ran.code).toBe(0)
+    expect(readFileSync(join(home.workspace, 'r.txt'), 'utf8')).toBe('{{x}}\n')
+    expect(vendor.requests.length).toBe(asked)
+  })
+
+  test('a run that ended can be told more, and reaches the model as one conversation', async () => {
+    vendor.play({ text: 'First.' }, { text: 'Second.' })
+    const first = await kogu(['run', 'One', '--model', 'claude-sonnet-4-5', '--json'], {
+      ANTHROPIC_API_KEY: SECRET,
+    })
+    const { id } = JSON.parse(first.stdout)
+    const more = await kogu(['run', '--continue', id.slice(0, 8), 'Two', '--json'], {
+      ANTHROPIC_API_KEY: SECRET,
+    })
+    expect(JSON.parse(more.stdout)).toMatchObject({ id, text: 'Second.' })
+    const { messages } = vendor.requests.at(-1)?.body ?? {}
+    expect(messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant', 'user'])
+  })
+
+  test('a misspelt run id, a running model without a price and a nested Kogu are refused with a reason', async () => {
+    expect((await kogu(['runs', 'show', 'ffff'])).stderr).toContain("There is no run 'ffff'")
+    const priced = await kogu(['run', 'x', '--model', 'openai/gpt-unknown', '--max-cost', '1'], {
+      OPENAI_API_KEY: SECRET,
+    })
+    expect(priced.stderr).toContain('--max-cost cannot be kept')
+    expect(
+      (await kogu(['run', 'x', '--model', 'rehearsal:hello.toml'], { KOGU_CALL: 'call_1' })).stderr,
+    ).toContain('never runs agents')
+  })
+})
