@@ -20,6 +20,7 @@ import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import type { Reviewer } from './core/review.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
+import type { AnyTool } from './core/tool.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
@@ -44,6 +45,7 @@ import { runCommandTool } from './tools/command/run-command.ts'
 import { openToolProcesses } from './tools/command/tool-processes.ts'
 import { gitOpsTool } from './tools/git/git-ops.ts'
 import { createRipgrep } from './tools/search/ripgrep.ts'
+import { toSearchSettings, webSearchTool } from './tools/web/search/web-search.ts'
 import { webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
 import { createPathLocks, type PathLocks } from './workspace/files/path-locks.ts'
@@ -82,7 +84,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     ...fileTools(createRipgrep(shared.processes)),
     runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
-    webFetchTool(createWebParts()),
+    ...webTools(options),
     gitOpsTool(commands),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
@@ -100,6 +102,13 @@ interface Shared {
   readonly locks: { readonly value: PathLocks; isMade(): boolean }
   /** A sentence: why there is none. */
   readonly sandbox: { readonly value: Sandbox | string; isMade(): boolean }
+}
+
+function webTools({ loaded, environment }: RuntimeOptions): AnyTool[] {
+  const parts = createWebParts()
+  const key = environment.variables.BRAVE_SEARCH_API_KEY?.trim()
+  const settings = toSearchSettings(loaded.config.tools.web_search, key === '' ? undefined : key)
+  return [webFetchTool(parts), webSearchTool(parts, settings)]
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */

@@ -13,6 +13,7 @@ const NOT_FROM_PROJECTS: readonly { pattern: string; without: string }[] = [
   { pattern: 'providers.*.base_url', without: 'providers.*.base_url' },
   { pattern: 'providers.*.api_key', without: 'providers.*.api_key' },
   { pattern: 'server', without: 'server' },
+  { pattern: 'tools.web_search.searxng_url', without: 'tools.web_search.searxng_url' },
   { pattern: 'notify.command', without: 'notify.command' },
   { pattern: 'permissions.default', without: 'permissions.default' },
   { pattern: 'reviewers.*.command', without: 'reviewers.*' },

@@ -16,6 +16,20 @@ export function toolsSchema() {
         aliases: z.record(z.string(), z.string()).default({}).describe('Tool name → program'),
       }),
       custom: z.record(z.string(), z.lazy(customToolSchema)).default({}),
+      web_search: table({
+        enabled: z.boolean().optional(),
+        engine: z
+          .union([searchEngine(), z.array(searchEngine()).min(1)], {
+            error: 'Write "brave", "searxng" or "duckduckgo", or a list of them.',
+          })
+          .optional()
+          .describe('Search engines in the order in which they are asked; absent: those that are set up'),
+        searxng_url: z
+          .url({ protocol: /^https?$/ })
+          .optional()
+          .describe('Address of a SearXNG instance'),
+        max_results: z.int().min(1).max(20).optional().describe('Results where a call names no number'),
+      }),
       mcp: table({
         enabled: z.boolean().default(true),
         servers: z.array(z.lazy(mcpServerSchema)).default([]),
@@ -28,6 +42,10 @@ export function toolsSchema() {
       ),
     )
     .prefault({})
+}
+
+function searchEngine() {
+  return z.enum(['brave', 'duckduckgo', 'searxng', 'searx'])
 }
 
 function customToolSchema() {

@@ -1,5 +1,8 @@
+import { createServer } from 'node:tls'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { INTERNET } from '../../src/tools/web/connection.ts'
+import { SELF_SIGNED } from '../support/self-signed.ts'
 import {
   type Answer,
   PUBLIC,
@@ -545,4 +548,17 @@ describe('parts of a page', () => {
     await caller.fetch({ url: kept })
     expect(internet.dialled).toHaveLength(4)
   })
+})
+
+test('a certificate that nobody vouches for is an error, also for the right name', async () => {
+  const tls = createServer(SELF_SIGNED, socket => respond(socket, 'secret'))
+  await new Promise<void>(done => tls.listen(0, '127.0.0.1', done))
+  const address = tls.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const internet = { ...testInternet(port), secure: INTERNET.secure }
+  await expect(webCaller(internet).fetch({ url: 'https://site.test/' })).rejects.toThrow(
+    /self-signed certificate/,
+  )
+  expect(internet.dialled).toEqual([`${PUBLIC}:443`])
+  tls.close()
 })

@@ -8,6 +8,8 @@ export interface Network {
   lookup(host: string): Promise<readonly string[]>
   /** A connection to exactly this address. */
   dial(address: string, port: number, signal: AbortSignal): Promise<Socket>
+  /** Encrypts a connection, and proves that it leads to this host. */
+  secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket>
 }
 
 /** The real one. */
@@ -23,19 +25,28 @@ export const INTERNET: Network = {
     socket.destroy()
     throw new ToolError('forbidden', `The connection to ${address} leads to ${socket.remoteAddress}.`)
   },
+  async secure(socket, host, signal) {
+    const { connect: connectTls } = await import('node:tls')
+    const name = isIP(host) === 0 ? { servername: host } : {}
+    const secure = connectTls({ socket, host, ...name, ALPNProtocols: ['http/1.1'] })
+    return settled(secure, 'secureConnect', signal)
+  },
 }
 
 export function open(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted()
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  const socket = connect({ host: address, port, autoSelectFamily: false })
+  return settled(connect({ host: address, port, autoSelectFamily: false }), 'connect', signal)
+}
+
+function settled<Kind extends Socket>(socket: Kind, event: string, signal: AbortSignal): Promise<Kind> {
+  const { promise, resolve, reject } = Promise.withResolvers<Kind>()
   const abort = (): void => {
     socket.destroy()
     reject(signal.reason)
   }
   signal.addEventListener('abort', abort, { once: true })
   socket.once('error', reject)
-  socket.once('connect', () => {
+  socket.once(event, () => {
     signal.removeEventListener('abort', abort)
     socket.removeListener('error', reject)
     resolve(socket)

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { HostRefusal } from '../../core/command.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { JudgeUrl } from '../../core/permit.ts'
@@ -26,6 +26,9 @@ export interface WebRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly judge: JudgeUrl
   readonly signal: AbortSignal
+  /** Defaults to the limits of the client, and is never more. */
+  readonly timeoutMs?: number
+  readonly redirects?: number
 }
 
 export interface WebResponse {
@@ -60,12 +63,13 @@ export function createWebClient(options: WebClientOptions = {}): WebClient {
   const count = rateLimiter(limits.requestsPerMinute, options.now ?? Date.now)
   return {
     async get(request) {
-      const total = AbortSignal.timeout(limits.totalMs)
+      const totalMs = Math.min(request.timeoutMs ?? limits.totalMs, limits.totalMs)
+      const total = AbortSignal.timeout(totalMs)
       const signal = AbortSignal.any([request.signal, total])
       try {
         return await follow({ ...request, signal }, { limits, network, count })
       } catch (error) {
-        throw explain(error, request, total, limits)
+        throw explain(error, request, total, { ...limits, totalMs })
       }
     },
   }
@@ -79,13 +83,15 @@ interface Parts {
 
 async function follow(request: WebRequest, parts: Parts): Promise<WebResponse> {
   const redirects: string[] = []
+  const most = Math.min(request.redirects ?? parts.limits.redirects, parts.limits.redirects)
   let url = request.url
   for (;;) {
     const response = await exchange({ ...request, url }, parts)
     const location = redirectOf(response, url)
     if (location === undefined) return { ...response, url, redirects }
-    if (redirects.length >= parts.limits.redirects) {
-      throw new ToolError('failed', `${request.url} redirects more than ${parts.limits.redirects} times.`)
+    if (redirects.length >= most) {
+      const times = most === 0 ? 'to another address' : `more than ${most} times`
+      throw new ToolError('failed', `${request.url} redirects ${times}.`)
     }
     const refusal = isDowngrade(url, location) ? DOWNGRADE : request.judge(location, [])
     if (refusal !== null && !refusal.canBeAllowed) {
@@ -154,8 +160,8 @@ async function exchange(request: WebRequest, parts: Parts): Promise<Exchange> {
 async function resolve(url: URL, { judge, signal }: WebRequest, { network, limits }: Parts): Promise<string> {
   // A lookup is a message to whoever answers for the name: a name that is refused is not looked up.
   refuse(judge(url.href, []))
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = /^[\d.]+$|:/.test(host) ? [host] : await lookUp(host, network, signal, limits)
+  const host = plainHost(url)
+  const addresses = isIP(host) !== 0 ? [host] : await lookUp(host, network, signal, limits)
   const [first] = addresses
   if (first === undefined)
     throw new ToolError('not_found', `HTTP request failed: the host '${host}' is not known.`)
@@ -195,29 +201,11 @@ async function connectTo(
   const limited = AbortSignal.any([signal, timeout])
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const socket = await network.dial(address, port, limited)
-  if (url.protocol !== 'https:') return socket
-  const { connect } = await import('node:tls')
-  const { promise, resolve: done, reject } = Promise.withResolvers<Socket>()
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const isName = !/^[\d.]+$|:/.test(host)
-  const secure = connect({
-    socket,
-    host,
-    ...(isName ? { servername: host } : {}),
-    ALPNProtocols: ['http/1.1'],
-  })
-  const abort = (): void => {
-    secure.destroy()
-    reject(limited.reason)
-  }
-  limited.addEventListener('abort', abort, { once: true })
-  secure.once('error', reject)
-  secure.once('secureConnect', () => {
-    limited.removeEventListener('abort', abort)
-    secure.removeListener('error', reject)
-    done(secure)
-  })
-  return promise
+  return url.protocol === 'https:' ? network.secure(socket, plainHost(url), limited) : socket
+}
+
+function plainHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
 }
 
 function toPlain(headers: Record<string, string | string[] | undefined>): Record<string, string> {
