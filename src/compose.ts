@@ -10,7 +10,7 @@ import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import { type Authority, fullAuthority, READING_COMMANDS } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
-import { systemClock } from './core/clock.ts'
+import { type Clock, systemClock } from './core/clock.ts'
 import type { Hooks } from './core/hooks.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
 import type { Processes } from './core/processes.ts'
@@ -62,6 +62,8 @@ export interface RuntimeOptions {
   readonly approver: Approver
   /** See every call of high risk that was allowed, and can only refuse. */
   readonly reviewers?: readonly Reviewer[]
+  /** Dates and measures everything. Defaults to the system's. */
+  readonly clock?: Clock
 }
 
 export interface Parts {
@@ -112,7 +114,7 @@ function webTools({ loaded, environment }: RuntimeOptions): AnyTool[] {
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */
-async function createShared({ loaded, environment }: RuntimeOptions): Promise<Shared> {
+async function createShared({ loaded, environment, clock = systemClock }: RuntimeOptions): Promise<Shared> {
   const { config, workspace } = loaded
   const places = placesFor(workspace.root, environment.directories.state)
   const undo = lazy(() =>
@@ -120,6 +122,7 @@ async function createShared({ loaded, environment }: RuntimeOptions): Promise<Sh
       directory: prepareState(places, workspace.root, places.undo),
       budgetBytes: config.undo.budget,
       largeFileBytes: config.undo.max_file_size,
+      now: clock.now,
     }),
   )
   const redactor = createRedactor({
@@ -205,7 +208,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
 
 /** Everything a call works with. */
 async function createParts(
-  { loaded, environment, reviewers = [] }: RuntimeOptions,
+  { loaded, environment, reviewers = [], clock = systemClock }: RuntimeOptions,
   registry: Registry,
   { places, redactor, processes, undo, sandbox, locks }: Shared,
   commands: CommandParts,
@@ -216,7 +219,7 @@ async function createParts(
     anchorDirectory: places.anchors,
     redact: redactor,
     segmentBytes: config.audit.segment_size,
-    now: systemClock.now,
+    now: clock.now,
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
   })
   const rules = await compileRules(loaded, registry, realPathOf(environment.home))
@@ -231,7 +234,7 @@ async function createParts(
       typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
     network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
-    now: systemClock.now,
+    now: clock.now,
   })
   const prepared = lazyValue(() => prepareState(places, workspace.root, places.audit))
   const recordAudit: AuditLog['record'] = event => {
@@ -250,7 +253,7 @@ async function createParts(
       permissions,
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
-      clock: systemClock,
+      clock,
       questions: openQuestionsFolder(places.approvals, () => void prepareState(places, workspace.root, '')),
       questionMs: config.permissions.approval_timeout,
       reviewers,

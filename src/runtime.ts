@@ -319,13 +319,18 @@ function endRun(places: Places, id: string): void {
   }
 }
 
-function openRuns({ loaded, approver }: RuntimeOptions, registry: Registry, { authority, places }: Parts) {
+function openRuns(
+  { loaded, approver }: RuntimeOptions,
+  registry: Registry,
+  { authority, places, calls }: Parts,
+) {
   const { config, workspace } = loaded
   const saved = () => import('./workspace/runs.ts')
   return createOpenRuns({
     workspace: workspace.root,
     authority,
     approver,
+    clock: calls.clock,
     limitApprover: each => withTimeout(each, config.permissions.approval_timeout),
     canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
     load: async (id, options) => (await saved()).loadRun(places.runs, id, options),

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => box.remove())
 
 /** What each example prints, and what it leaves behind. */
-const EXPECTED: Record<string, { output: string[]; files: Record<string, string> }> = {
+const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string> }> = {
   'read-and-edit.ts': {
     output: [
       '     1\t{',
@@ -29,6 +29,15 @@ const EXPECTED: Record<string, { output: string[]; files: Record<string, string>
       '1 path restored and read again',
     ],
     files: { 'prices.json': '{\n  "tea": 120,\n  "cup": 80\n}\n' },
+  },
+  'runs.ts': {
+    output: [
+      'written',
+      expect.stringContaining('denied: Writing'),
+      'written',
+      'forbidden: The run RUN has made its 3 calls.',
+    ],
+    files: { 'doc/tea.md': 'Tea\n' },
   },
   'own-tool.ts': {
     output: [
@@ -61,6 +70,8 @@ test.each(readdirSync(examples))('%s does what it says', name => {
 test('the library page shows the examples as they are', () => {
   const page = readFileSync(join(root, 'docs', 'library.md'), 'utf8')
   const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(match => match[1])
-  const sources = ['read-and-edit.ts', 'own-tool.ts'].map(name => readFileSync(join(examples, name), 'utf8'))
+  const sources = ['read-and-edit.ts', 'own-tool.ts', 'runs.ts'].map(name =>
+    readFileSync(join(examples, name), 'utf8'),
+  )
   expect(blocks).toEqual(sources)
 })

@@ -103,13 +103,13 @@ export function withTimeout(approver: Approver, timeoutMs: number): Approver {
   }
 }
 
-/** Answers one question with "once"; for `--yes-once`. A second question in the same call is refused. */
+/** Answers one question of each call with "once". A second one in the same call is refused. */
 export function onceApprover(user: string): Approver {
   const answered = new Set<string>()
   return {
     async ask(question) {
       if (answered.has(question.callId))
-        return { kind: 'unavailable', reason: '--yes-once answers one question only' }
+        return { kind: 'unavailable', reason: 'one question of a call is answered, and this is another' }
       answered.add(question.callId)
       return { kind: 'once', user }
     },

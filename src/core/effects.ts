@@ -1,6 +1,6 @@
 import type { Permit } from './permit.ts'
 
-/** What one call changed, entry by entry. Written to the audit log and to the undo store, shown by `kogu changes`. */
+/** What one call changed, entry by entry. Written to the audit log and to the undo store. */
 export interface Effect {
   change: 'created' | 'changed' | 'deleted'
   /** Absolute real path. */

@@ -37,7 +37,7 @@ export async function obtainApproval(
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
       hint: judgement.hard
         ? 'This limit cannot be approved away.'
-        : `Decided by ${decision.ref?.id ?? decision.by}; see: kogu explain ${request.tool.name}`,
+        : `Decided by ${decision.ref?.id ?? decision.by}.`,
     })
   }
   const made = await makeQuestion(runtime, call, prepared)
@@ -48,7 +48,7 @@ export async function obtainApproval(
   }
   if (answer.kind === 'unavailable') {
     throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
-      hint: `Allow it once with --yes-once, or with a rule; see: kogu explain ${request.tool.name}`,
+      hint: 'A rule can allow it, or a person who is asked.',
     })
   }
   if (answer.kind === 'expired') {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Approver } from './approval.ts'
 import { type Authority, type AuthorityWish, agentWish, narrow } from './authority.ts'
+import type { Clock } from './clock.ts'
 import { ToolError } from './errors.ts'
 import { absolutePath, isInside, realPathOf } from './real-path.ts'
 import { createRun, type Run, type RunOptions } from './run.ts'
@@ -25,6 +26,7 @@ export interface OpenRunsParts {
   /** Of runs without a parent. */
   readonly authority: Authority
   readonly approver: Approver
+  readonly clock: Clock
   /** So that names in a wish mean the same as those in the parent's list. */
   canonicalTool(name: string): string
   /** Bounds how long this approver is waited for. */
@@ -58,6 +60,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
     return {
       authority: narrow(parent?.authority ?? parts.authority, toWish(authority, parent, parts)),
       approver: own === undefined ? (parent?.approver ?? approver) : parts.limitApprover(own),
+      clock: parts.clock,
       ...(parent === undefined ? {} : { parent }),
     }
   }
@@ -111,7 +114,8 @@ export function createOpenRuns(parts: OpenRunsParts) {
       return restoreRun(await parts.load(id, options), state)
     },
     /** A run for one call. */
-    single: (): Run => createRun(`run_${randomUUID()}`, { authority: parts.authority, approver }),
+    single: (): Run =>
+      createRun(`run_${randomUUID()}`, { authority: parts.authority, approver, clock: parts.clock }),
     /** The run and those below it take no more calls, and what only they knew is forgotten. */
     async close(id: string): Promise<void> {
       const run = await find(id)

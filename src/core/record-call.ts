@@ -59,7 +59,7 @@ export function recordFinished(
 export function unrecorded(consequence: string, error: unknown): ToolError {
   const detail = error instanceof Error ? error.message : String(error)
   return new ToolError('failed', `The audit log cannot be written, so ${consequence}: ${detail}`, {
-    hint: 'Make .kogu/audit or the state folder writable; see: kogu doctor',
+    hint: 'Make .kogu/audit or the state folder writable.',
     cause: error,
   })
 }

@@ -5,6 +5,7 @@ import type { Decision } from '../../core/decision.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { doorHint } from '../door-hint.ts'
 import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { readBatch, readCallInput } from '../read-input.ts'
@@ -148,14 +149,9 @@ function print(result: CallResult, context: CommandContext): void {
   } else if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
   if (result.error !== null) {
     output.problem(`${output.noteStyle('red', `${result.error.code}:`)} ${toVisible(result.error.message)}`)
-    const hint = result.error.hint ?? howToApprove(result)
+    const hint = doorHint(result)
     if (hint !== null) output.problem(toVisible(hint))
   }
-}
-
-function howToApprove({ question, tool }: CallResult): string | null {
-  if (question === undefined) return null
-  return `Answer with: kogu approvals approve ${question}, then: kogu call --continue ${question}. Or allow it with --yes-once or a rule; see: kogu explain ${tool}`
 }
 
 /** In the shape of every other result, although there is nothing to call a tool with. */
@@ -186,7 +182,7 @@ function toJson(result: CallResult): Record<string, unknown> {
     text,
     data,
     ...(images === undefined ? {} : { images }),
-    error,
+    error: error === null ? null : { ...error, hint: doorHint(result) },
     ...(question === undefined ? {} : { question }),
     decision,
     risk,

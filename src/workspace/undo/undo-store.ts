@@ -16,6 +16,8 @@ export interface UndoStoreOptions {
   readonly budgetBytes?: number
   /** Files above this are not kept; their change says so. */
   readonly largeFileBytes?: number
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
 }
 
 export interface UndoStore {
@@ -42,6 +44,7 @@ const FULL_PART = 1 / 16
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
 
 export function openUndoStore(options: UndoStoreOptions): UndoStore {
+  const now = options.now ?? Date.now
   const budgetBytes = options.budgetBytes ?? DEFAULT_BUDGET_BYTES
   const largeFileBytes = options.largeFileBytes ?? DEFAULT_LARGE_FILE_BYTES
   const places = openPlaces(options.directory)
@@ -58,7 +61,7 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
       // Says that this process lives: its pending records are not for others to settle.
       ownerLock ??= tryLock(ownerPath(places, owner))
       count += 1
-      const at = Date.now()
+      const at = now()
       const id = `${String(at).padStart(14, '0')}-${String(count).padStart(6, '0')}-${owner}`
       const header = { format: 1, id, call: call.id, run: call.run, tool: call.tool, at } as const
       return new ChangeRecord({
