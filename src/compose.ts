@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
+import { addDynamicTools } from './compose-dynamic.ts'
 import { addConfiguredProviders } from './compose-providers.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
@@ -21,6 +22,7 @@ import { Registry } from './core/registry.ts'
 import type { Reviewer } from './core/review.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
 import type { AnyTool } from './core/tool.ts'
+import type { DynamicParts } from './dynamic/parts.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
@@ -46,7 +48,7 @@ import { openToolProcesses } from './tools/command/tool-processes.ts'
 import { gitOpsTool } from './tools/git/git-ops.ts'
 import { createRipgrep } from './tools/search/ripgrep.ts'
 import { toSearchSettings, webSearchTool } from './tools/web/search/web-search.ts'
-import { webFetchTool } from './tools/web/web-fetch.ts'
+import { type WebParts, webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
 import { createPathLocks, type PathLocks } from './workspace/files/path-locks.ts'
 import { createScopedFs } from './workspace/files/scoped-fs.ts'
@@ -74,6 +76,8 @@ export interface Parts {
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
   readonly undo: { readonly value: UndoStore }
+  /** Undefined when the configuration leaves dynamic tools out. */
+  readonly dynamic?: DynamicParts | undefined
   close(): Promise<void>
 }
 
@@ -82,18 +86,36 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const registry = new Registry()
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
+  const web = createWebParts()
   const builtin = [
     ...fileTools(createRipgrep(shared.processes)),
     runCommandTool(commands, READING_COMMANDS),
     ...backgroundTools(commands),
-    ...webTools(options),
+    ...webTools(options, web),
     gitOpsTool(commands),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
   if (options.loaded.config.tools.builtin.enabled) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
   await addConfiguredProviders(registry, options, shared.places)
-  return { registry, parts: await createParts(options, registry, shared, commands) }
+  const made: { parts?: Parts } = {}
+  const dynamic = await addDynamicTools(registry, {
+    ...options,
+    places: shared.places,
+    web,
+    prepare: () => void prepareState(shared.places, options.loaded.workspace.root, shared.places.tools),
+    calls: () => made.parts?.calls,
+  })
+  const parts = await createParts(options, registry, shared, commands)
+  made.parts = {
+    ...parts,
+    dynamic: dynamic?.parts,
+    async close() {
+      dynamic?.close()
+      await parts.close()
+    },
+  }
+  return { registry, parts: made.parts }
 }
 
 interface Shared {
@@ -106,8 +128,7 @@ interface Shared {
   readonly sandbox: { readonly value: Sandbox | string; isMade(): boolean }
 }
 
-function webTools({ loaded, environment }: RuntimeOptions): AnyTool[] {
-  const parts = createWebParts()
+function webTools({ loaded, environment }: RuntimeOptions, parts: WebParts): AnyTool[] {
   const key = environment.variables.BRAVE_SEARCH_API_KEY?.trim()
   const settings = toSearchSettings(loaded.config.tools.web_search, key === '' ? undefined : key)
   return [webFetchTool(parts), webSearchTool(parts, settings)]

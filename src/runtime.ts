@@ -18,6 +18,7 @@ import type { Run } from './core/run.ts'
 import { type Answered, type ShownQuestion, shownQuestion } from './core/stored-question.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
+import type { DynamicParts } from './dynamic/parts.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
@@ -69,6 +70,8 @@ export interface Runtime {
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
   readonly permissions: PermissionEngine
+  /** Undefined when the configuration leaves dynamic tools out. */
+  readonly dynamic: DynamicParts | undefined
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
   call(request: CallRequest): Promise<CallResult>
@@ -136,6 +139,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: parts.rules,
     grants: parts.grants,
     permissions: parts.calls.permissions,
+    dynamic: parts.dynamic,
     openRun: runs.open,
     closeRun: runs.close,
     isEnabled: parts.calls.isEnabled,

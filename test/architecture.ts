@@ -50,7 +50,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mcp: ['core', 'config', 'runtime.ts'],
 }
 // Files at the top of src: the composition root and the public API.
-const TOP_LEVEL = ['compose.ts', 'compose-providers.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts']
+const TOP_LEVEL = [
+  ...['compose.ts', 'compose-dynamic.ts', 'compose-providers.ts'],
+  ...['runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
+]
 
 const MOST_LINES = 400
 

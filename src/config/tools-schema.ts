@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { duration, table } from './values.ts'
+import { duration, size, table } from './values.ts'
 
 /** `[tools]`: which providers there are, custom tools, and one open table per tool. */
 export function toolsSchema() {
@@ -29,6 +29,14 @@ export function toolsSchema() {
           .optional()
           .describe('Address of a SearXNG instance'),
         max_results: z.int().min(1).max(20).optional().describe('Results where a call names no number'),
+      }),
+      dynamic: table({
+        enabled: z.boolean().default(true).describe('Tools that models make'),
+        max_tools: z.int().min(1).max(1000).default(100),
+        timeout: duration().prefault('30s').describe('How long one may run, at most 60 s'),
+        memory: size().prefault('128MB').describe('What one may use, buffers and strings included'),
+        strict: z.boolean().default(false).describe('Findings weigh half as much again, and 0.8 is needed'),
+        failures: z.int().min(1).default(3).describe('After so many, tool_reflection recommends a tool'),
       }),
       mcp: table({
         enabled: z.boolean().default(true),

@@ -23,3 +23,7 @@ export const NOT_UNDOABLE = 'not_undoable'
 export const GIT_READ = 'git_read'
 /** Letting git change files that editors, agents or git itself run; each is one of `paths`, and named in `details`. */
 export const PROTECTED_FILES = 'protected_files'
+/** Running model-written code in an isolate; `details` names the tool. What the code wants from outside is judged apart. */
+export const ISOLATED_CODE = 'isolated_code'
+/** The same on a machine where the isolate has no second wall around it. */
+export const UNWALLED_CODE = 'unwalled_code'

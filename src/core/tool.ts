@@ -94,6 +94,8 @@ export interface Tool<Input = unknown> {
   readonly parallel?: boolean
   /** How long this call may take at most, in milliseconds. Defaults to the limit that holds for every call. */
   deadlineMs?(input: Input): number
+  /** Its code runs in an isolate and touches nothing by itself: what it wants from outside is a call of its own. */
+  readonly isIsolated?: true
   /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
   readonly overrides?: string
   /** A promise only where it has to read what could be large: the process answers others meanwhile. */

@@ -22,8 +22,13 @@ export interface Places {
   readonly background: string
   /** What commands find in the place of the person's caches; outside the workspace, because it can become large. */
   readonly caches: string
+  /** Dynamic tools of the workspace. */
+  readonly tools: string
+  /** Which dynamic tools were made here; outside the workspace. */
+  readonly toolLedger: string
   /** Of the person, for all workspaces. */
   readonly grants: string
+  readonly userTools: string
   readonly inWorkspace: boolean
 }
 
@@ -46,7 +51,10 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     temporary: join(state, 'tmp'),
     background: join(state, 'background'),
     caches: join(own, 'caches'),
+    tools: join(state, 'tools'),
+    toolLedger: join(own, 'dynamic-tools.json'),
     grants: join(stateDirectory, 'grants.json'),
+    userTools: join(stateDirectory, 'tools'),
     inWorkspace,
   }
 }

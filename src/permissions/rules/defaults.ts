@@ -1,8 +1,10 @@
 import {
   GIT_READ,
+  ISOLATED_CODE,
   NOT_UNDOABLE,
   OVERWRITE_UNREAD,
   PROTECTED_FILES,
+  UNWALLED_CODE,
   WRITE_HARD_LINK,
 } from '../../core/access.ts'
 import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
@@ -49,6 +51,12 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
       if (item.name === GIT_READ && request.tool.isPartOfKogu === true) {
         return builtin('allow', 'git-read', 'Looking at a repository is allowed.')
       }
+      if (item.name === ISOLATED_CODE && request.tool.isIsolated === true)
+        return builtin(
+          'allow',
+          'isolated-code',
+          'It runs in an isolate; what it wants from outside is judged apart.',
+        )
       return unsettled(
         mode,
         fallback,
@@ -72,6 +80,9 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
   [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
+  [UNWALLED_CODE]: 'Running model-written code without the second wall',
+  create_tool: 'Making a tool',
+  delete_dynamic_tool: 'Deleting a tool',
   command_input: 'Writing to a running command',
   environment: 'Setting variables for a command',
   background: 'Leaving a command running',

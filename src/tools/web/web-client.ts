@@ -23,6 +23,9 @@ export type WebLimits = Readonly<typeof WEB_LIMITS>
 
 export interface WebRequest {
   readonly url: string
+  /** Defaults to GET. */
+  readonly method?: string
+  readonly body?: string
   readonly headers: Readonly<Record<string, string>>
   readonly judge: JudgeUrl
   readonly signal: AbortSignal
@@ -84,9 +87,10 @@ interface Parts {
 async function follow(request: WebRequest, parts: Parts): Promise<WebResponse> {
   const redirects: string[] = []
   const most = Math.min(request.redirects ?? parts.limits.redirects, parts.limits.redirects)
-  let url = request.url
+  let { url } = request
+  let hop: WebRequest = request
   for (;;) {
-    const response = await exchange({ ...request, url }, parts)
+    const response = await exchange({ ...hop, url }, parts)
     const location = redirectOf(response, url)
     if (location === undefined) return { ...response, url, redirects }
     if (redirects.length >= most) {
@@ -99,7 +103,22 @@ async function follow(request: WebRequest, parts: Parts): Promise<WebResponse> {
     }
     if (refusal !== null) return { ...response, url, redirects, held: { location, reason: refusal.reason } }
     redirects.push(location)
+    hop = nextHop(hop, response.status, new URL(url).origin === new URL(location).origin)
     url = location
+  }
+}
+
+/** As browsers do: what was sent is sent again only on 307 and 308, and what is for one origin never to another. */
+function nextHop(request: WebRequest, status: number, isSameOrigin: boolean): WebRequest {
+  const { body: _, ...withoutBody } = request
+  const method = request.method ?? 'GET'
+  const keeps = status === 307 || status === 308 || method === 'GET' || method === 'HEAD'
+  const next: WebRequest = keeps ? request : { ...withoutBody, method: 'GET' }
+  if (isSameOrigin) return next
+  const isOwn = (name: string): boolean => /^(authorization|cookie|proxy-.*)$/i.test(name)
+  return {
+    ...next,
+    headers: Object.fromEntries(Object.entries(next.headers).filter(([name]) => !isOwn(name))),
   }
 }
 
@@ -141,7 +160,8 @@ async function exchange(request: WebRequest, parts: Parts): Promise<Exchange> {
   })
   try {
     const response = await client.request({
-      method: 'GET',
+      method: request.method ?? 'GET',
+      ...(request.body === undefined ? {} : { body: request.body }),
       path: `${url.pathname}${url.search}`,
       headers: { 'accept-encoding': 'gzip, deflate, br', connection: 'close', ...request.headers },
       signal: request.signal,

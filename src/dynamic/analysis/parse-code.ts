@@ -1,0 +1,83 @@
+import { stripTypeScriptTypes } from 'node:module'
+import { type AnyNode, type Comment, type Program, parse } from 'acorn'
+
+export interface ParsedCode {
+  readonly program: Program
+  /** JavaScript: what the tree was read from. */
+  readonly javascript: string
+  readonly comments: readonly Comment[]
+}
+
+/** The code cannot be read; the message says what and where. */
+export class CodeError extends Error {
+  override name = 'CodeError'
+}
+
+export const MOST_CODE = 256 * 1024
+
+/**
+ * Reads JavaScript, or TypeScript after its types were taken out, in which every line keeps its number (enums and
+ * namespaces, which make code, move it). Code that nothing can be said about for certain is refused.
+ */
+export function parseCode(code: string): ParsedCode {
+  if (code.length > MOST_CODE) throw new CodeError(`The code is longer than ${MOST_CODE} characters.`)
+  const first = attempt(() => parseJavaScript(code))
+  if (!(first instanceof Error)) return first
+  for (const mode of ['strip', 'transform'] as const) {
+    const parsed = attempt(() => parseJavaScript(stripTypeScriptTypes(code, { mode })))
+    if (!(parsed instanceof Error)) return parsed
+  }
+  throw new CodeError(first.message, { cause: first })
+}
+
+function parseJavaScript(javascript: string): ParsedCode {
+  const comments: Comment[] = []
+  const program = parse(javascript, {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    locations: true,
+    onComment: comments,
+    allowAwaitOutsideFunction: false,
+  })
+  return { program, javascript, comments }
+}
+
+function attempt<T>(work: () => T): T | Error {
+  try {
+    return work()
+  } catch (error) {
+    // A tree deeper than the stack is an error of its own kind, and as unreadable.
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/**
+ * The script that an isolate runs: the code without `export`, in a function that returns `execute`. Only what parsed
+ * as a whole program gets here, so nothing in it can close that function.
+ */
+export function toScript({ program, javascript }: ParsedCode): string {
+  const edits: { start: number; end: number; text: string }[] = []
+  let value = "typeof execute === 'undefined' ? undefined : execute"
+  for (const node of program.body) {
+    if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') throw noModules(node)
+    if (node.type === 'ExportNamedDeclaration') {
+      if (node.source) throw noModules(node)
+      edits.push({ start: node.start, end: node.declaration?.start ?? node.end, text: '' })
+    }
+    if (node.type === 'ExportDefaultDeclaration') {
+      edits.push({ start: node.start, end: node.declaration.start, text: 'const defaultExport = ' })
+      value = "typeof execute === 'undefined' ? defaultExport : execute"
+    }
+  }
+  const script = edits.reduceRight(
+    (text, { start, end, text: inserted }) => `${text.slice(0, start)}${inserted}${text.slice(end)}`,
+    javascript,
+  )
+  return `(function () { 'use strict'\n${script}\n;return ${value} })()`
+}
+
+function noModules(node: AnyNode): CodeError {
+  return new CodeError(
+    `No module can be imported (line ${node.loc?.start.line}): a tool is one file of code.`,
+  )
+}

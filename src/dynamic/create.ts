@@ -1,0 +1,151 @@
+import { CodeError, type ParsedCode, parseCode, toScript } from './analysis/parse-code.ts'
+import { assessQuality } from './analysis/quality.ts'
+import { analyzeSafety, type SafetyKind } from './analysis/safety.ts'
+import { TOOLS } from './analysis/safety-names.ts'
+import {
+  type Capabilities,
+  type DynamicTool,
+  type Example,
+  NO_CAPABILITIES,
+  TOOL_NAME,
+  type ToolParameterDefinition,
+  toolId,
+} from './definition.ts'
+import { toSchema } from './parameters.ts'
+import type { DynamicParts } from './parts.ts'
+import { refusal } from './refusal.ts'
+
+/** What `create_tool`, `edit` and `import` give. */
+export interface NewTool {
+  readonly name: string
+  readonly description: string
+  readonly code: string
+  readonly parameters: readonly ToolParameterDefinition[]
+  readonly tags: readonly string[]
+  readonly generatedFrom?: string
+  readonly capabilities?: Capabilities
+  readonly examples?: readonly Example[]
+  readonly createdBy: string
+}
+
+const RESERVED = [
+  ...['create_tool', 'run_dynamic_tool', 'list_dynamic_tools', 'delete_dynamic_tool', 'tool_reflection'],
+  ...['bash', 'read', 'write', 'edit', 'question'],
+]
+
+/**
+ * Name → duplicates → limit → code → safety → quality → id. Nothing is saved here. `replaces`: the tool that this is a
+ * new version of.
+ */
+export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: DynamicTool): DynamicTool {
+  const { texts, settings } = parts
+  checkName(wanted.name, parts, replaces)
+  if (wanted.description.trim() === '') throw refusal(parts, texts.errors.descriptionRequired)
+  checkParameters(wanted.parameters, parts)
+  const capabilities = wanted.capabilities ?? NO_CAPABILITIES
+  const { parsed, script } = compile(wanted.code, parts)
+  const safety = analyzeSafety(parsed, { allowed: allowedKinds(capabilities), strict: settings.strict })
+  const quality = assessQuality(parsed)
+  const id = toolId(wanted.name, wanted.code)
+  if (safety.blockedOperations.length > 0) {
+    const found = safety.issues.filter(({ severity }) => severity === 'critical')
+    const lines = found.map(({ type, what, line }) => `- ${texts.safety[type].issue}: ${what} (${line})`)
+    parts.note('verification.fail', { toolId: id, toolName: wanted.name, success: false, issues: found })
+    throw refusal(parts, [texts.errors.critical, ...lines].join('\n'))
+  }
+  const now = parts.now().toISOString()
+  return {
+    id,
+    name: wanted.name,
+    description: wanted.description,
+    mode: 'function',
+    parameters: wanted.parameters,
+    code: wanted.code,
+    script,
+    capabilities,
+    examples: wanted.examples ?? [],
+    safety,
+    quality,
+    version: (replaces?.version ?? 0) + 1,
+    createdAt: replaces?.createdAt ?? now,
+    updatedAt: now,
+    createdFromTask: wanted.generatedFrom ?? texts.manual,
+    createdBy: wanted.createdBy,
+    tags: wanted.tags,
+    previous:
+      replaces === undefined ? [] : [...replaces.previous, toOldVersion(replaces)].slice(-MOST_VERSIONS),
+    usageCount: replaces?.usageCount ?? 0,
+    ...(replaces?.lastUsedAt === undefined ? {} : { lastUsedAt: replaces.lastUsedAt }),
+    confidenceScore: Math.min(safety.score, quality.score),
+    verificationStatus: safety.isSafe ? 'passed' : 'unverified',
+    runs: [],
+  }
+}
+
+const MOST_VERSIONS = 20
+
+function toOldVersion({ version, id, code, description, updatedAt, safety, quality }: DynamicTool) {
+  return { version, id, code, description, updatedAt, safetyScore: safety.score, qualityScore: quality.score }
+}
+
+/** Kinds that declared capabilities cover, so that the analysis does not count them. */
+function allowedKinds({ network, tools }: Capabilities): SafetyKind[] {
+  const kinds = tools.map(tool => TOOLS[tool]?.type).filter(kind => kind !== undefined)
+  return [...new Set<SafetyKind>([...(network.length > 0 ? (['network-access'] as const) : []), ...kinds])]
+}
+
+function checkName(name: string, parts: DynamicParts, replaces: DynamicTool | undefined): void {
+  const { errors } = parts.texts
+  if (name.trim() === '') throw refusal(parts, errors.nameRequired)
+  if (name.length > 64) throw refusal(parts, errors.nameLength)
+  if (!TOOL_NAME.test(name)) throw refusal(parts, errors.nameFormat)
+  if (RESERVED.includes(name.toLowerCase())) throw refusal(parts, errors.nameReserved(name))
+  const stored = parts.store.list().map(({ tool }) => tool)
+  const same = stored.find(tool => tool.name.toLowerCase() === name.toLowerCase())
+  if (same !== undefined && same.id !== replaces?.id)
+    throw refusal(parts, errors.duplicate(name, same.id), 'conflict')
+  if (same === undefined && parts.takenNames().includes(name.toLowerCase()))
+    throw refusal(parts, errors.nameReserved(name))
+  if (replaces === undefined && stored.length >= parts.settings.maxTools)
+    throw refusal(parts, errors.tooMany(parts.settings.maxTools), 'failed')
+}
+
+function checkParameters(parameters: readonly ToolParameterDefinition[], parts: DynamicParts): void {
+  const { errors } = parts.texts
+  for (const { name, type, default: value, minimum, maximum } of parameters) {
+    if (!/^[A-Za-z_$][\w$-]{0,63}$/.test(name) || name === '__proto__')
+      throw refusal(parts, errors.invalidParameter(name, 'name'))
+    if (type !== 'number' && (minimum !== undefined || maximum !== undefined))
+      throw refusal(parts, errors.invalidParameter(name, 'minimum, maximum'))
+    if (minimum !== undefined && maximum !== undefined && minimum > maximum)
+      throw refusal(parts, errors.invalidParameter(name, 'minimum > maximum'))
+    if (value === undefined) continue
+    // A default that the definition itself refuses would fail at every run.
+    const single = parameters.filter(each => each.name === name)
+    if (!toSchema(single).parse({ [name]: value }).ok)
+      throw refusal(parts, errors.invalidParameter(name, 'default'))
+  }
+}
+
+function compile(code: string, parts: DynamicParts): { parsed: ParsedCode; script: string } {
+  try {
+    const parsed = parseCode(code)
+    // The safety analysis says more about an import than that it cannot be.
+    const isBlocked = analyzeSafety(parsed).blockedOperations.length > 0
+    if (!isBlocked && !definesExecute(parsed)) throw refusal(parts, parts.texts.errors.noExecute)
+    return { parsed, script: isBlocked ? '' : toScript(parsed) }
+  } catch (error) {
+    if (error instanceof CodeError) throw refusal(parts, parts.texts.errors.invalidCode(error.message))
+    throw error
+  }
+}
+
+function definesExecute({ program }: ParsedCode): boolean {
+  return program.body.some(node => {
+    if (node.type === 'ExportDefaultDeclaration') return true
+    const declaration = node.type === 'ExportNamedDeclaration' ? node.declaration : node
+    if (declaration?.type === 'FunctionDeclaration') return declaration.id?.name === 'execute'
+    if (declaration?.type !== 'VariableDeclaration') return false
+    return declaration.declarations.some(({ id }) => id.type === 'Identifier' && id.name === 'execute')
+  })
+}

@@ -1,0 +1,91 @@
+import { ToolError } from '../core/errors.ts'
+import type { AnyTool, ToolContext, ToolOutput } from '../core/tool.ts'
+import { errorText, failedText, finishedText } from './catalogue/layouts.ts'
+import { accessOf } from './code-access.ts'
+import type { DynamicTool } from './definition.ts'
+import { toSchema } from './parameters.ts'
+import { type DynamicParts, MOST_TIMEOUT_MS } from './parts.ts'
+import { CodeFailure, quickCheck, runCode } from './run-code.ts'
+
+/** A tool that a model made, as every other tool: under its own name, with its parameters as its schema. */
+export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
+  const input = toSchema(tool.parameters)
+  return {
+    name: tool.name,
+    aliases: [],
+    parameterAliases: {},
+    title: tool.name,
+    description: tool.description,
+    category: 'Execution',
+    risk: 'high',
+    isIsolated: true,
+    input,
+    access: () => accessOf(tool, parts),
+    async run(values, context) {
+      const { value, logs } = await runRecorded(tool, values, context, parts, parts.settings.timeoutMs)
+      return toOutput(showValue(value), { value, logs })
+    },
+  }
+}
+
+/** For run_dynamic_tool: the layouts of a finished and a failed run. */
+export async function runByName(
+  tool: DynamicTool,
+  values: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+  parts: DynamicParts,
+  timeoutMs: number | undefined,
+): Promise<ToolOutput> {
+  const parsed = toSchema(tool.parameters).parse(values)
+  if (!parsed.ok) {
+    const words = parsed.issues.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`.trim())
+    throw new ToolError('invalid_input', errorText(words.join('; '), parts.texts))
+  }
+  const limit = Math.min(MOST_TIMEOUT_MS, timeoutMs ?? parts.settings.timeoutMs)
+  const { value, logs, ms } = await runRecorded(tool, parsed.value, context, parts, limit)
+  return toOutput(finishedText(tool.name, ms, showValue(value), parts.texts), {
+    tool_id: tool.id,
+    tool_name: tool.name,
+    value,
+    logs,
+    ms,
+  })
+}
+
+function toOutput(text: string, data: unknown): ToolOutput {
+  return { text, data, label: { origin: 'dynamic', trusted: false } }
+}
+
+/** Text as it is, everything else as JSON. */
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+/** Quick check, run, usage record, audit; a failure is recorded like a success. */
+async function runRecorded(
+  tool: DynamicTool,
+  values: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+  parts: DynamicParts,
+  timeoutMs: number,
+) {
+  const problem = quickCheck(tool, parts)
+  if (problem !== undefined) throw new ToolError('forbidden', errorText(problem, parts.texts))
+  const at = parts.now().toISOString()
+  const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.runId }
+  try {
+    const result = await runCode(tool, values, context, parts, timeoutMs)
+    parts.store.recordRun(tool.id, { at, ok: true, ms: result.ms })
+    parts.note('tool.run', { ...about, success: true, ms: result.ms })
+    return result
+  } catch (error) {
+    if (!(error instanceof CodeFailure)) throw error
+    const { kind, ms, message } = error
+    parts.store.recordRun(tool.id, { at, ok: false, ms, error: kind })
+    parts.note('tool.run', { ...about, success: false, ms, error: kind })
+    throw new ToolError(
+      kind === 'timeout' ? 'timeout' : 'failed',
+      failedText(tool.name, ms, message, parts.texts),
+    )
+  }
+}

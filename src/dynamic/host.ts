@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import picomatch from 'picomatch'
+import type { Answer, Approver } from '../core/approval.ts'
+import type { CallResult } from '../core/call.ts'
+import { ToolError } from '../core/errors.ts'
+import type { ToolContext } from '../core/tool.ts'
+import type { Clock } from '../sandbox/isolate/isolates.ts'
+import type { DynamicTool } from './definition.ts'
+import type { DynamicParts } from './parts.ts'
+
+/** Calls of code inside calls of code. Each holds a process while it waits. */
+const MOST_DEPTH = 4
+const PREFIX = 'inside'
+
+export interface Host {
+  readonly isNested: boolean
+  answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
+}
+
+/**
+ * What code in an isolate can reach: requests become calls of their own, in a run below the caller's, through the same
+ * pipeline as every call. Nothing that comes from the code is trusted: it is parsed here, and judged there.
+ */
+export function createHost(tool: DynamicTool, context: ToolContext, parts: DynamicParts): Host {
+  const depth = depthOf(context)
+  const isNested = depth > 0
+  return {
+    isNested,
+    async answer(operation, value, clock) {
+      if (depth >= MOST_DEPTH) throw new Error(`Calls of code inside of code end at ${MOST_DEPTH} levels.`)
+      const approver = capabilityApprover(tool, context, clock)
+      switch (operation) {
+        case 'fetch':
+          return await answerFetch(fetchRequest(value), tool, { context, parts, approver })
+        case 'tool':
+          return await answerTool(value, tool, { context, parts, approver })
+        case 'read':
+          return await answerRead(value, tool, { context, parts, approver })
+        default:
+          throw new Error('There is no such request.')
+      }
+    },
+  }
+}
+
+/** How many runs of code are above this call. */
+function depthOf({ run }: ToolContext): number {
+  let depth = 0
+  for (let each: typeof run | undefined = run; each !== undefined; each = each.parent)
+    if (each.id.startsWith(PREFIX)) depth += 1
+  return depth
+}
+
+export function innerRunId(): string {
+  return `${PREFIX}_${randomUUID()}`
+}
+
+interface Answering {
+  readonly context: ToolContext
+  readonly parts: DynamicParts
+  readonly approver: Approver
+}
+
+/**
+ * A person is asked as by the call itself, and the code's clock stands still meanwhile. What was declared when the tool
+ * was made was asked then: only what no rule speaks of counts as answered.
+ */
+function capabilityApprover(tool: DynamicTool, { run, callId }: ToolContext, clock: Clock): Approver {
+  return {
+    async ask(question, signal, live): Promise<Answer> {
+      const declared = question.access.every(
+        access => access.kind === 'network' && isDeclaredHost(tool, access.url),
+      )
+      if (declared && question.decision.by === 'mode')
+        return { kind: 'once', user: `the approval of ${tool.id}` }
+      const resume = clock.pause()
+      try {
+        // Under the outer call's id: whoever answers one question of a call only, answers one.
+        const answer = await run.approver.ask({ ...question, callId }, signal, live)
+        if (answer.kind !== 'pending') return answer
+        return { kind: 'unavailable', reason: 'code that runs cannot wait for an answer that comes later' }
+      } finally {
+        resume()
+      }
+    },
+  }
+}
+
+interface FetchRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body?: string
+}
+
+function fetchRequest(value: unknown): FetchRequest {
+  const { url, method, headers, body } = asRecord(value)
+  const pairs = Array.isArray(headers) ? headers.slice(0, 100) : []
+  return {
+    url: String(url).slice(0, 8_000),
+    method: String(method),
+    headers: pairs.map(([name, content]): [string, string] => [String(name), String(content)]),
+    ...(typeof body === 'string' ? { body } : {}),
+  }
+}
+
+async function answerFetch(
+  request: FetchRequest,
+  tool: DynamicTool,
+  { context, parts, approver }: Answering,
+): Promise<unknown> {
+  const result = await parts.call({
+    kind: 'own',
+    tool: 'web_fetch',
+    input: { ...request },
+    run: context.run,
+    approver,
+    tools: ['web_fetch'],
+    isDeclared: isDeclaredHost(tool, request.url),
+    cwd: context.cwd,
+    signal: context.signal,
+  })
+  return dataOf(result)
+}
+
+async function answerTool(
+  value: unknown,
+  tool: DynamicTool,
+  { context, parts, approver }: Answering,
+): Promise<unknown> {
+  const { name, input } = asRecord(value)
+  const wanted = String(name)
+  if (!tool.capabilities.tools.includes(wanted)) throw notDeclared(parts, `tools: ["${wanted}"]`)
+  const result = await parts.call({
+    kind: 'tool',
+    tool: wanted,
+    input: asRecord(input),
+    run: context.run,
+    approver,
+    tools: tool.capabilities.tools,
+    isDeclared: true,
+    cwd: context.cwd,
+    signal: context.signal,
+  })
+  dataOf(result)
+  return { text: result.text, data: result.data }
+}
+
+async function answerRead(
+  value: unknown,
+  tool: DynamicTool,
+  { context, parts, approver }: Answering,
+): Promise<unknown> {
+  const path = String(asRecord(value).path)
+  const isDeclared = tool.capabilities.read.some(glob => picomatch(glob, { dot: true })(path))
+  if (!isDeclared || path.split('/').includes('..')) throw notDeclared(parts, `read: ["${path}"]`)
+  const result = await parts.call({
+    kind: 'own',
+    tool: 'read_file',
+    input: { path },
+    run: context.run,
+    approver,
+    tools: ['read_file'],
+    isDeclared: true,
+    cwd: context.workspace,
+    signal: context.signal,
+  })
+  return dataOf(result)
+}
+
+function notDeclared({ texts }: DynamicParts, what: string): Error {
+  return new Error(texts.errors.notDeclared(what))
+}
+
+function dataOf(result: CallResult): unknown {
+  if (result.error !== null) throw new ToolError(result.error.code, result.error.message)
+  return result.data
+}
+
+/** By the host of the address alone, as rules name hosts. */
+export function isDeclaredHost({ capabilities }: DynamicTool, url: string): boolean {
+  const parsed = URL.parse(url)
+  if (parsed === null) return false
+  return capabilities.network.some(pattern => {
+    const [name = '', port] = pattern.toLowerCase().split(':')
+    if (port !== undefined && port !== (parsed.port || (parsed.protocol === 'https:' ? '443' : '80')))
+      return false
+    return name.startsWith('*.') ? parsed.hostname.endsWith(name.slice(1)) : parsed.hostname === name
+  })
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ToolContext } from '../core/tool.ts'
+import type { DynamicTool } from './definition.ts'
+import { toSchema } from './parameters.ts'
+import type { DynamicParts } from './parts.ts'
+import { CodeFailure, runCode } from './run-code.ts'
+
+export interface Verification {
+  readonly tool: DynamicTool
+  readonly passed: number
+  readonly total: number
+  /** One sentence for each example that did not pass. */
+  readonly failures: readonly string[]
+}
+
+/** The examples of a tool are its tests: each must give exactly its result. */
+export async function verifyTool(
+  tool: DynamicTool,
+  context: ToolContext,
+  parts: DynamicParts,
+): Promise<Verification> {
+  const failures: string[] = []
+  const about = { toolId: tool.id, toolName: tool.name }
+  if (tool.examples.length > 0) parts.note('verification.run', { ...about, examples: tool.examples.length })
+  for (const [index, example] of tool.examples.entries()) {
+    const problem = await tryExample(tool, example, context, parts)
+    if (problem !== undefined) failures.push(`${index + 1}: ${problem}`)
+  }
+  const total = tool.examples.length
+  const isGood = failures.length === 0 && tool.safety.isSafe
+  if (total > 0)
+    parts.note(isGood ? 'verification.pass' : 'verification.fail', { ...about, success: isGood, failures })
+  const status = failures.length > 0 ? 'failed' : tool.safety.isSafe ? 'passed' : 'unverified'
+  return { tool: { ...tool, verificationStatus: status }, passed: total - failures.length, total, failures }
+}
+
+async function tryExample(
+  tool: DynamicTool,
+  { parameters, result }: DynamicTool['examples'][number],
+  context: ToolContext,
+  parts: DynamicParts,
+): Promise<string | undefined> {
+  const parsed = toSchema(tool.parameters).parse(parameters)
+  if (!parsed.ok)
+    return parsed.issues.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`.trim()).join('; ')
+  try {
+    const { value } = await runCode(tool, parsed.value, context, parts, parts.settings.timeoutMs)
+    if (isDeepStrictEqual(value, result)) return undefined
+    return `${shorten(JSON.stringify(value))} ≠ ${shorten(JSON.stringify(result))}`
+  } catch (error) {
+    if (error instanceof CodeFailure) return error.message
+    throw error
+  }
+}
+
+function shorten(text: string | undefined): string {
+  return (text ?? 'undefined').slice(0, 200)
+}
