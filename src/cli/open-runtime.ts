@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts'
 import { type Approver, noApprover } from '../core/approval.ts'
 import type { Mode } from '../core/decision.ts'
+import { underMargin } from '../core/visible.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 
@@ -32,7 +33,7 @@ export function loadForCommand(context: CommandContext): LoadedConfig {
   const { output } = context
   const loaded = loadConfig(loadOptions(context))
   for (const warning of loaded.warnings) {
-    output.note(`${output.noteStyle('yellow', 'warning:')} ${warning.message}`)
+    output.note(`${output.noteStyle('yellow', 'warning:')} ${underMargin(warning.message)}`)
   }
   return loaded
 }
@@ -47,7 +48,7 @@ export async function openRuntime(
   return createRuntime({
     loaded: onlyRulesOf === undefined ? loaded : withRulesOf(loaded, onlyRulesOf),
     environment: context.environment,
-    approver: approver ?? noApprover('there is no terminal to ask on'),
+    approver: approver ?? noApprover('No terminal is available to ask for approval.'),
   })
 }
 

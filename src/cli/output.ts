@@ -6,8 +6,10 @@ type Style = Parameters<typeof styleText>[0]
 /** Data goes to stdout, everything else to stderr; nothing but data ever goes to stdout. */
 export interface Output {
   readonly json: boolean
-  /** One line, or several, of data. */
+  /** One line, or several, of what Kogu says. */
   data(text: string): void
+  /** What a tool returned: as it is for a program, made visible on a terminal. */
+  result(text: string): void
   /** A JSON document on one line. */
   object(value: unknown): void
   /** For the person: progress and warnings. */
@@ -38,31 +40,64 @@ export function createOutput(options: OutputOptions): Output {
     if (options.color !== 'auto') return options.color === 'always'
     return options.wantsColor ?? stream.isTTY === true
   }
+  const painted = { out: colored(stdout) && !options.json, err: colored(stderr) }
   const paint = (on: boolean) => (style: Style, text: string) =>
     on ? styleText(style, text, { validateStream: false }) : text
   return {
     json: options.json,
-    data(text) {
-      stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)
-    },
+    data: text => stdout.write(withLineEnd(guarded(text, painted.out))),
+    result: text => stdout.write(withLineEnd(stdout.isTTY === true ? guarded(text, painted.out) : text)),
     object(value) {
-      stdout.write(`${JSON.stringify(value)}\n`)
+      const text = JSON.stringify(value)
+      stdout.write(`${stdout.isTTY === true ? escapeHidden(text) : text}\n`)
     },
     note(text) {
-      if (!options.quiet) stderr.write(`${text}\n`)
+      if (!options.quiet) stderr.write(`${guarded(text, painted.err)}\n`)
     },
-    problem(text) {
-      stderr.write(`${text}\n`)
-    },
+    problem: text => stderr.write(`${guarded(text, painted.err)}\n`),
     shown: text => (stdout.isTTY === true ? toVisible(text) : text),
-    style: paint(colored(stdout) && !options.json),
-    noteStyle: paint(colored(stderr)),
+    style: paint(painted.out),
+    noteStyle: paint(painted.err),
     columns: stdout.columns ?? 100,
   }
 }
 
-/** Rows in columns as wide as their longest cell; the last column is as long as it is. */
-export function table(rows: readonly (readonly string[])[]): string {
+function withLineEnd(text: string): string {
+  return text.endsWith('\n') || text === '' ? text : `${text}\n`
+}
+
+/** What `styleText` writes for the styles that commands use. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of colours
+const PAINT = /(\x1b\[(?:[12]|22|3[1-6]|39)m)/
+/** Nothing in it needs to be made visible: nearly all that is ever said. */
+const PLAIN = /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u27ff]*$/
+
+/**
+ * The last net under everything that is shown: whatever a command forgot to make visible cannot steer the terminal. It
+ * cannot tell a foreign line from ours; `toLine` and `toBlock` see to that where the text comes in.
+ */
+function guarded(text: string, isPainted: boolean): string {
+  if (PLAIN.test(text)) return text
+  if (!isPainted) return toVisible(text)
+  return text
+    .split(PAINT)
+    .map((part, index) => (index % 2 === 1 ? part : toVisible(part)))
+    .join('')
+}
+
+/** JSON that says the same without a character that a terminal would obey or hide. */
+function escapeHidden(json: string): string {
+  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu, character =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+}
+
+/** Rows in columns as wide as their longest cell; the last column is as long as it is. No cell has a second line. */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map(row => row.map(cell => cell.replaceAll('\n', '⟨U+000A⟩')))
   const widths: number[] = []
   for (const row of rows) {
     row.slice(0, -1).forEach((cell, index) => {

@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment, TerminalHints } from '../config/environment.ts'
 import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
-import { toVisible } from '../core/visible.ts'
+import { underMargin } from '../core/visible.ts'
 import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT, EXIT_OF_ERROR } from './exit-codes.ts'
@@ -148,8 +148,8 @@ Exit codes: 0 ok, 1 the tool failed, 2 usage or invalid input, 3 configuration, 
 async function report(error: unknown, output: Output): Promise<number> {
   const { code, message, hint, exit } = await classify(error)
   if (output.json) output.object({ ok: false, error: { code, message, hint: hint ?? null } })
-  output.problem(`${output.noteStyle('red', 'error:')} ${toVisible(message)}`)
-  if (hint !== undefined) output.problem(toVisible(hint))
+  output.problem(`${output.noteStyle('red', 'error:')} ${underMargin(message)}`)
+  if (hint !== undefined) output.problem(underMargin(hint))
   return exit
 }
 

@@ -1,9 +1,9 @@
 import { relative } from 'node:path'
-import { toVisible } from '../core/visible.ts'
+import { toLine } from '../core/visible.ts'
 
 /** A path as it is written where the person stands. */
 export function shownPath(path: string, cwd: string): string {
-  return toVisible(relative(cwd, path) || '.')
+  return toLine(relative(cwd, path) || '.', 4096)
 }
 
 /** The same as a word of a command line that can be copied. */

@@ -14,3 +14,44 @@ export function toVisible(text: string): string {
     return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
   })
 }
+
+/** Of a line, unless the caller says otherwise. */
+const LONGEST_LINE = 1000
+
+/** Foreign text as a part of one of our lines: it can neither begin a line of its own nor push ours away. */
+export function toLine(text: string, most = LONGEST_LINE): string {
+  const line = toVisible(cut(text, most)).replaceAll('\n', '⟨U+000A⟩').replaceAll('\t', '⟨U+0009⟩')
+  return text.length > most ? `${line}… (${text.length - most} more characters)` : line
+}
+
+export interface BlockOptions {
+  /** What every line begins with, so that none can pass for one of ours. */
+  readonly margin?: string
+  readonly mostCharacters?: number
+  readonly mostLines?: number
+}
+
+/** Foreign text of several lines, each under our own margin. What is left out is said. */
+export function toBlock(
+  text: string,
+  { margin = '  ', mostCharacters = 65_536, mostLines = 2000 }: BlockOptions = {},
+): string {
+  const lines = toVisible(cut(text, mostCharacters)).split('\n')
+  const shown = lines.slice(0, mostLines).map(line => margin + line)
+  const left = Math.max(0, text.length - mostCharacters)
+  if (left > 0) shown.push(`${margin}… ${left} more characters`)
+  else if (lines.length > mostLines) shown.push(`${margin}… ${lines.length - mostLines} more lines`)
+  return shown.join('\n')
+}
+
+/** A message that begins on one of our lines: the lines after its first are indented, so that none can pass for ours. */
+export function underMargin(text: string, margin = '  '): string {
+  return toBlock(text, { margin }).slice(margin.length)
+}
+
+/** Never through the middle of a character. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text
+  const last = text.charCodeAt(most - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most)
+}

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { isInside, realPathOf } from '../core/real-path.ts'
 import type { Label, ToolContext } from '../core/tool.ts'
-import { toVisible } from '../core/visible.ts'
+import { toLine } from '../core/visible.ts'
 
 type Place = Pick<ToolContext, 'cwd' | 'workspace'>
 
@@ -31,7 +31,7 @@ function realFolderOf(place: Place): string {
 
 /** A path on a line of its own: a name with a line break cannot pass for two results. */
 export function shownPath(path: string): string {
-  return toVisible(path).replaceAll('\n', '⟨U+000A⟩').replaceAll('\t', '⟨U+0009⟩')
+  return toLine(path, 8192)
 }
 
 /** Content from outside the workspace is nobody's that the workspace's owner vouches for. */

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import type { CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { isSystemError } from '../../core/errors.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine, toVisible } from '../../core/visible.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { restartAudit } from '../../store/audit/restart.ts'
 import { type VerifyReport, verifyAudit } from '../../store/audit/verify.ts'
@@ -96,7 +96,7 @@ function isListed({ event }: StoredEvent): boolean {
 function toRow({ at, event }: StoredEvent, output: Output): string[] {
   const time = at.slice(0, 19).replace('T', ' ')
   if (event.type === 'note')
-    return [time, 'note', event.action, '', '', toVisible(JSON.stringify(event.details)).slice(0, 100)]
+    return [time, 'note', event.action, '', '', toLine(JSON.stringify(event.details), 100)]
   if (event.type === 'call-started') return [time, 'started', oneLine(event.tool), '', '', event.call]
   if (event.type === 'approval-requested') return [time, 'asked', oneLine(event.tool), '', '', event.call]
   if (event.type === 'approval-answered')
@@ -128,8 +128,7 @@ function subjectOf({ access = [] }: CallFinished): string {
 
 /** What the agent wrote must not look like a line of the log. */
 function oneLine(text: string): string {
-  const line = toVisible(text).replaceAll('\n', '⏎')
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line
+  return text.length > 60 ? `${toLine(text.slice(0, 59))}…` : toLine(text)
 }
 
 function outcomeWord(event: CallFinished, output: Output): string {
@@ -141,7 +140,7 @@ function outcomeWord(event: CallFinished, output: Output): string {
 function decidedBy({ decision }: CallFinished): string {
   const { by, ref } = decision
   if (ref === null) return by
-  return `${by} ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
+  return `${by} ${toLine(ref.id, 100)} (${toLine(ref.source, 200)}${ref.line === undefined ? '' : `:${ref.line}`})`
 }
 
 async function show(context: CommandContext, places: Places, given: string): Promise<number> {
@@ -150,13 +149,16 @@ async function show(context: CommandContext, places: Places, given: string): Pro
   const events: StoredEvent[] = []
   for await (const stored of readEvents({ directory: places.audit, call: id })) events.push(stored)
   if (events.length === 0) {
-    output.note(`No call '${toVisible(id)}' is recorded. See: kogu audit list`)
+    output.note(`No call '${toLine(id)}' is recorded. See: kogu audit list`)
     if (output.json)
       output.object({ ok: false, error: { code: 'not_found', message: 'No such call.', hint: null } })
     return EXIT.notFound
   }
   if (output.json) output.object(events.map(toData))
-  else output.data(events.map(event => toVisible(JSON.stringify(toData(event), null, 2))).join('\n'))
+  else
+    output.data(
+      events.map(event => toBlock(JSON.stringify(toData(event), null, 2), { margin: '' })).join('\n'),
+    )
   return EXIT.ok
 }
 
@@ -179,7 +181,7 @@ function describeReport(report: VerifyReport, output: Output): string {
     unanchored === 0 ? '' : `\n${unanchored} of them without an anchor: a cut tail there cannot be excluded.`
   if (report.ok) return `${output.style('green', 'intact')}  ${counts}${doubt}`
   const lines = problems.map(
-    ({ segment, line, kind, message }) => `  ${segment}:${line}  ${kind}  ${toVisible(message)}`,
+    ({ segment, line, kind, message }) => `  ${toLine(segment)}:${line}  ${kind}  ${toLine(message)}`,
   )
   return [`${output.style('red', 'BROKEN')}  ${counts}`, ...lines].join('\n')
 }
@@ -208,7 +210,9 @@ async function restart(context: CommandContext, places: Places): Promise<number>
   }
   if (output.json) output.object({ ok: true, kept })
   else
-    output.note(`A new audit log has begun; its first entry says so. Kept: ${kept.map(toVisible).join(', ')}`)
+    output.note(
+      `A new audit log has begun; its first entry says so. Kept: ${kept.map(path => toLine(path)).join(', ')}`,
+    )
   return EXIT.ok
 }
 

@@ -3,7 +3,7 @@ import { type Approver, laterApprover, noApprover, onceApprover } from '../../co
 import type { CallResult } from '../../core/call.ts'
 import type { Decision } from '../../core/decision.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toLine, underMargin } from '../../core/visible.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { doorHint } from '../door-hint.ts'
 import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
@@ -65,7 +65,7 @@ See also: kogu explain, kogu tools list
     }
     const runtime = await openRuntime(context, await approverFor(context))
     try {
-      for (const sentence of await runtime.recover()) context.output.note(sentence)
+      for (const sentence of await runtime.recover()) context.output.note(toLine(sentence))
       const result = await runtime.call({
         tool,
         input,
@@ -146,11 +146,11 @@ function print(result: CallResult, context: CommandContext): void {
   const { output } = context
   if (output.json) {
     output.object(toJson(result))
-  } else if (result.text !== '' && result.error === null) output.data(renderResult(result, output))
+  } else if (result.text !== '' && result.error === null) output.result(renderResult(result, output))
   if (result.error !== null) {
-    output.problem(`${output.noteStyle('red', `${result.error.code}:`)} ${toVisible(result.error.message)}`)
+    output.problem(`${output.noteStyle('red', `${result.error.code}:`)} ${underMargin(result.error.message)}`)
     const hint = doorHint(result)
-    if (hint !== null) output.problem(toVisible(hint))
+    if (hint !== null) output.problem(underMargin(hint))
   }
 }
 

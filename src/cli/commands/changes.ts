@@ -1,5 +1,5 @@
 import { ToolError } from '../../core/errors.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { CallChanges, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { toChangeHistory, type UndoState, wholeCallIds, wholeRunId } from '../change-history.ts'
@@ -27,7 +27,7 @@ Options
   async run(context) {
     const runtime = await openRuntime(context)
     try {
-      for (const sentence of await runtime.recover()) context.output.note(sentence)
+      for (const sentence of await runtime.recover()) context.output.note(toLine(sentence))
       const calls = await runtime.listChanges(await readSelection(context, runtime))
       const { stateOf } = toChangeHistory(calls.some(each => each.undone) ? await runtime.listChanges() : [])
       const [wanted] = context.positionals
@@ -117,5 +117,5 @@ function renderCalls(
 function callLine({ call, tool, at }: CallChanges, state: UndoState, output: Output): string {
   const time = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
   const note = state === 'in force' ? '' : output.style('dim', ` (${state})`)
-  return `${output.style('bold', tool)} ${call}  ${toVisible(time)}${note}`
+  return `${output.style('bold', toLine(tool))} ${toLine(call)}  ${time}${note}`
 }

@@ -5,7 +5,7 @@ import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
 import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
 import { noApprover } from '../../core/approval.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toLine, underMargin } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
 import { checkRules } from '../check-rules.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
@@ -61,7 +61,7 @@ function get({ output }: CommandContext, info: KeyInfo): number {
 
 function list({ output }: CommandContext, keys: readonly KeyInfo[]): number {
   if (output.json) output.object(keys)
-  else output.data(table(keys.map(info => [info.key, toVisible(JSON.stringify(info.value)), originOf(info)])))
+  else output.data(table(keys.map(info => [info.key, toLine(JSON.stringify(info.value)), originOf(info)])))
   return EXIT.ok
 }
 
@@ -88,9 +88,9 @@ async function validate(context: CommandContext): Promise<number> {
     output.object({ ok: errors.length === 0, files, errors: errors.map(errorData), warnings })
   } else {
     for (const error of errors)
-      output.note(`${output.noteStyle('red', 'error:')} ${describeConfigError(error)}`)
+      output.note(`${output.noteStyle('red', 'error:')} ${underMargin(describeConfigError(error))}`)
     for (const warning of warnings)
-      output.note(`${output.noteStyle('yellow', 'warning:')} ${warning.message}`)
+      output.note(`${output.noteStyle('yellow', 'warning:')} ${underMargin(warning.message)}`)
     output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
   }
   return errors.length === 0 ? EXIT.ok : EXIT.config
@@ -119,13 +119,13 @@ async function trustProject(context: CommandContext, loaded: LoadedConfig): Prom
     report(context, state.status, reason)
     return EXIT.ok
   }
-  output.note(`The files of ${toVisible(workspace.root)} would do this:`)
+  output.note(`The files of ${toLine(workspace.root)} would do this:`)
   for (const line of describeProjectAuthority(projectPart)) {
-    output.note(`  ${line.kind.padEnd(8)} ${toVisible(line.text)}  (${toVisible(line.file)})`)
+    output.note(`  ${line.kind.padEnd(8)} ${toLine(line.text)}  (${toLine(line.file)})`)
   }
   if (state.status === 'changed') {
     output.note('Since you trusted it:')
-    for (const { change, text } of state.changes) output.note(`  ${change.padEnd(9)} ${toVisible(text)}`)
+    for (const { change, text } of state.changes) output.note(`  ${change.padEnd(9)} ${toLine(text)}`)
   }
   if (!flag(values, 'yes')) {
     report(context, state.status, 'Not trusted. To trust exactly this: kogu config trust --yes')

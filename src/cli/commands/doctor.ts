@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectConfig } from '../../config/load.ts'
+import { toLine } from '../../core/visible.ts'
 import { createProcesses } from '../../sandbox/processes/processes.ts'
 import { detectSandbox } from '../../sandbox/walls/detect.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
@@ -212,7 +213,7 @@ function print({ output }: CommandContext, checks: readonly Check[], failed: num
   const rows = checks.map(({ id, status, summary, remedy }) => [
     output.style(STYLE[status], status.padEnd(4)),
     id,
-    remedy === undefined ? summary : `${summary}      fix: ${remedy}`,
+    toLine(remedy === undefined ? summary : `${summary}      fix: ${remedy}`),
   ])
   const counts = `${failed} failure${failed === 1 ? '' : 's'}, ${warned} warning${warned === 1 ? '' : 's'}`
   output.data(`${table(rows)}\n${counts}`)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { ToolError, toToolError } from '../../core/errors.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine } from '../../core/visible.ts'
 import type { Explanation, Runtime } from '../../runtime.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -93,11 +93,11 @@ const STYLE = { allow: 'green', ask: 'yellow', deny: 'red' } as const
 function render(explanation: Explanation, output: Output): string {
   const { decision, hard, risk, access, reasons, ref } = explanation
   const place = ref?.line === undefined ? (ref?.source ?? '') : `${ref.source}:${ref.line}`
-  const touches = access.map(item => `  ${item.kind}  ${toVisible(Object.values(item).slice(1).join(' '))}`)
+  const touches = access.map(item => toBlock(`${item.kind}  ${Object.values(item).slice(1).join(' ')}`))
   return [
-    `${output.style(STYLE[decision], decision)}${hard ? ' (hard limit, cannot be approved away)' : ''}  ${explanation.canonical}  risk ${risk}`,
-    ...reasons.map(reason => `  ${toVisible(reason)}`),
-    ...(ref === null ? [] : [`  decided by ${ref.id} (${place}): ${toVisible(ref.text)}`]),
+    `${output.style(STYLE[decision], decision)}${hard ? ' (hard limit; no approval can override it)' : ''}  ${toLine(explanation.canonical)}  risk ${risk}`,
+    ...reasons.map(reason => toBlock(reason)),
+    ...(ref === null ? [] : [`  decided by ${toLine(ref.id)} (${toLine(place)}): ${toLine(ref.text)}`]),
     ...(touches.length === 0 ? [] : ['touches', ...touches]),
   ].join('\n')
 }

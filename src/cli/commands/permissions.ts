@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Outcome } from '../../core/decision.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine } from '../../core/visible.ts'
 import { describeGrant, type Grant } from '../../permissions/grants.ts'
 import { type DryRunReport, dryRun } from '../../permissions/rules/dry-run.ts'
 import { lintRules } from '../../permissions/rules/lint.ts'
@@ -78,11 +78,11 @@ function list({ output }: CommandContext, rules: readonly Rule[]): number {
     output.data(
       table(
         rows.map(row => [
-          row.id,
+          toLine(row.id),
           row.decision,
-          toVisible(row.text),
-          `${row.source}:${row.line ?? ''}`,
-          row.reason ?? '',
+          toLine(row.text),
+          toLine(`${row.source}:${row.line ?? ''}`),
+          toLine(row.reason ?? ''),
         ]),
       ),
     )
@@ -104,7 +104,7 @@ async function test(
   if (output.json) output.object(explanation)
   else
     output.data(
-      [`${decision}  ${ref?.id ?? ''}`, ...reasons.map(reason => `  ${toVisible(reason)}`)].join('\n'),
+      [`${decision}  ${toLine(ref?.id ?? '')}`, ...reasons.map(reason => toBlock(reason))].join('\n'),
     )
   return flag(context.values, 'exit-code') ? EXIT_OF_OUTCOME[decision] : EXIT.ok
 }
@@ -121,13 +121,19 @@ async function explain(
     else {
       const { outcome, by, ref, reason, also = [] } = decision
       const place =
-        ref === null ? '' : ` ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
-      const others = also.map(other => `  also matched: ${other.outcome} by ${other.id}, ${other.why}`)
-      output.data([`${outcome}  ${tool}`, `  by ${by}${place}: ${toVisible(reason)}`, ...others].join('\n'))
+        ref === null
+          ? ''
+          : ` ${toLine(ref.id)} (${toLine(ref.source)}${ref.line === undefined ? '' : `:${ref.line}`})`
+      const others = also.map(
+        other => `  also matched: ${other.outcome} by ${toLine(other.id)}, ${other.why}`,
+      )
+      output.data(
+        [`${outcome}  ${toLine(tool)}`, `  by ${by}${place}: ${toLine(reason)}`, ...others].join('\n'),
+      )
     }
     return EXIT.ok
   }
-  output.note(`No finished call '${toVisible(id)}' is recorded.`)
+  output.note(`No finished call '${toLine(id)}' is recorded.`)
   if (output.json)
     output.object({ ok: false, error: { code: 'not_found', message: 'No such call.', hint: null } })
   return EXIT.notFound
@@ -140,7 +146,7 @@ function lint({ output }: CommandContext, runtime: Runtime): number {
   else
     output.data(
       findings
-        .map(({ file, line, kind, message }) => `${file}:${line ?? ''}: ${kind}: ${message}`)
+        .map(({ file, line, kind, message }) => `${toLine(file)}:${line ?? ''}: ${kind}: ${toLine(message)}`)
         .join('\n'),
     )
   return findings.length === 0 ? EXIT.ok : EXIT.config
@@ -162,7 +168,7 @@ async function grants(context: CommandContext, runtime: Runtime, [verb = 'list',
       const removed = await store.remove(id)
       if (removed) runtime.note('grant-revoked', { grant: id })
       if (output.json) output.object({ ok: removed, id })
-      else output.note(removed ? `Revoked ${id}.` : `There is no grant '${toVisible(id)}'.`)
+      else output.note(removed ? `Revoked ${toLine(id)}.` : `There is no grant '${toLine(id)}'.`)
       return removed ? EXIT.ok : EXIT.notFound
     }
     case 'export':
@@ -174,14 +180,7 @@ async function grants(context: CommandContext, runtime: Runtime, [verb = 'list',
 }
 
 function toRow({ id, decision, workspace, spec, expiresAt, user }: Grant): string[] {
-  return [
-    id,
-    decision,
-    toVisible(describeGrant(spec)),
-    toVisible(workspace),
-    expiresAt ?? '',
-    toVisible(user),
-  ]
+  return [id, decision, toLine(describeGrant(spec)), toLine(workspace), expiresAt ?? '', toLine(user)]
 }
 
 /** A rule that says the same, for a configuration file. An exact call cannot be written as a rule. */
@@ -246,9 +245,9 @@ function describeReport({ calls, changed, transitions, notComparable }: DryRunRe
     .map(({ at, tool, input, was, now, by }) => [
       at.slice(0, 19).replace('T', ' '),
       `${was} → ${now}`,
-      tool,
-      by,
-      toVisible(JSON.stringify(input)).slice(0, 80),
+      toLine(tool),
+      toLine(by),
+      toLine(JSON.stringify(input), 80),
     ])
   return [
     `${calls} recorded calls, ${changed.length} decisions would change`,

@@ -1,7 +1,7 @@
 import { parameterNames } from '../../core/input.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { AnyTool } from '../../core/tool.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
@@ -59,19 +59,19 @@ function list(context: CommandContext, { registry, isEnabled }: Runtime): number
   const { output } = context
   const entries = registry.list()
   for (const problem of registry.problems())
-    output.note(`${output.noteStyle('yellow', 'warning:')} ${toVisible(problem)}`)
+    output.note(`${output.noteStyle('yellow', 'warning:')} ${toLine(problem)}`)
   const naming = readNaming(textOption(context.values, 'names'))
   if (output.json) {
     output.object(entries.map(entry => ({ ...describe(entry, naming), enabled: isEnabled(entry) })))
     return EXIT.ok
   }
   const rows = entries.map(entry => [
-    nameOf(entry.tool, naming),
+    toLine(nameOf(entry.tool, naming)),
     entry.risk,
     entry.tool.category,
     `${entry.provider.id} ${entry.provider.priority}`,
-    entry.tool.aliases.join(', '),
-    isEnabled(entry) ? entry.tool.title : `off: ${entry.tool.title}`,
+    toLine(entry.tool.aliases.join(', ')),
+    toLine(isEnabled(entry) ? entry.tool.title : `off: ${entry.tool.title}`),
   ])
   output.data(table([['NAME', 'RISK', 'CATEGORY', 'PROVIDER', 'ALSO CALLED', 'WHAT IT DOES'], ...rows]))
   return EXIT.ok
@@ -90,14 +90,14 @@ function show(context: CommandContext, entry: Entry): number {
   const parameters = parameterNames(tool).map(name => {
     const others = aliases.get(name) ?? []
     const also = others.length === 0 ? '' : ` (also ${others.join(', ')})`
-    return [`  ${name}`, `${properties?.[name]?.description ?? ''}${also}`]
+    return [`  ${toLine(name)}`, toLine(`${properties?.[name]?.description ?? ''}${also}`)]
   })
   output.data(
     [
-      `${nameOf(tool, naming)}  risk ${entry.risk}  ${tool.category}  from ${entry.provider.id} (${entry.provider.priority})`,
-      ...(tool.aliases.length === 0 ? [] : [`also called: ${tool.aliases.join(', ')}`]),
+      `${toLine(nameOf(tool, naming))}  risk ${entry.risk}  ${tool.category}  from ${entry.provider.id} (${entry.provider.priority})`,
+      ...(tool.aliases.length === 0 ? [] : [`also called: ${toLine(tool.aliases.join(', '))}`]),
       '',
-      tool.description,
+      toBlock(tool.description),
       '',
       'Parameters',
       table(parameters),

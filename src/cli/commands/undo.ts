@@ -1,4 +1,5 @@
 import { counted } from '../../core/counted.ts'
+import { toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { interruptedUndo, toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
@@ -38,7 +39,7 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
     }
     const runtime = await openRuntime(context)
     try {
-      for (const sentence of await runtime.recover()) context.output.note(sentence)
+      for (const sentence of await runtime.recover()) context.output.note(toLine(sentence))
       const selection = await readSelection(context, runtime)
       const plan = await runtime.planUndo(selection, {
         leaveOut: flag(context.values, 'skip-conflicts') ? 'paths' : 'calls',
