@@ -17,9 +17,13 @@ afterEach(() => box.remove())
 
 type Step = { wait?: string; type?: string; eof?: boolean }
 
-function onTerminal(args: readonly string[], steps: readonly Step[]): { shown: string; code: number } {
+function onTerminal(
+  args: readonly string[],
+  steps: readonly Step[],
+  program: readonly string[] = [process.execPath, PROGRAM],
+): { shown: string; code: number } {
   const plan = {
-    argv: [process.execPath, PROGRAM, ...args],
+    argv: [...program, ...args],
     cwd: box.workspace,
     env: { ...box.env, USER: 'kim' },
     steps,
@@ -111,5 +115,82 @@ describe.skipIf(!python)(`a question in the terminal${why}`, () => {
     expect(shown).toContain('deleted')
     expect(code).toBe(6)
     expect(readFileSync(join(box.workspace, 'a.txt'), 'utf8')).toBe('keep me\n')
+  })
+
+  test('takes y, n, and the number of an offer; a letter alone grants nothing, and nonsense is said to be', () => {
+    const touch = (name: string, run = 'one') => [
+      'call',
+      'run_command',
+      JSON.stringify({ command: `touch ${name}`, description: 'Makes a file for the test.' }),
+      '--run',
+      run,
+    ]
+    const first = onTerminal(touch('a.txt'), [
+      { wait: 'Choose:', type: 'sure\n' },
+      { wait: 'Not understood: sure', type: 'a\n' },
+      { wait: 'Say which one', type: 'r\n' },
+      { wait: 'Say which one', type: 'y\n' },
+    ])
+    expect(first.shown).toContain('The agent says: Makes a file for the test.')
+    expect([first.code, written()]).toEqual([0, true])
+    expect(box.json(['permissions', 'grants', 'list'])).toEqual([])
+    expect(onTerminal(touch('b.txt'), [{ wait: 'Choose:', type: 'n\n' }]).code).toBe(6)
+    // For this run: also in the next process of it, and in no other run.
+    expect(onTerminal(touch('b.txt'), [{ wait: 'Choose:', type: 'r 2\n' }]).code).toBe(0)
+    expect(box.run(touch('c.txt')).code).toBe(0)
+    expect(box.run(touch('c.txt', 'two')).code).toBe(7)
+  })
+
+  test('a dangerous call needs its phrase for every kind of yes', () => {
+    box.write('a.txt', 'keep me\n')
+    const { code } = onTerminal(
+      ['call', 'run_command', '{"command":"rm -r a.txt"}'],
+      [
+        { wait: 'Choose:', type: 'y\n' },
+        { wait: 'type: approve run_command', type: 'session 1\n' },
+        { wait: 'type: session 1 approve run_command', type: 'always 1\n' },
+        { wait: 'type: always 1 approve run_command', type: 'n\n' },
+      ],
+    )
+    expect([code, written()]).toEqual([6, true])
+    expect(box.json(['permissions', 'grants', 'list'])).toEqual([])
+  })
+
+  test('shows a long change in pages, with its head on the screen', () => {
+    const content = Array.from({ length: 200 }, (_, line) => `line ${line}.`).join('\n')
+    const { shown } = onTerminal(write(content), [
+      { wait: 'more lines: type m', type: 'm\n' },
+      { wait: 'more lines: type m', type: 'n\n' },
+    ])
+    const [first = ''] = shown.split('Choose:')
+    expect(first.split('\n').length).toBeLessThan(60)
+    expect(shown).not.toContain('line 199.')
+  })
+
+  test('asks on the terminal although the calls come through a pipe', () => {
+    const line = JSON.stringify({ tool: 'write_file', input: { path: 'a.txt', content: 'x' } })
+    box.write('calls.jsonl', `${line}\n`)
+    const quoted = [process.execPath, PROGRAM].map(word => `'${word}'`).join(' ')
+    const plan = `${quoted} call --batch < calls.jsonl`
+    const { shown } = onTerminal([], [{ wait: 'Choose:', type: 'y\n' }], ['/bin/sh', '-c', plan])
+    expect(shown).toContain('"ok":true')
+    expect(written()).toBe(true)
+  })
+
+  test('still listens after Ctrl-Z and fg', () => {
+    const quoted = [process.execPath, PROGRAM, ...write('x')].map(word => `'${word}'`).join(' ')
+    const { shown } = onTerminal(
+      [],
+      [
+        { wait: 'bash-', type: `${quoted}\n` },
+        { wait: 'Choose:', type: '\u001a' },
+        { wait: 'topped', type: 'fg\n' },
+        { wait: '> ', type: 'y\n' },
+        { wait: 'Created', type: 'exit\n' },
+      ],
+      ['/bin/bash', '--norc', '--noprofile', '-i'],
+    )
+    expect(shown).toContain('Created a.txt')
+    expect(written()).toBe(true)
   })
 })

@@ -1,38 +1,55 @@
 import type { Question } from '../core/approval.ts'
-import { toVisible } from '../core/visible.ts'
+import { toBlock, toLine } from '../core/visible.ts'
 import type { Output } from './output.ts'
 
-const SHOWN_LENGTH = 4096
+/** What the call is about, in pages: a long change must not push the head of the question off the screen. */
+export interface Pages {
+  /** The next lines under our margin; undefined: there are no more. */
+  next(): string | undefined
+}
+
+const MOST_LINES = 50_000
+const MOST_CHARACTERS = 2_000_000
+
+/** `more`: what to do for the next page. */
+export function questionPages({ details, input, preview }: Question, size: number, more: string): Pages {
+  const subject = details ?? subjectOf(input)
+  const text = preview === undefined ? subject : `${subject}\n${preview}`
+  const lines = toBlock(text, { mostCharacters: MOST_CHARACTERS, mostLines: MOST_LINES }).split('\n')
+  let at = 0
+  return {
+    next() {
+      if (at >= lines.length) return undefined
+      const page = lines.slice(at, at + size)
+      at += page.length
+      const left = lines.length - at
+      return [...page, ...(left === 0 ? [] : [`… ${left} more lines: ${more}`])].join('\n')
+    },
+  }
+}
 
 /** What a person sees of a question, without the choices. */
-export function describeQuestion(question: Question, output: Output): string {
-  const { tool, decision, cwd, input, effects, details } = question
+export function describeQuestion(question: Question, body: Pages, output: Output): string {
+  const { tool, decision, cwd, input, effects } = question
   const risk = question.isDangerous ? output.noteStyle('red', 'HIGH') : 'medium'
   const place = decision.ref
-  const where = place === null ? '' : ` (${place.source}${place.line === undefined ? '' : `:${place.line}`})`
+  const line = place?.line === undefined ? '' : `:${place.line}`
+  const where = place === null ? '' : ` (${toLine(place.source)}${line})`
+  const { description } = input
+  const says = typeof description === 'string' && description !== '' ? toLine(description, 300) : undefined
   return [
     '─'.repeat(64),
-    `Approval   ${risk}   ${tool.name}`,
-    ...indent(details ?? subjectOf(input)),
-    ...(question.preview === undefined ? [] : indent(question.preview)),
-    `  in ${toVisible(cwd)}`,
-    ...(effects.length === 0 ? [] : [`  effects: ${effects.join(', ')}`]),
-    ...(decision.notes ?? []).map(note => `  ${toVisible(note)}`),
-    `  asked by ${place?.id ?? decision.by}${where}: ${toVisible(decision.reason)}`,
+    `Approval   ${risk}   ${toLine(tool.name)}`,
+    ...(says === undefined ? [] : [`  The agent says: ${says}`]),
+    body.next() ?? '',
+    `  in ${toLine(cwd)}`,
+    ...(effects.length === 0 ? [] : [`  effects: ${toLine(effects.join(', '))}`]),
+    ...(decision.notes ?? []).map(note => `  ${toLine(note)}`),
+    `  asked by ${toLine(place?.id ?? decision.by)}${where}: ${toLine(decision.reason)}`,
   ].join('\n')
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {
   const subject = [input.command, input.path, input.url].find(value => typeof value === 'string')
   return typeof subject === 'string' ? subject : JSON.stringify(input)
-}
-
-/** Never shortened in the middle: what is not shown is said, and `view` shows all of it. */
-function indent(text: string): string[] {
-  const shown = text.length > SHOWN_LENGTH ? text.slice(0, SHOWN_LENGTH) : text
-  const rest = text.length - shown.length
-  const lines = toVisible(shown)
-    .split('\n')
-    .map(line => `  ${line}`)
-  return rest === 0 ? lines : [...lines, `  … ${rest} more characters: type view`]
 }

@@ -48,7 +48,7 @@ export async function openRuntime(
   return createRuntime({
     loaded: onlyRulesOf === undefined ? loaded : withRulesOf(loaded, onlyRulesOf),
     environment: context.environment,
-    approver: approver ?? noApprover('No terminal is available to ask for approval.'),
+    approver: approver ?? noApprover('no terminal is available to ask for approval'),
   })
 }
 

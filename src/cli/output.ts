@@ -67,7 +67,6 @@ function withLineEnd(text: string): string {
 }
 
 /** What `styleText` writes for the styles that commands use. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of colours
 const PAINT = /(\x1b\[(?:[12]|22|3[1-6]|39)m)/
 /** Nothing in it needs to be made visible: nearly all that is ever said. */
 const PLAIN = /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u27ff]*$/

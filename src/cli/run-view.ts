@@ -1,5 +1,5 @@
 import type { RunEvent } from '../agents/events.ts'
-import { toVisible } from '../core/visible.ts'
+import { toLine } from '../core/visible.ts'
 import type { Output } from './output.ts'
 
 /** Shows what happens in a run, line by line: what the model says on stdout, everything else on stderr. */
@@ -37,7 +37,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
     if (error !== null && REFUSED.has(error.code)) denied.push({ tool, reason: error.message })
     const verdict =
       error === null ? `${decision.outcome} · ${by}` : `${error.code}: ${firstLine(error.message)}`
-    note(`  ${mark} ${tool} ${toVisible(subject)}  ${ms} ms  ${toVisible(verdict)}`)
+    note(`  ${mark} ${tool} ${toLine(subject)}  ${ms} ms  ${toLine(verdict)}`)
   }
   return {
     denied,
@@ -54,7 +54,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           endLine()
           break
         case 'step.retry':
-          note(`  … ${toVisible(event.reason)} Trying again in ${Math.ceil(event.waitMs / 1000)} s.`)
+          note(`  … ${toLine(event.reason)} Trying again in ${Math.ceil(event.waitMs / 1000)} s.`)
           break
         case 'call.proposed':
           inputs.set(event.call, event.input)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { RunEvent } from '../agents/events.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
-import { toVisible } from '../core/visible.ts'
+import { toLine } from '../core/visible.ts'
 import { type CommandContext, flag, textOption } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import type { RunSession } from './run-session.ts'
@@ -39,7 +39,7 @@ function headline(run: RunRecord): string {
   const { spec } = run
   const what = spec.model.startsWith('rehearsal:') ? `${spec.model} (a script, not a model)` : spec.model
   const mode = spec.authority.mode === undefined ? '' : `  mode ${spec.authority.mode}`
-  return `▶ run ${run.id.slice(0, 8)}  ${toVisible(what)}${mode}`
+  return `▶ run ${run.id.slice(0, 8)}  ${toLine(what)}${mode}`
 }
 
 async function record({ values, cwd }: CommandContext, { runs }: RunSession, run: RunRecord): Promise<void> {
@@ -53,11 +53,11 @@ function summary(run: RunRecord, view: RunView, ms: number): string {
   const { denied, ambiguous, changed } = view
   const cost = run.costUsd === null ? 'cost unknown' : `$${run.costUsd.toFixed(4)}`
   const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
-  if (run.error !== null) lines.push(`  ${toVisible(run.error)}`)
-  for (const { tool, reason } of denied) lines.push(`  refused: ${tool}: ${toVisible(reason)}`)
+  if (run.error !== null) lines.push(`  ${toLine(run.error)}`)
+  for (const { tool, reason } of denied) lines.push(`  refused: ${tool}: ${toLine(reason)}`)
   for (const tool of ambiguous) lines.push(`  interrupted, effect not known: ${tool}`)
   if (changed.size > 0) {
-    lines.push(`  changed: ${[...changed].map(toVisible).join(', ')}`)
+    lines.push(`  changed: ${[...changed].map(path => toLine(path)).join(', ')}`)
     lines.push(`  To take all of it back: kogu undo --run ${run.id}`)
   }
   if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)

@@ -7,6 +7,8 @@ import type { Label } from './tool.ts'
 /** Calls that belong together: one agent run, one batch, one MCP connection. Holds what later calls depend on. */
 export interface Run {
   readonly id: string
+  /** It goes on under its id in other processes. */
+  readonly isNamed?: true
   /** What every call of the run is judged under. */
   readonly authority: Authority
   /** Who answers the questions of this run, and of no other. */
@@ -43,6 +45,7 @@ export interface PartialView {
 export type LineRange = readonly [number, number]
 
 export interface RunOptions {
+  readonly isNamed?: true
   readonly authority: Authority
   readonly approver: Approver
   readonly parent?: Run
@@ -50,12 +53,16 @@ export interface RunOptions {
   readonly clock?: Clock
 }
 
-export function createRun(id: string, { authority, approver, parent, clock = systemClock }: RunOptions): Run {
+export function createRun(
+  id: string,
+  { authority, approver, parent, isNamed, clock = systemClock }: RunOptions,
+): Run {
   return {
     id,
     authority,
     approver,
     ...(parent === undefined ? {} : { parent }),
+    ...(isNamed === undefined ? {} : { isNamed }),
     openedAt: clock.elapsed(),
     spent: { calls: 0, money: 0 },
     receipts: new Map<string, string>(),

@@ -43,7 +43,7 @@ export interface EngineOptions {
   /** Where a mode would ask: ask, or refuse. */
   readonly fallback: Fallback
   readonly rules: readonly Rule[]
-  /** Permanent grants; session grants live as long as their run. */
+  /** Permanent grants, and those of runs that have a name; the others live as long as their run. */
   readonly grants: GrantStore
   /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
   readonly noSandbox: () => NoSandbox | null
@@ -108,7 +108,8 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       const grants = toGrants(identify(request), judgement, answer, options)
       for (const grant of grants) {
         if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
-        else await options.grants.add(grant)
+        // A run that has a name goes on in the next process.
+        if (grant.scope === 'permanent' || request.run.isNamed === true) await options.grants.add(grant)
       }
       // A grant that does not cover the call it was made from would be asked for again and again.
       if (grants.length > 0 && decision.outcome === 'allow' && judge(request).decision.outcome !== 'allow') {
@@ -191,7 +192,11 @@ function grantsFor(
 ): readonly Grant[] {
   const { run } = request
   const time = now()
-  const permanent = grants.list().filter(grant => grant.workspace === workspace && isForAgent(grant, run))
+  const isForRun = (grant: Grant): boolean =>
+    grant.run === undefined || (run.isNamed === true && grant.run === run.id)
+  const permanent = grants
+    .list()
+    .filter(grant => grant.workspace === workspace && isForRun(grant) && isForAgent(grant, run))
   return [...(session.get(run) ?? []), ...permanent].filter(grant => {
     if (grant.decision === 'allow' && isOfAnotherTool(grant, request)) return false
     return grant.expiresAt === undefined || time < Date.parse(grant.expiresAt)
@@ -303,6 +308,9 @@ function answerToDecision(judgement: Judgement, answer: GivenAnswer): Decision {
   }
 }
 
+/** An answer for a run outlives the process when the run has a name, but no longer than a day. */
+const RUN_MS = 24 * 60 * 60 * 1000
+
 function toGrants(
   call: IdentifiedCall,
   judgement: Judgement,
@@ -324,7 +332,11 @@ function toGrants(
     spec,
     tool: { name: request.tool.name, fingerprint: request.fingerprint },
     createdAt: new Date(now).toISOString(),
-    ...(answer.kind === 'permanent' ? { expiresAt: new Date(now + options.rememberMs).toISOString() } : {}),
+    ...(answer.kind === 'deny-permanently'
+      ? {}
+      : {
+          expiresAt: new Date(now + (answer.kind === 'session' ? RUN_MS : options.rememberMs)).toISOString(),
+        }),
     user: answer.user,
   }))
 }

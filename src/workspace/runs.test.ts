@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 test('a run comes back with its receipts, partial views, labels, folder and variables', async () => {
-  const run = createRun('my-run.1', options)
+  const run = createRun('my-run.1', { ...options, isNamed: true })
   run.receipts.set('/w/a.txt', 'hash')
   run.partialViews.set('/w/b.txt', { sha256: 'hash', lines: [[0, 5]] })
   run.labels.push({ origin: 'web', trusted: false })
@@ -31,7 +31,7 @@ test('a run comes back with its receipts, partial views, labels, folder and vari
 })
 
 test('an id that was never used is a new run', async () => {
-  expect(await loadRun(directory, 'new', options)).toEqual(createRun('new', options))
+  expect(await loadRun(directory, 'new', options)).toEqual(createRun('new', { ...options, isNamed: true }))
 })
 
 test.each(['', '.hidden', '../up', 'a/b', 'a\0b', 'x'.repeat(65), 'ä'])('the id %j is refused', async id => {

@@ -31,7 +31,7 @@ const savedRun = z.object({
 /** The run of an earlier process, or a new one under this id. */
 export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
   const path = runPath(directory, id)
-  const run = createRun(id, options)
+  const run = createRun(id, { ...options, isNamed: true })
   const text = await readIfThere(path)
   if (text === undefined) return run
   const saved = parse(text, path)

@@ -1,6 +1,6 @@
 import type { GivenAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import {
   type Command,
@@ -10,7 +10,7 @@ import {
   UsageError,
   unknownVerb,
 } from '../command.ts'
-import { describeQuestion } from '../describe-question.ts'
+import { describeQuestion, questionPages } from '../describe-question.ts'
 import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
 import { openRuntime } from '../open-runtime.ts'
@@ -27,6 +27,7 @@ Answer questions that calls have left behind, because nobody was there when they
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
 
+A dangerous call needs --confirm with the name of its tool for every kind of yes.
 After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
 The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
 A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call.
@@ -35,6 +36,7 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
     session: { type: 'string' },
     always: { type: 'string' },
     message: { type: 'string' },
+    confirm: { type: 'string' },
   },
   async run(context) {
     const [verb = 'list', id, ...extra] = context.positionals
@@ -48,7 +50,9 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
       if (verb === 'list') return list(context, questions)
       const question = findQuestion(questions, id)
       if (question === undefined) {
-        context.output.problem(`No question ${id} waits. It was answered and has ended, or it has expired.`)
+        context.output.problem(
+          `No question ${toLine(id ?? '')} waits. It was answered and has ended, or it has expired.`,
+        )
         return EXIT.notFound
       }
       if (verb === 'show') return show(context, question)
@@ -81,8 +85,8 @@ function list({ output }: CommandContext, questions: readonly ShownQuestion[]): 
         ['QUESTION', 'TOOL', 'RUN', 'UNTIL', 'ANSWER', 'ABOUT'],
         ...questions.map(question => [
           question.id,
-          question.tool.name,
-          question.runId.slice(0, 12),
+          toLine(question.tool.name),
+          toLine(question.runId.slice(0, 12)),
           new Date(question.expiresAt).toISOString().slice(11, 19),
           question.answer?.kind ?? 'none yet',
           oneLine(question.reasons[0] ?? ''),
@@ -97,12 +101,12 @@ function show({ output }: CommandContext, question: ShownQuestion): number {
   else
     output.data(
       [
-        describeQuestion(question, output),
-        `  input: ${toVisible(JSON.stringify(question.input))}`,
-        ...question.offers.map(({ label }, index) => `  offer ${index + 1}: ${toVisible(label)}`),
+        describeQuestion(question, questionPages(question, 200, 'kogu approvals show ID --json'), output),
+        toBlock(`input: ${JSON.stringify(question.input)}`),
+        ...question.offers.map(({ label }, index) => `  offer ${index + 1}: ${toLine(label)}`),
         question.answer === null
           ? `Answer: kogu approvals approve ${question.id}, or: kogu approvals deny ${question.id}`
-          : `Answered: ${question.answer.kind} by ${toVisible(question.answer.user)}`,
+          : `Answered: ${question.answer.kind} by ${toLine(question.answer.user)}`,
       ].join('\n'),
     )
   return EXIT.ok
@@ -127,7 +131,7 @@ async function answer(
   }
   const { kind, user } = answered.stored.answer ?? given
   if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
-  else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toVisible(user)}.`)
+  else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toLine(user)}.`)
   else
     output.note(
       verb === 'deny' ? 'Denied.' : `Approved. Repeat the call, or: kogu call --continue ${question.id}`,
@@ -145,6 +149,7 @@ function approval(context: CommandContext, question: ShownQuestion): GivenAnswer
   const session = countOption(context.values, 'session')
   const always = countOption(context.values, 'always')
   if (session !== undefined && always !== undefined) throw new UsageError('Either --session or --always.')
+  refuseUnconfirmed(context, question)
   const number = session ?? always
   if (number === undefined) return { kind: 'once', user }
   const offer = question.offers[number - 1]
@@ -155,10 +160,16 @@ function approval(context: CommandContext, question: ShownQuestion): GivenAnswer
   return { kind: session === undefined ? 'permanent' : 'session', user, grant: offer.id }
 }
 
+/** As on a terminal: a dangerous call takes more than a word. */
+function refuseUnconfirmed({ values }: CommandContext, { isDangerous, tool }: ShownQuestion): void {
+  if (!isDangerous || textOption(values, 'confirm') === tool.name) return
+  throw new UsageError('This call is dangerous.', `To confirm it, add: --confirm ${toLine(tool.name)}`)
+}
+
 function userOf({ environment }: CommandContext): string {
   return environment.variables.USER ?? 'terminal'
 }
 
 function oneLine(text: string): string {
-  return toVisible(text).replaceAll('\n', ' ').slice(0, 80)
+  return toLine(text, 80)
 }

@@ -1,4 +1,6 @@
+import { openSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ReadStream } from 'node:tty'
 import { type Approver, laterApprover, noApprover, onceApprover } from '../../core/approval.ts'
 import type { CallResult } from '../../core/call.ts'
 import type { Decision } from '../../core/decision.ts'
@@ -129,12 +131,25 @@ async function approverFor(context: CommandContext): Promise<Approver> {
     return noApprover('this Kogu was started from inside a Kogu call, which never approves')
   }
   if (flag(values, 'yes-once')) return onceApprover('--yes-once')
-  const interactive = stdin.isTTY === true && process.stderr.isTTY === true
-  if (!interactive || flag(values, 'no-input') || flag(values, 'batch')) {
-    return laterApprover
-  }
+  const terminal = flag(values, 'no-input') || process.stderr.isTTY !== true ? undefined : findTerminal(stdin)
+  if (terminal === undefined) return laterApprover
   const { terminalApprover } = await import('../prompt.ts')
-  return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })
+  return terminalApprover({ stdin: terminal, output, user: environment.variables.USER ?? 'terminal' })
+}
+
+/** Where answers are typed: the input itself, or where that is a pipe, the terminal that the program was started on. */
+function findTerminal(stdin: NodeJS.ReadStream): NodeJS.ReadStream | undefined {
+  if (stdin.isTTY === true) return stdin
+  try {
+    const terminal = new ReadStream(openSync('/dev/tty', 'r+'))
+    // It keeps nobody from ending; a question that is open does.
+    terminal.pause()
+    terminal.unref()
+    return terminal
+  } catch {
+    // There is none: a service, or a job of CI.
+    return undefined
+  }
 }
 
 function runOption(context: CommandContext): { run?: string } {

@@ -1,5 +1,5 @@
 import type { RunRecord, RunStatus } from '../../agents/run-record.ts'
-import { toVisible } from '../../core/visible.ts'
+import { toBlock, toLine, underMargin } from '../../core/visible.ts'
 import type { Database } from '../../store/database/database.ts'
 import {
   type Command,
@@ -102,7 +102,7 @@ function toRow(run: RunRecord): string[] {
     run.stopReason === null || run.stopReason === 'end_turn'
       ? run.status
       : `${run.status} (${run.stopReason})`
-  const task = toVisible(run.spec.task.split('\n')[0] ?? '').slice(0, 60)
+  const task = toLine(run.spec.task.split('\n')[0] ?? '', 60)
   return [
     run.id.slice(0, 8),
     state,
@@ -161,18 +161,18 @@ async function show({ output }: CommandContext, database: Database, start: strin
   output.data(
     [
       table([toRow(run)]),
-      `model  ${toVisible(run.spec.model)}`,
-      `task   ${toVisible(run.spec.task)}`,
-      ...(run.error === null ? [] : [`error  ${toVisible(run.error)}`]),
+      `model  ${toLine(run.spec.model)}`,
+      `task   ${underMargin(run.spec.task, '       ')}`,
+      ...(run.error === null ? [] : [`error  ${toLine(run.error)}`]),
       ...calls.map(call => {
         const state = call.isAmbiguous
           ? '? interrupted, effect not known'
           : call.isError
             ? `✕ ${call.errorCode}`
             : '✓'
-        return `  ${state}  ${call.tool} ${toVisible(subjectOf(call.input))}  ${call.durationMs} ms`
+        return `  ${state}  ${call.tool} ${toLine(subjectOf(call.input))}  ${call.durationMs} ms`
       }),
-      ...(run.output === null ? [] : ['', toVisible(run.output)]),
+      ...(run.output === null ? [] : ['', toBlock(run.output)]),
     ].join('\n'),
   )
   return EXIT.ok

@@ -121,7 +121,7 @@ async function test(
   else
     output.data(
       [...(execute === undefined ? [] : [execute.command]), `${decision}: ${reasons.join(' ')}`]
-        .map(toVisible)
+        .map(text => toLine(text))
         .join('\n'),
     )
   return EXIT.ok
