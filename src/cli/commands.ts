@@ -19,6 +19,22 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: "list, watch and steer agents' runs",
     load: async () => (await import('./commands/runs.ts')).runs,
   },
+  agents: {
+    summary: 'agents and panels of this workspace, and the tools they may use',
+    load: async () => (await import('./commands/agents.ts')).agents,
+  },
+  models: {
+    summary: 'list and test models',
+    load: async () => (await import('./commands/models.ts')).models,
+  },
+  usage: {
+    summary: "tokens and money that agents' runs have used",
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  data: {
+    summary: "back up, restore and prune the database of agents' runs",
+    load: async () => (await import('./commands/data.ts')).data,
+  },
   explain: {
     summary: 'say what would be decided about a call and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,

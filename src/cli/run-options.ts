@@ -1,5 +1,7 @@
+import { agentAuthority } from '../agents/agent-authority.ts'
 import { readOnlyTools } from '../agents/agent-tools.ts'
-import type { RunLimits } from '../agents/limits.ts'
+import { PANEL_TURNS, type RunLimits } from '../agents/limits.ts'
+import { fillPrompt } from '../agents/panel.ts'
 import type { RunSpec } from '../agents/run-record.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseDuration } from '../config/values.ts'
@@ -10,7 +12,7 @@ import type { RunSession } from './run-session.ts'
 
 const ORCHESTRATIONS = ['none', 'automatic', 'approval'] as const
 
-/** What a command line asks for, with the configuration's limits. */
+/** What a command line asks for, with the limits of the configuration and the settings of the agent. */
 export async function readRunSpec(
   context: CommandContext,
   task: string,
@@ -18,24 +20,97 @@ export async function readRunSpec(
 ): Promise<RunSpec> {
   const { values } = context
   const { loaded, runs } = session
-  const model = runs.models.find(modelOption(context))
-  const limits = readLimits(context, loaded)
+  const chosen = await readAgent(context, session, task)
+  const model = runs.models.find(modelOption(context) ?? chosen.model)
+  const limits = { ...readLimits(context, loaded), ...chosen.limits, ...givenLimits(context, loaded) }
   if (limits.maxCostUsd !== undefined && model.price === null && values['max-cost'] !== undefined) {
     throw new UsageError(
       `The price of '${model.id}' is not known, so --max-cost cannot be kept.`,
       'Use --max-tokens, or say its price: [providers.NAME.models."MODEL"] price = { input = …, output = … }',
     )
   }
-  const { temperature, max_tokens: maxTokens } = loaded.config.defaults
+  const { defaults } = loaded.config
+  const temperature = chosen.temperature ?? defaults.temperature
+  const maxTokens = chosen.maxTokens ?? defaults.max_tokens
   return {
-    task,
+    task: chosen.task,
     model: lastingId(model.id, loaded.workspace.cwd),
-    authority: readAuthority(context, session),
+    authority: readAuthority(context, session, chosen.authority),
     limits,
-    orchestration: readOrchestration(context),
+    orchestration: readOrchestration(context) ?? chosen.orchestration,
+    ...(chosen.agent === undefined ? {} : { agent: chosen.agent, agentId: chosen.agentId }),
+    ...(chosen.system === undefined ? {} : { system: chosen.system }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   }
+}
+
+interface Chosen {
+  readonly task: string
+  readonly agent?: string
+  readonly agentId?: string
+  readonly model?: string
+  readonly system?: string
+  readonly temperature?: number
+  readonly maxTokens?: number
+  readonly limits: Partial<RunLimits>
+  readonly orchestration: RunSpec['orchestration']
+  readonly authority: AuthorityWish
+}
+
+/** Without an agent the run has what the person has; with one, what its settings say. */
+async function readAgent(context: CommandContext, session: RunSession, task: string): Promise<Chosen> {
+  const { values } = context
+  const panelName = textOption(values, 'panel')
+  const agentName = textOption(values, 'agent')
+  if (panelName === undefined && agentName === undefined) {
+    return { task, limits: {}, orchestration: 'none', authority: {} }
+  }
+  if (panelName !== undefined && agentName !== undefined)
+    throw new UsageError('Name a panel or an agent, not both.')
+  const { readPanel, requireAgent, requirePanelAgent, workflowFor } = await import('./find-agent.ts')
+  const { workspace, registry } = session.runtime
+  const workflow = await workflowFor(context, session.database, workspace)
+  const panel = panelName === undefined ? undefined : readPanel(workspace, panelName)
+  const { agent, tools } =
+    panel === undefined
+      ? await requireAgent(session.database, workflow, agentName ?? '')
+      : await requirePanelAgent(session.database, workflow, panel)
+  if (panel === undefined && agent.sourcePath !== null) {
+    throw new UsageError(`'${agent.name}' is a panel.`, `Use: --panel ${agent.name}`)
+  }
+  const model = panel === undefined ? `${agent.provider}/${agent.model}` : panel.model
+  return {
+    task: panel === undefined ? task : fillPrompt(panel, task, readVariables(context)),
+    agent: agent.name,
+    agentId: agent.id,
+    ...(model === undefined ? {} : { model }),
+    ...(agent.system === null ? {} : { system: agent.system }),
+    temperature: agent.temperature,
+    maxTokens: agent.maxTokens,
+    orchestration: panel?.orchestration ?? 'none',
+    limits: {
+      maxTurns: panel?.maxTurns ?? PANEL_TURNS,
+      ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
+    },
+    authority: agentAuthority({
+      agent: agent.name,
+      tools,
+      canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
+      ...(panel?.mode === undefined ? {} : { mode: panel.mode }),
+    }),
+  }
+}
+
+function readVariables({ values }: CommandContext): Record<string, string> {
+  const given = Array.isArray(values.var) ? values.var.map(String) : []
+  return Object.fromEntries(
+    given.map(text => {
+      const equals = text.indexOf('=')
+      if (equals < 1) throw new UsageError('--var takes NAME=VALUE.')
+      return [text.slice(0, equals), text.slice(equals + 1)]
+    }),
+  )
 }
 
 export function modelOption({ values }: CommandContext): string | undefined {
@@ -43,14 +118,18 @@ export function modelOption({ values }: CommandContext): string | undefined {
   return replay === undefined ? textOption(values, 'model') : `rehearsal:${replay}`
 }
 
-function readAuthority({ values }: CommandContext, { runtime, loaded }: RunSession): AuthorityWish {
+function readAuthority(
+  { values }: CommandContext,
+  { runtime, loaded }: RunSession,
+  agent: AuthorityWish,
+): AuthorityWish {
   const tools = textOption(values, 'tools')
-  return {
-    mode: loaded.config.mode,
-    ...(tools === undefined
-      ? {}
-      : { tools: tools === 'read-only' ? readOnlyTools(runtime.registry) : toNames(tools, runtime) }),
-  }
+  if (tools === undefined) return { mode: loaded.config.mode, ...agent }
+  const wanted = tools === 'read-only' ? readOnlyTools(runtime.registry) : toNames(tools, runtime)
+  const own = agent.tools
+  // Of an agent's tools, and never more than those.
+  const allowed = own === undefined || own === 'all' ? wanted : wanted.filter(name => own.includes(name))
+  return { mode: loaded.config.mode, ...agent, tools: allowed }
 }
 
 function toNames(text: string, { registry }: RunSession['runtime']): string[] {
@@ -65,11 +144,23 @@ function toNames(text: string, { registry }: RunSession['runtime']): string[] {
     })
 }
 
-function readOrchestration({ values }: CommandContext): RunSpec['orchestration'] {
-  const text = textOption(values, 'orchestration') ?? 'none'
+function readOrchestration({ values }: CommandContext): RunSpec['orchestration'] | undefined {
+  const text = textOption(values, 'orchestration')
+  if (text === undefined) return undefined
   const found = ORCHESTRATIONS.find(name => name === text)
   if (found !== undefined) return found
   throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none', 'automatic' or 'approval'.`)
+}
+
+/** Only what was said on the command line: it counts for more than what a panel says. */
+function givenLimits(context: CommandContext, loaded: LoadedConfig): Partial<RunLimits> {
+  const all = readLimits(context, loaded)
+  const given = (name: string): boolean => context.values[name] !== undefined
+  return {
+    ...(given('max-turns') ? { maxTurns: all.maxTurns } : {}),
+    ...(given('max-cost') && all.maxCostUsd !== undefined ? { maxCostUsd: all.maxCostUsd } : {}),
+    ...(given('max-tokens') && all.maxTokens !== undefined ? { maxTokens: all.maxTokens } : {}),
+  }
 }
 
 export function readLimits(context: CommandContext, { config }: Pick<LoadedConfig, 'config'>): RunLimits {

@@ -21,11 +21,11 @@ Give a model a task and let it work with Kogu's tools. Every call is decided, re
 
 Options
   --model M            provider/model or rehearsal:FILE; see: kogu models list
-  --panel NAME         run as the panel .kogu/panels/NAME.toml · --agent NAME: as an agent; see: kogu agents list
+  --panel NAME         run the panel .kogu/panels/NAME.toml; --var k=v fills its {{k}}
+  --agent NAME         run as an agent; see: kogu agents list
   --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
-  --on-ask deny        refuse what would be asked when there is no terminal, instead of waiting for an answer
   --continue ID        say something more to a run, or resume it
   --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
   --json               one object at the end · --ndjson: every event as it happens, one per line
@@ -46,7 +46,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
-    'on-ask': { type: 'string' },
+    var: { type: 'string', multiple: true },
     continue: { type: 'string' },
     record: { type: 'string' },
     replay: { type: 'string' },
@@ -58,15 +58,17 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
 async function runCommand(context: CommandContext): Promise<number> {
   const continued = textOption(context.values, 'continue')
   const task = await readTask(context)
-  if (task === undefined && continued === undefined) {
+  const panel = textOption(context.values, 'panel')
+  if (task === undefined && continued === undefined && panel === undefined) {
     throw new UsageError('What is the task?', 'kogu run "…", or kogu run --help')
   }
   // Before anything is started: without a model there is nothing to do.
   if (continued === undefined) {
     const models = openModels(loadForCommand(context), context.environment)
     const id = modelOption(context) ?? models.defaultId()
-    if (id === undefined) return tellNoModel(context)
-    models.find(id)
+    const isAgents = panel !== undefined || context.values.agent !== undefined
+    if (id === undefined && !isAgents) return tellNoModel(context)
+    if (id !== undefined) models.find(id)
   }
   return withRuns(context, async session => {
     if (continued === undefined) {

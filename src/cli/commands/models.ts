@@ -1,0 +1,112 @@
+import { userText } from '../../agents/messages.ts'
+import { costOf, ModelError, totalTokens } from '../../agents/model.ts'
+import { knownModel, PRICES_OF } from '../../agents/models/known-models.ts'
+import { toVisible } from '../../core/visible.ts'
+import { openModels } from '../../models.ts'
+import { type Command, type CommandContext, UsageError, unknownVerb } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
+import { table } from '../output.ts'
+
+const VERBS = ['list', 'test', 'default'] as const
+
+export const models: Command = {
+  help: `
+Models and the vendors they come from.
+
+  kogu models list
+  kogu models test anthropic/claude-haiku-4-5
+  kogu models default
+
+  kogu models list         vendors with the place of their key, models with a known price
+  kogu models test [ID]    one short request; says how long it took and what it cost
+  kogu models default      which model is used when none is named; set it with [defaults] model = "provider/model"
+
+Any model of a vendor works: ID is provider/model. Servers that speak OpenAI's Chat format (Ollama, vLLM, LM Studio,
+OpenRouter) are [providers.NAME] kind = "openai-compatible" with a base_url. Keys are read from the environment, a file, the
+keychain or a command, and never shown.
+`,
+  options: {},
+  async run(context) {
+    const [verb = 'list', id, ...extra] = context.positionals
+    if (extra.length > 0) throw new UsageError('Too many arguments.')
+    if (!VERBS.some(known => known === verb)) throw unknownVerb('models', verb, VERBS)
+    if (verb === 'test') return test(context, id)
+    return verb === 'default' ? showDefault(context) : list(context)
+  },
+}
+
+function list(context: CommandContext): number {
+  const { output, environment } = context
+  const found = openModels(loadForCommand(context), environment)
+  const rows = found.list().flatMap(({ vendor, models: names }) => {
+    const key = vendor.keyPlace ?? 'no key needed'
+    return names.map(name => {
+      const { price: known, capabilities } = knownModel(vendor.kind, name)
+      const own = Object.hasOwn(vendor.models, name) ? vendor.models[name] : undefined
+      const price = own?.price ?? known
+      return {
+        id: `${vendor.name}/${name}`,
+        key,
+        price,
+        context: own?.context ?? capabilities.context ?? null,
+      }
+    })
+  })
+  if (output.json) output.object({ prices_of: PRICES_OF, default: found.defaultId() ?? null, models: rows })
+  else {
+    const shown = rows.map(({ id, key, price, context: size }) => [
+      id,
+      price === null ? 'price unknown' : `$${price.input} in, $${price.output} out per million`,
+      size === null ? '' : `${Math.round(size / 1000)}k`,
+      key,
+    ])
+    output.data(table(shown))
+    output.note(`Prices of ${PRICES_OF}, or your own. Default: ${found.defaultId() ?? 'none; set a key'}`)
+  }
+  return EXIT.ok
+}
+
+function showDefault(context: CommandContext): number {
+  const { output, environment } = context
+  const id = openModels(loadForCommand(context), environment).defaultId()
+  if (output.json) output.object({ default: id ?? null })
+  else if (id === undefined) output.note('There is none: no key was found and [defaults] names no model.')
+  else output.data(id)
+  return id === undefined ? EXIT.credentials : EXIT.ok
+}
+
+async function test(context: CommandContext, id: string | undefined): Promise<number> {
+  const { output, environment, signal } = context
+  const found = openModels(loadForCommand(context), environment)
+  // A vendor's name alone means the model it would use by itself.
+  const listed = found.list().find(({ vendor }) => vendor.name === id)
+  const model = found.find(listed === undefined ? id : `${id}/${listed.models[0] ?? ''}`)
+  const started = performance.now()
+  try {
+    const { content, usage } = await model.respond({
+      system: '',
+      messages: [userText('Answer with the word: ready')],
+      tools: [],
+      maxTokens: 16,
+      signal,
+    })
+    const ms = Math.round(performance.now() - started)
+    const cost = costOf(usage, model.price)
+    const text = content.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('')
+    if (output.json)
+      output.object({ ok: true, model: model.id, ms, tokens: totalTokens(usage), cost_usd: cost, text })
+    else {
+      const price = cost === null ? 'cost unknown' : `$${cost.toFixed(6)}`
+      output.data(`ok  ${model.id}  ${ms} ms  ${totalTokens(usage)} tokens  ${price}  ${toVisible(text)}`)
+    }
+    return EXIT.ok
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error
+    const { kind, message, hint } = error
+    if (output.json)
+      output.object({ ok: false, model: model.id, error: { code: kind, message, hint: hint ?? null } })
+    output.problem(`${toVisible(message)}${hint === undefined ? '' : `\n${hint}`}`)
+    return kind === 'credentials' ? EXIT.credentials : EXIT.unreachable
+  }
+}

@@ -1,0 +1,109 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { ToolSetting } from '../agents/agent-authority.ts'
+import type { AgentRecord } from '../agents/agent-record.ts'
+import { type Panel, parsePanel } from '../agents/panel.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Database } from '../store/database/database.ts'
+import { listToolPermissions, replaceToolPermissions } from '../store/tables/agent-tool-permissions.ts'
+import { findAgent, insertAgent, updateAgent } from '../store/tables/agents.ts'
+import { providerRow } from '../store/tables/llm-providers.ts'
+import { workflowOf } from '../store/tables/workflows.ts'
+import type { CommandContext } from './command.ts'
+
+/** An agent as a run needs it. */
+export interface FoundAgent {
+  readonly agent: AgentRecord
+  readonly tools: readonly ToolSetting[]
+}
+
+export function workflowFor(
+  { environment }: CommandContext,
+  database: Database,
+  workspace: string,
+): Promise<string> {
+  const { USER, USERNAME } = environment.variables
+  return workflowOf(database, USER ?? USERNAME ?? 'local', workspace)
+}
+
+export async function requireAgent(database: Database, workflow: string, name: string): Promise<FoundAgent> {
+  const agent = await findAgent(database, workflow, name)
+  if (agent === undefined) {
+    throw new ToolError('not_found', `There is no agent '${name}' in this workspace.`, {
+      hint: 'See: kogu agents list',
+    })
+  }
+  return { agent, tools: await listToolPermissions(database, agent.id) }
+}
+
+export function listPanels(workspace: string): string[] {
+  const folder = join(workspace, '.kogu/panels')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter(name => /^[\w-]+\.toml$/.test(name))
+    .map(name => name.slice(0, -'.toml'.length))
+    .sort()
+}
+
+export function readPanel(workspace: string, name: string): Panel {
+  const path = join(workspace, '.kogu/panels', `${name}.toml`)
+  const shown = relative(workspace, path)
+  if (!/^[\w-]+$/.test(name) || !existsSync(path)) {
+    throw new ToolError('not_found', `There is no panel '${name}' (${shown}).`, {
+      hint: 'See: kogu agents list',
+    })
+  }
+  // What is looked at must be what is there: a link could be turned elsewhere between two looks.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    if (!fstatSync(fd).isFile())
+      throw new ToolError('invalid_input', `The panel ${shown} is not a plain file.`)
+    return parsePanel(readFileSync(fd, 'utf8'), name, shown)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The agent of a panel, when a person has looked at exactly this text; otherwise it says how to do that. */
+export async function requirePanelAgent(
+  database: Database,
+  workflow: string,
+  panel: Panel,
+): Promise<FoundAgent> {
+  const agent = await findAgent(database, workflow, panel.name)
+  if (agent?.sourceHash === panel.hash) return { agent, tools: panel.tools }
+  const why = agent === undefined ? 'was not looked at yet' : 'has changed since it was looked at'
+  throw new ToolError('needs_approval', `The panel '${panel.name}' ${why}, so it is not run.`, {
+    hint: `A repository can bring panels along. Look at it and allow it: kogu agents trust ${panel.name}`,
+  })
+}
+
+/** Makes or updates the row that mirrors a panel a person has looked at. */
+export async function mirrorPanel(database: Database, workflow: string, panel: Panel): Promise<void> {
+  const slash = panel.model?.indexOf('/') ?? -1
+  const provider = await providerRow(database, slash > 0 ? (panel.model ?? '').slice(0, slash) : 'anthropic')
+  const settings = {
+    name: panel.name,
+    provider,
+    description: panel.description,
+    system: panel.system ?? null,
+    model: slash > 0 ? (panel.model ?? '').slice(slash + 1) : (panel.model ?? null),
+    temperature: panel.temperature ?? null,
+    maxTokens: panel.maxTokens ?? null,
+    sourcePath: `.kogu/panels/${panel.name}.toml`,
+    sourceHash: panel.hash,
+  }
+  await database.transaction(async queries => {
+    const known = await findAgent(queries, workflow, panel.name)
+    if (known !== undefined && known.sourcePath === null) {
+      throw new ToolError('conflict', `There is an agent '${panel.name}' that does not come from a panel.`, {
+        hint: `Rename the panel, or delete the agent: kogu agents delete ${panel.name}`,
+      })
+    }
+    const id = known?.id ?? (await insertAgent(queries, workflow, settings))
+    if (id === undefined)
+      throw new ToolError('conflict', `The agent '${panel.name}' was made by another Kogu just now.`)
+    if (known !== undefined) await updateAgent(queries, id, settings)
+    await replaceToolPermissions(queries, id, panel.tools)
+  })
+}

@@ -1,0 +1,11 @@
+import type { Queries } from '../database/database.ts'
+
+/** The row of a vendor; made when a configuration names one that is not there yet. */
+export async function providerRow({ query }: Queries, name: string): Promise<string> {
+  const [row] = await query<{ id: string }>(
+    `INSERT INTO llm_providers (name, display_name) VALUES ($1, $1)
+     ON CONFLICT (name) DO UPDATE SET name = EXCLUDED.name RETURNING id`,
+    [name],
+  )
+  return row?.id ?? ''
+}
