@@ -4,11 +4,15 @@ import type { RuntimeOptions } from './compose.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { joinKey } from './config/positions.ts'
+import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import type { Registry } from './core/registry.ts'
 import type { AnyTool } from './core/tool.ts'
 import type { Places } from './store/places.ts'
 import { openScriptTrust } from './store/script-trust.ts'
+import { findInPath, trustedPath } from './tools/command/find-program.ts'
+import { grepSearchTool } from './tools/grep-search.ts'
+import { createRipgrep } from './tools/search/ripgrep.ts'
 
 // The providers that the configuration and the workspace ask for, beside the builtin one. Each is loaded only where there
 // is something for it to offer.
@@ -16,18 +20,36 @@ import { openScriptTrust } from './store/script-trust.ts'
 export async function addConfiguredProviders(
   registry: Registry,
   { loaded, environment }: RuntimeOptions,
-  places: Places,
+  { places, processes }: { readonly places: Places; readonly processes: Processes },
 ): Promise<void> {
+  const { config, workspace } = loaded
+  if (config.tools.cli.enabled && isProviderOn(config, 'cli')) {
+    const { createCliProvider } = await import('./providers/cli/cli-provider.ts')
+    const folders = trustedPath(environment.path, workspace.root)
+    await registry.add(
+      createCliProvider({
+        aliases: config.tools.cli.aliases,
+        findProgram: name => findInPath(name, folders),
+        searchWith: path => grepSearchTool(createRipgrep(processes, path)),
+        builtin: new Set(registry.list().map(({ tool }) => tool.name)),
+      }),
+    )
+  }
   const custom = await customTools(loaded)
   if (custom.length > 0) await registry.add(localProvider('custom', 'Custom tools', PRIORITY.custom, custom))
   const scripts = join(places.state, 'scripts')
   if (places.inWorkspace && existsSync(scripts)) {
     const { createScriptProvider } = await import('./providers/script/script-provider.ts')
-    const trust = openScriptTrust(environment.directories.state, loaded.workspace.root)
+    const trust = openScriptTrust(environment.directories.state, workspace.root)
     await registry.add(
       createScriptProvider({ folders: [scripts], node: process.execPath, isTrusted: trust.isTrusted }),
     )
   }
+}
+
+/** `[tools] providers` names those of builtin and cli that are on; both when it is left out. */
+export function isProviderOn({ tools }: LoadedConfig['config'], name: 'builtin' | 'cli'): boolean {
+  return tools.providers === undefined || tools.providers.includes(name)
 }
 
 /** Commands of the configuration as tools; a template that cannot be used stops everything, with its line and column. */

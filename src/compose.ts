@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { addDynamicTools } from './compose-dynamic.ts'
-import { addConfiguredProviders } from './compose-providers.ts'
+import { addConfiguredProviders, isProviderOn } from './compose-providers.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -94,10 +94,10 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     ...webTools(options, web),
     gitOpsTool(commands),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
-  if (options.loaded.config.tools.builtin.enabled) {
+  if (options.loaded.config.tools.builtin.enabled && isProviderOn(options.loaded.config, 'builtin')) {
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
-  await addConfiguredProviders(registry, options, shared.places)
+  await addConfiguredProviders(registry, options, shared)
   const made: { parts?: Parts } = {}
   const dynamic = await addDynamicTools(registry, {
     ...options,

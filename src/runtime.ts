@@ -74,6 +74,8 @@ export interface Runtime {
   readonly dynamic: DynamicParts | undefined
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
+  /** Whether the configuration wants to be told of programs that became tools. */
+  readonly suggestsPrograms: boolean
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
@@ -143,6 +145,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     openRun: runs.open,
     closeRun: runs.close,
     isEnabled: parts.calls.isEnabled,
+    suggestsPrograms: options.loaded.config.tools.suggest_enhanced_tools,
     async call(request) {
       await recovered()
       if (isLongRow()) await setImmediate()

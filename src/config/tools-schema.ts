@@ -6,9 +6,13 @@ export function toolsSchema() {
   return z
     .object({
       providers: z
-        .array(z.string())
+        .array(
+          z.enum(['builtin', 'cli'], {
+            error: 'The providers that can be named here are "builtin" and "cli".',
+          }),
+        )
         .optional()
-        .describe('Providers that are on, such as "cli" and "builtin"; absent: all'),
+        .describe('Which of "builtin" and "cli" are on; defaults to both'),
       suggest_enhanced_tools: z.boolean().default(true).describe('Say when a faster program could be used'),
       builtin: table({ enabled: z.boolean().default(true) }),
       cli: table({

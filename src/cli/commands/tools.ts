@@ -9,6 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
 import { readCallInput } from '../read-input.ts'
+import { suggestPrograms } from '../suggest-programs.ts'
 
 export const tools: Command = {
   help: `
@@ -40,6 +41,7 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
       return (await import('../trust-script.ts')).trustScript(context, name ?? missingName())
     const runtime = await openRuntime(context)
     try {
+      if (verb === 'list' && runtime.suggestsPrograms) suggestPrograms(context, runtime)
       if (verb === 'list') return list(context, runtime)
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
       if (verb === 'stats') return await stats(context, runtime)

@@ -19,14 +19,16 @@ export function trustedPath(folders: readonly string[], workspace: string): stri
 
 /** Full path of a program, as the shell would find it. */
 export function findProgram(name: string, folders: readonly string[]): string {
-  if (name.includes('/')) return name
-  for (const folder of folders) {
-    const path = join(folder, name)
-    if (isProgram(path)) return path
-  }
+  const found = name.includes('/') ? name : findInPath(name, folders)
+  if (found !== undefined) return found
   throw new ToolError('not_found', `The program '${name}' was not found.`, {
     hint: 'Check the spelling, or install it.',
   })
+}
+
+/** The first folder's program of this name. */
+export function findInPath(name: string, folders: readonly string[]): string | undefined {
+  return folders.map(folder => join(folder, name)).find(isProgram)
 }
 
 function isProgram(path: string): boolean {

@@ -35,13 +35,20 @@ export interface RipgrepRun {
 /** All that the search tool gets of processes: this one program, which only reads. */
 export type Ripgrep = (query: RipgrepQuery, run: RipgrepRun) => Promise<ProcessResult & { errors: string }>
 
-/** The ripgrep that comes with this package. The environment is empty, so no configuration of anybody applies. */
-export function createRipgrep(processes: Processes): Ripgrep {
-  return (query, run) => runRipgrep(processes, query, run)
+/**
+ * The ripgrep that comes with this package, or the one at `path`. The environment is empty, so no configuration of anybody
+ * applies.
+ */
+export function createRipgrep(processes: Processes, path?: string): Ripgrep {
+  return async (query, run) => runRipgrep(processes, path ?? (await ripgrepPath()), query, run)
 }
 
-async function runRipgrep(processes: Processes, query: RipgrepQuery, run: RipgrepRun): ReturnType<Ripgrep> {
-  const file = await ripgrepPath()
+async function runRipgrep(
+  processes: Processes,
+  file: string,
+  query: RipgrepQuery,
+  run: RipgrepRun,
+): ReturnType<Ripgrep> {
   const errors: Uint8Array[] = []
   let size = 0
   const result = await processes
