@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
+import { builtinTools } from './compose-builtin.ts'
 import { addDynamicTools } from './compose-dynamic.ts'
 import { addConfiguredProviders, isProviderOn } from './compose-providers.ts'
 import { ConfigError } from './config/config-error.ts'
@@ -9,7 +10,7 @@ import type { LoadedConfig } from './config/load.ts'
 import { toolSettings } from './config/schema.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
-import { type Authority, fullAuthority, READING_COMMANDS } from './core/authority.ts'
+import { type Authority, fullAuthority } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Hooks } from './core/hooks.ts'
@@ -21,7 +22,6 @@ import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import type { Reviewer } from './core/review.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
-import type { AnyTool } from './core/tool.ts'
 import type { DynamicParts } from './dynamic/parts.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -40,15 +40,8 @@ import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
 import { openQuestionsFolder } from './store/questions-folder.ts'
-import { fileTools } from './tools/all.ts'
-import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
-import { runCommandTool } from './tools/command/run-command.ts'
 import { openToolProcesses } from './tools/command/tool-processes.ts'
-import { gitOpsTool } from './tools/git/git-ops.ts'
-import { createRipgrep } from './tools/search/ripgrep.ts'
-import { toSearchSettings, webSearchTool } from './tools/web/search/web-search.ts'
-import { type WebParts, webFetchTool } from './tools/web/web-fetch.ts'
 import { createWebParts } from './tools/web/web-parts.ts'
 import { createPathLocks, type PathLocks } from './workspace/files/path-locks.ts'
 import { createScopedFs } from './workspace/files/scoped-fs.ts'
@@ -87,18 +80,20 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
   const web = createWebParts()
-  const builtin = [
-    ...fileTools(createRipgrep(shared.processes)),
-    runCommandTool(commands, READING_COMMANDS),
-    ...backgroundTools(commands),
-    ...webTools(options, web),
-    gitOpsTool(commands),
-  ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
-  if (options.loaded.config.tools.builtin.enabled && isProviderOn(options.loaded.config, 'builtin')) {
+  const made: { parts?: Parts } = {}
+  const { config } = options.loaded
+  if (config.tools.builtin.enabled && isProviderOn(config, 'builtin')) {
+    const builtin = builtinTools({
+      ...shared,
+      web,
+      commands,
+      config,
+      variables: options.environment.variables,
+      calls: () => made.parts?.calls,
+    })
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
   await addConfiguredProviders(registry, options, shared)
-  const made: { parts?: Parts } = {}
   const dynamic = await addDynamicTools(registry, {
     ...options,
     places: shared.places,
@@ -126,12 +121,6 @@ interface Shared {
   readonly locks: { readonly value: PathLocks; isMade(): boolean }
   /** A sentence: why there is none. */
   readonly sandbox: { readonly value: Sandbox | string; isMade(): boolean }
-}
-
-function webTools({ loaded, environment }: RuntimeOptions, parts: WebParts): AnyTool[] {
-  const key = environment.variables.BRAVE_SEARCH_API_KEY?.trim()
-  const settings = toSearchSettings(loaded.config.tools.web_search, key === '' ? undefined : key)
-  return [webFetchTool(parts), webSearchTool(parts, settings)]
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */

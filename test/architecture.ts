@@ -51,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 // Files at the top of src: the composition root and the public API.
 const TOP_LEVEL = [
-  ...['compose.ts', 'compose-dynamic.ts', 'compose-providers.ts'],
+  ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts'],
   ...['runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
 ]
 

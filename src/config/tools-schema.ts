@@ -42,6 +42,13 @@ export function toolsSchema() {
         strict: z.boolean().default(false).describe('Findings weigh half as much again, and 0.8 is needed'),
         failures: z.int().min(1).default(3).describe('After so many, tool_reflection recommends a tool'),
       }),
+      self_eval: table({
+        enabled: z.boolean().optional(),
+        build: checkCommand(),
+        lint: checkCommand(),
+        type_check: checkCommand(),
+        test: checkCommand(),
+      }),
       mcp: table({
         enabled: z.boolean().default(true),
         servers: z.array(z.lazy(mcpServerSchema)).default([]),
@@ -58,6 +65,14 @@ export function toolsSchema() {
 
 function searchEngine() {
   return z.enum(['brave', 'duckduckgo', 'searxng', 'searx'])
+}
+
+function checkCommand() {
+  return z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('The program and its arguments; absent: found in the files of the project')
 }
 
 function customToolSchema() {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Access, GIT_READ } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
+import { toShellLine } from '../../core/shell-words.ts'
 import { type AnyTool, defineTool, type ToolContext } from '../../core/tool.ts'
 import type { CommandParts } from '../command/parts.ts'
 import { checkBranchName, checkRevision } from './git-names.ts'
@@ -86,7 +87,7 @@ function isRead(action: Input['action']): action is ReadAction {
 
 function accessOf(action: Input['action'], args: GitArgs, cwd: string): Access[] {
   for (const revision of [args.ref, args.from, args.to]) if (revision !== undefined) checkRevision(revision)
-  if (!isRead(action)) return [{ kind: 'execute', command: toLine(toWords(action, args)), cwd }]
+  if (!isRead(action)) return [{ kind: 'execute', command: toShellLine(toWords(action, args)), cwd }]
   const looks: Access = { kind: 'custom', name: GIT_READ, details: `git ${action}` }
   // Blame prints the file; of a difference, each file is judged when it is known.
   const printed = action === 'blame' ? (args.paths ?? args.files ?? []).slice(0, 1) : []
@@ -122,10 +123,6 @@ function invalid(message: string): ToolError {
   return new ToolError('invalid_input', message)
 }
 
-function quote(word: string): string {
-  return /^[\w./=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
-}
-
 async function look(
   action: ReadAction,
   args: GitArgs,
@@ -139,7 +136,7 @@ async function look(
 const TIMEOUT_MS = 120_000
 
 async function change(words: readonly string[], context: ToolContext): Promise<GitOutput> {
-  const done = await context.processes.run({ command: toLine(words), timeoutMs: TIMEOUT_MS })
+  const done = await context.processes.run({ command: toShellLine(words), words, timeoutMs: TIMEOUT_MS })
   const { exitCode, timedOut, stdout, stderr, signal, notes } = done
   if (exitCode !== 0) {
     const said = stderr.trim() || stdout.trim()
@@ -150,8 +147,4 @@ async function change(words: readonly string[], context: ToolContext): Promise<G
   }
   const text = [stdout.trim(), stderr.trim(), ...notes].filter(part => part !== '').join('\n')
   return { text, data: {} }
-}
-
-function toLine(words: readonly string[]): string {
-  return words.map(quote).join(' ')
 }

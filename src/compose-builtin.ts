@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Config } from './config/schema.ts'
+import { READING_COMMANDS } from './core/authority.ts'
+import { type CallRuntime, callTool } from './core/call.ts'
+import type { AnyTool } from './core/tool.ts'
+import type { SandboxProcesses } from './sandbox/processes/processes.ts'
+import type { Places } from './store/places.ts'
+import { fileTools } from './tools/all.ts'
+import { backgroundTools } from './tools/command/background-tools.ts'
+import type { CommandParts } from './tools/command/parts.ts'
+import { runCommandTool } from './tools/command/run-command.ts'
+import { type EvaluateParts, selfEvalTool } from './tools/evaluate/self-eval.ts'
+import { gitOpsTool } from './tools/git/git-ops.ts'
+import { createRipgrep } from './tools/search/ripgrep.ts'
+import { toSearchSettings, webSearchTool } from './tools/web/search/web-search.ts'
+import { type WebParts, webFetchTool } from './tools/web/web-fetch.ts'
+
+export interface BuiltinParts {
+  readonly config: Config
+  readonly processes: SandboxProcesses
+  readonly places: Places
+  readonly commands: CommandParts
+  readonly web: WebParts
+  /** Of the environment. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Made after the tools; a tool that calls another one needs it when it runs. */
+  calls(): CallRuntime | undefined
+}
+
+/** All builtin tools, in the order in which they are shown. */
+export function builtinTools(parts: BuiltinParts): AnyTool[] {
+  const { commands, web, config, variables } = parts
+  const braveKey = variables.BRAVE_SEARCH_API_KEY?.trim() || undefined
+  return [
+    ...fileTools(createRipgrep(parts.processes)),
+    runCommandTool(commands, READING_COMMANDS),
+    ...backgroundTools(commands),
+    webFetchTool(web),
+    webSearchTool(web, toSearchSettings(config.tools.web_search, braveKey)),
+    gitOpsTool(commands),
+    selfEvalTool(evaluateParts(parts)),
+  ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
+}
+
+function evaluateParts({ config, places, calls }: BuiltinParts): EvaluateParts {
+  return {
+    commands: config.tools.self_eval,
+    historyPath: join(places.state, 'evaluations.json'),
+    async runCommand(input, { run, cwd, signal, progress }) {
+      const runtime = calls()
+      if (runtime === undefined) throw new Error('A tool is called before the runtime is made.')
+      const call = { id: `call_${randomUUID()}`, tool: 'run_command', input, caller: 'self_eval' }
+      return callTool(runtime, { ...call, run, cwd, signal, onProgress: progress })
+    },
+  }
+}
