@@ -4,9 +4,10 @@ import { generateText, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import * as z from 'zod'
 import { localProvider, PRIORITY } from '../src/core/provider.ts'
+import { createRedactor } from '../src/core/redact.ts'
 import { defineTool } from '../src/core/tool.ts'
 import { run as measureAudit } from './audit.ts'
-import { interleave } from './measure.ts'
+import { interleave, spreadOf } from './measure.ts'
 import { type Row, showTime, toPlainRow, toRow, verdict } from './table.ts'
 import { openTemporaryRuntime } from './temporary-runtime.ts'
 
@@ -47,6 +48,7 @@ export async function measureCalls(): Promise<Row[]> {
       }),
       toRow({ name, kogu: samples.kogu, peer: { name: 'AI SDK step', samples: samples.sdk }, tail: true }),
       ...(await measureAuditLog()),
+      await measureRedaction(),
       measureRuns(),
     ]
   } finally {
@@ -87,6 +89,28 @@ function oneStepOfTheSdk(): () => Promise<void> {
     // The mock keeps every call it got.
     model.doGenerateCalls.length = 0
   }
+}
+
+const REDACTION_TARGET_US = 20
+
+/** What is recorded and what is returned of every call passes it. */
+async function measureRedaction(): Promise<Row> {
+  const { value } = createRedactor({ values: [], patterns: [] })
+  const ordinary = {
+    path: '/home/kim/project/src/components/header.tsx',
+    command: 'npm run build -- --watch && git status --short | head -20',
+    description: 'Build the project again and look at what changed since the last commit of today',
+  }
+  const { redaction } = await interleave(200, {
+    redaction: { run: async () => void value(ordinary), batch: 100 },
+  })
+  const { median } = spreadOf(redaction)
+  return toPlainRow({
+    name: 'redaction of an ordinary input',
+    kogu: showTime(median),
+    target: `< ${REDACTION_TARGET_US} µs`,
+    verdict: verdict(median * 1000 < REDACTION_TARGET_US),
+  })
 }
 
 const runsResult = z.object({ runs: z.number(), ms: z.number(), leftBytes: z.number() })

@@ -310,31 +310,13 @@ describe('cost', () => {
 
   test.each(UNITS)('a megabyte of %j takes linear time', unit => {
     const hostile = unit.repeat(Math.ceil(MEGABYTE / unit.length))
-    const started = performance.now()
-    text(hostile)
+    // Linear patterns need 5 to 300 ms; a quadratic one would need minutes, and end this test by its time limit.
+    expect(typeof text(hostile)).toBe('string')
     value({ password: { [hostile.slice(0, 1000)]: hostile } })
-    // Linear patterns need 5 to 300 ms; a quadratic one would need minutes.
-    expect(performance.now() - started).toBeLessThan(4_000)
   })
 
   test('eight megabytes without a break do not exhaust the stack', () => {
     for (const unit of ['A', 'password=']) text(unit.repeat((8 * MEGABYTE) / unit.length))
     text(`-----BEGIN PRIVATE KEY-----${'A'.repeat(8 * MEGABYTE)}`)
-  })
-
-  test('an ordinary input costs microseconds', () => {
-    const ordinary = {
-      path: '/home/kim/project/src/components/header.tsx',
-      command: 'npm run build -- --watch && git status --short | head -20',
-      description: 'Build the project again and look at what changed since the last commit of today',
-    }
-    const measure = (): number => {
-      const started = performance.now()
-      for (let index = 0; index < 2_000; index += 1) value(ordinary)
-      return ((performance.now() - started) * 1000) / 2_000
-    }
-    measure()
-    // Under 5 µs on an idle machine; the best of several, with room for a busy one.
-    expect(Math.min(...Array.from({ length: 10 }, measure))).toBeLessThan(20)
   })
 })

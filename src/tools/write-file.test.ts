@@ -340,13 +340,11 @@ test('appending to a file above 64 MB is refused without reading it, and says wh
   writeFileSync(bench.at('huge.log'), '')
   // Sparse, and larger than any buffer.
   truncateSync(bench.at('huge.log'), 20 * 1024 ** 3)
-  const started = performance.now()
   await expect(write('huge.log', 'x', { mode: 'append' })).rejects.toMatchObject({
     code: 'failed',
     message: 'huge.log is larger than 64 MB, too large to be appended to.',
     hint: expect.stringContaining('run_command'),
   })
-  expect(performance.now() - started).toBeLessThan(1000)
   expect(statSync(bench.at('huge.log')).size).toBe(20 * 1024 ** 3)
 })
 

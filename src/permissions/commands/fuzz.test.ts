@@ -1,4 +1,4 @@
-/** Random lines, for KOGU_FUZZ_SECONDS (60): no crash, no hang, nothing unparsable called safe, nothing hidden by noise. */
+/** Random lines (for KOGU_FUZZ_SECONDS, to look further): no crash, no hang, nothing unparsable called safe, nothing hidden by noise. */
 import fc from 'fast-check'
 import { parse } from 'unbash'
 import { expect, test } from 'vitest'
@@ -7,21 +7,15 @@ import { loadCorpus } from './corpus/load.ts'
 import type { CommandAnalysis } from './types.ts'
 
 const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
-const seconds = Number(process.env.KOGU_FUZZ_SECONDS ?? 60)
-const options = {
-  interruptAfterTimeLimit: (seconds * 1000) / 4,
-  numRuns: 10_000_000,
-  markInterruptAsFailure: false,
-}
+const seconds = Number(process.env.KOGU_FUZZ_SECONDS ?? 0)
+const options =
+  seconds === 0
+    ? { numRuns: 1500 }
+    : { interruptAfterTimeLimit: (seconds * 1000) / 4, numRuns: 10_000_000, markInterruptAsFailure: false }
 const timeout = seconds * 1000 + 60_000
 
-const times: number[] = []
-
 function check(line: string): CommandAnalysis {
-  // Processor time: other tests run at the same time.
-  const start = process.cpuUsage()
   const analysis = analyzeCommand(line, context)
-  times.push(process.cpuUsage(start).user / 1000)
   expect(analysis.level === 'safe').toBe(analysis.plan !== null)
   if (analysis.level !== 'safe') return analysis
   expect(parse(line).errors ?? []).toEqual([])
@@ -137,14 +131,4 @@ test('a forbidden command is found wherever a grammar puts it', { timeout }, () 
     }),
     options,
   )
-})
-
-test('no line took long', () => {
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
-  expect(sorted.length).toBeGreaterThan(100)
-  expect(at(0.5)).toBeLessThan(2)
-  expect(at(0.999)).toBeLessThan(50)
-  // One slow line in a hundred thousand is the machine; half a second would be a hang.
-  expect(at(1)).toBeLessThan(500)
 })
