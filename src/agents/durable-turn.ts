@@ -183,6 +183,7 @@ function ambiguousResult(call: string, use: ToolUseBlock): CallResult {
   const message = `Kogu was interrupted while this call ran. It may or may not have had its effect, and it was not repeated.`
   return {
     ok: false,
+    number: 0,
     call,
     tool: use.name,
     text: message,

@@ -52,6 +52,7 @@ const result = (text: string, rest: Partial<CallResult> = {}): CallResult => ({
   risk: 'low',
   effects: [],
   label: null,
+  number: 1,
   durationMs: 1,
   waitMs: 0,
   ...rest,

@@ -4,20 +4,28 @@ import type { AuditLog } from './audit.ts'
 import type { Clock } from './clock.ts'
 import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
 import { type Effect, toldEffects } from './effects.ts'
-import { type ErrorCode, ProviderUnavailable, ToolError, toToolError } from './errors.ts'
+import { ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
+import { limitTime } from './limit-time.ts'
 import { LIMITS } from './limits.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
+import {
+  labelOfFailure,
+  type PresentedError,
+  presentError,
+  presentOutput,
+  presentProgress,
+} from './present.ts'
 import type { ToolProcesses } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
 import type { Redactor } from './redact.ts'
 import type { Entry, Registry } from './registry.ts'
 import { type Reviewer, reviewCall } from './review.ts'
-import type { Run } from './run.ts'
+import { addLabel, nextNumber, type Run } from './run.ts'
 import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
 import type { QuestionStore, StoredQuestion } from './stored-question.ts'
 import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
@@ -51,12 +59,14 @@ export interface Call {
 export interface CallResult {
   ok: boolean
   call: string
+  /** Of the results of its run, in the order in which the calls were made. */
+  number: number
   /** Canonical name, when the tool is known. */
   tool: string
   text: string
   data: unknown
   images?: ToolOutput['images']
-  error: { code: ErrorCode; message: string; hint: string | null } | null
+  error: PresentedError | null
   /** The question that waits for an answer, when the call does. */
   question?: string
   decision: Decision
@@ -113,12 +123,13 @@ export interface Progress {
   effects: readonly Effect[]
   /** Set when it ran. */
   permit?: Permit
+  number: number
   runMs: number
   waitMs: number
 }
 
 export async function callTool(runtime: CallRuntime, call: Call): Promise<CallResult> {
-  const progress: Progress = { effects: [], runMs: 0, waitMs: 0 }
+  const progress: Progress = { effects: [], number: nextNumber(call.run), runMs: 0, waitMs: 0 }
   try {
     if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
@@ -128,7 +139,7 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   // A call that goes on was counted when it was made.
   const refusal = call.continues === undefined ? countCall(call.run, runtime.clock) : undefined
   const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
-  const result = toResult(runtime, call, progress, failure)
+  const result = keepLabel(runtime, call, toResult(runtime, call, progress, failure))
   // It has not ended.
   if (failure instanceof Pending && failure.asker === call.id) return result
   try {
@@ -137,10 +148,26 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     recordFinished(runtime, call, progress, result)
   } catch (error) {
     const problem = unrecorded('the call did run, but its end is not recorded', error)
-    return { ...result, ok: false, error: toErrorField(runtime, problem) }
+    return { ...result, ok: false, error: presentError(runtime, problem) }
   }
   await call.afterRun?.(result)
   return result
+}
+
+/** What entered a run stays with it: a result whose label cannot be kept is withheld. */
+function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): CallResult {
+  if (result.label === null) return result
+  try {
+    addLabel(run, result.label)
+    return result
+  } catch (error) {
+    const problem = new ToolError(
+      'failed',
+      `The result is withheld, because its origin cannot be kept: ${toToolError(error).message}`,
+    )
+    const { images: _, ...rest } = result
+    return { ...rest, ok: false, text: problem.message, data: null, error: presentError(runtime, problem) }
+  }
 }
 
 /** What would be decided, without running anything, recording anything or asking anybody. */
@@ -189,11 +216,12 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
   await call.beforeRun?.(prepared)
   let output = await run(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
-  progress.output = output
-  if (output.label !== undefined) call.run.labels.push(output.label)
+  progress.output = presentOutput(runtime, output, progress)
 }
 
 async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): Promise<Prepared> {
+  // Another process may belong to the same run.
+  call.run.kept?.refresh(call.run.labels)
   const entry = await runtime.registry.resolve(call.tool)
   if (progress !== undefined) {
     progress.entry = entry
@@ -260,6 +288,7 @@ async function run(
   const { entry, request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   const reported: Effect[] = []
+  const live = presentProgress(runtime, call)
   progress.effects = opened.effects
   progress.permit = judgement.permit
   const most = Math.min(entry.tool.deadlineMs?.(request.input) ?? LIMITS.runMs, LIMITS.runMs)
@@ -269,6 +298,7 @@ async function run(
     const context = toContext(runtime, call, prepared, opened, {
       signal: limit.signal,
       reportEffects: effects => reported.push(...effects),
+      progress: live.write,
     })
     const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
@@ -284,6 +314,7 @@ async function run(
   } finally {
     progress.runMs += runtime.clock.elapsed() - started
     limit.clear()
+    live.end()
     await opened.close()
     if (reported.length > 0) progress.effects = [...opened.effects, ...reported]
   }
@@ -299,7 +330,8 @@ async function tryOut(
   const { request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   try {
-    const context = toContext(runtime, call, prepared, opened, { signal, reportEffects: () => undefined })
+    const nowhere = { reportEffects: () => undefined, progress: () => undefined }
+    const context = toContext(runtime, call, prepared, opened, { signal, ...nowhere })
     return (await request.tool.tryOut?.(request.input, context)) ?? ''
   } finally {
     await opened.close()
@@ -311,7 +343,7 @@ function toContext(
   call: Call,
   { request, judgement }: Prepared,
   { files }: CallFiles,
-  { signal, reportEffects }: Pick<ToolContext, 'signal' | 'reportEffects'>,
+  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress'>,
 ): ToolContext {
   const context: ProcessContext = {
     callId: call.id,
@@ -319,37 +351,11 @@ function toContext(
     run: call.run,
     cwd: call.cwd,
     workspace: runtime.workspace,
-    signal,
     files,
     permit: judgement.permit,
-    reportEffects,
-    progress: text => call.onProgress?.(text),
+    ...own,
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }
-}
-
-/** An abort signal that also ends after `ms`, and a promise that rejects with the reason. */
-function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }) {
-  const controller = new AbortController()
-  const { promise, reject } = Promise.withResolvers<never>()
-  // Nobody may be listening by the time it rejects.
-  promise.catch(() => undefined)
-  const stop = (error: ToolError): void => {
-    controller.abort(error)
-    reject(error)
-  }
-  const onAbort = (): void => stop(new ToolError('cancelled', 'The call was cancelled.'))
-  const timer = setTimeout(() => stop(new ToolError('timeout', message)), ms)
-  outer.addEventListener('abort', onAbort, { once: true })
-  if (outer.aborted) onAbort()
-  return {
-    signal: controller.signal,
-    expired: promise,
-    clear() {
-      clearTimeout(timer)
-      outer.removeEventListener('abort', onAbort)
-    },
-  }
 }
 
 function toResult(
@@ -358,11 +364,12 @@ function toResult(
   progress: Progress,
   failure: ToolError | undefined,
 ): CallResult {
-  const error = failure === undefined ? null : toErrorField(runtime, failure)
+  const error = failure === undefined ? null : presentError(runtime, failure)
   const { output } = progress
   return {
     ok: error === null,
     call: call.id,
+    number: progress.number,
     tool: progress.entry?.tool.name ?? call.tool,
     text: output?.text ?? error?.message ?? '',
     data: output?.data ?? null,
@@ -378,16 +385,8 @@ function toResult(
     // What never got as far as being known counts as risky.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),
-    label: output?.label ?? null,
+    label: output?.label ?? labelOfFailure(progress),
     durationMs: progress.runMs,
     waitMs: progress.waitMs,
-  }
-}
-
-function toErrorField(runtime: CallRuntime, error: ToolError): NonNullable<CallResult['error']> {
-  return {
-    code: error.code,
-    message: runtime.redactor.text(error.message),
-    hint: error.hint === undefined ? null : runtime.redactor.text(error.hint),
   }
 }

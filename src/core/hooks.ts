@@ -7,7 +7,7 @@ export type BeforeHook = (
   judgement: Judgement,
 ) => Promise<{ veto: string } | undefined>
 
-/** Runs on every output before anybody sees it: bounds, redacts, labels. A hook that fails withholds the output. */
+/** Runs on every output before it is presented, and may change it. A hook that fails withholds the output. */
 export type AfterHook = (output: ToolOutput, request: JudgeRequest) => ToolOutput | Promise<ToolOutput>
 
 export interface Hooks {

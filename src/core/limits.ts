@@ -9,4 +9,10 @@ export const LIMITS = {
   runMs: 15 * 60_000,
   /** Text of one result, in characters; tools with their own, smaller bounds stay below it. */
   resultLength: 1_000_000,
+  /** Message and hint of one failure. */
+  errorLength: 20_000,
+  /** One image, as base64. */
+  imageLength: 10 * 1024 * 1024,
+  /** Live output without a line break that is held back for the rest of its line. */
+  progressLine: 4096,
 } as const

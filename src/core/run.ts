@@ -26,12 +26,23 @@ export interface Run {
   readonly partialViews: Map<string, PartialView>
   /** What was read, by real path, for showing what changed since. Bounded, and gone with the process. */
   readonly contents: Map<string, Uint8Array>
-  /** What entered this run so far. */
+  /** What entered this run so far, each once. */
   readonly labels: Label[]
+  /** Where labels are kept, when other processes can belong to the run or continue it. */
+  readonly kept?: KeptLabels
+  /** How many results it has had. */
+  results: number
   /** Where commands of this run stand, once one of them went somewhere. */
   cwd?: string
   /** What commands of this run exported. */
   readonly variables: Map<string, string>
+}
+
+export interface KeptLabels {
+  /** Returns when the label is on the disk; throws when that is impossible. */
+  add(label: Label): void
+  /** Adds what other processes have kept. */
+  refresh(labels: Label[]): void
 }
 
 export interface PartialView {
@@ -51,11 +62,12 @@ export interface RunOptions {
   readonly parent?: Run
   /** Defaults to the system's. */
   readonly clock?: Clock
+  readonly kept?: KeptLabels
 }
 
 export function createRun(
   id: string,
-  { authority, approver, parent, isNamed, clock = systemClock }: RunOptions,
+  { authority, approver, parent, isNamed, kept, clock = systemClock }: RunOptions,
 ): Run {
   return {
     id,
@@ -63,14 +75,38 @@ export function createRun(
     approver,
     ...(parent === undefined ? {} : { parent }),
     ...(isNamed === undefined ? {} : { isNamed }),
+    ...(kept === undefined ? {} : { kept }),
     openedAt: clock.elapsed(),
     spent: { calls: 0, money: 0 },
     receipts: new Map<string, string>(),
     partialViews: new Map(),
     contents: new Map(),
     labels: [],
+    results: 0,
     variables: new Map(),
   }
+}
+
+export function nextNumber(run: Run): number {
+  run.results += 1
+  return run.results
+}
+
+/** More sources than this are not told apart. */
+const MOST_LABELS = 1000
+
+/** Kept before it counts, so that no crash forgets what the run has seen. */
+export function addLabel(run: Run, { origin, trusted, source }: Label): void {
+  // Of what is trusted, nobody asks where exactly it came from.
+  const isPlain = trusted || source === undefined || run.labels.length >= MOST_LABELS
+  const label: Label = isPlain ? { origin, trusted } : { origin, trusted, source }
+  if (run.labels.some(other => isSame(other, label))) return
+  run.kept?.add(label)
+  run.labels.push(label)
+}
+
+function isSame(a: Label, b: Label): boolean {
+  return a.origin === b.origin && a.trusted === b.trusted && a.source === b.source
 }
 
 /** The run and those above it, the nearest first. */

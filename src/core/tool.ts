@@ -16,8 +16,10 @@ export type Risk = 'low' | 'high'
 
 /** Where a result's content came from, for policies that act on what entered a run. */
 export interface Label {
-  origin: 'workspace' | 'outside' | 'command' | 'web' | 'mcp' | 'dynamic' | 'kogu'
+  origin: 'workspace' | 'outside' | 'command' | 'web' | 'mcp' | 'dynamic' | 'kogu' | 'other'
   trusted: boolean
+  /** The host, server, path or command. Defaults to the first thing that the call touched, or to the provider. */
+  source?: string
 }
 
 export interface ToolOutput {
@@ -26,7 +28,7 @@ export interface ToolOutput {
   /** The same for programs. */
   data?: unknown
   images?: readonly { mimeType: string; base64: string }[]
-  /** Absent: content of the workspace, as trusted as the workspace is. */
+  /** Defaults to that of the tool. */
   label?: Label
 }
 
@@ -88,6 +90,11 @@ export interface Tool<Input = unknown> {
   readonly output?: Schema
   /** Parameters whose values are not put on record: they are there to hold secrets. */
   readonly unrecorded?: readonly string[]
+  /**
+   * Of everything it returns, failures too. Defaults to content of the workspace for tools that are part of Kogu; others
+   * are not trusted.
+   */
+  readonly label?: Label
   /** It changes only with Kogu itself, so its name is all of its fingerprint. */
   readonly isPartOfKogu?: true
   /** It may run beside other calls of a turn that say so too. Otherwise it waits for those before it, and those after for it. */

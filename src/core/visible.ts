@@ -10,8 +10,7 @@ export function toVisible(text: string): string {
     /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\uFFFC]/gu
   return spaced.replaceAll(hidden, character => {
     if (character === '\n' || character === '\t') return character
-    const code = character.codePointAt(0) ?? 0
-    return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
+    return escapeCharacter(character)
   })
 }
 
@@ -54,4 +53,22 @@ function cut(text: string, most: number): string {
   if (text.length <= most) return text
   const last = text.charCodeAt(most - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most)
+}
+
+/**
+ * What a terminal would obey, or what hides or reorders text: controls, bidi marks, tags, zero-width spaces. Joiners and
+ * variation selectors stay, because emoji and whole scripts need them, and so does the layout.
+ */
+export function escapeControls(text: string): string {
+  const plain = text.replaceAll('\r\n', '\n')
+  return plain.replaceAll(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028\u2029\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu,
+    escapeCharacter,
+  )
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
 }

@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noApprover } from '../core/approval.ts'
 import { fullAuthority } from '../core/authority.ts'
-import { createRun } from '../core/run.ts'
+import { addLabel, createRun, type Run } from '../core/run.ts'
+import type { Label } from '../core/tool.ts'
 import { loadRun, saveRun } from './runs.ts'
 
 const options = {
@@ -18,20 +19,61 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-test('a run comes back with its receipts, partial views, labels, folder and variables', async () => {
+const withoutLabels = ({ kept: _, ...run }: Run): Run => run
+const web = (source: string): Label => ({ origin: 'web', trusted: false, source })
+
+describe('labels', () => {
+  test('are on the disk before the result is returned, and other processes of the run see them', async () => {
+    const [one, other] = await Promise.all([
+      loadRun(directory, 'r', options),
+      loadRun(directory, 'r', options),
+    ])
+    addLabel(one, web('a.example'))
+    addLabel(other, web('b.example'))
+    addLabel(one, web('a.example'))
+    other.kept?.refresh(other.labels)
+    one.kept?.refresh(one.labels)
+    expect(other.labels.map(label => label.source).sort()).toEqual(['a.example', 'b.example'])
+    expect(one.labels.map(label => label.source).sort()).toEqual(['a.example', 'b.example'])
+    // Neither process has saved anything: both may be killed now.
+    expect((await loadRun(directory, 'r', options)).labels).toHaveLength(2)
+    // A run that is saved afterwards takes none of them away.
+    await saveRun(directory, createRun('r', options))
+    expect((await loadRun(directory, 'r', options)).labels).toHaveLength(2)
+  })
+
+  test('that a crash cut off count as untrusted, and swallow nothing', async () => {
+    writeFileSync(join(directory, 'r.labels'), '\n{"origin":"work')
+    addLabel(await loadRun(directory, 'r', options), web('a.example'))
+    const { labels } = await loadRun(directory, 'r', options)
+    expect(labels).toEqual([{ origin: 'other', trusted: false, source: 'unreadable' }, web('a.example')])
+  })
+
+  test('of what is trusted are kept once, and sources beyond a thousand are not told apart', () => {
+    const run = createRun('r', options)
+    for (let n = 0; n < 3000; n += 1) {
+      addLabel(run, { origin: 'workspace', trusted: true, source: `/w/${n}` })
+      addLabel(run, web(`${n}.example`))
+    }
+    expect(run.labels.length).toBeLessThanOrEqual(1002)
+  })
+})
+
+test('a run comes back with its receipts, partial views, folder and variables', async () => {
   const run = createRun('my-run.1', { ...options, isNamed: true })
   run.receipts.set('/w/a.txt', 'hash')
   run.partialViews.set('/w/b.txt', { sha256: 'hash', lines: [[0, 5]] })
-  run.labels.push({ origin: 'web', trusted: false })
   run.variables.set('EDITOR', 'vi')
   run.cwd = '/w/sub'
   await saveRun(directory, run)
-  expect(await loadRun(directory, 'my-run.1', options)).toEqual(run)
+  expect(withoutLabels(await loadRun(directory, 'my-run.1', options))).toEqual(run)
   expect(readdirSync(directory)).toEqual(['my-run.1.json'])
 })
 
 test('an id that was never used is a new run', async () => {
-  expect(await loadRun(directory, 'new', options)).toEqual(createRun('new', { ...options, isNamed: true }))
+  expect(withoutLabels(await loadRun(directory, 'new', options))).toEqual(
+    createRun('new', { ...options, isNamed: true }),
+  )
 })
 
 test.each(['', '.hidden', '../up', 'a/b', 'a\0b', 'x'.repeat(65), 'ä'])('the id %j is refused', async id => {

@@ -4,26 +4,15 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { createRun, type Run, type RunOptions } from '../core/run.ts'
-import type { Label } from '../core/tool.ts'
+import { openRunLabels } from './run-labels.ts'
 
 /** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
 const MAX_RECEIPTS = 20_000
-
-const ORIGINS = [
-  'workspace',
-  'outside',
-  'command',
-  'web',
-  'mcp',
-  'dynamic',
-  'kogu',
-] as const satisfies Label['origin'][]
 
 const savedRun = z.object({
   format: z.literal(1),
   receipts: z.array(z.tuple([z.string(), z.string()])),
   partialViews: z.array(z.tuple([z.string(), z.string(), z.array(z.tuple([z.int(), z.int()]))])).default([]),
-  labels: z.array(z.object({ origin: z.enum(ORIGINS), trusted: z.boolean() })),
   cwd: z.string().optional(),
   variables: z.record(z.string(), z.string()),
 })
@@ -31,14 +20,15 @@ const savedRun = z.object({
 /** The run of an earlier process, or a new one under this id. */
 export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
   const path = runPath(directory, id)
-  const run = createRun(id, { ...options, isNamed: true })
+  const kept = openRunLabels(path.replace(/json$/, 'labels'))
+  const run = createRun(id, { ...options, kept, isNamed: true })
+  kept.refresh(run.labels)
   const text = await readIfThere(path)
   if (text === undefined) return run
   const saved = parse(text, path)
   for (const [file, hash] of saved.receipts) run.receipts.set(file, hash)
   for (const [file, sha256, lines] of saved.partialViews) run.partialViews.set(file, { sha256, lines })
   for (const [name, value] of Object.entries(saved.variables)) run.variables.set(name, value)
-  run.labels.push(...saved.labels)
   if (saved.cwd !== undefined) run.cwd = saved.cwd
   return run
 }
@@ -52,7 +42,6 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
     partialViews: [...run.partialViews]
       .slice(-MAX_RECEIPTS)
       .map(([file, { sha256, lines }]) => [file, sha256, lines.map(([first, end]) => [first, end])]),
-    labels: run.labels,
     ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
     variables: Object.fromEntries(run.variables),
   }

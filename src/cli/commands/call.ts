@@ -176,6 +176,7 @@ function unreadableInput(tool: string, { code, message, hint }: ToolError) {
   const result = {
     ok: false,
     call: '',
+    number: 0,
     tool,
     text: message,
     data: null,
@@ -189,7 +190,7 @@ function unreadableInput(tool: string, { code, message, hint }: ToolError) {
 
 /** The contract of `--json`. */
 function toJson(result: CallResult): Record<string, unknown> {
-  const { ok, call, tool, text, data, images, error, question } = result
+  const { ok, call, number, tool, text, data, images, error, question } = result
   const { decision, risk, effects, label, durationMs, waitMs } = result
   return {
     ok,
@@ -204,6 +205,7 @@ function toJson(result: CallResult): Record<string, unknown> {
     effects,
     label,
     call,
+    number,
     duration_ms: Math.round(durationMs * 1000) / 1000,
     wait_ms: Math.round(waitMs),
   }

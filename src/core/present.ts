@@ -1,0 +1,153 @@
+import type { Call, CallRuntime, Progress } from './call.ts'
+import type { ToolError } from './errors.ts'
+import { LIMITS } from './limits.ts'
+import type { Label, ToolOutput } from './tool.ts'
+import { escapeControls } from './visible.ts'
+
+// The one way out. Whatever a tool says, its successes, failures and progress, leaves through here: bounded, without
+// secrets, with control characters that can be seen, and labelled with where it came from. File text is the exception:
+// it stays as it is, byte by byte, because edits quote it; doors that show it to people escape it themselves.
+
+/** What a tool returned, as the caller gets it. Hooks have seen it before: nothing goes around this. */
+export function presentOutput(
+  { redactor }: Pick<CallRuntime, 'redactor'>,
+  output: ToolOutput,
+  progress: Progress,
+): ToolOutput {
+  const label = labelFor(progress, output.label)
+  const clean = isFileText(progress, label)
+    ? { text: output.text, data: output.data }
+    : {
+        text: escapeControls(redactor.text(output.text)),
+        ...(output.data === undefined ? {} : { data: escapeData(redactor.value(output.data)) }),
+      }
+  const data = isTooLong(clean.data) ? undefined : clean.data
+  const images = output.images?.filter(image => image.base64.length <= LIMITS.imageLength)
+  const left = [
+    ...(data === clean.data ? [] : ['data']),
+    ...(images?.length === output.images?.length ? [] : ['an image']),
+  ]
+  const note = left.length === 0 ? '' : `\n[Too large, left out: ${left.join(', ')}]`
+  return {
+    text: cutMiddle(clean.text, LIMITS.resultLength) + note,
+    ...(data === undefined ? {} : { data }),
+    ...(images === undefined ? {} : { images }),
+    label,
+  }
+}
+
+export interface PresentedError {
+  readonly code: ToolError['code']
+  readonly message: string
+  readonly hint: string | null
+}
+
+/** What went wrong, in words that may be somebody else's. */
+export function presentError({ redactor }: Pick<CallRuntime, 'redactor'>, error: ToolError): PresentedError {
+  const clean = (text: string): string => cutMiddle(escapeControls(redactor.text(text)), LIMITS.errorLength)
+  return {
+    code: error.code,
+    message: clean(error.message),
+    hint: error.hint === undefined ? null : clean(error.hint),
+  }
+}
+
+/** A failure of a foreign tool is foreign text too. */
+export function labelOfFailure(progress: Progress): Label | null {
+  const isForeign = progress.entry !== undefined && progress.entry.tool.isPartOfKogu !== true
+  return isForeign && progress.permit !== undefined ? labelFor(progress, undefined) : null
+}
+
+/** Live output, line by line, so that no secret slips through in two halves. */
+export function presentProgress({ redactor }: Pick<CallRuntime, 'redactor'>, { onProgress }: Call) {
+  if (onProgress === undefined) return { write: (): void => undefined, end: (): void => undefined }
+  let line = ''
+  const emit = (text: string): void => {
+    if (text !== '') onProgress(escapeControls(redactor.text(text)))
+  }
+  return {
+    write(text: string): void {
+      const all = line + text
+      const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r')) + 1
+      const isLong = all.length - end > LIMITS.progressLine
+      emit(isLong ? all : all.slice(0, end))
+      line = isLong ? '' : all.slice(end)
+    },
+    end(): void {
+      emit(line)
+      line = ''
+    },
+  }
+}
+
+function labelFor({ entry, access = [] }: Progress, given: Label | undefined): Label {
+  const isOurs = entry?.tool.isPartOfKogu === true
+  const label: Label =
+    given ??
+    entry?.tool.label ??
+    (isOurs ? { origin: 'workspace', trusted: true } : { origin: 'other', trusted: false })
+  if (label.source !== undefined) return label
+  const touched = access.map(item => {
+    if (item.kind === 'network') return hostOf(item.url)
+    if (item.kind === 'execute') return item.command
+    return 'path' in item ? item.path : undefined
+  })
+  const source = touched.find(each => each !== undefined)
+  const isOfProvider = source === undefined || label.origin === 'other' || label.origin === 'mcp'
+  return {
+    ...label,
+    source: isOfProvider ? (entry?.provider.id ?? 'unknown') : source.slice(0, LONGEST_SOURCE),
+  }
+}
+
+const LONGEST_SOURCE = 500
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url
+}
+
+function isFileText({ entry }: Progress, { origin }: Label): boolean {
+  return entry?.tool.isPartOfKogu === true && (origin === 'workspace' || origin === 'outside')
+}
+
+function cutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const half = Math.floor(most / 2)
+  // Never between the halves of a character.
+  const head = text
+    .slice(0, half)
+    .toWellFormed()
+    .replace(/\uFFFD$/, '')
+  const tail = text
+    .slice(-half)
+    .toWellFormed()
+    .replace(/^\uFFFD/, '')
+  return `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`
+}
+
+function escapeData(value: unknown): unknown {
+  if (typeof value === 'string') return escapeControls(value)
+  if (Array.isArray(value)) return value.map(escapeData)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [escapeControls(key), escapeData(item)]),
+  )
+}
+
+function isTooLong(value: unknown): boolean {
+  let left = LIMITS.resultLength
+  const count = (part: unknown): void => {
+    left -= 1
+    if (typeof part === 'string') left -= part.length
+    else if (Array.isArray(part)) {
+      for (const item of part) if (left > 0) count(item)
+    } else if (typeof part === 'object' && part !== null) {
+      for (const [key, item] of Object.entries(part)) {
+        left -= key.length
+        if (left > 0) count(item)
+      }
+    }
+  }
+  count(value)
+  return left <= 0
+}
