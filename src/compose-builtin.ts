@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from './config/schema.ts'
-import { READING_COMMANDS } from './core/authority.ts'
 import { type CallRuntime, callTool } from './core/call.ts'
 import type { AnyTool } from './core/tool.ts'
 import type { SandboxProcesses } from './sandbox/processes/processes.ts'
@@ -34,7 +33,7 @@ export function builtinTools(parts: BuiltinParts): AnyTool[] {
   const braveKey = variables.BRAVE_SEARCH_API_KEY?.trim() || undefined
   return [
     ...fileTools(createRipgrep(parts.processes)),
-    runCommandTool(commands, READING_COMMANDS),
+    runCommandTool(commands, config.tools.run_command.allowed_commands),
     ...backgroundTools(commands),
     webFetchTool(web),
     webSearchTool(web, toSearchSettings(config.tools.web_search, braveKey)),

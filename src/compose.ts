@@ -8,9 +8,10 @@ import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { toolSettings } from './config/schema.ts'
+import { unreadKeys } from './config/unread-keys.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
-import { type Authority, fullAuthority } from './core/authority.ts'
+import { type Authority, type CommandAuthority, fullAuthority } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Hooks } from './core/hooks.ts'
@@ -76,6 +77,8 @@ export interface Parts {
 
 /** All parts, with the builtin tools registered. */
 export async function compose(options: RuntimeOptions): Promise<{ registry: Registry; parts: Parts }> {
+  const [unread] = unreadKeys(options.loaded)
+  if (unread !== undefined) throw unread
   const registry = new Registry()
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
@@ -212,6 +215,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
       cpuSeconds: Math.ceil(config.sandbox.cpu / 1000),
       fileBytes: config.sandbox.file_size,
     },
+    outputBytes: config.tools.run_command.max_output,
     redact: shared.redactor.text,
   }
 }
@@ -252,7 +256,7 @@ async function createParts(
     audit.record(event)
   }
   return {
-    authority: fullAuthority(workspace.root, config.mode),
+    authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
     places,
     rules,
     grants,
@@ -291,6 +295,14 @@ async function createParts(
       await audit.close()
     },
   }
+}
+
+/** What commands of every run may be at most. */
+function commandAuthority({ tools }: LoadedConfig['config']): CommandAuthority {
+  const { profile, allowed_commands, timeout } = tools.run_command
+  return profile === 'restricted'
+    ? { profile, allowed: allowed_commands, timeoutMs: timeout }
+    : { profile, timeoutMs: timeout }
 }
 
 /** Whether the configuration leaves a tool on, under every one of its names. Asked for each call: tools come late. */

@@ -95,7 +95,8 @@ function applyTightening(
     mergeSource(merged, source, emptyTable({ hooks: data.hooks }), contributions)
     data = withoutPaths(data, [['hooks']])
   }
-  const { applied, refused } = tighten(parseMerged(merged), data, parsed)
+  const kind = source.layer === 'managed' ? 'managed' : 'untrusted'
+  const { applied, refused } = tighten(parseMerged(merged), data, parsed, kind)
   for (const { path, value } of applied) {
     setPath(merged, path, value)
     addContribution(contributions, path, { source, value: valueAt(data, path) })

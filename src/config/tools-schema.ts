@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { READING_COMMANDS } from '../core/authority.ts'
 import { duration, size, table } from './values.ts'
 
 /** `[tools]`: which providers there are, custom tools, and one open table per tool. */
@@ -48,6 +49,19 @@ export function toolsSchema() {
         lint: checkCommand(),
         type_check: checkCommand(),
         test: checkCommand(),
+      }),
+      run_command: table({
+        enabled: z.boolean().optional(),
+        profile: z
+          .enum(['shell', 'restricted'])
+          .default('shell')
+          .describe('restricted: one simple command of allowed_commands, without a shell'),
+        allowed_commands: z
+          .array(z.string().regex(/^\S+$/, 'Write names of programs.'))
+          .default([...READING_COMMANDS])
+          .describe('Programs of the restricted profile'),
+        timeout: duration().prefault('10m').describe('Wall clock of one command at most'),
+        max_output: size().prefault(30_000).describe('Bytes of each stream that a result shows'),
       }),
       mcp: table({
         enabled: z.boolean().default(true),

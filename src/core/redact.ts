@@ -11,6 +11,8 @@ import { CONTEXT_RULES, CONTEXT_TRIGGER, mark, TOKEN_RULES, TOKEN_TRIGGER } from
 /** Removes secrets from what is logged, shown as an event, or told in an error. What is removed says of which kind it was. */
 export interface Redactor {
   text(text: string): string
+  /** Without the patterns of the configuration, for names of our own: those must stay what they are. */
+  ownText(text: string): string
   /**
    * A deep copy of plain data with every string and key redacted; a string under a key like `api_key` goes altogether.
    * Cycles and nesting beyond 100 levels are cut. `shorten` says what stands for a string that is longer than that.
@@ -39,16 +41,18 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const known = spellings(options.values ?? [])
   const own = options.patterns ?? []
 
-  const text = (input: string): string => {
+  const redact = (input: string, patterns: readonly LinearPattern[]): string => {
     let output = input
     for (const value of known) {
       if (output.includes(value)) output = output.replaceAll(value, () => mark('value'))
     }
-    for (const pattern of own) output = pattern.replaceAll(output, mark('custom'))
+    for (const pattern of patterns) output = pattern.replaceAll(output, mark('custom'))
     if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output)
     if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
+  const text = (input: string): string => redact(input, own)
+  const ownText = (input: string): string => redact(input, [])
   const strip: Strip = {
     text: remember(text, (input, output) => output === input),
     key: remember(
@@ -58,6 +62,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   }
   return {
     text,
+    ownText,
     value: (value, shorten) =>
       // Every string of the value may be changed, never its shape; that is what the type says.
       copy(

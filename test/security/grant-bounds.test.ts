@@ -178,3 +178,23 @@ describe.skipIf(noSandbox !== '')(`scratch folders${noSandbox}`, () => {
     expect([error?.code, asked.length]).toEqual(['invalid_input', 0])
   })
 })
+
+describe.skipIf(noSandbox !== '')(`settings of run_command${noSandbox}`, () => {
+  test('the restricted profile holds for every call, and limits are those of the configuration', async () => {
+    await box.close()
+    box = await openTestRuntime(
+      '[tools.run_command]\nprofile = "restricted"\nallowed_commands = ["ls", "seq", "sleep"]\ntimeout = "1s"\nmax_output = 2000\n',
+      approver,
+    )
+    expect((await call('cat a.txt')).error?.message).toContain(
+      "Command 'cat' is not in the allowed command list. Allowed: ls, seq, sleep",
+    )
+    expect((await call('ls; cat a.txt')).error?.message).toContain("forbidden shell metacharacter ';'")
+    expect((await call('ls; cat a.txt', { profile: 'shell' })).error?.code).toBe('forbidden')
+    expect((await call('ls')).error).toBeNull()
+    const { data } = await call('seq 5000')
+    expect(data).toMatchObject({ truncated: true })
+    expect(Buffer.byteLength((data as { stdout: string }).stdout)).toBeLessThan(2500)
+    expect((await call('sleep 30', { timeout_ms: 20_000 })).data).toMatchObject({ timed_out: true })
+  })
+})

@@ -4,6 +4,7 @@ import { configJsonSchema } from '../../config/json-schema.ts'
 import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
 import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
+import { unreadKeys } from '../../config/unread-keys.ts'
 import { noApprover } from '../../core/approval.ts'
 import { toLine, underMargin } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
@@ -81,7 +82,8 @@ async function validate(context: CommandContext): Promise<number> {
   const { output } = context
   const { errors: found, warnings: noticed, files, loaded } = inspectConfig(loadOptions(context))
   const rules = loaded === undefined ? { errors: found, warnings: [] } : await checkRules(context, loaded)
-  const { errors } = rules
+  const unread = loaded === undefined ? [] : unreadKeys(loaded)
+  const errors = [...unread, ...rules.errors]
   const warnings = [...noticed, ...rules.warnings]
   const used = files.filter(file => file.status !== 'missing').length
   if (output.json) {

@@ -18,5 +18,45 @@ export function toEventText(event: AuditEvent, redact: Redactor): string {
     const beginning = redact.text(text.slice(0, SEARCHED)).slice(0, KEPT)
     return { '…': beginning.toWellFormed(), bytes: Buffer.byteLength(text), sha256: sha256(text) }
   }
-  return JSON.stringify(redact.value(event, { longest: LONGEST_STRING, replace }))
+  const redacted = (value: unknown): unknown => redact.value(value, { longest: LONGEST_STRING, replace })
+  return JSON.stringify(keepOwn(event, redact, redacted))
+}
+
+// What Kogu itself says in an event. A pattern that matches everything must not hide that a call was made, or how it ended.
+const OWN = new Set([
+  'type',
+  'call',
+  'run',
+  'tool',
+  'provider',
+  'fingerprint',
+  'caller',
+  'agent',
+  'mode',
+  'ok',
+  'code',
+  'outcome',
+  'by',
+  'risk',
+  'kind',
+  'change',
+  'undoable',
+  'origin',
+  'trusted',
+  'runMs',
+  'waitMs',
+  'action',
+])
+// Ours down to these; what is in them comes from others.
+const FOREIGN = new Set(['input', 'details'])
+
+function keepOwn(value: unknown, redact: Redactor, redacted: (value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(item => keepOwn(item, redact, redacted))
+  if (typeof value !== 'object' || value === null) return redacted(value)
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
+    if (FOREIGN.has(key)) return [key, redacted(item)]
+    if (!OWN.has(key) || typeof item === 'object') return [key, keepOwn(item, redact, redacted)]
+    return [key, typeof item === 'string' ? redact.ownText(item).slice(0, KEPT) : item]
+  })
+  return Object.fromEntries(entries)
 }

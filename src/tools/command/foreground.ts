@@ -336,13 +336,14 @@ async function profileFor(
 
 type Keepers = ReturnType<typeof createKeepers>
 
-function createKeepers({ places }: CommandParts, context: ProcessContext) {
+function createKeepers({ places, outputBytes }: CommandParts, context: ProcessContext) {
   mkdirSync(places.output, { recursive: true, mode: 0o700 })
-  const stdout = createOutputKeeper()
-  const stderr = createOutputKeeper()
+  const limit = outputBytes === undefined ? {} : { limit: outputBytes }
+  const stdout = createOutputKeeper(limit)
+  const stderr = createOutputKeeper(limit)
   // The only one with a file: it holds all that the other two do.
   const spillPath = join(places.output, `${context.callId}.output`)
-  const output = createOutputKeeper({ spillPath })
+  const output = createOutputKeeper({ ...limit, spillPath })
   // One each: a character that one stream has only begun must not swallow the beginning of the other's.
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   const show = (decoder: typeof decoders.stdout, chunk: Uint8Array): void =>

@@ -34,6 +34,8 @@ export interface CommandParts {
   /** Where daemons of this machine keep their sockets. */
   readonly socketFolders: readonly string[]
   readonly limits: SandboxLimits
+  /** Of each stream that a result shows, in bytes. Absent: 30,000. */
+  readonly outputBytes?: number
   readonly redact: (text: string) => string
 }
 

@@ -1,0 +1,170 @@
+import { isPatternOf } from './tables.ts'
+
+/** Of a value so far and a proposed one: the one that holds when only a stricter one may. */
+type Combine = (current: unknown, proposed: unknown) => unknown
+
+/** What each setting is, for everybody who has to treat settings differently. */
+export interface KeyEntry {
+  /** How the administrator's file, which may only tighten, changes it. Absent: it cannot. */
+  readonly managed?: Combine
+  /** How a file that nobody trusts yet changes it. Absent: only once the person trusts the file. */
+  readonly untrusted?: Combine
+  /** The file below `src` that reads it. Null: nothing does yet, so that setting it is an error and not a false comfort. */
+  readonly reader: string | null
+}
+
+/**
+ * Every setting of the schema; `*` stands for one part of a key, `**` for the rest. A test enumerates the schema and fails
+ * for a setting without a line here, and looks for each setting in the file that is said to read it. Whoever builds a
+ * part that reads a setting puts its file in the place of `null`.
+ */
+export const KEYS: Readonly<Record<string, KeyEntry>> = {
+  version: { reader: 'config/schema.ts' },
+  language: { reader: null },
+  mode: { ...stricter(stricterMode), reader: 'compose.ts' },
+  'defaults.provider': { reader: 'models.ts' },
+  'defaults.model': { reader: 'models.ts' },
+  'defaults.temperature': { reader: 'cli/run-options.ts' },
+  'defaults.max_tokens': { reader: 'cli/run-options.ts' },
+  'defaults.orchestration': { reader: null },
+
+  'limits.max_turns': { ...stricter(smaller), reader: 'cli/run-options.ts' },
+  'limits.max_time': { ...stricter(smaller), reader: 'cli/run-options.ts' },
+  'limits.max_cost': { ...stricter(smaller), reader: 'cli/run-options.ts' },
+  'limits.max_tokens': { ...stricter(smaller), reader: 'cli/run-options.ts' },
+  'limits.on_limit': { ...stricter(firstOf(['stop', 'ask'])), reader: null },
+  'limits.budget.day': { ...stricter(smaller), reader: null },
+  'limits.budget.month': { ...stricter(smaller), reader: null },
+  'limits.budget.warn_at': { reader: null },
+  'providers.**': { reader: 'models.ts' },
+
+  'mcp.*.enabled': { ...stricter(firstOf([false, true])), reader: null },
+  'mcp.*.tools.off': { ...stricter(both), reader: null },
+  'mcp.**': { reader: null },
+
+  'tools.providers': { ...stricter(common), reader: 'compose-providers.ts' },
+  'tools.suggest_enhanced_tools': { reader: 'runtime.ts' },
+  'tools.builtin.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
+  'tools.custom.**': { reader: 'compose-providers.ts' },
+  'tools.cli.enabled': { ...stricter(firstOf([false, true])), reader: 'compose-providers.ts' },
+  'tools.cli.**': { reader: 'compose-providers.ts' },
+  'tools.self_eval.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
+  'tools.self_eval.**': { reader: 'compose-builtin.ts' },
+  'tools.mcp.**': { reader: null },
+  'tools.run_command.profile': {
+    ...stricter(firstOf(['restricted', 'shell'])),
+    reader: 'compose.ts',
+  },
+  'tools.run_command.allowed_commands': { ...stricter(common), reader: 'compose.ts' },
+  'tools.run_command.timeout': { ...stricter(smaller), reader: 'compose.ts' },
+  'tools.run_command.max_output': { ...stricter(smaller), reader: 'compose.ts' },
+  'tools.dynamic.enabled': { ...stricter(firstOf([false, true])), reader: 'compose-dynamic.ts' },
+  'tools.dynamic.max_tools': { ...stricter(smaller), reader: 'compose-dynamic.ts' },
+  'tools.dynamic.timeout': { ...stricter(smaller), reader: 'compose-dynamic.ts' },
+  'tools.dynamic.memory': { ...stricter(smaller), reader: 'compose-dynamic.ts' },
+  'tools.dynamic.strict': { ...stricter(firstOf([true, false])), reader: 'compose-dynamic.ts' },
+  'tools.dynamic.failures': { reader: 'compose-dynamic.ts' },
+  'tools.web_search.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
+  'tools.web_search.**': { reader: 'compose-builtin.ts' },
+  'tools.*.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
+  'tools.*.**': { reader: null },
+  'read.**': { reader: null },
+
+  'permissions.default': { ...stricter(firstOf(['deny', 'ask'])), reader: 'compose.ts' },
+  // A stranger's file could let every question expire before anybody has read it.
+  'permissions.approval_timeout': { managed: smaller, reader: 'runtime.ts' },
+  'permissions.remember_max': { ...stricter(smaller), reader: 'compose.ts' },
+  // Rules do not merge: see rules.ts, which leaves out what a file may not allow.
+  'permissions.rules': { reader: 'config/rules.ts' },
+  'permissions.default_action': { reader: 'config/rules.ts' },
+  'permissions.rule': { reader: 'config/rules.ts' },
+  hooks: { reader: 'compose.ts' },
+
+  'reviewers.needed': { ...stricter(larger), reader: null },
+  'reviewers.on_deny': { ...stricter(firstOf(['deny', 'human'])), reader: null },
+  'reviewers.on_error': { ...stricter(firstOf(['deny', 'human'])), reader: null },
+  'reviewers.*.**': { reader: null },
+  'agents.max_depth': { ...stricter(smaller), reader: null },
+  'agents.max_parallel': { ...stricter(smaller), reader: null },
+  'agents.inherit': { reader: null },
+
+  'sandbox.required': { ...stricter(firstOf([true, false])), reader: 'compose.ts' },
+  'sandbox.network': { ...stricter(lessNetwork), reader: 'compose.ts' },
+  'sandbox.memory': { ...stricter(smaller), reader: 'compose.ts' },
+  'sandbox.processes': { ...stricter(smaller), reader: 'compose.ts' },
+  'sandbox.cpu': { ...stricter(smaller), reader: 'compose.ts' },
+  'sandbox.file_size': { ...stricter(smaller), reader: 'compose.ts' },
+  'sandbox.writable_caches': { ...stricter(common), reader: 'compose.ts' },
+  'sandbox.background_write': { ...stricter(common), reader: 'compose.ts' },
+  'sandbox.env': { ...stricter(common), reader: 'compose.ts' },
+
+  // Less room for undo takes away what could be taken back.
+  'undo.budget': { reader: 'compose.ts' },
+  'undo.max_file_size': { reader: 'compose.ts' },
+  'audit.segment_size': { reader: 'compose.ts' },
+  'audit.sync': { ...stricter(firstOf(['always', 'batch'])), reader: 'compose.ts' },
+  'server.host': { reader: 'cli/commands/serve.ts' },
+  'server.port': { reader: 'cli/commands/serve.ts' },
+  'server.allowed_hosts': { ...stricter(common), reader: 'server/open-server.ts' },
+  'retention.**': { reader: null },
+  // A pattern that matches everything would empty the record, so that it is no stricter side of anything.
+  'redaction.patterns': { managed: both, reader: 'compose.ts' },
+  'notify.**': { reader: null },
+  'ui.**': { reader: null },
+}
+
+/** The line of the table for a setting; the first that fits. Undefined: there is none. */
+export function keyEntry(path: readonly string[]): KeyEntry | undefined {
+  const pattern = Object.keys(KEYS).find(candidate => isEntryOf(candidate, path))
+  return pattern === undefined ? undefined : KEYS[pattern]
+}
+
+function isEntryOf(pattern: string, path: readonly string[]): boolean {
+  if (!pattern.endsWith('.**')) return isPatternOf(pattern, path)
+  const fixed = pattern.split('.').slice(0, -1)
+  return path.length > fixed.length && isPatternOf(fixed.join('.'), path.slice(0, fixed.length))
+}
+
+function stricter(combine: Combine): Pick<KeyEntry, 'managed' | 'untrusted'> {
+  return { managed: combine, untrusted: combine }
+}
+
+/**
+ * Modes have no full order: `auto` refuses edits that `accept-edits` lets through, and lets through what a reviewer
+ * approves. Only these two are certain: `read-only` is below all, and `ask` puts a person before every change.
+ */
+function stricterMode(current: unknown, proposed: unknown): unknown {
+  if (proposed === 'read-only') return proposed
+  return proposed === 'ask' && current !== 'read-only' ? proposed : current
+}
+
+/** The values from the strictest to the loosest. */
+function firstOf(order: readonly unknown[]): Combine {
+  return (current, proposed) => order.find(value => value === current || value === proposed)
+}
+
+function smaller(current: unknown, proposed: unknown): unknown {
+  return typeof current === 'number' && typeof proposed === 'number' ? Math.min(current, proposed) : proposed
+}
+
+function larger(current: unknown, proposed: unknown): unknown {
+  return typeof current === 'number' && typeof proposed === 'number' ? Math.max(current, proposed) : proposed
+}
+
+/** What both lists have; a list that is not there stands for everything. */
+function common(current: unknown, proposed: unknown): unknown {
+  if (!Array.isArray(current) || !Array.isArray(proposed)) return proposed
+  return current.filter(item => proposed.includes(item))
+}
+
+function both(current: unknown, proposed: unknown): unknown {
+  if (!Array.isArray(current) || !Array.isArray(proposed)) return proposed
+  return [...new Set([...current, ...proposed])]
+}
+
+function lessNetwork(current: unknown, proposed: unknown): unknown {
+  if (current === false || proposed === false) return false
+  if (current === true) return proposed
+  if (proposed === true) return current
+  return common(current, proposed)
+}
