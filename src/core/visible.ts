@@ -62,7 +62,6 @@ function cut(text: string, most: number): string {
 export function escapeControls(text: string): string {
   const plain = text.replaceAll('\r\n', '\n')
   return plain.replaceAll(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028\u2029\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu,
     escapeCharacter,
   )
