@@ -15,6 +15,7 @@ import { type Authority, type CommandAuthority, fullAuthority } from './core/aut
 import type { CallRuntime } from './core/call.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Hooks } from './core/hooks.ts'
+import { createSecretFinder } from './core/known-secrets.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
 import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
@@ -248,6 +249,7 @@ async function createParts(
       typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
     network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
+    findSecret: createSecretFinder(environment.secrets),
     now: clock.now,
   })
   const prepared = lazyValue(() => prepareState(places, workspace.root, places.audit))

@@ -1,9 +1,11 @@
 import { PROTECTED_FILES } from '../core/access.ts'
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
+import type { FindSecret } from '../core/known-secrets.ts'
 import { findAuthorityStop } from './authority-stops.ts'
 import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
 import { GIT_PUSH, type Item, NO_SANDBOX } from './items.ts'
 import { isNamedByRule, isPortNamed } from './network/named-hosts.ts'
+import { findSecretStop } from './network/secret-stops.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
 
@@ -17,6 +19,8 @@ export interface DecideContext {
   readonly now: number
   /** False: no call of this engine hides the file from a command. */
   readonly mayHide: (realPath: string) => boolean
+  /** Whether a text carries a secret that must not leave. */
+  readonly findSecret: FindSecret
 }
 
 export interface Judged {
@@ -38,7 +42,10 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
     isNamed: item => isNamedByRule(item, inForce, request),
     isPortNamed: item => isPortNamed(item, inForce, request),
   }
-  const hard = findHardStop(items, context.scope, named) ?? findAuthorityStop(items, request)
+  const hard =
+    findHardStop(items, context.scope, named) ??
+    findAuthorityStop(items, request) ??
+    findSecretStop(items, request, inForce, context.findSecret)
   if (hard !== undefined) {
     const decision: Decision = {
       outcome: 'deny',

@@ -10,6 +10,7 @@ import type {
   PermissionEngine,
 } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
+import type { FindSecret } from '../core/known-secrets.ts'
 import { isInside } from '../core/real-path.ts'
 import { lineage, type Run } from '../core/run.ts'
 import type { Risk } from '../core/tool.ts'
@@ -52,6 +53,8 @@ export interface EngineOptions {
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
+  /** Whether a text carries a secret that must not leave. Defaults to never. */
+  readonly findSecret?: FindSecret
   /**
    * Absent: loaded with the first command line, whose judgement is a promise then. It is the larger half of the program,
    * and most starts judge no command.
@@ -136,6 +139,7 @@ function contextFor(
     fallback: options.fallback,
     rules: options.rules,
     now: options.now(),
+    findSecret: options.findSecret ?? (() => undefined),
     grantFor(item) {
       const grant = grants.find(({ decision, spec }) => decision === 'allow' && covers(spec, item, call))
       return grant === undefined
