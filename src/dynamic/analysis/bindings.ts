@@ -43,7 +43,6 @@ export function readBindings(program: Program): Bindings {
         }
         const object = pathOf(node.object, steps + 1)
         if (name === undefined) return undefined
-        if (name === 'constructor' && object === undefined) return '?.constructor'
         return member(object, name)
       }
       case 'ChainExpression':
@@ -195,7 +194,9 @@ export function readBindings(program: Program): Bindings {
 }
 
 function member(object: string | undefined, name: string | undefined): string | undefined {
-  if (object === undefined || name === undefined) return name === undefined ? object : undefined
+  if (name === undefined) return object
+  // Of whatever it is, the constructor of its constructor makes code.
+  if (object === undefined) return name === 'constructor' ? '?.constructor' : undefined
   return GLOBALS.has(object) ? name : `${object}.${name}`
 }
 
