@@ -61,6 +61,8 @@ export interface RuntimeOptions {
   readonly reviewers?: readonly Reviewer[]
   /** Dates and measures everything. Defaults to the system's. */
   readonly clock?: Clock
+  /** How the web is reached. Defaults to the internet; tests put a loopback server in its place. */
+  readonly web?: WebClientOptions
 }
 
 export interface Parts {
@@ -83,7 +85,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   const registry = new Registry()
   const shared = await createShared(options)
   const commands = createCommandParts(options, shared)
-  const web = createWebParts()
+  const web = createWebParts(options.web)
   const made: { parts?: Parts } = {}
   const { config } = options.loaded
   if (config.tools.builtin.enabled && isProviderOn(config, 'builtin')) {

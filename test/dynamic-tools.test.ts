@@ -1,22 +1,30 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Approver, Question } from '../src/core/approval.ts'
+import type { WebClientOptions } from '../src/tools/web/web-client.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { testInternet } from './support/web.ts'
 
 const opened: TestRuntime[] = []
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close()
 })
 
-async function open(config = 'language = "ja"', asked: Question[] = []): Promise<TestRuntime> {
+async function open(
+  config = 'language = "ja"',
+  asked: Question[] = [],
+  web: WebClientOptions = {},
+): Promise<TestRuntime> {
   const approver: Approver = {
     async ask(question) {
       asked.push(question)
       return { kind: 'once', user: 'test' }
     },
   }
-  const test = await openTestRuntime(config, approver)
+  const test = await openTestRuntime(config, approver, web)
   opened.push(test)
   return test
 }
@@ -45,6 +53,43 @@ async function execute(params) {
     precision: { type: 'number', description: '小数点以下の桁数', default: 2, minimum: 0, maximum: 10 },
   },
   tags: ['math', 'statistics'],
+}
+
+const FETCH_JSON = {
+  name: 'fetch_json',
+  description: '指定URLからJSONデータを取得',
+  code: `
+async function execute(params) {
+  const url = params.url;
+  const timeout = params.timeout_ms || 5000;
+
+  const controller = new AbortController();
+  const timeoutId = setTimeout(() => controller.abort(), timeout);
+
+  try {
+    const response = await fetch(url, {
+      signal: controller.signal,
+      headers: { "Accept": "application/json" }
+    });
+
+    if (!response.ok) {
+      return { error: "HTTP " + response.status + ": " + response.statusText };
+    }
+
+    return await response.json();
+  } catch (e) {
+    return { error: e.message };
+  } finally {
+    clearTimeout(timeoutId);
+  }
+}
+`,
+  parameters: {
+    url: { type: 'string', description: '取得するJSONのURL', required: true },
+    timeout_ms: { type: 'number', description: 'タイムアウト時間（ミリ秒）', default: 5000 },
+  },
+  tags: ['network', 'api'],
+  generated_from: '外部API統合タスク',
 }
 
 describe('dynamic tools', () => {
@@ -193,6 +238,52 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     })
     expect(asked).toEqual([])
     expect(existsSync(join(test.workspace, 'x'))).toBe(false)
+  })
+
+  it('fetch as the documented example does, asking about a host that was not declared', async () => {
+    const requests: string[] = []
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.headers.host}${request.url} ${request.headers.accept}`)
+      response.setHeader('content-type', 'application/json')
+      if (request.url === '/missing') response.statusCode = 404
+      response.end('{"tea":120}')
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const asked: Question[] = []
+      const network = testInternet((server.address() as AddressInfo).port)
+      const { runtime } = await open('language = "ja"', asked, { network })
+      const made = await runtime.call({ tool: 'create_tool', input: FETCH_JSON })
+      expect(made.text).toContain('安全性スコア: 0.75')
+      asked.length = 0
+      const run = (url: string) => runtime.call({ tool: 'fetch_json', input: { url } })
+      expect((await run('http://api.test/data')).data).toMatchObject({ value: { tea: 120 } })
+      expect((await run('http://api.test/missing')).data).toMatchObject({
+        value: { error: 'HTTP 404: Not Found' },
+      })
+      expect(asked.map(({ tool, access }) => [tool.name, access[0]])).toEqual([
+        ['web_fetch', { kind: 'network', url: 'http://api.test/data', method: 'GET' }],
+        ['web_fetch', { kind: 'network', url: 'http://api.test/missing', method: 'GET' }],
+      ])
+      asked.length = 0
+      const declared = { ...FETCH_JSON, name: 'fetch_declared', network: ['api.test'] }
+      expect((await runtime.call({ tool: 'create_tool', input: declared })).text).toContain(
+        '安全性スコア: 1.00',
+      )
+      asked.length = 0
+      const own = await runtime.call({ tool: 'fetch_declared', input: { url: 'http://api.test/own' } })
+      expect(own.data).toMatchObject({ value: { tea: 120 } })
+      const private_ = await runtime.call({ tool: 'fetch_declared', input: { url: 'http://127.0.0.1/x' } })
+      expect(JSON.stringify(private_.data)).toContain('error')
+      expect(asked).toEqual([])
+      expect(requests).toEqual([
+        'GET api.test/data application/json',
+        'GET api.test/missing application/json',
+        'GET api.test/own application/json',
+      ])
+    } finally {
+      server.close()
+    }
   })
 
   it('call other tools through the same pipeline, where a person is asked', async () => {

@@ -5,6 +5,7 @@ import { toEnvironment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Approver, noApprover } from '../../src/core/approval.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
+import type { WebClientOptions } from '../../src/tools/web/web-client.ts'
 
 export interface TestRuntime {
   readonly runtime: Runtime
@@ -18,6 +19,7 @@ export interface TestRuntime {
 export async function openTestRuntime(
   config = '',
   approver: Approver = noApprover('a test'),
+  web: WebClientOptions = {},
 ): Promise<TestRuntime> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-runtime-')))
   const workspace = join(home, 'work')
@@ -27,7 +29,7 @@ export async function openTestRuntime(
   const host = { platform: process.platform, uid: process.getuid?.(), home }
   const environment = toEnvironment({ HOME: home, PATH: process.env.PATH }, host)
   const loaded = loadConfig({ cwd: workspace, environment })
-  const runtime = await createRuntime({ loaded, environment, approver })
+  const runtime = await createRuntime({ loaded, environment, approver, web })
   return {
     runtime,
     home,
