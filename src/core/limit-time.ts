@@ -1,7 +1,14 @@
 import { ToolError } from './errors.ts'
 
+export interface TimeLimit {
+  readonly signal: AbortSignal
+  /** Rejects with the reason why the signal was aborted. */
+  readonly expired: Promise<never>
+  clear(): void
+}
+
 /** An abort signal that also ends after `ms`, and a promise that rejects with the reason. */
-export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }) {
+export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }): TimeLimit {
   const controller = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   // Nobody may be listening by the time it rejects.
