@@ -143,7 +143,6 @@ async function takeTurns(
     }),
     tools: offeredTools(runtime.registry, coreRun.authority),
     calls: { runtime, run: coreRun },
-    isWaiting: () => false,
   }
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
@@ -181,7 +180,10 @@ function createControl(outer: AbortSignal | undefined) {
 }
 
 /** Undefined: it goes on. */
-function toStandstill({ ending }: LoopState, wished: Wish | undefined): Standstill | undefined {
+function toStandstill(
+  { ending, pending, answered }: LoopState,
+  wished: Wish | undefined,
+): Standstill | undefined {
   if (wished === 'lost') throw new LostRun()
   if (wished === 'stop') return { status: 'cancelled', stopReason: 'cancelled', error: 'It was stopped.' }
   if (ending !== null) {
@@ -192,7 +194,10 @@ function toStandstill({ ending }: LoopState, wished: Wish | undefined): Standsti
       ...(error === undefined ? {} : { error }),
     }
   }
-  return wished === 'pause' ? { status: 'pending', stopReason: 'paused' } : undefined
+  if (wished === 'pause') return { status: 'pending', stopReason: 'paused' }
+  // A turn that ends with calls still open waits for a person's answer.
+  const waits = pending.length > answered.length
+  return waits ? { status: 'pending', stopReason: 'awaiting_approval' } : undefined
 }
 
 function toEvent({ status, stopReason, error }: Standstill): RunEvent {

@@ -89,6 +89,43 @@ describe('kogu run', () => {
     })
   })
 
+  test('a question without a terminal waits in the inbox; an answer lets the run go on, once', async () => {
+    const model = ['--model', 'rehearsal:hello.toml', '--json']
+    const parked = await kogu(['run', 'Ask first', ...model])
+    expect(parked.code).toBe(7)
+    const { id, waiting, status, stop_reason } = JSON.parse(parked.stdout)
+    expect({ status, stop_reason }).toEqual({ status: 'pending', stop_reason: 'awaiting_approval' })
+    const still = await kogu(['runs', 'resume', id, '--json'])
+    expect(still.code).toBe(7)
+    expect(JSON.parse((await kogu(['approvals', 'list', '--json'])).stdout)).toMatchObject([
+      { id: waiting[0], runId: id },
+    ])
+    expect((await kogu(['approvals', 'approve', waiting[0]])).code).toBe(0)
+    const done = await kogu(['runs', 'resume', id, '--json'])
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      status: 'completed',
+      denied: [],
+      files: [expect.stringContaining('hello.txt')],
+    })
+    await kogu(['undo', '--run', id, '--yes'])
+  })
+
+  test('an approval of what has changed since is stale: nothing is written, and the question is asked anew', async () => {
+    const parked = JSON.parse((await kogu(['run', 'x', '--model', 'rehearsal:hello.toml', '--json'])).stdout)
+    await kogu(['approvals', 'approve', parked.waiting[0]])
+    home.write('hello.txt', 'by somebody else\n')
+    const again = JSON.parse((await kogu(['runs', 'resume', parked.id, '--json'])).stdout)
+    expect(again).toMatchObject({ stop_reason: 'awaiting_approval' })
+    expect(again.waiting[0]).not.toBe(parked.waiting[0])
+    expect(home.read('hello.txt')).toBe('by somebody else\n')
+    const denied = await kogu(['approvals', 'deny', again.waiting[0], '--message', 'leave it'])
+    expect(denied.code).toBe(0)
+    const ended = await kogu(['runs', 'resume', parked.id, '--json'])
+    expect(ended.code).toBe(6)
+    expect(home.read('hello.txt')).toBe('by somebody else\n')
+    await kogu(['call', 'delete_file', '{"path":"hello.txt"}', '--yes-once'])
+  })
+
   test('tools that are not offered are refused when they are called all the same', async () => {
     const args = [
       'run',

@@ -37,7 +37,21 @@ export interface TurnStore {
 export interface SavedWith {
   readonly taken?: readonly string[]
   readonly usage?: { readonly usage: Usage; readonly costUsd: number | null; readonly ms: number }
-  readonly calls?: readonly { id: string; input: unknown; result: CallResult; ambiguous: boolean }[]
+  readonly calls?: readonly ExecutedCall[]
+  /** Questions that the turn waits for. */
+  readonly waiting?: readonly WaitingCall[]
+}
+
+export interface ExecutedCall {
+  readonly id: string
+  readonly input: unknown
+  readonly result: CallResult
+  readonly ambiguous: boolean
+}
+
+export interface WaitingCall {
+  readonly call: string
+  readonly question: string
 }
 
 /** Another executor has taken this run over. Whoever gets this stops at once and writes nothing. */
@@ -50,8 +64,6 @@ export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   readonly run: string
   readonly store: TurnStore
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
-  /** Whether a question about this call waits for somebody. */
-  isWaiting(call: string): boolean
 }
 
 /** Runs a named step; the engine keeps what it returns. */
@@ -110,42 +122,55 @@ async function callsStep(context: TurnContext): Promise<void> {
   const state = await store.load()
   if (state.pending.length === 0) return
   const idOf = (use: ToolUseBlock): string => callId(run, state.turn, state.pending.indexOf(use))
-  const known = new Map<string, Outcome & { waitMs: number }>(
-    state.answered.map(outcome => [outcome.use.id, { ...outcome, waitMs: 0 }]),
-  )
-  const executed: { id: string; input: unknown; result: CallResult; ambiguous: boolean }[] = []
-  const claims = await store.claims(state.pending.map(idOf))
-  for (const use of state.pending) {
-    const claim = claims.get(idOf(use))
-    if (claim === undefined || known.has(use.id)) continue
-    // A claim without a result: interrupted in between. Whether it had its effect is for a person to find out.
-    const result = claim.result ?? ambiguousResult(idOf(use), use)
-    if (claim.result === null) context.emit({ type: 'call.ambiguous', call: use.id, tool: use.name })
-    known.set(use.id, { use, result, waitMs: 0 })
-    executed.push({ id: idOf(use), input: use.input, result, ambiguous: claim.result === null })
-  }
-  const open = { ...state, pending: state.pending.filter(use => !known.has(use.id)) }
+  const before = await alreadyAnswered(state, idOf, context)
+  const executed: ExecutedCall[] = [...before.executed]
+  const waiting: (WaitingCall & { use: string })[] = []
   const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use)
   const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
+  const open = { ...state, pending: state.pending.filter(use => !before.known.has(use.id)) }
   const outcomes = await makeCalls(open, {
     ...context,
     callTools: async uses => {
       const results = await callAndTell(uses, parts)
       results.forEach((result, index) => {
         const use = uses[index]
-        if (use !== undefined && !context.isWaiting(result.call))
-          executed.push({ id: result.call, input: use.input, result, ambiguous: false })
+        if (use === undefined) return
+        if (result.question === undefined) {
+          executed.push({ id: idOf(use), input: use.input, result, ambiguous: false })
+        } else waiting.push({ call: idOf(use), question: result.question, use: use.id })
       })
       return results
     },
   })
-  const waiting = new Set(open.pending.filter(use => context.isWaiting(idOf(use))).map(use => use.id))
-  for (const outcome of outcomes) if (!waiting.has(outcome.use.id)) known.set(outcome.use.id, outcome)
-  const all = state.pending.flatMap(use => known.get(use.id) ?? [])
+  const waits = (use: ToolUseBlock): boolean => waiting.some(each => each.use === use.id)
+  for (const outcome of outcomes) if (!waits(outcome.use)) before.known.set(outcome.use.id, outcome)
+  const all = state.pending.flatMap(use => before.known.get(use.id) ?? [])
   const waitedMs = all.reduce((sum, outcome) => sum + outcome.waitMs, 0)
   const answered = all.map(({ use, result }): Outcome => ({ use, result: shorten(result) }))
-  const next = waiting.size > 0 ? { ...state, answered } : afterCalls(state, all)
-  await store.save(withTime(next, started, waitedMs), { calls: executed })
+  const next = waiting.length > 0 ? { ...state, answered } : afterCalls(state, all)
+  await store.save(withTime(next, started, waitedMs), { calls: executed, waiting })
+}
+
+/** Results that an earlier attempt at this turn has left. */
+async function alreadyAnswered(
+  state: LoopState,
+  idOf: (use: ToolUseBlock) => string,
+  { store, emit }: TurnContext,
+): Promise<{ known: Map<string, Outcome & { waitMs: number }>; executed: ExecutedCall[] }> {
+  const known = new Map(state.answered.map(outcome => [outcome.use.id, { ...outcome, waitMs: 0 }]))
+  const executed: ExecutedCall[] = []
+  const claims = await store.claims(state.pending.map(idOf))
+  for (const use of state.pending) {
+    const claim = claims.get(idOf(use))
+    if (claim === undefined || known.has(use.id)) continue
+    // A claim without a result: interrupted in between. Whether it had its effect is for a person to find out.
+    const ambiguous = claim.result === null
+    const result = claim.result ?? ambiguousResult(idOf(use), use)
+    if (ambiguous) emit({ type: 'call.ambiguous', call: use.id, tool: use.name })
+    known.set(use.id, { use, result, waitMs: 0 })
+    executed.push({ id: idOf(use), input: use.input, result, ambiguous })
+  }
+  return { known, executed }
 }
 
 function shorten({ ok, text, error, images }: Outcome['result']): Outcome['result'] {

@@ -134,7 +134,13 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
     })),
   )
   results.forEach((result, index) => {
-    emit(toFinished(uses[index]?.id ?? '', result))
+    const call = uses[index]?.id ?? ''
+    const { question, tool } = result
+    emit(
+      question === undefined
+        ? toFinished(call, result)
+        : { type: 'call.waiting', call, tool, approval: question },
+    )
   })
   return results
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { LoadedConfig } from '../config/load.ts'
-import { type Approver, noApprover } from '../core/approval.ts'
+import { type Approver, laterApprover, noApprover } from '../core/approval.ts'
 import type { Runs } from '../runs.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
@@ -98,8 +98,10 @@ function refuseInsideCall({ environment }: CommandContext): void {
 /** A person at this terminal, or nobody. */
 async function approverFor({ stdin, output, values, environment }: CommandContext): Promise<Approver> {
   const interactive = stdin.isTTY === true && process.stderr.isTTY === true
-  if (!interactive || flag(values, 'no-input'))
-    return noApprover('no terminal is available to ask for approval')
+  // Without a terminal the question waits in the inbox, and the run with it.
+  if (!interactive || flag(values, 'no-input')) {
+    return flag(values, 'deny-asks') ? noApprover('the run was started with --deny-asks') : laterApprover
+  }
   const { terminalApprover } = await import('./prompt.ts')
   return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })
 }

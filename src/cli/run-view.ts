@@ -9,6 +9,8 @@ export interface RunView {
   endLine(): void
   readonly denied: readonly { tool: string; reason: string }[]
   readonly ambiguous: readonly string[]
+  /** Ids of questions that wait for an answer. */
+  readonly waiting: readonly string[]
   readonly changed: ReadonlySet<string>
 }
 
@@ -18,6 +20,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   const inputs = new Map<string, unknown>()
   const denied: { tool: string; reason: string }[] = []
   const ambiguous: string[] = []
+  const waiting: string[] = []
   const changed = new Set<string>()
   let openLine = false
   const endLine = (): void => {
@@ -42,6 +45,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   return {
     denied,
     ambiguous,
+    waiting,
     changed,
     endLine,
     show(event) {
@@ -69,6 +73,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           )
           break
         case 'call.waiting':
+          waiting.push(event.approval)
           note(`  ⧗ ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
           break
         case 'result.rejected':

@@ -26,6 +26,7 @@ export async function workAndTell(
     view.show(event)
   }
   output.note(headline(run))
+  if (session.approver !== laterApprover) await answerWaiting(context, session, run)
   const started = Date.now()
   const ended = await session.runs.work(run, { signal, onEvent, approver: session.approver })
   view.endLine()
@@ -33,6 +34,19 @@ export async function workAndTell(
   if (output.json) output.object(toJson(ended, view))
   else output.note(summary(ended, view, Date.now() - started))
   return exitCode(ended, view)
+}
+
+/** Questions that were left in the inbox are asked here first: the person is at the terminal now. */
+async function answerWaiting(
+  { signal }: CommandContext,
+  { runtime, approver }: RunSession,
+  run: RunRecord,
+): Promise<void> {
+  for (const question of await runtime.listQuestions()) {
+    if (question.runId !== run.id || question.answer !== null) continue
+    const answer = await approver.ask(question, signal, {})
+    if ('user' in answer) await runtime.answerQuestion(question.id, answer)
+  }
 }
 
 function headline(run: RunRecord): string {
@@ -50,7 +64,7 @@ async function record({ values, cwd }: CommandContext, { runs }: RunSession, run
 
 /** What changed, what was refused, what it cost, and how to go on or back. */
 function summary(run: RunRecord, view: RunView, ms: number): string {
-  const { denied, ambiguous, changed } = view
+  const { denied, ambiguous, changed, waiting } = view
   const cost = run.costUsd === null ? 'cost unknown' : `$${run.costUsd.toFixed(4)}`
   const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
   if (run.error !== null) lines.push(`  ${toLine(run.error)}`)
@@ -60,6 +74,7 @@ function summary(run: RunRecord, view: RunView, ms: number): string {
     lines.push(`  changed: ${[...changed].map(path => toLine(path)).join(', ')}`)
     lines.push(`  To take all of it back: kogu undo --run ${run.id}`)
   }
+  for (const question of waiting) lines.push(`  waits for you: kogu approvals show ${question}`)
   if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)
   return lines.join('\n')
 }
@@ -90,7 +105,7 @@ export function exitCode(run: RunRecord, { denied }: Pick<RunView, 'denied'>): n
 }
 
 /** The contract of `--json`. */
-function toJson(run: RunRecord, { denied, ambiguous, changed }: RunView): Record<string, unknown> {
+function toJson(run: RunRecord, { denied, ambiguous, changed, waiting }: RunView): Record<string, unknown> {
   const { id, status, stopReason, output, error, costUsd, tokens, calls, spec, turn } = run
   return {
     schema: 'kogu.run/1',
@@ -101,6 +116,7 @@ function toJson(run: RunRecord, { denied, ambiguous, changed }: RunView): Record
     text: output,
     denied,
     ambiguous,
+    waiting,
     files: [...changed],
     usage: { tokens, calls, turns: turn - 1 },
     cost_usd: costUsd === null ? null : costUsd.toFixed(6),

@@ -26,6 +26,7 @@ Options
   --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
+  --deny-asks          without a terminal: refuse what would be asked, instead of waiting for an answer
   --continue ID        say something more to a run, or resume it
   --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
   --json               one object at the end · --ndjson: every event as it happens, one per line
@@ -46,6 +47,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
+    'deny-asks': { type: 'boolean' },
     var: { type: 'string', multiple: true },
     continue: { type: 'string' },
     record: { type: 'string' },

@@ -43,6 +43,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     all: { type: 'boolean' },
     limit: { type: 'string' },
     ndjson: { type: 'boolean' },
+    'deny-asks': { type: 'boolean' },
     'max-turns': { type: 'string' },
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },

@@ -7,6 +7,7 @@ import type { RunRecord, RunSpec } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import { loadState, saveState } from '../tables/agent-executions.ts'
+import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
 import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
 import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
 import { markTaken, waitingMessages } from '../tables/run-messages.ts'
@@ -132,13 +133,15 @@ function createTurnStore(database: Database, { run, executor, model }: StorePart
       known = Math.min(known, state.messages.length)
       return state
     },
-    async save(state, { taken = [], usage, calls = [] }) {
+    async save(state, { taken = [], usage, calls = [], waiting = [] }) {
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
       // Done twice it is the same as done once, so that it can be repeated after a lost connection.
       await database.repeatable(async queries => {
         if (!(await saveState(queries, { run: id, execution, executor, known }, state))) throw new LostRun()
         await markTaken(queries, taken)
         await insertToolExecutions(queries, execution, calls)
+        await settleApprovals(queries, calls)
+        await insertApprovals(queries, { run: id, execution }, waiting)
         if (entry !== undefined)
           await insertUsage(queries, { ...entry, provider: model.provider, model: model.name })
       })

@@ -111,19 +111,17 @@ CREATE TABLE claims (
 );
 CREATE INDEX idx_claims_execution_id ON claims (execution_id);
 
+-- Which calls of a run wait, or waited, for an answer. The question itself and its answer are where all questions are, so
+-- that there is one inbox; id is its id there.
 CREATE TABLE approvals (
   id TEXT PRIMARY KEY,
   workflow_run_id UUID NOT NULL REFERENCES workflow_runs(id) ON DELETE CASCADE,
   execution_id UUID REFERENCES agent_executions(id) ON DELETE CASCADE,
   call_id TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  question JSONB NOT NULL,
   status VARCHAR(20) NOT NULL DEFAULT 'pending'
     CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'stale', 'cancelled')),
-  answer JSONB,
   decided_by TEXT,
   decided_at TIMESTAMPTZ,
-  expires_at TIMESTAMPTZ,
   created_at TIMESTAMPTZ NOT NULL DEFAULT NOW()
 );
 CREATE INDEX idx_approvals_status ON approvals (status);
