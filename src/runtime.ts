@@ -329,7 +329,7 @@ function endRun(places: Places, id: string): void {
 function openRuns(
   { loaded, approver }: RuntimeOptions,
   registry: Registry,
-  { authority, places, calls }: Parts,
+  { authority, places, calls, grants }: Parts,
 ) {
   const { config, workspace } = loaded
   const saved = () => import('./workspace/runs.ts')
@@ -342,6 +342,10 @@ function openRuns(
     canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
     load: async (id, options) => (await saved()).loadRun(places.runs, id, options),
     save: async run => (await saved()).saveRun(places.runs, run),
+    async forget(run) {
+      const own = grants.list().filter(grant => grant.run === run.id && grant.workspace === workspace.root)
+      for (const grant of own) await grants.remove(grant.id)
+    },
     discard: id => endRun(places, id),
   })
 }

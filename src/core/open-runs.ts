@@ -33,6 +33,8 @@ export interface OpenRunsParts {
   limitApprover(approver: Approver): Approver
   load(id: string, options: RunOptions): Promise<Run>
   save(run: Run): Promise<void>
+  /** Takes back what was granted to a run that is over. */
+  forget(run: Run): Promise<void>
   /** Takes away what belongs to a run that nobody can continue. */
   discard(id: string): void
 }
@@ -72,13 +74,15 @@ export function createOpenRuns(parts: OpenRunsParts) {
     return opened
   }
 
-  const end = async (run: Run): Promise<void> => {
+  const end = async (run: Run, isOver: boolean): Promise<void> => {
     run.closed = true
     for (const each of [...anonymous.values(), ...(await Promise.all(named.values()))]) {
-      if (each.parent === run) await end(each)
+      if (each.parent === run) await end(each, isOver)
     }
     if (anonymous.delete(run.id)) return parts.discard(run.id)
-    if (named.delete(run.id)) await parts.save(run)
+    if (!named.delete(run.id)) return
+    await parts.save(run)
+    if (isOver) await parts.forget(run)
   }
 
   return {
@@ -119,10 +123,11 @@ export function createOpenRuns(parts: OpenRunsParts) {
     /** The run and those below it take no more calls, and what only they knew is forgotten. */
     async close(id: string): Promise<void> {
       const run = await find(id)
-      if (run !== undefined) await end(run)
+      if (run !== undefined) await end(run, true)
     },
+    /** With the process; a run that has a name goes on in the next one. */
     async closeAll(): Promise<void> {
-      for (const run of [...anonymous.values(), ...(await Promise.all(named.values()))]) await end(run)
+      for (const run of [...anonymous.values(), ...(await Promise.all(named.values()))]) await end(run, false)
     },
   }
 }
