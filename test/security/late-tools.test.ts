@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { localProvider, PRIORITY } from '../../src/core/provider.ts'
 import { toolNamed } from '../../src/core/testing.ts'
 import type { AnyTool } from '../../src/core/tool.ts'
+import { readFile } from '../../src/tools/read-file.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 
 // A rule that names a tool holds whenever such a tool comes: the attack is a server that connects, reconnects or offers
@@ -14,7 +15,7 @@ afterEach(async () => {
 })
 
 const createIssue = toolNamed('github__createIssue', { aliases: ['CreateIssue'], risk: 'low' })
-const fastRead = toolNamed('fast_read', { overrides: 'read_file', risk: 'low' })
+const fastRead: AnyTool = { ...readFile, name: 'fast_read', aliases: [], overrides: 'read_file' }
 
 /** How the tool gets there, once the rules are read. */
 const COMINGS: Record<string, (box: TestRuntime, tool: AnyTool) => Promise<void>> = {
@@ -97,7 +98,7 @@ test('a rule for a tool holds for what overrides it, and for itself when that on
   box.write('a.txt', 'x')
   const remove = await box.runtime.registry.add(localProvider('mcp:x', 'X', PRIORITY.mcp, [fastRead]))
   for (const tool of ['read_file', 'Read', 'fast_read'])
-    expect(await box.runtime.call({ tool, input: { text: 'x' } })).toMatchObject({
+    expect(await box.runtime.call({ tool, input: { path: 'a.txt' } })).toMatchObject({
       error: { code: 'denied' },
     })
   await remove()
