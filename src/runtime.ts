@@ -12,6 +12,7 @@ import { endExpired } from './core/end-question.ts'
 import { ToolError, toToolError } from './core/errors.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
+import type { Provider } from './core/provider.ts'
 import { isInside } from './core/real-path.ts'
 import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
@@ -74,6 +75,8 @@ export interface Runtime {
   readonly dynamic: DynamicParts | undefined
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
+  /** Adds a source of tools; the returned function takes it out again and closes it. */
+  registerProvider(provider: Provider): Promise<() => Promise<void>>
   /** Whether the configuration wants to be told of programs that became tools. */
   readonly suggestsPrograms: boolean
   call(request: CallRequest): Promise<CallResult>
@@ -145,6 +148,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     openRun: runs.open,
     closeRun: runs.close,
     isEnabled: parts.calls.isEnabled,
+    registerProvider: provider => registry.add(provider),
     suggestsPrograms: options.loaded.config.tools.suggest_enhanced_tools,
     async call(request) {
       await recovered()

@@ -39,6 +39,10 @@ const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string
     ],
     files: { 'doc/tea.md': 'Tea\n' },
   },
+  'own-provider.ts': {
+    output: ['Hello, Kim', 'unknown_tool: Unknown tool: greet_japanese', 'こんにちは, Kim', 'closed'],
+    files: {},
+  },
   'own-tool.ts': {
     output: [
       'asked: add_note, because of mode ask',
