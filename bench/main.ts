@@ -38,6 +38,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'commands: what run_command changes, recorded and taken back',
     run: async () => (await import('./commands.ts')).measureCommands(),
   },
+  html: {
+    title: 'html: pages as Markdown, and what is kept of them',
+    run: async () => (await import('./html.ts')).measureHtml(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./edits.ts')).measureEdits(),
