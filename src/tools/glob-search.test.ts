@@ -171,7 +171,7 @@ test('loops of links, pipes, closed folders and hostile names do no harm', async
 test('patterns that would run for ever or become thousands are quick or refused', async () => {
   files(`slow/${'a'.repeat(200)}`)
   expect(await find(`slow/${'*a'.repeat(40)}b`)).toEqual([])
-  await expect(find('slow/+(a*|aa*)b')).rejects.toMatchObject({ code: 'invalid_input' })
+  expect(await find('slow/+(a*|aa*)b')).toEqual([])
   await expect(find('{a,b}'.repeat(20))).rejects.toMatchObject({ code: 'invalid_input' })
   await expect(find('{1..100000}')).rejects.toMatchObject({ code: 'invalid_input' })
   writeFileSync(bench.at('slow/.gitignore'), `${'*a'.repeat(100)}b\n${'**/a'.repeat(100)}/b\n`)

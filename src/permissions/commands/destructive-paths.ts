@@ -1,4 +1,5 @@
 /** Folders whose loss is the loss of the system, a home or everything around the workspace. */
+import { compileWildcard } from '../../core/wildcard.ts'
 import type { Arg } from './args.ts'
 import { absolutePaths, normalize, type Scope } from './state.ts'
 import type { CommandContext } from './types.ts'
@@ -49,45 +50,15 @@ function protectedPattern(path: string, context: CommandContext): string | null 
   return null
 }
 
-/** Part by part, one way back to the last star: never more than the product of the two lengths. */
 function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const parts = path.split('/')
   return wanted.length === parts.length && wanted.every((part, i) => matchesPart(part, parts[i] ?? ''))
 }
 
+/** A class that depends on the language may be any character. */
 function matchesPart(pattern: string, text: string): boolean {
-  const tokens = pattern.match(/\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g) ?? []
-  let token = 0
-  let at = 0
-  let star = -1
-  let retry = 0
-  while (at < text.length) {
-    if (tokens[token] === '*') {
-      star = token++
-      retry = at
-    } else if (token < tokens.length && matchesOne(tokens[token] ?? '', text[at] ?? '')) {
-      token += 1
-      at += 1
-    } else if (star !== -1) {
-      token = star + 1
-      at = ++retry
-    } else return false
-  }
-  while (tokens[token] === '*') token += 1
-  return token === tokens.length
-}
-
-function matchesOne(token: string, character: string): boolean {
-  if (token === '?') return true
-  if (token.length <= 2) return token.at(-1) === character
-  // Ranges such as [a-z] count as a match whenever the letter lies between their ends.
-  const negated = /^\[[!^]/.test(token)
-  const inner = token.slice(negated ? 2 : 1, -1)
-  const ranges = [...inner.matchAll(/(.)-(.)/g)]
-  const hit =
-    inner.includes(character) || ranges.some(([, a = '', z = '']) => a <= character && character <= z)
-  return hit !== negated || inner.includes('[:')
+  return compileWildcard(pattern.replaceAll(/\[[^\]]*\[:[^\]]*:\][^\]]*\]/g, '?'), false)(text)
 }
 
 function ancestors(path: string): string[] {

@@ -1,5 +1,5 @@
+import { compileText, type NameTest } from '../../core/wildcard.ts'
 import { optionLengths, withoutHarmless } from '../commands/programs/subcommands.ts'
-import { wildcard } from './patterns.ts'
 
 /** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
 export type TokenPattern = string | readonly string[]
@@ -75,8 +75,19 @@ function matchToken(pattern: TokenPattern, word: string | null, place: Place): b
   if (word === null) return place.strict
   if (typeof pattern !== 'string') return pattern.some(alternative => matchToken(alternative, word, place))
   if (pattern === '*') return true
-  if (/[*?]/.test(pattern)) return wildcard(pattern).test(word)
+  if (/[*?]/.test(pattern)) return wordTest(pattern)(word)
   return pattern === word || (place.strict && isShortened(pattern, word, place))
+}
+
+const tests = new Map<string, NameTest>()
+
+/** Rules are few and asked for every command. */
+function wordTest(pattern: string): NameTest {
+  const known = tests.get(pattern)
+  if (known !== undefined) return known
+  const made = compileText(pattern)
+  tests.set(pattern, made)
+  return made
 }
 
 /** npm takes any beginning of a subcommand for the subcommand. */

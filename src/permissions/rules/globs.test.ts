@@ -75,3 +75,10 @@ test('a pattern with too many matches is not listed', () => {
 test('a character class is not guessed at', () => {
   expect(expandGlob(`${root}/[[:alpha:]].md`, 1000)).toBeNull()
 })
+
+test('a pattern that would never end by going back ends at once', () => {
+  const name = 'a'.repeat(200)
+  writeFileSync(join(root, name), '')
+  expect(expandGlob(`${root}/${'*a'.repeat(40)}b`, 100)).toEqual([])
+  expect(expandGlob(`${root}/${'*a'.repeat(40)}*`, 100)).toEqual([join(root, name)])
+})

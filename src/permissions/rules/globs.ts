@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import picomatch from 'picomatch'
+import { compileWildcard } from '../../core/wildcard.ts'
 
 /**
  * Expands a file pattern as bash does without options: names that begin with a dot only where the pattern has the dot,
@@ -28,12 +28,7 @@ function stepInto(folder: string, part: string, isLast: boolean): string[] {
     const path = join(folder, withoutEscapes(part))
     return exists(path) ? [path] : []
   }
-  const matches = picomatch(part.replaceAll(/\*+/g, '*'), {
-    dot: part.startsWith('.'),
-    nobrace: true,
-    noextglob: true,
-    posix: true,
-  })
+  const matches = compileWildcard(part, false)
   return names(folder)
     .filter(name => matches(name) && (name.startsWith('.') ? part.startsWith('.') : true))
     .map(name => join(folder, name))

@@ -1,11 +1,11 @@
 import { relative } from 'node:path'
 import type { JudgeRequest, Outcome } from '../../core/decision.ts'
 import { absolutePath, resolvePath } from '../../core/real-path.ts'
+import { compileText, type NameTest } from '../../core/wildcard.ts'
 import { subcommandStarts } from '../commands/programs/subcommands.ts'
 import type { FileItem, Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
 import { textForms } from './command-patterns.ts'
-import { wildcard } from './patterns.ts'
 import type { CanonicalName, Rule, RuleOrigin } from './rules.ts'
 
 /** The ordered form of one file: the first rule that matches decides, else the default. */
@@ -35,7 +35,7 @@ export function compileOrdered(list: OrderedRules, context: PathContext, canonic
     ...rule,
     name: rule.tool.toLowerCase(),
     tool: canonical(rule.tool).toLowerCase(),
-    matches: wildcard(rule.pattern),
+    matches: compileText(rule.pattern),
   }))
   const stopsAt = remember((item: Item, request: JudgeRequest) => firstMatch(rules, item, request, context))
   const lines = list.rules.map((rule, index) =>
@@ -48,7 +48,7 @@ export function compileOrdered(list: OrderedRules, context: PathContext, canonic
     const { tool = '', matches } = rules[index] ?? {}
     if (line === undefined || !/^(\*|read_file|write_file|delete_file)$/.test(tool)) return line
     const about = (path: string): boolean =>
-      pathSpellings(path, path, context).some(text => matches?.test(text) === true)
+      pathSpellings(path, path, context).some(text => matches?.(text) === true)
     return { ...line, ordered: about }
   })
   const fallback = toRule(
@@ -67,7 +67,7 @@ const DEFAULT = -1
 interface CompiledLine extends OrderedRule {
   /** As it is written. `tool` is the canonical name, where it is one of Kogu's own tools. */
   readonly name: string
-  readonly matches: RegExp
+  readonly matches: NameTest
 }
 
 /** The positions at which the list stops for this item: one, or one for every command of a line. */
@@ -81,7 +81,7 @@ function firstMatch(
     rules.findIndex(
       rule =>
         (rule.tool === '*' || rule.tool === tool) &&
-        [...texts, ...(rule.action === 'allow' ? [] : forms)].some(text => rule.matches.test(text)),
+        [...texts, ...(rule.action === 'allow' ? [] : forms)].some(text => rule.matches(text)),
     )
   switch (item.kind) {
     case 'tool':
@@ -115,11 +115,11 @@ function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathCon
   )
   if (rule.action !== 'allow' || files.length === 0) {
     const all = files.flatMap(path => pathSpellings(path, resolve(path).real, context))
-    return [mainArgument(request), ...all].some(text => rule.matches.test(text))
+    return [mainArgument(request), ...all].some(text => rule.matches(text))
   }
   return files.every(path => {
     const { real } = resolve(path)
-    return [real, relative(context.workspace, real)].some(text => rule.matches.test(text))
+    return [real, relative(context.workspace, real)].some(text => rule.matches(text))
   })
 }
 

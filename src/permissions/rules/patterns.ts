@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import picomatch from 'picomatch'
+import { compileGlob as compileComponents, matchesPath } from '../../core/glob.ts'
 import { realPathOf } from '../../core/real-path.ts'
 import { foldPath, type PathContext } from '../paths/paths.ts'
 
@@ -44,9 +44,21 @@ interface Glob {
 }
 
 function compileGlob(glob: string): Glob {
-  const expression = picomatch.makeRe(glob, { dot: true })
-  const [beginning = ''] = /^[\w/.-]*/.exec(picomatch.scan(glob).base) ?? []
-  return { beginning, isMatch: path => path === glob || expression.test(path) }
+  const pattern = compileComponents(glob.slice(1), glob)
+  // `a/**` is also `a` itself.
+  const folder = glob.endsWith('/**') ? compileComponents(glob.slice(1, -3), glob) : undefined
+  const [beginning = ''] = /^[\w/.-]*/.exec(`/${pattern.root}`) ?? []
+  return {
+    beginning,
+    isMatch: path => {
+      const relative = path.slice(1)
+      return (
+        path === glob ||
+        matchesPath(pattern, relative) ||
+        (folder !== undefined && matchesPath(folder, relative))
+      )
+    },
+  }
 }
 
 function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {
@@ -61,12 +73,22 @@ function spellings(pattern: string, context: PathContext): string[] {
   const absolute = toAbsolute(pattern, context)
   // `/**/x` does not match `/x`.
   if (absolute.startsWith('/**/')) return [absolute, absolute.slice(3)]
-  const { base, glob } = picomatch.scan(absolute)
-  if (base === '') return [absolute]
+  const { base, rest } = fixedPart(absolute)
   const real = realPathOf(base)
   // Escaped: the fixed part is a path, and a folder may be called `[x]`.
-  const resolved = glob === '' ? escapeGlob(real) : `${escapeGlob(real)}/${glob}`
+  const resolved = rest === '' ? escapeGlob(real) : `${escapeGlob(real === '/' ? '' : real)}/${rest}`
   return [absolute, resolved]
+}
+
+/** The folders before the first wildcard, as a path. */
+function fixedPart(pattern: string): { base: string; rest: string } {
+  const parts = pattern.split('/')
+  const first = parts.findIndex(part => /[*?[\]{}()!+@]/.test(part.replaceAll(/\\./gs, '')))
+  const fixed = first === -1 ? parts : parts.slice(0, first)
+  return {
+    base: fixed.join('/').replaceAll(/\\(.)/gs, '$1') || '/',
+    rest: first === -1 ? '' : parts.slice(first).join('/'),
+  }
 }
 
 function toAbsolute(pattern: string, context: PathContext): string {
@@ -78,7 +100,7 @@ function toAbsolute(pattern: string, context: PathContext): string {
 }
 
 function escapeGlob(path: string): string {
-  return join(path).replaceAll(/[\\*?[\]{}()!+@]/g, '\\$&')
+  return (path === '' ? '' : join(path)).replaceAll(/[\\*?[\]{}()!+@]/g, '\\$&')
 }
 
 function foldPattern(pattern: string): string {
@@ -101,21 +123,4 @@ function hostMatches(pattern: string, host: string): boolean {
   if (pattern === '*' || pattern === '**') return true
   if (pattern.startsWith('*.')) return host.endsWith(pattern.slice(1))
   return pattern === host
-}
-
-const wildcards = new Map<string, RegExp>()
-
-/** `*` any characters, `?` one. */
-export function wildcard(pattern: string): RegExp {
-  const known = wildcards.get(pattern)
-  if (known !== undefined) return known
-  const source = pattern
-    // Runs of stars mean the same as one, and would backtrack.
-    .replaceAll(/\*+/g, '*')
-    .replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
-  const compiled = new RegExp(`^${source}$`, 's')
-  wildcards.set(pattern, compiled)
-  return compiled
 }

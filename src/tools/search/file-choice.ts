@@ -1,4 +1,4 @@
-import { compileGlob, matchesPath } from './glob-pattern.ts'
+import { compileGlob, matchesPath } from '../../core/glob.ts'
 
 /** Which files a search looks into. */
 export interface FileChoice {

@@ -1,4 +1,4 @@
-import { compileWildcard, type NameTest } from './wildcard.ts'
+import { compileWildcard, type NameTest } from '../../core/wildcard.ts'
 
 /** What one ignore file says about the entries of its folder and those below. */
 export interface IgnoreRules {

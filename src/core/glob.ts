@@ -1,5 +1,6 @@
-import { ToolError } from '../../core/errors.ts'
-import { compileGlobName, hasOpenClass, type NameTest } from './wildcard.ts'
+import { ToolError } from './errors.ts'
+import { compileGlobName } from './extended-glob.ts'
+import { hasOpenClass, type NameTest } from './wildcard.ts'
 
 /** A pattern as a machine that takes one path component after another. */
 export interface GlobPattern {

@@ -1,14 +1,11 @@
-import picomatch from 'picomatch'
-import { ToolError } from '../../core/errors.ts'
-
 /** Whether a single name (no slashes) matches. */
 export type NameTest = (name: string) => boolean
 
 /**
- * Compiles `*`, `?` and `[…]` for one name. The time is at most the product of the two lengths: patterns come from models
+ * The one engine for wildcards. Compiles `*`, `?` and `[…]` for one name. The time is at most the product of the two lengths: patterns come from models
  * and from `.gitignore` files of strangers, and a regular expression with six stars can run for days on a long name.
  */
-export function compileWildcard(pattern: string): NameTest {
+export function compileWildcard(pattern: string, isLiteralToo = pattern.includes('[')): NameTest {
   const tokens = tokenize(pattern)
   const stars = tokens.filter(token => token === STAR).length
   if (stars === 0 && tokens.every(token => typeof token === 'string')) {
@@ -18,7 +15,6 @@ export function compileWildcard(pattern: string): NameTest {
   const affix = stars === 1 ? affixTest(tokens) : undefined
   if (affix !== undefined) return affix
   // Folders may really be called `[id]`.
-  const isLiteralToo = pattern.includes('[')
   return name => matchTokens(tokens, Array.from(name)) || (isLiteralToo && name === pattern)
 }
 
@@ -36,24 +32,9 @@ export function hasOpenClass(pattern: string): boolean {
   return false
 }
 
-/** As compileWildcard, with `@(a|b)`, `?(…)`, `*(…)`, `+(…)` and `!(…)`. */
-export function compileGlobName(pattern: string): NameTest {
-  if (!/[@?*+!]\(/.test(pattern)) return compileWildcard(pattern)
-  // Tested before the expressions below, which are not linear.
-  const isLong = pattern.length > 256
-  const repeated = !isLong && /[*+]\([^)]*[*+?(][^)]*\)/.test(pattern)
-  const nested = !isLong && /\([^)]*\(/.test(pattern)
-  const stars = pattern.split('*').length - 1
-  if (isLong || repeated || nested || stars > 4) {
-    throw new ToolError(
-      'invalid_input',
-      `This part of the pattern is too complex: ${pattern.slice(0, 200)}`,
-      {
-        hint: 'Use braces {a,b} for alternatives, or search twice.',
-      },
-    )
-  }
-  return picomatch(pattern, { dot: true, nonegate: true, strictSlashes: true })
+/** `*` and `?` in a text of any kind, slashes and line ends included; everything else stands for itself. */
+export function compileText(pattern: string): NameTest {
+  return compileWildcard(pattern.replaceAll(/[[\\]/g, '\\$&'), false)
 }
 
 const STAR = { kind: 'star' } as const
@@ -152,4 +133,24 @@ function matchTokens(tokens: readonly Token[], name: readonly string[]): boolean
 function matchesOne(token: Token, character: string): boolean {
   if (typeof token === 'string') return token === character
   return token.kind === 'class' ? token.test(character) : true
+}
+
+/** Where the pattern may end in the name, when it begins at any of these places. */
+export function startsAfter(
+  pattern: string,
+  name: readonly string[],
+  from: ReadonlySet<number>,
+): ReadonlySet<number> {
+  let places = from
+  for (const token of tokenize(pattern)) {
+    const next = new Set<number>()
+    if (token === STAR) {
+      const first = Math.min(...places)
+      if (places.size > 0) for (let at = first; at <= name.length; at += 1) next.add(at)
+    } else {
+      for (const at of places) if (at < name.length && matchesOne(token, name[at] ?? '')) next.add(at + 1)
+    }
+    places = next
+  }
+  return places
 }
