@@ -14,6 +14,8 @@ export interface Output {
   object(value: unknown): void
   /** For the person: progress and warnings. */
   note(text: string): void
+  /** For the person: a piece of what a tool prints while it works, wherever its lines end. */
+  live(text: string): void
   /** For the person: what went wrong. Shown even when they want quiet. */
   problem(text: string): void
   /** Text of a file, a tool or a model, as it may be shown: on a terminal it must not be obeyed. */
@@ -53,6 +55,9 @@ export function createOutput(options: OutputOptions): Output {
     },
     note(text) {
       if (!options.quiet) stderr.write(`${guarded(text, painted.err)}\n`)
+    },
+    live(text) {
+      if (!options.quiet) stderr.write(guarded(text, false))
     },
     problem: text => stderr.write(`${guarded(text, painted.err)}\n`),
     shown: text => (stdout.isTTY === true ? toVisible(text) : text),

@@ -142,7 +142,9 @@ const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
 
 const FOOTER = `Every command: -h/--help  --json  --cwd DIR  --config FILE  -c key=value  --profile NAME
                -q/--quiet  --color auto|always|never  --no-color  --no-input
-Exit codes: 0 ok, 1 the tool failed, 2 usage or invalid input, 3 configuration, 6 denied, 7 needs a person, 130 interrupted`
+Exit codes: 0 ok, 1 failed, 2 usage or invalid input, 3 configuration, 4 no key or refused, 5 vendor not reachable,
+            6 denied, 7 needs a person, 8 a limit was reached, 9 not found, 20 ask and 21 deny (permissions test --exit-code),
+            130 interrupted, 143 terminated`
 
 /** The one place where errors that are not results become words and exit codes. */
 async function report(error: unknown, output: Output): Promise<number> {

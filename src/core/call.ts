@@ -228,7 +228,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     progress.risk = entry.risk
   }
   const { tool } = entry
-  const input = validateInput(tool, call.input)
+  const input = validateInput(tool, call.input, call.tool)
   requireEnabled(runtime, call, entry)
   const resolvePath = rememberPaths()
   const access = await tool.access(input, {

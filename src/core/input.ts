@@ -6,9 +6,12 @@ import { closest } from './suggest.ts'
 import type { AnyTool, ParameterAlias } from './tool.ts'
 
 /** Checks a call's input against the tool's schema and returns it with canonical parameter names and defaults. */
-export function validateInput(tool: AnyTool, value: unknown): Record<string, unknown> {
+export function validateInput(tool: AnyTool, value: unknown, calledAs = tool.name): Record<string, unknown> {
   checkValue(value)
-  let input = renameParameters(tool, value)
+  const meant =
+    tool.inputAs !== undefined && Object.hasOwn(tool.inputAs, calledAs) ? tool.inputAs[calledAs] : undefined
+  const given = renameParameters(tool, value)
+  let input = meant === undefined ? given : meant(given)
   for (let round = 0; ; round += 1) {
     const parsed = tool.input.parse(input)
     if (parsed.ok) return deepFreeze(parsed.value)

@@ -82,6 +82,8 @@ export interface Tool<Input = unknown> {
   readonly aliases: readonly string[]
   /** Other names of parameters: alias → canonical name. */
   readonly parameterAliases: Readonly<Record<string, ParameterAlias>>
+  /** What an input means under one of the other names, where a program that uses that name counts otherwise. */
+  readonly inputAs?: Readonly<Record<string, InputConversion>>
   readonly title: string
   readonly description: string
   readonly category: Category
@@ -114,6 +116,8 @@ export interface Tool<Input = unknown> {
   tryOut?(input: Input, context: ToolContext): Promise<string>
 }
 
+export type InputConversion = (input: Readonly<Record<string, unknown>>) => Record<string, unknown>
+
 /** A plain renaming, or a renaming with a change of unit or meaning. */
 export type ParameterAlias = string | { to: string; convert: (value: unknown) => unknown }
 
@@ -125,6 +129,7 @@ type Definition<Shape extends z.ZodRawShape> = {
   name: string
   aliases?: readonly string[]
   parameterAliases?: Readonly<Record<string, ParameterAlias>>
+  inputAs?: Readonly<Record<string, InputConversion>>
   title: string
   description: string
   category: Category

@@ -1,4 +1,5 @@
 import type { AnyTool } from '../core/tool.ts'
+import { applyPatch } from './apply-patch.ts'
 import { deleteFile } from './delete-file.ts'
 import { editFile } from './edit-file.ts'
 import { globSearch } from './glob-search.ts'
@@ -14,6 +15,7 @@ export const fileTools = (ripgrep: Ripgrep): readonly AnyTool[] => [
   readFile,
   writeFile,
   editFile,
+  applyPatch,
   globSearch,
   grepSearchTool(ripgrep),
   listDirectory,

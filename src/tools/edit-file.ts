@@ -72,7 +72,7 @@ const input = () =>
 
 export const editFile = defineTool({
   name: 'edit_file',
-  aliases: ['Edit', 'edit', 'MultiEdit', 'str_replace'],
+  aliases: ['Edit', 'edit', 'MultiEdit', 'str_replace', 'replace'],
   parameterAliases: {
     file_path: 'path',
     filename: 'path',

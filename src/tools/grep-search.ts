@@ -78,7 +78,7 @@ type GrepInput = z.output<ReturnType<typeof input>>
 export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
   return defineTool({
     name: 'grep_search',
-    aliases: ['Grep', 'grep', 'search_files'],
+    aliases: ['Grep', 'grep', 'search_files', 'search_file_content'],
     parameterAliases: {
       query: 'pattern',
       base_dir: 'path',

@@ -57,6 +57,13 @@ export const readFile = defineTool({
     filePath: 'path',
     max_lines: 'limit',
   },
+  // Claude Code counts lines from 1.
+  inputAs: {
+    Read: input => {
+      const offset = Number(input.offset)
+      return input.hex !== true && offset > 0 ? { ...input, offset: offset - 1 } : { ...input }
+    },
+  },
   title: 'Read file',
   description:
     'Read a text file (any encoding) or an image. Lines come with line numbers from 1, like cat -n; the number and the tab are not part of the file. ' +

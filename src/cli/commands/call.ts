@@ -10,6 +10,7 @@ import { type Command, type CommandContext, flag, textOption, UsageError } from 
 import { doorHint } from '../door-hint.ts'
 import { EXIT, EXIT_OF_ERROR } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
+import type { Output } from '../output.ts'
 import { readBatch, readCallInput } from '../read-input.ts'
 import { renderResult } from '../render-result.ts'
 
@@ -67,6 +68,7 @@ See also: kogu explain, kogu tools list
     }
     const runtime = await openRuntime(context, await approverFor(context))
     try {
+      const live = createLive(context.output)
       for (const sentence of await runtime.recover()) context.output.note(toLine(sentence))
       const result = await runtime.call({
         tool,
@@ -74,9 +76,9 @@ See also: kogu explain, kogu tools list
         caller: 'cli',
         signal: context.signal,
         ...runOption(context),
-        ...(context.stdin.isTTY === true ? { onProgress: (text: string) => context.output.note(text) } : {}),
+        ...(context.stdin.isTTY === true ? { onProgress: live.show } : {}),
       })
-      print(result, context)
+      print(live.withoutShown(result), context)
       return result.error === null ? EXIT.ok : EXIT_OF_ERROR[result.error.code]
     } finally {
       await runtime.close()
@@ -94,6 +96,26 @@ async function goOn(context: CommandContext, id: string): Promise<number> {
     await runtime.close()
   }
 }
+
+/** What a command prints is shown as it comes, and only once where the result goes to the same screen. */
+function createLive(output: Output) {
+  let shown = ''
+  return {
+    show(text: string): void {
+      if (shown.length < MOST_LIVE) shown += text
+      output.live(text)
+    },
+    withoutShown(result: CallResult): CallResult {
+      if (shown !== '' && !shown.endsWith('\n')) output.live('\n')
+      const same = shown.trimEnd()
+      const isShown =
+        process.stdout.isTTY === true && !output.json && same !== '' && result.text.startsWith(same)
+      return isShown ? { ...result, text: result.text.slice(same.length).trimStart() } : result
+    },
+  }
+}
+
+const MOST_LIVE = 1024 * 1024
 
 async function runBatch(context: CommandContext): Promise<number> {
   const runtime = await openRuntime(context, await approverFor(context))

@@ -224,6 +224,7 @@ async function tryRules(context: CommandContext): Promise<number> {
       runtime.permissions,
       name => runtime.registry.candidates(name)[0],
       runtime.authority,
+      textOption(values, 'mode') === undefined ? undefined : runtime.authority.mode,
     )
     const limit = countOption(values, 'limit') ?? 50
     if (output.json) output.object({ ...report, changed: report.changed.slice(0, limit) })

@@ -49,6 +49,8 @@ export async function dryRun(
   engine: PermissionEngine,
   entryOf: (tool: string) => Entry | undefined,
   authority: Authority,
+  /** Judge every call in this mode instead of the one it was made in. */
+  mode?: Mode,
 ): Promise<DryRunReport> {
   const changed: ChangedDecision[] = []
   const transitions: Record<string, number> = {}
@@ -60,7 +62,7 @@ export async function dryRun(
     count += 1
     const run = runs.get(call.started.run) ?? createRun(call.started.run, { authority, approver: NOBODY })
     runs.set(run.id, run)
-    const request = toRequest(call, run, entryOf)
+    const request = toRequest(call, run, entryOf, mode)
     const was = outcomeThen(call.finished.decision)
     if (request === undefined || was === undefined) {
       notComparable += 1
@@ -81,6 +83,7 @@ function toRequest(
   { started, finished }: RecordedCall,
   run: Run,
   entryOf: (tool: string) => Entry | undefined,
+  mode: Mode | undefined,
 ): JudgeRequest | undefined {
   const entry = entryOf(finished.tool)
   if (entry === undefined || finished.access === undefined || isRedacted(finished.access)) return undefined
@@ -93,7 +96,7 @@ function toRequest(
     access: finished.access,
     risk: entry.risk,
     cwd: started.cwd,
-    run: { ...run, authority: authorityThen(run.authority, started.agent, finished.mode) },
+    run: { ...run, authority: authorityThen(run.authority, started.agent, mode ?? finished.mode) },
   }
 }
 

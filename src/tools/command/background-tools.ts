@@ -25,6 +25,7 @@ function outputTool(parts: CommandParts): AnyTool {
   return defineTool({
     name: 'command_output',
     aliases: ['BashOutput', 'bash_output', 'read_command_output'],
+    parameterAliases: { bash_id: 'id', shell_id: 'id', filter: 'search' },
     title: 'Read the output of a command',
     description:
       'Read lines of a background command, or of the full output of a command that printed more than was shown. ' +

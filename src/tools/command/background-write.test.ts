@@ -171,7 +171,7 @@ describe.skipIf(noSandbox !== '')(`a background command${noSandbox}`, () => {
   })
 })
 
-test('the person who is asked is told what is written and opened', () => {
+test('the person who is asked is told what is written and opened', async () => {
   const parts = toParts(state.bench.root, ['dist'])
   const { input, access, preview } = runCommandTool(parts, [])
   const parsed = input.parse({ command: 'npm run dev', background: true, ports: [3000, 3001] })
@@ -180,7 +180,7 @@ test('the person who is asked is told what is written and opened', () => {
   const context = { cwd: root, workspace: root, receipts: workspace.receipts }
   const details =
     'It goes on alone, can be reached at http://127.0.0.1:3000, http://127.0.0.1:3001, may write dist unrecorded: npm run dev'
-  expect(access(parsed.value, context)).toContainEqual({ kind: 'custom', name: 'background', details })
+  expect(await access(parsed.value, context)).toContainEqual({ kind: 'custom', name: 'background', details })
   expect(preview?.(parsed.value, context)).toBe(details)
 })
 

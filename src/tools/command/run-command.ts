@@ -73,7 +73,7 @@ const input = z.object({
 export function runCommandTool(parts: CommandParts, allowed: readonly string[]): AnyTool {
   return defineTool({
     name: 'run_command',
-    aliases: ['Bash', 'bash', 'shell', 'shell_exec'],
+    aliases: ['Bash', 'bash', 'shell', 'shell_exec', 'run_shell_command'],
     parameterAliases: {
       timeout: 'timeout_ms',
       timeout_secs: {
@@ -82,6 +82,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       },
       run_in_background: 'background',
       cwd: 'working_dir',
+      directory: 'working_dir',
     },
     title: 'Run a command',
     description:
@@ -94,11 +95,12 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     // Its own limit ends the command; the rest is for bringing over what it changed.
     deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
-    access(request, { cwd, runCwd }) {
+    async access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request
       const problem = profile === 'restricted' ? restrictedProblem(command, allowed) : undefined
       if (problem !== undefined) throw new ToolError('forbidden', problem)
       refusePortsInForeground(request)
+      await refuseUnfinished(command)
       const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
       const folder = realPathOf(absolutePath(from, cwd))
       refuseOutside(folder, parts.workspace)
@@ -128,6 +130,27 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       return render(request, done, performance.now() - started, parts, context)
     },
   })
+}
+
+/** No shell could run it, so nobody is asked about it. What only our parser does not know is not among these. */
+async function refuseUnfinished(command: string): Promise<void> {
+  const { parse } = await import('unbash')
+  const error = attempt(() => parse(command).errors)?.find(({ message }) =>
+    /^unterminated |^expected command after | to close /.test(message),
+  )
+  if (error === undefined) return
+  throw new ToolError('invalid_input', `Syntax error in the command line: ${error.message}.`, {
+    hint: `It begins at character ${error.pos + 1}. Close it, or quote the text.`,
+  })
+}
+
+/** Undefined where the parser gives up: then the line is judged as one that cannot be understood. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }
 
 type CustomAccess = Access & { kind: 'custom' }
@@ -221,12 +244,17 @@ function isFolder(path: string | undefined): path is string {
   return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
+/** The line leaves something running. */
+const STAYS_BEHIND = /(^|[^&>|])&\s*(disown\b.*)?$/
+const ENDED_WITH_COMMAND =
+  'What was started with & has ended with the command. To keep it running, pass background: true without the &.'
+
 function render(
   request: z.output<typeof input>,
   { result, stdout, stderr, output, wouldChange, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
-  { run, workspace, permit }: ToolContext,
+  { run, workspace, permit, callId }: ToolContext,
 ): ToolOutput {
   const { command: line } = request
   const { exitCode, signal, timedOut, idledOut, stopped, limit } = result
@@ -239,6 +267,8 @@ function render(
     ...(exitCode === 0 ? [] : [`[${endOf(result, durationMs)}${meaning === null ? '' : `: ${meaning}`}]`]),
     ...(denial === null ? [] : [`[sandbox: ${denial.message}]`]),
     ...notes.map(note => `[${note}]`),
+    ...(output.truncated ? [`[All of the output: command_output with id "${callId}"]`] : []),
+    ...(STAYS_BEHIND.test(line) ? [`[${ENDED_WITH_COMMAND}]`] : []),
   ]
   return {
     text: lines.filter(part => part !== '').join('\n'),
