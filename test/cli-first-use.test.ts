@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 
@@ -66,4 +69,22 @@ test('a dry run judges every call in the mode that is named', () => {
   const dryRun = (...more: string[]) => box.json(['permissions', 'dry-run', '--file', 'none.toml', ...more])
   expect(dryRun().transitions).toEqual({})
   expect(dryRun('--mode', 'accept-edits').transitions).toEqual({ 'ask->allow': 1 })
+})
+
+test('the package holds no path of the machine that built it', () => {
+  const root = join(import.meta.dirname, '..')
+  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const [{ files }] = JSON.parse(packed.stdout)
+  const paths = files
+    .map((file: { path: string }) => file.path)
+    .filter((path: string) => path.startsWith('dist/'))
+  expect(paths).toContain('dist/kogu.js')
+  const telling = paths.filter((path: string) => {
+    const text = readFileSync(join(root, path), 'latin1')
+    return text.includes(root) || text.includes(process.execPath)
+  })
+  expect(telling).toEqual([])
 })

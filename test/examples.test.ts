@@ -30,6 +30,10 @@ const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string
     ],
     files: { 'prices.json': '{\n  "tea": 120,\n  "cup": 80\n}\n' },
   },
+  'for-a-model.ts': {
+    output: [expect.stringContaining('"path":{"type":"string","description":"The file."}'), '4 lines'],
+    files: {},
+  },
   'runs.ts': {
     output: [
       'written',
@@ -74,7 +78,7 @@ test.each(readdirSync(examples))('%s does what it says', name => {
 test('the library page shows the examples as they are', () => {
   const page = readFileSync(join(root, 'docs', 'library.md'), 'utf8')
   const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(match => match[1])
-  const sources = ['read-and-edit.ts', 'own-tool.ts', 'runs.ts'].map(name =>
+  const sources = ['read-and-edit.ts', 'own-tool.ts', 'for-a-model.ts', 'runs.ts'].map(name =>
     readFileSync(join(examples, name), 'utf8'),
   )
   expect(blocks).toEqual(sources)
