@@ -43,8 +43,22 @@ const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string
     ],
     files: { 'doc/tea.md': 'Tea\n' },
   },
+
   'own-provider.ts': {
     output: ['Hello, Kim', 'unknown_tool: Unknown tool: greet_japanese', 'こんにちは, Kim', 'closed'],
+    files: {},
+  },
+  'agent.ts': {
+    output: [
+      'read_file: ok',
+      'edit_file: ok',
+      'delete_file: not_enabled',
+      'end_turn after 4 turns: Tea costs 95 now.',
+    ],
+    files: { 'prices.json': '{\n  "tea": 95,\n  "cup": 80\n}\n' },
+  },
+  'ai-sdk.ts': {
+    output: ['read_file: ok', expect.stringMatching(/^write_file: .*(denied|forbidden)/), 'Tea costs 120.'],
     files: {},
   },
   'own-tool.ts': {
@@ -59,7 +73,7 @@ const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string
   },
 }
 
-test.each(readdirSync(examples))('%s does what it says', name => {
+test.each(readdirSync(examples).filter(name => name.endsWith('.ts')))('%s does what it says', name => {
   const { output = [], files = {} } = EXPECTED[name] ?? {}
   const { stdout, stderr } = spawnSync(process.execPath, [join(examples, name), box.workspace], {
     cwd: box.home,
