@@ -42,6 +42,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'html: pages as Markdown, and what is kept of them',
     run: async () => (await import('./html.ts')).measureHtml(),
   },
+  dynamic: {
+    title: 'dynamic: model-written code in an isolate behind walls, beside what else runs JavaScript',
+    run: async () => (await import('./dynamic.ts')).measureDynamic(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./edits.ts')).measureEdits(),

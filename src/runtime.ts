@@ -19,7 +19,7 @@ import type { Run } from './core/run.ts'
 import { type Answered, type ShownQuestion, shownQuestion } from './core/stored-question.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
-import type { DynamicParts } from './dynamic/parts.ts'
+import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
@@ -72,7 +72,7 @@ export interface Runtime {
   readonly grants: GrantStore
   readonly permissions: PermissionEngine
   /** Undefined when the configuration leaves dynamic tools out. */
-  readonly dynamic: DynamicParts | undefined
+  readonly dynamic: LifeCycle | undefined
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
   /** Adds a source of tools; the returned function takes it out again and closes it. */
@@ -144,7 +144,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: parts.rules,
     grants: parts.grants,
     permissions: parts.calls.permissions,
-    dynamic: parts.dynamic,
+    dynamic: parts.dynamic === undefined ? undefined : createLifeCycle(parts.dynamic),
     openRun: runs.open,
     closeRun: runs.close,
     isEnabled: parts.calls.isEnabled,

@@ -14,7 +14,8 @@ export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
     name: tool.name,
     aliases: [],
     parameterAliases: {},
-    title: tool.name,
+    // With the id, which is a hash of the code: other code is another tool for whoever approved this one.
+    title: `${tool.description.split('\n')[0]?.slice(0, 60) ?? ''} (${tool.id})`,
     description: tool.description,
     category: 'Execution',
     risk: 'high',

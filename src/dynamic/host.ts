@@ -3,9 +3,9 @@ import picomatch from 'picomatch'
 import type { Answer, Approver } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
-import type { ToolContext } from '../core/tool.ts'
 import type { Clock } from '../sandbox/isolate/isolates.ts'
 import type { DynamicTool } from './definition.ts'
+import type { CodeContext } from './life-cycle.ts'
 import type { DynamicParts } from './parts.ts'
 
 /** Calls of code inside calls of code. Each holds a process while it waits. */
@@ -21,7 +21,7 @@ export interface Host {
  * What code in an isolate can reach: requests become calls of their own, in a run below the caller's, through the same
  * pipeline as every call. Nothing that comes from the code is trusted: it is parsed here, and judged there.
  */
-export function createHost(tool: DynamicTool, context: ToolContext, parts: DynamicParts): Host {
+export function createHost(tool: DynamicTool, context: CodeContext, parts: DynamicParts): Host {
   const depth = depthOf(context)
   const isNested = depth > 0
   return {
@@ -44,7 +44,7 @@ export function createHost(tool: DynamicTool, context: ToolContext, parts: Dynam
 }
 
 /** How many runs of code are above this call. */
-function depthOf({ run }: ToolContext): number {
+function depthOf({ run }: CodeContext): number {
   let depth = 0
   for (let each: typeof run | undefined = run; each !== undefined; each = each.parent)
     if (each.id.startsWith(PREFIX)) depth += 1
@@ -56,7 +56,7 @@ export function innerRunId(): string {
 }
 
 interface Answering {
-  readonly context: ToolContext
+  readonly context: CodeContext
   readonly parts: DynamicParts
   readonly approver: Approver
 }
@@ -65,7 +65,7 @@ interface Answering {
  * A person is asked as by the call itself, and the code's clock stands still meanwhile. What was declared when the tool
  * was made was asked then: only what no rule speaks of counts as answered.
  */
-function capabilityApprover(tool: DynamicTool, { run, callId }: ToolContext, clock: Clock): Approver {
+function capabilityApprover(tool: DynamicTool, { run, callId }: CodeContext, clock: Clock): Approver {
   return {
     async ask(question, signal, live): Promise<Answer> {
       const declared = question.access.every(

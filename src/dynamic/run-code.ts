@@ -1,8 +1,8 @@
 import { ToolError } from '../core/errors.ts'
-import type { ToolContext } from '../core/tool.ts'
 import type { IsolateOutcome } from '../sandbox/isolate/isolates.ts'
 import { type DynamicTool, definitionHash } from './definition.ts'
 import { createHost } from './host.ts'
+import type { CodeContext } from './life-cycle.ts'
 import type { DynamicParts } from './parts.ts'
 
 export interface CodeResult {
@@ -30,7 +30,7 @@ export class CodeFailure extends Error {
 export async function runCode(
   tool: DynamicTool,
   values: Readonly<Record<string, unknown>>,
-  context: ToolContext,
+  context: CodeContext,
   parts: DynamicParts,
   timeoutMs: number,
 ): Promise<CodeResult> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ToolContext } from '../core/tool.ts'
 import type { DynamicTool } from './definition.ts'
+import type { CodeContext } from './life-cycle.ts'
 import { toSchema } from './parameters.ts'
 import type { DynamicParts } from './parts.ts'
 import { CodeFailure, runCode } from './run-code.ts'
@@ -16,7 +16,7 @@ export interface Verification {
 /** The examples of a tool are its tests: each must give exactly its result. */
 export async function verifyTool(
   tool: DynamicTool,
-  context: ToolContext,
+  context: CodeContext,
   parts: DynamicParts,
 ): Promise<Verification> {
   const failures: string[] = []
@@ -37,7 +37,7 @@ export async function verifyTool(
 async function tryExample(
   tool: DynamicTool,
   { parameters, result }: DynamicTool['examples'][number],
-  context: ToolContext,
+  context: CodeContext,
   parts: DynamicParts,
 ): Promise<string | undefined> {
   const parsed = toSchema(tool.parameters).parse(parameters)

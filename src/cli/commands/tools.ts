@@ -23,6 +23,8 @@ List tools, show one in full, or count calls per provider.
                                         writes [tools.custom.count_lines] into your own configuration
   kogu tools test count_lines '{"file":"README.md"}'
                                         shows the exact command and what would be decided; runs nothing
+  kogu tools dynamic list               tools that models made; also show, verify, edit, promote, quarantine,
+                                        export and import
   kogu tools trust count                lets a script of .kogu/scripts be used, as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
@@ -33,10 +35,14 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     description: { type: 'string' },
     param: { type: 'string', multiple: true },
     risk: { type: 'string' },
+    code: { type: 'string' },
+    reason: { type: 'string' },
+    lift: { type: 'boolean' },
   },
   async run(context) {
     const [verb = 'list', name, json] = context.positionals
     if (verb === 'add') return (await import('../add-tool.ts')).addTool(context, name ?? missingName())
+    if (verb === 'dynamic') return (await import('../dynamic-tools.ts')).dynamicTools(context)
     if (verb === 'trust')
       return (await import('../trust-script.ts')).trustScript(context, name ?? missingName())
     const runtime = await openRuntime(context)
@@ -46,7 +52,7 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
       if (verb === 'stats') return await stats(context, runtime)
       if (verb === 'test') return await test(context, runtime, name ?? missingName(), json)
-      throw unknownVerb('tools', verb, ['list', 'show', 'stats', 'add', 'test', 'trust'])
+      throw unknownVerb('tools', verb, ['list', 'show', 'stats', 'add', 'test', 'trust', 'dynamic'])
     } finally {
       await runtime.close()
     }

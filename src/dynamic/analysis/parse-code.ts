@@ -24,10 +24,21 @@ export function parseCode(code: string): ParsedCode {
   const first = attempt(() => parseJavaScript(code))
   if (!(first instanceof Error)) return first
   for (const mode of ['strip', 'transform'] as const) {
-    const parsed = attempt(() => parseJavaScript(stripTypeScriptTypes(code, { mode })))
+    const parsed = attempt(() => parseJavaScript(stripTypes(code, mode)))
     if (!(parsed instanceof Error)) return parsed
   }
   throw new CodeError(first.message, { cause: first })
+}
+
+/** Without Node's warning that this function is young: it would stand between the lines of every command. */
+function stripTypes(code: string, mode: 'strip' | 'transform'): string {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return stripTypeScriptTypes(code, { mode })
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 function parseJavaScript(javascript: string): ParsedCode {

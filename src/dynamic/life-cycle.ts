@@ -1,0 +1,153 @@
+import * as z from 'zod'
+import type { ToolContext } from '../core/tool.ts'
+import type { DynamicTool } from './definition.ts'
+import { dynamicToolSchema } from './definition.ts'
+import type { DynamicParts } from './parts.ts'
+import { refusal } from './refusal.ts'
+import { type Metrics, metricsOf, type StoredTool } from './store.ts'
+import type { Verification } from './verify.ts'
+
+/** What running code needs of a call. */
+export type CodeContext = Pick<ToolContext, 'callId' | 'runId' | 'run' | 'cwd' | 'workspace' | 'signal'>
+
+/** What a person does with dynamic tools; models have the five tools. */
+export interface LifeCycle {
+  list(): readonly StoredTool[]
+  problems(): readonly string[]
+  find(nameOrId: string): StoredTool
+  metrics(tool: DynamicTool): Metrics
+  /** Runs the examples and keeps the status. */
+  verify(nameOrId: string, context: CodeContext): Promise<Verification>
+  /** Makes a new version; the old one is kept in it. */
+  edit(
+    nameOrId: string,
+    change: { code?: string; description?: string },
+    context: CodeContext,
+  ): Promise<Verification>
+  /** Makes it a tool of all the person's workspaces. */
+  promote(nameOrId: string): DynamicTool
+  /** With a reason it may not run; without one it may again. */
+  quarantine(nameOrId: string, reason: string | undefined): DynamicTool
+  deprecate(nameOrId: string): DynamicTool
+  export(nameOrId: string): string
+  /** Analysed anew: nothing that the text says about its safety counts. */
+  import(text: string, context: CodeContext): Promise<Verification>
+}
+
+export function createLifeCycle(parts: DynamicParts): LifeCycle {
+  const { store, texts } = parts
+  const find = (nameOrId: string): StoredTool => {
+    const wanted = nameOrId.toLowerCase()
+    const found = store.list().find(({ tool }) => tool.id === nameOrId || tool.name.toLowerCase() === wanted)
+    if (found === undefined) throw refusal(parts, texts.errors.notFound(nameOrId), 'not_found')
+    return found
+  }
+  const change = (
+    nameOrId: string,
+    update: (tool: DynamicTool) => DynamicTool,
+    details: object,
+  ): DynamicTool => {
+    const { tool, scope } = find(nameOrId)
+    const next = update(tool)
+    store.save(next, { scope, replaces: tool.id })
+    parts.note('tool.update', {
+      toolId: tool.id,
+      toolName: tool.name,
+      actor: 'user',
+      success: true,
+      ...details,
+    })
+    return next
+  }
+  const verified = async (tool: DynamicTool, context: CodeContext): Promise<Verification> => {
+    const { verifyTool } = await import('./verify.ts')
+    return await verifyTool({ ...tool, verificationStatus: 'pending' }, context, parts)
+  }
+  return {
+    list: () => store.list(),
+    problems: () => store.problems(),
+    find,
+    metrics: metricsOf,
+    async verify(nameOrId, context) {
+      const { tool, scope } = find(nameOrId)
+      const result = await verified(tool, context)
+      store.save(result.tool, { scope, replaces: tool.id })
+      return result
+    },
+    async edit(nameOrId, { code, description }, context) {
+      const { tool, scope } = find(nameOrId)
+      const { buildTool } = await import('./create.ts')
+      const next = buildTool(
+        {
+          ...tool,
+          ...fromTask(tool),
+          code: code ?? tool.code,
+          description: description ?? tool.description,
+          createdBy: 'user',
+        },
+        parts,
+        tool,
+      )
+      const result = await verified(next, context)
+      store.save(result.tool, { scope, replaces: tool.id })
+      parts.note('tool.update', {
+        toolId: next.id,
+        toolName: next.name,
+        replaces: tool.id,
+        version: next.version,
+        success: true,
+      })
+      return result
+    },
+    promote(nameOrId) {
+      const { tool } = find(nameOrId)
+      store.save(tool, { scope: 'user', replaces: tool.id })
+      parts.note('tool.update', {
+        toolId: tool.id,
+        toolName: tool.name,
+        scope: 'user',
+        actor: 'user',
+        success: true,
+      })
+      return tool
+    },
+    quarantine: (nameOrId, reason) =>
+      change(
+        nameOrId,
+        ({ quarantined: _, ...tool }) => (reason === undefined ? tool : { ...tool, quarantined: reason }),
+        { quarantined: reason ?? null },
+      ),
+    deprecate: nameOrId =>
+      change(nameOrId, tool => ({ ...tool, verificationStatus: 'deprecated' }), { status: 'deprecated' }),
+    export(nameOrId) {
+      const { tool } = find(nameOrId)
+      parts.note('tool.export', { toolId: tool.id, toolName: tool.name, success: true })
+      return `${JSON.stringify({ ...tool, runs: [], usageCount: 0 }, null, 2)}\n`
+    },
+    async import(text, context) {
+      const given = readExport(text, parts)
+      const { buildTool } = await import('./create.ts')
+      const result = await verified(
+        buildTool({ ...given, ...fromTask(given), createdBy: 'user' }, parts),
+        context,
+      )
+      store.save(result.tool)
+      parts.note('tool.import', { toolId: result.tool.id, toolName: result.tool.name, success: true })
+      return result
+    },
+  }
+}
+
+function fromTask({ createdFromTask }: DynamicTool): { generatedFrom?: string } {
+  return createdFromTask === undefined ? {} : { generatedFrom: createdFromTask }
+}
+
+function readExport(text: string, parts: DynamicParts): DynamicTool {
+  try {
+    return dynamicToolSchema().parse(JSON.parse(text))
+  } catch (error) {
+    const why =
+      error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : (error as Error).message
+    throw refusal(parts, parts.texts.errors.invalidCode(why))
+  }
+}
