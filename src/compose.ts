@@ -199,10 +199,10 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
         places.background,
         places.output,
         places.caches,
-        // Of all workspaces: what others did, and what the person allowed.
-        ...(isInside(workspace.root, realPathOf(environment.directories.state))
-          ? []
-          : [environment.directories.state]),
+        // Of all workspaces: what others did, what the person allowed, and the database of agents' runs.
+        ...[environment.directories.state, environment.directories.data].filter(
+          folder => !isInside(workspace.root, realPathOf(folder)),
+        ),
       ],
     },
     variables: Object.fromEntries(variables),

@@ -11,7 +11,7 @@ const MODES: readonly Mode[] = ['ask', 'accept-edits', 'read-only', 'auto']
 /** Where and how the configuration is looked for, from the command line. */
 export function loadOptions(context: CommandContext): LoadOptions {
   const { values, environment } = context
-  const named = textOption(values, 'cwd')
+  const named = textOption(values, 'cwd') ?? environment.projectRoot
   const config = textOption(values, 'config')
   const profile = textOption(values, 'profile')
   const mode = readMode(textOption(values, 'mode'))

@@ -67,3 +67,10 @@ test('a variable called __proto__ is a variable like any other', () => {
   expect(Object.keys(toEnvironment(raw, host).variables)).toEqual(['__proto__'])
   expect(({} as Record<string, unknown>).x).toBeUndefined()
 })
+
+test('the folder of the project is named by a variable that is no override', () => {
+  const { projectRoot, overrides } = toEnvironment({ KOGU_PROJECT_ROOT: '/p' }, host)
+  expect({ projectRoot, overrides }).toEqual({ projectRoot: '/p', overrides: [] })
+  expect(toEnvironment({ TEBIKI_PROJECT_ROOT: '/old' }, host).projectRoot).toBe('/old')
+  expect(toEnvironment({ KOGU_PROJECT_ROOT: '/p', TEBIKI_PROJECT_ROOT: '/old' }, host).projectRoot).toBe('/p')
+})

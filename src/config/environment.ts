@@ -19,6 +19,8 @@ export interface Environment {
   readonly path: readonly string[]
   /** The id of the Kogu call that this process was started by. Such a process has no authority of its own. */
   readonly insideCall: string | undefined
+  /** The project's folder, where `--cwd` does not say another one. */
+  readonly projectRoot: string | undefined
   /** `KOGU_LIMITS__MAX_COST=0.5` → `{variable, key: 'limits.max_cost', value: '0.5'}` */
   readonly overrides: readonly EnvironmentOverride[]
   /** Values that must not appear in output or logs, the longest first. */
@@ -84,6 +86,7 @@ export function toEnvironment(raw: NodeJS.ProcessEnv, host: Host): Environment {
     // A relative entry would make what runs depend on the folder, which an agent may be able to write.
     path: (variables.PATH ?? '').split(delimiter).filter(isAbsolute),
     insideCall: filled(variables[CALL_MARKER]),
+    projectRoot: filled(variables[PROJECT_ROOT]) ?? filled(variables.TEBIKI_PROJECT_ROOT),
     overrides: toOverrides(variables),
     secrets: toSecrets(variables),
     variables,
@@ -127,10 +130,11 @@ function toTerminalHints(variables: Record<string, string>): TerminalHints {
 }
 
 const PREFIX = 'KOGU_'
+const PROJECT_ROOT = 'KOGU_PROJECT_ROOT'
 
 function toOverrides(variables: Record<string, string>): EnvironmentOverride[] {
   return Object.entries(variables)
-    .filter(([name]) => name.startsWith(PREFIX) && name !== CALL_MARKER)
+    .filter(([name]) => name.startsWith(PREFIX) && name !== CALL_MARKER && name !== PROJECT_ROOT)
     .map(([variable, value]) => ({
       variable,
       key: variable.slice(PREFIX.length).toLowerCase().replaceAll('__', '.'),

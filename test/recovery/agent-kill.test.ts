@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from '../support/kogu.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
   home.env.DATABASE_URL = database.url
   home.write(
     '../config/kogu/config.toml',
-    '[[permissions.rules]]\nid = "log"\ndecision = "allow"\ntool = "write_file"\npath = ["log.txt"]\n',
+    '[[permissions.rules]]\nid = "log"\ndecision = "allow"\ntool = "write_file"\npath = ["log.txt", "zombie.txt"]\n',
   )
   const answers = Array.from({ length: LINES }, (_, index) =>
     [
@@ -30,7 +31,9 @@ beforeAll(async () => {
       `input = { path = "log.txt", content = "line ${index + 1}\\n", mode = "append" }`,
     ].join('\n'),
   )
-  home.write('append.toml', `${answers.join('\n')}\n[[answer]]\ntext = "done"\n`)
+  const script = `${answers.join('\n')}\n[[answer]]\ntext = "done"\n`
+  home.write('append.toml', script)
+  home.write('zombie.toml', script.replaceAll('log.txt', 'zombie.txt'))
 })
 afterAll(async () => {
   home.remove()
@@ -58,6 +61,54 @@ function start(args: readonly string[], killAfter: number): Promise<{ id: string
     child.stdin.end()
   })
 }
+
+/** Everybody's connections break, as when a network goes away. */
+async function breakConnections(): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url, application_name: 'test' })
+  await client.connect()
+  await client.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'kogu' AND datname = current_database()",
+  )
+  await client.end()
+}
+
+describe('a process that only seems to be gone', () => {
+  test('claims nothing and writes nothing once another one has its run', async () => {
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, 'run', 'zombie', '--model', 'rehearsal:zombie.toml', '--ndjson'],
+      {
+        cwd: home.workspace,
+        env: home.env,
+      },
+    )
+    child.stdout.setEncoding('utf8')
+    let id = ''
+    let said = ''
+    await new Promise<void>(resolve => {
+      child.stdout.on('data', (chunk: string) => {
+        said += chunk
+        id = /"run":"([^"]+)"/.exec(said)?.[1] ?? id
+        if (said.split('"type":"call.finished"').length > 3) resolve()
+      })
+    })
+    child.kill('SIGSTOP')
+    // It is stopped and not gone: its lock is held, and nobody else may have the run.
+    expect(home.run(['runs', 'resume', id]).stderr).toContain('Another Kogu is working on this run')
+    await breakConnections()
+    const resumed = home.run(['runs', 'resume', id])
+    expect(resumed.code, resumed.stderr).toBe(0)
+    const ended = new Promise<number | null>(resolve => child.on('close', resolve))
+    child.kill('SIGCONT')
+    expect(await ended).not.toBe(0)
+    const lines = readFileSync(join(home.workspace, 'zombie.txt'), 'utf8').trimEnd().split('\n')
+    expect(new Set(lines).size).toBe(lines.length)
+    const shown = home.json(['runs', 'show', id])
+    expect(shown).toMatchObject({ status: 'completed', text: 'done' })
+    const unknown = shown.calls.filter((call: { isAmbiguous: boolean }) => call.isAmbiguous).length
+    expect(lines.length + unknown).toBeGreaterThanOrEqual(LINES)
+  }, 120_000)
+})
 
 describe('a run that is killed', () => {
   test('goes on where it was, and nothing is done twice', async () => {

@@ -59,6 +59,7 @@ const BY_NAME: readonly Sensitive[] = [
 // On the whole folded path; `~` stands for the home folder. Fixed places of secrets are in secret-places.ts.
 const BY_PATH: readonly Sensitive[] = [
   [/^~\/\.local\/state\/kogu\//, 8, "Kogu's own state"],
+  [/^~\/\.local\/share\/kogu\//, 8, "Kogu's own state"],
   [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
   [/\/\.(circleci|buildkite)\//, 4, 'continuous integration'],
   [RUN_BY_TOOLS, 4, 'tools run it by themselves'],
