@@ -74,7 +74,7 @@ test('null beside another name of the same parameter is no contradiction', () =>
 
 test('what only Object knows is not true or false', () => {
   for (const deep of ['constructor', 'toString', '__proto__'])
-    expect(messageOf({ deep })).toContain("'deep' must be true or false, not")
+    expect(messageOf({ deep })).toContain("'deep' must be true or false, got")
 })
 
 test('numbers and booleans may come as text, when it can mean one thing only', () => {
@@ -85,9 +85,9 @@ test('numbers and booleans may come as text, when it can mean one thing only', (
     path: '3',
   })
   for (const offset of ['', ' 2', '0x2', '1e1', '02', 'two', '2,0', '9'.repeat(20)])
-    expect(messageOf({ offset }), offset).toContain("'offset' must be a number, not the text")
+    expect(messageOf({ offset }), offset).toContain("'offset' must be a number, got")
   for (const deep of ['yes', '1', '', 1])
-    expect(messageOf({ deep })).toContain("'deep' must be true or false, not")
+    expect(messageOf({ deep })).toContain("'deep' must be true or false, got")
 })
 
 test('a number as text in another unit is converted before it counts', () => {
@@ -114,13 +114,13 @@ test('a foreign schema is repaired only where it refuses', () => {
 })
 
 test('messages are sentences', () => {
-  expect(messageOf({ path: '' })).toBe("'path' must not be empty for tool 'sample'.")
-  expect(messageOf({ offset: 11 })).toBe("'offset' must be at most 10 for tool 'sample'.")
-  expect(messageOf({ offset: -11 })).toBe("'offset' must be at least -10 for tool 'sample'.")
-  expect(messageOf({ offset: 1.5 })).toBe("'offset' must be a whole number, not 1.5 for tool 'sample'.")
-  expect(messageOf({ kind: 'c' })).toBe(`'kind' must be one of "a", "b" for tool 'sample'.`)
-  expect(messageOf({ edits: [] })).toBe("'edits' must have at least 1 entry for tool 'sample'.")
-  expect(messageOf({ deep: {} })).toBe("'deep' must be true or false, not an object for tool 'sample'.")
-  expect(messageOf({ path: 3 })).toBe("'path' must be text, not 3 for tool 'sample'.")
-  expect(messageOf({ edits: 'x' })).toBe(`'edits' must be a list, not the text "x" for tool 'sample'.`)
+  expect(messageOf({ path: '' })).toBe("sample: 'path' must not be empty.")
+  expect(messageOf({ offset: 11 })).toBe("sample: 'offset' must be at most 10.")
+  expect(messageOf({ offset: -11 })).toBe("sample: 'offset' must be at least -10.")
+  expect(messageOf({ offset: 1.5 })).toBe("sample: 'offset' must be a whole number, got 1.5.")
+  expect(messageOf({ kind: 'c' })).toBe(`sample: 'kind' must be one of "a", "b".`)
+  expect(messageOf({ edits: [] })).toBe("sample: 'edits' must have at least 1 entry.")
+  expect(messageOf({ deep: {} })).toBe("sample: 'deep' must be true or false, got an object.")
+  expect(messageOf({ path: 3 })).toBe("sample: 'path' must be a string, got 3.")
+  expect(messageOf({ edits: 'x' })).toBe(`sample: 'edits' must be a list, got "x".`)
 })

@@ -34,7 +34,10 @@ function refusal(tool: AnyTool, issues: readonly Issue[]): ToolError {
   const unknown = issues.map(issue => /^Unknown parameter '(.*)'$/.exec(issue.message)?.[1])
   const typo = unknown.find(name => name !== undefined)
   const near = typo === undefined ? undefined : closest(typo, known)
-  return new ToolError('invalid_input', `${messages.join('; ')} for tool '${tool.name}'.`, {
+  const isAboutNames = messages.every(message => /parameters? '|parameter$/.test(message))
+  const all = messages.join('; ')
+  const message = isAboutNames ? `${all} for tool '${tool.name}'.` : `${tool.name}: ${all}.`
+  return new ToolError('invalid_input', message, {
     hint:
       near === undefined
         ? `'${tool.name}' takes: ${known.join(', ') || 'no parameters'}.`

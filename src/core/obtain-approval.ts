@@ -36,7 +36,7 @@ export async function obtainApproval(
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
       hint: judgement.hard
-        ? 'This limit cannot be approved away.'
+        ? 'This is a hard limit; no approval can override it.'
         : `Decided by ${decision.ref?.id ?? decision.by}.`,
     })
   }

@@ -108,7 +108,7 @@ export class Registry {
       hint:
         heldBack ??
         doneBy(name.toLowerCase(), tool => this.#byName.has(tool)) ??
-        (near === undefined ? 'List the tools that there are.' : `Did you mean '${near}'?`),
+        (near === undefined ? 'List all tools to find the right name.' : `Did you mean '${near}'?`),
     })
   }
 

@@ -63,7 +63,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
     {
       pointer,
       message: issue.message.startsWith('Invalid input')
-        ? `must be ${kind.name}, not ${shown(issue.input)}`
+        ? `must be ${kind.name}, got ${shown(issue.input)}`
         : issue.message,
       ...(kind.expected === undefined ? {} : { expected: kind.expected }),
     },
@@ -74,13 +74,13 @@ const KINDS: Readonly<Record<string, { name: string; expected?: 'number' | 'bool
   boolean: { name: 'true or false', expected: 'boolean' },
   number: { name: 'a number', expected: 'number' },
   int: { name: 'a whole number', expected: 'number' },
-  string: { name: 'text' },
+  string: { name: 'a string' },
   array: { name: 'a list' },
   object: { name: 'an object' },
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return `the text ${JSON.stringify(value.slice(0, 40))}`
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
   if (typeof value === 'object')
     return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
   return Number.isNaN(value) ? 'text' : String(value)
@@ -99,7 +99,7 @@ function plainMessage(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value' && message.startsWith('Invalid ')) {
     return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(value => JSON.stringify(value)).join(', ')}`
   }
-  return message.replace(/^Invalid input: expected /, 'must be ').replace(', received ', ', not ')
+  return message.replace(/^Invalid input: expected /, 'must be ').replace(', received ', ', got ')
 }
 
 function amount(origin: string, bound: string, limit: number | bigint): string {

@@ -144,8 +144,8 @@ test('a call without a replacement, with half of one or with two kinds is refuse
     "invalid_input: Missing required parameter 'new_string' for tool 'edit_file'.",
   )
   expect(messageOf({ edits, old_string: 'a', new_string: 'b' })).toBe(
-    "invalid_input: 'edits' cannot be given together with 'old_string' or 'new_string' for tool 'edit_file'.",
+    "invalid_input: edit_file: 'edits' cannot be given together with 'old_string' or 'new_string'.",
   )
   expect(messageOf({ edits, misspelt: 1 })).toContain("Unknown parameter 'misspelt'")
-  expect(messageOf({ edits, path: 'folder/' })).toContain("invalid_input: 'path' must name a file")
+  expect(messageOf({ edits, path: 'folder/' })).toContain("invalid_input: edit_file: 'path' must name a file")
 })

@@ -167,9 +167,13 @@ async function readLines(
   const window = await readWindow(blocks, format, startOfLine(scan, format, first), limits)
   if (first > 0 && window.lines.length === 0) {
     const total = scan === null ? 'fewer lines than that' : counted(scan.totalLines, 'line')
-    throw new ToolError('invalid_input', `offset ${offset} is behind the end: the file has ${total}.`, {
-      hint: 'A negative offset counts from the end: -20 shows the last 20 lines.',
-    })
+    throw new ToolError(
+      'invalid_input',
+      `offset ${offset} is past the end of the file, which has ${total}.`,
+      {
+        hint: 'A negative offset counts from the end: -20 shows the last 20 lines.',
+      },
+    )
   }
   return { ...window, first }
 }

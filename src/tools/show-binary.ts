@@ -69,7 +69,7 @@ export async function showBytes(file: OpenFile, offset: number, limit: number): 
   if (first > 0 && first >= total) {
     throw new ToolError(
       'invalid_input',
-      `offset ${offset} is behind the end: the file has ${total} rows of 16 bytes.`,
+      `offset ${offset} is past the end of the file, which has ${total} rows of 16 bytes.`,
     )
   }
   const bytes = await file.read(first * ROW, rows * ROW)

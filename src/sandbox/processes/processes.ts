@@ -151,7 +151,7 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
   }
   const timers = new Set<NodeJS.Timeout>()
   const after = (ms: number): Promise<void> =>
-    new Promise(resolve => timers.add(setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))))
+    new Promise(resolve => timers.add(setTimeout(resolve, Math.min(Math.max(1, ms), LONGEST_TIMER_MS))))
   const stop = (reason: StopReason): void => {
     if (state.reason !== undefined) return
     state.reason = reason
