@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from './config/schema.ts'
 import { type CallRuntime, callTool } from './core/call.ts'
+import type { Registry } from './core/registry.ts'
 import type { AnyTool } from './core/tool.ts'
 import type { SandboxProcesses } from './sandbox/processes/processes.ts'
 import type { Places } from './store/places.ts'
@@ -10,6 +11,7 @@ import { backgroundTools } from './tools/command/background-tools.ts'
 import type { CommandParts } from './tools/command/parts.ts'
 import { runCommandTool } from './tools/command/run-command.ts'
 import { type EvaluateParts, selfEvalTool } from './tools/evaluate/self-eval.ts'
+import { findToolsTool } from './tools/find-tools.ts'
 import { gitOpsTool } from './tools/git/git-ops.ts'
 import { createRipgrep } from './tools/search/ripgrep.ts'
 import { toSearchSettings, webSearchTool } from './tools/web/search/web-search.ts'
@@ -21,6 +23,7 @@ export interface BuiltinParts {
   readonly places: Places
   readonly commands: CommandParts
   readonly web: WebParts
+  readonly registry: Registry
   /** Of the environment. */
   readonly variables: Readonly<Record<string, string>>
   /** Made after the tools; a tool that calls another one needs it when it runs. */
@@ -39,6 +42,7 @@ export function builtinTools(parts: BuiltinParts): AnyTool[] {
     webSearchTool(web, toSearchSettings(config.tools.web_search, braveKey)),
     gitOpsTool(commands),
     selfEvalTool(evaluateParts(parts)),
+    findToolsTool(parts.registry),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
 }
 

@@ -92,6 +92,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
   if (config.tools.builtin.enabled && isProviderOn(config, 'builtin')) {
     const builtin = builtinTools({
       ...shared,
+      registry,
       web,
       commands,
       config,

@@ -34,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'permissions',
     'sandbox',
     'server',
+    'mcp',
     'providers',
   ],
   server: [

@@ -51,6 +51,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'take back what calls changed',
     load: async () => (await import('./commands/undo.ts')).undo,
   },
+  mcp: {
+    summary: 'offer the tools to any agent, as an MCP server',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
   tools: {
     summary: 'list tools, show one, count calls',
     load: async () => (await import('./commands/tools.ts')).tools,

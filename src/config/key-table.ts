@@ -44,6 +44,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
 
   'tools.providers': { ...stricter(common), reader: 'compose-providers.ts' },
   'tools.suggest_enhanced_tools': { reader: 'runtime.ts' },
+  'tools.budget': { reader: 'cli/commands/mcp.ts' },
   'tools.builtin.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
   'tools.custom.**': { reader: 'compose-providers.ts' },
   'tools.cli.enabled': { ...stricter(firstOf([false, true])), reader: 'compose-providers.ts' },

@@ -15,6 +15,11 @@ export function toolsSchema() {
         .optional()
         .describe('Which of "builtin" and "cli" are on; defaults to both'),
       suggest_enhanced_tools: z.boolean().default(true).describe('Say when a faster program could be used'),
+      budget: z
+        .int()
+        .min(0)
+        .default(20_000)
+        .describe('Tokens that definitions of tools may cost; beyond it, foreign tools are offered briefly'),
       builtin: table({ enabled: z.boolean().default(true) }),
       cli: table({
         enabled: z.boolean().default(true),

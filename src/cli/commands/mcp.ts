@@ -1,0 +1,78 @@
+import { type Approver, laterApprover, noApprover } from '../../core/approval.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
+import { VERSION } from '../version.ts'
+
+const VERBS: readonly string[] = []
+
+export const mcp: Command = {
+  help: `
+Offer the tools of this workspace to any agent, as an MCP server on standard input and output.
+
+  kogu mcp                              the client starts it; it ends with the client
+  kogu mcp --cwd ~/project --mode accept-edits
+  kogu mcp --names claude               offer Read, Edit, Bash, … instead of read_file, edit_file, run_command, …
+
+A call that needs a yes is asked about by the client, where it can ask. Otherwise it is refused for now with the id of the
+question: answer it with kogu approvals approve ID, and let the client repeat the call.
+
+Options
+  --names SET          kogu (default) or claude
+  --client-approves    the client asks its person before every call, so that Kogu does not ask again; dangerous
+                       commands are asked about all the same, and nothing that is refused is let through
+  --run ID             belong to this run, so that what was read and answered in it counts
+  --mode MODE          ask (default), accept-edits, read-only, auto
+`,
+  options: {
+    names: { type: 'string' },
+    'client-approves': { type: 'boolean' },
+    run: { type: 'string' },
+    mode: { type: 'string' },
+  },
+  async run(context) {
+    const [verb] = context.positionals
+    if (verb !== undefined) throw unknownVerb('mcp', verb, VERBS)
+    return serve(context)
+  },
+}
+
+async function serve(context: CommandContext): Promise<number> {
+  const { values, output, signal, stdin, environment } = context
+  const names = textOption(values, 'names') ?? 'kogu'
+  if (names !== 'kogu' && names !== 'claude')
+    throw new UsageError(`--names takes kogu or claude, not '${names}'.`)
+  const run = textOption(values, 'run')
+  const loaded = loadForCommand(context)
+  const { createRuntime } = await import('../../runtime.ts')
+  const { serveStdio } = await import('../../mcp/serve-stdio.ts')
+  const runtime = await createRuntime({ loaded, environment, approver: approverFor(context) })
+  try {
+    await serveStdio(runtime, {
+      version: VERSION,
+      names,
+      budget: loaded.config.tools.budget,
+      signal,
+      stdin,
+      onError: message => output.note(message),
+      ...(run === undefined ? {} : { run }),
+    })
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+function approverFor({ environment, values }: CommandContext): Approver {
+  if (environment.insideCall !== undefined) {
+    // Otherwise a command that an agent runs could approve what the agent may not do.
+    return noApprover('this Kogu was started from inside a Kogu call, which never approves')
+  }
+  if (!flag(values, 'client-approves')) return laterApprover
+  return {
+    ask: async question =>
+      question.isDangerous
+        ? { kind: 'pending' }
+        : { kind: 'once', user: 'the MCP client (--client-approves)' },
+  }
+}

@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto'
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { GivenAnswer } from '../core/approval.ts'
+import type { CallResult } from '../core/call.ts'
+import { canonicalJson } from '../core/canonical-json.ts'
+import type { ShownQuestion } from '../core/stored-question.ts'
+import type { AnyTool } from '../core/tool.ts'
+import { toBlock } from '../core/visible.ts'
+import type { Runtime } from '../runtime.ts'
+import { progressNotifier } from './progress.ts'
+import { findTool } from './tool-list.ts'
+
+export interface DoorContext {
+  readonly runtime: Runtime
+  /** The run that calls of this connection belong to; opened with the first call. */
+  run(): Promise<string>
+  /** Who asks, for the record. */
+  client(ctx: ServerContext): string
+  /** Whether the client can ask its person. */
+  canAsk(ctx: ServerContext): boolean
+  readonly state: RequestStateCodec<AskedState>
+}
+
+/** What comes back with an answer. It was signed by us, and is bound to one question about one call. */
+export interface AskedState {
+  readonly question: string
+  readonly digest: string
+}
+
+export interface CallParams {
+  readonly name: string
+  readonly arguments?: Record<string, unknown> | undefined
+}
+
+/**
+ * One `tools/call`. A call that needs a yes leaves its question in the store; a client that can ask is told to, and comes
+ * back with the answer. Others get the question's id, and repeat the call when a person has answered.
+ */
+export async function callTool(
+  door: DoorContext,
+  { name, arguments: input = {} }: CallParams,
+  ctx: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { runtime } = door
+  await runtime.registry.settled()
+  const entry = findTool(runtime.registry, name)
+  if (entry === undefined) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
+  }
+  const answered = ctx.mcpReq.requestState<AskedState>()
+  const isAnswer = answered !== undefined && answered.digest === digestOf(name, input)
+  const live = progressNotifier(ctx)
+  const result = isAnswer
+    ? await goOn(door, answered.question, ctx, live.onProgress)
+    : await runtime.call({
+        tool: name,
+        input,
+        caller: `mcp:${door.client(ctx)}`,
+        run: await door.run(),
+        signal: ctx.mcpReq.signal,
+        ...live.onProgress,
+      })
+  await live.end()
+  if (result.question !== undefined && door.canAsk(ctx) && !isAnswer) {
+    const question = (await runtime.listQuestions()).find(each => each.id === result.question)
+    if (question !== undefined && question.answer === null) return askClient(door, question, name, input)
+  }
+  return toMcpResult(result, entry.tool)
+}
+
+async function goOn(
+  { runtime, client }: DoorContext,
+  id: string,
+  ctx: ServerContext,
+  onProgress: ReturnType<typeof progressNotifier>['onProgress'],
+): Promise<CallResult> {
+  const question = (await runtime.listQuestions()).find(each => each.id === id)
+  const answer = readAnswer(ctx, question, `${client(ctx)} (MCP client)`)
+  if (answer !== undefined) await runtime.answerQuestion(id, answer)
+  return runtime.continueCall(id, { signal: ctx.mcpReq.signal, ...onProgress })
+}
+
+/** What the client says its person chose. Anything else than a clear yes is a no; a closed form is no answer at all. */
+function readAnswer(
+  ctx: ServerContext,
+  question: ShownQuestion | undefined,
+  user: string,
+): GivenAnswer | undefined {
+  const response = inputResponse(ctx.mcpReq.inputResponses, 'approval')
+  if (response.kind !== 'elicit' || response.action === 'cancel') return undefined
+  const decision = response.action === 'accept' ? response.content?.decision : 'deny'
+  const offer = question?.offers.at(-1)
+  if (decision === 'once') return { kind: 'once', user }
+  if (decision === 'session' && offer !== undefined) return { kind: 'session', user, grant: offer.id }
+  return { kind: 'deny', user }
+}
+
+async function askClient(
+  { state }: DoorContext,
+  question: ShownQuestion,
+  name: string,
+  input: Record<string, unknown>,
+): Promise<InputRequiredResult> {
+  const offer = question.isDangerous ? undefined : question.offers.at(-1)
+  const choices = [
+    { const: 'once', title: 'Yes, this once' },
+    ...(offer === undefined
+      ? []
+      : [{ const: 'session', title: `Yes, for this session: ${offer.label}`.slice(0, 200) }]),
+    { const: 'deny', title: 'No' },
+  ]
+  return inputRequired({
+    requestState: await state.mint({ question: question.id, digest: digestOf(name, input) }),
+    inputRequests: {
+      approval: inputRequired.elicit({
+        message: describe(question),
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            decision: { type: 'string', title: 'Allow this?', oneOf: choices, default: 'deny' },
+          },
+          required: ['decision'],
+        },
+      }),
+    },
+  })
+}
+
+const LONGEST_MESSAGE = 4000
+
+function describe({ tool, details, input, preview, cwd, decision, isDangerous }: ShownQuestion): string {
+  const subject = details ?? JSON.stringify(input)
+  return [
+    `${isDangerous ? 'DANGEROUS: ' : ''}${tool.name} asks for your approval.`,
+    toBlock(subject, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 }),
+    ...(preview === undefined ? [] : [toBlock(preview, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 })]),
+    `in ${toBlock(cwd, { margin: '' })}`,
+    toBlock(decision.reason, { margin: '' }),
+    ...(decision.notes ?? []).map(note => toBlock(note, { margin: '' })),
+  ].join('\n')
+}
+
+/** An answer holds for these arguments and no others. */
+function digestOf(name: string, input: unknown): string {
+  return hash('sha256', canonicalJson([name, input]))
+}
+
+function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
+  const { error, text, data, images = [], label, call, question } = result
+  const meta = { 'kogu/call': call, ...(label === null ? {} : { 'kogu/origin': label }) }
+  if (error !== null) {
+    const words = [`${error.code}: ${error.message}`, error.hint, howToApprove(question)]
+    // No structured content: clients check it against the schema of a success.
+    return { isError: true, content: [{ type: 'text', text: words.filter(Boolean).join('\n') }], _meta: meta }
+  }
+  const structured = tool.output?.json.type === 'object' && isObject(data) ? { structuredContent: data } : {}
+  return {
+    content: [
+      { type: 'text', text },
+      ...images.map(({ mimeType, base64 }) => ({ type: 'image' as const, mimeType, data: base64 })),
+    ],
+    ...structured,
+    _meta: meta,
+  }
+}
+
+function howToApprove(question: string | undefined): string | null {
+  if (question === undefined) return null
+  return `Nobody was asked yet. A person can answer in a terminal: kogu approvals approve ${question}. Then make the same call again.`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+import { type Connected, type ConnectOptions, connectToKogu, ERAS } from './support/mcp-client.ts'
+
+let box: Sandboxed
+let open: Connected[]
+beforeEach(() => {
+  box = createSandboxed()
+  box.write('a.txt', 'hello\n')
+  open = []
+})
+afterEach(async () => {
+  for (const { client } of open) await client.close()
+  box.remove()
+})
+
+async function connect(options?: ConnectOptions): Promise<Connected> {
+  const connected = await connectToKogu(box, options)
+  open.push(connected)
+  return connected
+}
+const write = { path: 'b.txt', content: 'made\n' }
+
+describe.each(ERAS)('a client of the %s era', era => {
+  test('sees every tool with all four hints, always in the same order, and calls it', async () => {
+    const { client, call } = await connect({ era })
+    const { tools } = await client.listTools()
+    const names = tools.map(tool => tool.name)
+    expect(names).toEqual([...names].sort())
+    expect(names).toEqual(expect.arrayContaining(['read_file', 'write_file', 'run_command']))
+    for (const { annotations, inputSchema, title } of tools) {
+      expect(annotations).toMatchObject({
+        readOnlyHint: expect.any(Boolean),
+        destructiveHint: expect.any(Boolean),
+        idempotentHint: expect.any(Boolean),
+        openWorldHint: expect.any(Boolean),
+      })
+      expect(inputSchema.type).toBe('object')
+      expect(title).toBeTruthy()
+    }
+    const hints = Object.fromEntries(tools.map(tool => [tool.name, tool.annotations]))
+    expect(hints.read_file).toMatchObject({
+      readOnlyHint: true,
+      destructiveHint: false,
+      openWorldHint: false,
+    })
+    expect(hints.write_file).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+    expect(hints.run_command).toMatchObject({ destructiveHint: true, openWorldHint: true })
+    expect(await call('read_file', { path: 'a.txt' })).toMatchObject({
+      isError: false,
+      text: expect.stringContaining('hello'),
+    })
+    expect(await call('read_file', { pth: 'a.txt' })).toMatchObject({ isError: true })
+    await expect(call('no_such_tool', {})).rejects.toMatchObject({ code: -32602 })
+  })
+
+  test('asks its person, and the answer holds for this call alone', async () => {
+    const asked: string[] = []
+    const { call } = await connect({
+      era,
+      answer: message => {
+        asked.push(message)
+        return { action: 'accept', content: { decision: 'once' } }
+      },
+    })
+    expect(await call('write_file', write)).toMatchObject({ isError: false })
+    expect(box.read('b.txt')).toBe('made\n')
+    await call('write_file', { path: 'c.txt', content: 'x' })
+    expect(asked).toHaveLength(2)
+    expect(asked[0]).toContain('+made')
+    expect(readdirSync(join(box.workspace, '.kogu', 'approvals'))).toEqual([])
+    const events = box.json(['audit', 'list'])
+    expect(events.filter((event: { type: string }) => event.type === 'approval-answered')).toHaveLength(2)
+    expect(box.run(['audit', 'verify']).code).toBe(0)
+  })
+
+  test.each([
+    ['declines', { action: 'decline' }, 'denied'],
+    ['answers no', { action: 'accept', content: { decision: 'deny' } }, 'denied'],
+    ['answers something else', { action: 'accept', content: { decision: 'always' } }, 'denied'],
+    ['closes the form', { action: 'cancel' }, 'needs_approval'],
+  ] as const)('that %s runs nothing', async (_, answer, code) => {
+    const { call } = await connect({ era, answer: () => ({ ...answer }) })
+    expect(await call('write_file', write)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining(code),
+    })
+    expect(existsSync(join(box.workspace, 'b.txt'))).toBe(false)
+  })
+
+  test('that cannot ask is told how to get an answer, and repeats the call', async () => {
+    const { call } = await connect({ era })
+    const refused = await call('write_file', write)
+    const [, id = ''] = /kogu approvals approve (q-[0-9a-f]+)/.exec(refused.text) ?? []
+    expect(await call('write_file', write)).toMatchObject({ text: expect.stringContaining(id) })
+    expect(box.run(['approvals', 'approve', id]).code).toBe(0)
+    expect(await call('write_file', write)).toMatchObject({ isError: false })
+    expect(await call('write_file', { ...write, content: 'again\n' })).toMatchObject({ isError: true })
+    expect(box.read('b.txt')).toBe('made\n')
+  })
+})
+
+test('an answer for the session is not asked for again, and ends with the connection', async () => {
+  let asked = 0
+  const answer = () => {
+    asked += 1
+    return { action: 'accept', content: { decision: 'session' } } as const
+  }
+  const first = await connect({ answer })
+  for (const path of ['b.txt', 'c.txt']) await first.call('write_file', { path, content: 'x' })
+  expect(asked).toBe(1)
+  const second = await connect({ answer })
+  await second.call('write_file', { path: 'd.txt', content: 'x' })
+  expect(asked).toBe(2)
+})
+
+test('a client that approves by itself is not asked again, except for what is dangerous', async () => {
+  const { call } = await connect({ args: ['--client-approves'] })
+  expect(await call('write_file', write)).toMatchObject({ isError: false })
+  expect(await call('run_command', { command: 'rm -rf b.txt' })).toMatchObject({ isError: true })
+  expect(await call('write_file', { path: '/etc/x', content: '' })).toMatchObject({
+    text: expect.stringContaining('forbidden'),
+  })
+})
+
+test('names are those that were asked for', async () => {
+  const { client, call } = await connect({ args: ['--names', 'claude'] })
+  const names = (await client.listTools()).tools.map(tool => tool.name)
+  expect(names).toEqual(expect.arrayContaining(['Read', 'Edit', 'Write', 'Bash', 'Grep', 'Glob']))
+  expect(names).not.toContain('read_file')
+  expect(await call('Read', { file_path: 'a.txt' })).toMatchObject({ isError: false })
+})
+
+test('a call reports progress, and cancelling it ends everything it started', async () => {
+  const { client } = await connect()
+  const lines: string[] = []
+  const stop = new AbortController()
+  const command = 'for i in 1 2 3 4 5 6 7 8 9; do echo line $i; sleep 1; done'
+  const running = client.callTool(
+    { name: 'run_command', arguments: { command } },
+    {
+      signal: stop.signal,
+      onprogress: ({ message = '' }) => {
+        lines.push(message)
+        stop.abort()
+      },
+    },
+  )
+  await expect(running).rejects.toThrow()
+  expect(lines[0]).toBe('line 1')
+  await expect.poll(() => box.json(['audit', 'list'])[0]?.error?.code, { timeout: 10_000 }).toBe('cancelled')
+})
+
+// A number that no other process of this machine sleeps for.
+const SECONDS = `9.${process.pid}`
+
+function findSleepers(): string[] {
+  return readdirSync('/proc').filter(pid => {
+    try {
+      return /^[^\0]*sleep\0([\d.]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.[1] === SECONDS
+    } catch {
+      return false
+    }
+  })
+}
+
+test('the server ends with its input and leaves nothing behind', async () => {
+  const server = spawn(process.execPath, [PROGRAM, 'mcp'], {
+    cwd: box.workspace,
+    env: box.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const hello = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  }
+  const call = {
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'run_command', arguments: { command: `sleep ${SECONDS}` } },
+  }
+  server.stdin.write(`${JSON.stringify(hello)}\n`)
+  await once(server.stdout, 'data')
+  server.stdin.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}\n${JSON.stringify(call)}\n`)
+  await expect.poll(() => findSleepers(), { timeout: 20_000 }).not.toEqual([])
+  server.stdin.end()
+  const [code] = await once(server, 'exit')
+  expect(code).toBe(0)
+  expect(findSleepers()).toEqual([])
+  expect(box.json(['audit', 'list'])).toMatchObject([{ tool: 'run_command', error: { code: 'cancelled' } }])
+})
