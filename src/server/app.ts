@@ -5,6 +5,7 @@ import type { Runtime } from '../runtime.ts'
 import { type Api, createApi, json, z } from './api.ts'
 import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
+import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { callRoutes } from './routes/calls.ts'
 import { changeRoutes } from './routes/changes.ts'
@@ -36,6 +37,7 @@ export function createApp(parts: ServerParts): Api {
   openRoutes(api, parts)
   toolRoutes(api, parts.runtime)
   callRoutes(api, parts.runtime)
+  approvalRoutes(api, parts.runtime)
   changeRoutes(api, parts.runtime)
   auditRoutes(api, parts.runtime)
   ruleRoutes(api, parts.runtime, parts.now)

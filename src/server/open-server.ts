@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { noApprover } from '../core/approval.ts'
+import { laterApprover } from '../core/approval.ts'
 import { createRuntime } from '../runtime.ts'
 import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
@@ -31,7 +31,8 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const runtime = await createRuntime({
     loaded,
     environment,
-    approver: noApprover('nobody is asked over HTTP'),
+    // Questions wait in the inbox until somebody with the scope to approve answers them.
+    approver: laterApprover,
   })
   const sessions = createSessions(Date.now)
   const app = createApp({

@@ -51,8 +51,9 @@ const OF_TOOL_ERROR: Readonly<Record<ErrorCode, { status: number; code: string }
   not_enabled: { status: 403, code: 'tool_permission_denied' },
   forbidden: { status: 403, code: 'tool_permission_denied' },
   denied: { status: 403, code: 'tool_permission_denied' },
-  needs_approval: { status: 202, code: 'needs_approval' },
-  expired: { status: 409, code: 'expired' },
+  // Nobody can be asked; a call that waits for an answer is no problem.
+  needs_approval: { status: 403, code: 'tool_permission_denied' },
+  expired: { status: 410, code: 'expired' },
   stale: { status: 409, code: 'stale' },
   conflict: { status: 409, code: 'conflict' },
   timeout: { status: 504, code: 'tool_execution_failed' },

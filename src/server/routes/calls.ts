@@ -2,9 +2,10 @@ import type { CallResult } from '../../core/call.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, body, json, route, z } from '../api.ts'
+import type { DoorContext } from '../door.ts'
 import { toProblem } from '../problem.ts'
 
-const result = z
+export const callResult = z
   .object({
     ok: z.boolean(),
     call: z.string(),
@@ -15,6 +16,8 @@ const result = z
     decision: z.looseObject({ outcome: z.string(), by: z.string(), reason: z.string() }),
     risk: z.string(),
     effects: z.array(z.unknown()),
+    /** The question that waits for an answer, when the call does: see /api/approvals. */
+    question: z.string().nullable(),
     durationMs: z.number(),
     waitMs: z.number(),
   })
@@ -37,8 +40,8 @@ export function callRoutes(api: Api, runtime: Runtime): void {
         ),
       },
       responses: {
-        200: json(result, 'What the tool returned'),
-        202: json(result, 'The call waits for approval'),
+        200: json(callResult, 'What the tool returned'),
+        202: json(callResult, 'The call waits for approval'),
       },
     }),
     async context => {
@@ -50,22 +53,29 @@ export function callRoutes(api: Api, runtime: Runtime): void {
         signal: context.req.raw.signal,
         ...(run === undefined ? {} : { run }),
       })
-      const shown = toShown(done)
-      if (done.error === null) return context.json(shown, 200)
-      const { code, message, hint } = done.error
-      if (code === 'needs_approval') return context.json(shown, 202)
-      const problem = toProblem(new ToolError(code, message, hint === null ? {} : { hint }))
-      return new Response(
-        JSON.stringify({ ...problem, request_id: context.get('requestId'), result: shown }),
-        {
-          status: problem.status,
-          headers: { 'content-type': 'application/problem+json' },
-        },
-      ) as never
+      return sendResult(context, done) as never
     },
   )
 }
 
-function toShown({ images: _images, label: _label, ...rest }: CallResult): z.infer<typeof result> {
-  return { ...rest, decision: { ...rest.decision }, effects: [...rest.effects] }
+/** 202 for a call that waits; a failure is a problem that holds the whole result. */
+export function sendResult(context: DoorContext, done: CallResult): Response {
+  const shown = toShown(done)
+  if (done.error === null) return context.json(shown, 200)
+  const { code, message, hint } = done.error
+  if (done.question !== undefined) return context.json(shown, 202)
+  const problem = toProblem(new ToolError(code, message, hint === null ? {} : { hint }))
+  return new Response(JSON.stringify({ ...problem, request_id: context.get('requestId'), result: shown }), {
+    status: problem.status,
+    headers: { 'content-type': 'application/problem+json' },
+  })
+}
+
+function toShown({
+  images: _images,
+  label: _label,
+  question,
+  ...rest
+}: CallResult): z.infer<typeof callResult> {
+  return { ...rest, decision: { ...rest.decision }, effects: [...rest.effects], question: question ?? null }
 }

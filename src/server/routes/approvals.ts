@@ -1,0 +1,150 @@
+import type { GivenAnswer } from '../../core/approval.ts'
+import type { ShownQuestion } from '../../core/stored-question.ts'
+import type { Runtime } from '../../runtime.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+import { callResult, sendResult } from './calls.ts'
+
+const approval = z
+  .looseObject({
+    id: z.string(),
+    callId: z.string(),
+    runId: z.string(),
+    tool: z.looseObject({ name: z.string(), title: z.string() }),
+    input: z.record(z.string(), z.unknown()),
+    digest: z.string(),
+    isDangerous: z.boolean(),
+    offers: z.array(z.object({ id: z.string(), label: z.string() })),
+    createdAt: z.number(),
+    expiresAt: z.number(),
+    answer: z.looseObject({ kind: z.string(), user: z.string() }).nullable(),
+  })
+  .openapi('Approval')
+
+const params = z.object({ id: z.string().max(200) })
+
+const given = z.object({
+  answer: z.enum(['once', 'session', 'permanent', 'deny', 'deny-permanently']),
+  /** Of the question as it was looked at. */
+  digest: z.string().max(100),
+  /** Which of the offers is to be remembered, for `session` and `permanent`. */
+  grant: z.string().max(200).optional(),
+  message: z.string().max(10_000).optional(),
+  /** The name of the tool, for a yes to a dangerous call. */
+  confirm: z.string().max(200).optional(),
+})
+
+/** Questions that wait, answers to them, and the calls that go on after a yes. */
+export function approvalRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/approvals',
+      summary: 'Questions that wait for an answer, the oldest first',
+      request: { query: z.object({ run: z.string().max(200).optional() }) },
+      responses: { 200: json(z.array(approval), 'The questions') },
+    }),
+    async context => {
+      const { run } = context.req.valid('query')
+      const questions = await runtime.listQuestions()
+      return answer(
+        context,
+        questions.filter(({ runPath }) => run === undefined || runPath.includes(run)),
+      )
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/approvals/{id}',
+      summary: 'One question, by its id or that of its call',
+      request: { params },
+      responses: { 200: json(approval, 'The question') },
+    }),
+    async context => answer(context, await requireQuestion(runtime, context.req.valid('param').id)),
+  )
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/approvals/{id}/answer',
+      summary: 'Answer a question; the first answer counts',
+      request: { params, body: body(given) },
+      responses: { 200: json(approval, 'The question with its answer') },
+    }),
+    async context => {
+      const question = await requireQuestion(runtime, context.req.valid('param').id)
+      const wanted = toAnswer(question, context.req.valid('json'), `http:${context.get('caller')?.name}`)
+      const answered = await runtime.answerQuestion(question.id, wanted)
+      if (answered === undefined) throw ended(question.id)
+      const kept = answered.stored.answer ?? null
+      if (!answered.isFirst && kept?.kind !== wanted.kind) {
+        throw new HttpProblem(
+          409,
+          'conflict',
+          `It was answered already: ${kept?.kind} by ${kept?.user ?? ''}.`,
+        )
+      }
+      return answer(context, { ...question, answer: kept })
+    },
+  )
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/approvals/{id}/continue',
+      summary: 'Go on with the call that asked: judged again, and run if nothing has changed',
+      request: { params, body: body(z.object({})) },
+      responses: {
+        200: json(callResult, 'What the tool returned'),
+        202: json(callResult, 'The call still waits for an answer'),
+      },
+    }),
+    async context => {
+      const { id } = await requireQuestion(runtime, context.req.valid('param').id)
+      const done = await runtime.continueCall(id, { signal: context.req.raw.signal })
+      return sendResult(context, done) as never
+    },
+  )
+}
+
+async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
+  const found = (await runtime.listQuestions()).find(question => question.id === id || question.callId === id)
+  if (found !== undefined) return found
+  // Questions leave nothing behind when they end, so one that looks like ours was one.
+  throw /^(q-[0-9a-f]{8}$|call_)/.test(id)
+    ? ended(id)
+    : new HttpProblem(404, 'not_found', 'There is no such question.')
+}
+
+function ended(id: string): HttpProblem {
+  return new HttpProblem(
+    410,
+    'expired',
+    `No question ${id} waits: its answer was used, or its time is over.`,
+    {
+      hint: 'Make the call again to ask anew.',
+    },
+  )
+}
+
+/** A yes counts for what was looked at and for nothing else. */
+function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: string): GivenAnswer {
+  if (body.digest !== question.digest) {
+    throw new HttpProblem(409, 'stale', 'This question is not the one that was looked at.', {
+      hint: 'Look at it again and answer with its digest.',
+    })
+  }
+  const message = body.message === undefined ? {} : { message: body.message }
+  if (body.answer === 'deny' || body.answer === 'deny-permanently')
+    return { kind: body.answer, user, ...message }
+  if (question.isDangerous && body.confirm !== question.tool.name) {
+    throw new HttpProblem(400, 'invalid_input', 'This call is dangerous.', {
+      hint: `Send confirm: "${question.tool.name}" to approve it.`,
+    })
+  }
+  if (body.answer === 'once') return { kind: 'once', user }
+  const offer = question.offers.find(({ id }) => id === body.grant)
+  if (offer === undefined) {
+    throw new HttpProblem(400, 'invalid_input', 'grant is not the id of one of the offers of this question.')
+  }
+  return { kind: body.answer, user, grant: offer.id }
+}
