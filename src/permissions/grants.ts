@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { isInside } from '../core/real-path.ts'
+import { isInside, realPathOf } from '../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import { type ExecuteItem, type FileItem, type Item, isFile } from './items.ts'
 import { SENSITIVE_TO_WRITE } from './paths/paths.ts'
@@ -166,7 +166,8 @@ function coversCommand({ words, options, cwd, roots }: CommandSpec, item: Execut
     found.embeds !== true &&
     startsWith(found, words) &&
     found.cwds?.every(folder => folder === cwd) === true &&
-    optionsOf(found).every(option => options.includes(option))
+    optionsOf(found).every(option => options.includes(option)) &&
+    operandsOf(found).every(path => roots.some(root => isInside(realPathOf(resolve(cwd, path)), root)))
   return (
     risky.length > 0 &&
     risky.every(isSame) &&
@@ -182,6 +183,11 @@ function optionsOf({ argv }: FoundCommand): string[] {
   return argv
     .slice(1)
     .flatMap(({ text, raw }) => (text === null ? [raw] : /^[-+]./.test(text) && text !== '--' ? [text] : []))
+}
+
+/** Words that may be paths, also of programs of which it is not known what they do with them. */
+function operandsOf({ argv }: FoundCommand): string[] {
+  return argv.slice(1).flatMap(({ text }) => (text !== null && /^\.\.$|\/|^~/.test(text) ? [text] : []))
 }
 
 function isWidenable(analysis: CommandAnalysis): boolean {

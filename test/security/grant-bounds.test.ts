@@ -122,6 +122,23 @@ describe.skipIf(noSandbox !== '')(`values and options${noSandbox}`, () => {
     }
   })
 
+  test('nor is a path elsewhere, whatever the program does with it', async () => {
+    box.write('package.json', '{"scripts":{"test":"true"}}')
+    symlinkSync('/etc', join(box.workspace, 'etclink'))
+    answer = always(1)
+    await call('npm test')
+    answer = () => ({ kind: 'deny', user: 'kim' })
+    expect((await call('npm test src/a.test.ts')).asked).toHaveLength(0)
+    for (const line of [
+      'npm test ../x.js',
+      'npm test /etc/passwd',
+      'npm test ..',
+      'npm test etclink/passwd',
+    ]) {
+      expect([line, (await call(line)).asked.length]).toEqual([line, 1])
+    }
+  })
+
   test('options that the question did not show are not covered', async () => {
     answer = always(1)
     await call('git fetch origin')

@@ -4,7 +4,7 @@ import { type Call, noteAssignment, raise } from './call.ts'
 import { isInside } from './destructive-paths.ts'
 import { hostsOf } from './hosts.ts'
 import { type Action, findAction, findGitAction } from './programs/actions.ts'
-import { subcommandStarts } from './programs/subcommands.ts'
+import { runByRunner, subcommandStarts } from './programs/subcommands.ts'
 import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
 import { LEVEL_SCORES } from './types.ts'
 
@@ -14,6 +14,10 @@ export function applyAction(call: Call, reason: string | null): void {
   const words = args.map(seen)
   const [action = null, ...others] = actionsOf(program, words)
   for (const { level, text, effects } of others) raise(call, level, `\`${program}\` ${text}.`, effects)
+  for (const [inner, ...rest] of runByRunner(program, [program, ...words])) {
+    for (const { level, text, effects } of actionsOf(inner ?? '', rest.map(String)))
+      raise(call, level, `\`${inner}\` ${text}.`, effects)
+  }
   if (action === null) {
     unknownProgram(call, reason)
     return

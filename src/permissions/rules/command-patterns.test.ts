@@ -52,6 +52,12 @@ describe('a rule that forbids looks past options', () => {
     [['cargo', 'publish', '**'], 'cargo +nightly -q publish'],
     [['gh', 'repo', 'delete', '**'], 'gh -R a/b repo --yes delete'],
     [['terraform', 'apply', '**'], 'terraform -chdir=x apply'],
+    [['npm', 'publish', '**'], 'npx npm publish'],
+    [['npm', 'publish', '**'], 'npx --yes npm@latest --silent publish'],
+    [['npm', 'publish', '**'], 'npm exec -- npm publish'],
+    [['npm', 'publish', '**'], 'corepack npm publish'],
+    [['git', 'push', '**'], 'parallel -j 2 git ::: push'],
+    [['git', 'push', '**'], 'bundle exec git -C . push'],
     [['aws', 's3', 'rm', '**'], 'aws --profile p --region r s3 rm x'],
   ])('%j: %s', (pattern, line) => {
     expect(matchCommand(pattern, line.split(' '), true)).toBe(true)

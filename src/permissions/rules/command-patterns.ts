@@ -1,5 +1,5 @@
 import { compileText, type NameTest } from '../../core/wildcard.ts'
-import { optionLengths, withoutHarmless } from '../commands/programs/subcommands.ts'
+import { optionLengths, runByRunner, withoutHarmless } from '../commands/programs/subcommands.ts'
 
 /** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
 export type TokenPattern = string | readonly string[]
@@ -20,10 +20,11 @@ export function matchCommand(pattern: readonly TokenPattern[], words: Words, str
   return forms(words).some(form => matchWords(pattern, form, true))
 }
 
-/** `/usr/lib/git-core/git-push` is `git push`. */
+/** `/usr/lib/git-core/git-push` is `git push`, and `npx npm publish` an `npm publish`. */
 function forms(words: Words): Words[] {
   const [, inner] = /^git-([a-z][\w-]*)$/.exec(words[0] ?? '') ?? []
-  return inner === undefined ? [words] : [words, ['git', inner, ...words.slice(1)]]
+  const own = inner === undefined ? [words] : [words, ['git', inner, ...words.slice(1)]]
+  return [...own, ...runByRunner(words[0] ?? '', words)]
 }
 
 /** One look at each pair of positions, so that no pattern takes long. */

@@ -291,10 +291,9 @@ export function readGit(call: GitCall): ReaderVerdict {
   if (!call.known) return { ok: false, reason: 'options before the subcommand can run other programs' }
   if (call.subcommand === null) return { ok: true, reads: [], cwd: 'no' }
   const reader = TABLE.get(call.subcommand)
-  if (reader === undefined)
-    return { ok: false, reason: `\`git ${call.subcommand}\` is not known to only read` }
+  if (reader === undefined) return { ok: false, reason: `\`git ${call.subcommand}\` is not read-only` }
   const parsed = parseGit(call.rest, reader)
-  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not known to only read` }
+  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not read-only` }
   const reason = submoduleCheck(parsed) ?? reader.check?.(parsed) ?? null
   if (reason !== null) return { ok: false, reason }
   if (

@@ -37,7 +37,7 @@ export function judgeReader(program: string, args: Arg[]): ReaderVerdict | null 
   if (reader === undefined) return null
   if (reader.raw) return { ok: true, reads: args.filter(arg => arg.glob !== null).map(metadata), cwd: 'no' }
   const parsed = parseFlags(args, reader.flags, { numeric: reader.numeric === true })
-  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not known to only read` }
+  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not read-only` }
   const reason = reader.check?.(parsed) ?? operandProblem(reader, parsed)
   return reason === null ? { ok: true, ...readsOf(reader, parsed) } : { ok: false, reason }
 }

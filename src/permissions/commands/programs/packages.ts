@@ -108,7 +108,7 @@ export function readPackages(program: string, args: Arg[]): ReaderVerdict | null
   const listing = TABLE.get(program)
   if (listing === undefined) return null
   const parsed = parseFlags(args, listing.flags)
-  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not known to only read` }
+  if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not read-only` }
   const words = parsed.operands.map(arg => arg.text ?? '?')
   if (!listing.words.test(words.join(' ')))
     return { ok: false, reason: `\`${program} ${words[0] ?? ''}\` does more than read` }

@@ -58,7 +58,7 @@ export function readFind(args: Arg[]): ReaderVerdict {
     const text = args[at]?.text ?? null
     if (text === null) return no('a file pattern stands where a test is expected')
     const values = /^-newer[aBcm][aBcmt]$/.test(text) ? 1 : FIND.get(text)
-    if (values === undefined) return no(`\`${text}\` is not known to only read`)
+    if (values === undefined) return no(`\`${text}\` is not read-only`)
     if (values === 1) {
       const value = args[++at]
       // A pattern that the shell expands first is common (`-name *.ts`); matches never begin with `-`.
@@ -111,7 +111,7 @@ export function readPs(args: Arg[]): ReaderVerdict {
       const value = args[++i]?.text ?? null
       if (value === null || (/o$|format$/.test(text) && !isPsFormat(value)))
         return no('its columns are not known')
-    } else if (!isPsWord(text)) return no(`\`${text}\` is not known to only read`)
+    } else if (!isPsWord(text)) return no(`\`${text}\` is not read-only`)
   }
   return { ok: true, reads: [], cwd: 'no' }
 }
@@ -139,7 +139,7 @@ export function readTar(args: Arg[]): ReaderVerdict {
   const list =
     '-tvzjJaR -f< --list --verbose --gzip --bzip2 --xz --zstd --file=< --wildcards --exclude= --version --numeric-owner --full-time --auto-compress'
   const parsed = parseFlags(old ? args.slice(2) : args, list)
-  if (typeof parsed === 'string') return no(`\`${parsed}\` is not known to only read`)
+  if (typeof parsed === 'string') return no(`\`${parsed}\` is not read-only`)
   const archives = old && args[1] !== undefined ? [args[1], ...parsed.files] : parsed.files
   const lists = old || ['-t', '--list', '--version'].some(flag => parsed.flags.has(flag))
   if (!lists) return no('it creates or extracts files')
@@ -162,7 +162,7 @@ export function readXxd(args: Arg[]): ReaderVerdict {
       /^-(?:[abeiuv]|p|ps|plain|postscript|version)$/.test(text)
     )
       continue
-    else if (text.startsWith('-') && text !== '-') return no(`\`${text}\` is not known to only read`)
+    else if (text.startsWith('-') && text !== '-') return no(`\`${text}\` is not read-only`)
     else operands.push(arg)
   }
   if (operands.length > 1) return no('the second file is written')

@@ -130,3 +130,48 @@ export function withoutHarmless(program: string, words: Words): Words {
   while (harmless?.test(words[end] ?? '') === true) end += 1
   return end === 1 ? words : [words[0] ?? null, ...words.slice(end)]
 }
+
+// Programs that start the command behind their options, or behind one of these words.
+const RUNNERS: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp | null>([
+  ...['npx', 'bunx', 'pnpx', 'uvx', 'corepack', 'parallel', 'dotenv', 'cross-env', 'concurrently'].map(
+    (name): [string, null] => [name, null],
+  ),
+  ...['npm', 'pnpm', 'yarn', 'bun'].map((name): [string, RegExp] => [name, /^(?:exec|x|dlx)$/]),
+  ...[
+    'bundle',
+    'poetry',
+    'uv',
+    'pipx',
+    'pdm',
+    'hatch',
+    'pipenv',
+    'rye',
+    'mise',
+    'asdf',
+    'direnv',
+    'rustup',
+  ].map((name): [string, RegExp] => [name, /^(?:exec|run|x)$/]),
+])
+
+/**
+ * What a runner may start (`npx npm publish` is an `npm publish`), program first; a few readings where it is not certain
+ * which words are its own. For rules that forbid, and for effects.
+ */
+export function runByRunner(program: string, words: Words): Words[] {
+  const verb = RUNNERS.get(program)
+  if (verb === undefined) return []
+  const given = program === 'parallel' ? words.filter(word => !/^:::[:+]?$/.test(word ?? '')) : words
+  const at = verb === null ? 0 : given.findIndex((word, i) => i > 0 && verb.test(word ?? ''))
+  if (at === -1) return []
+  const rest = given.slice(at + 1)
+  // A version may stand behind the name: `npx npm@latest publish`.
+  const forms = rest.flatMap((word, i) =>
+    word === null || /^[-+]/.test(word) || i > MOST_SKIPPED
+      ? []
+      : [[word.replace(/(?<=.)@[^/]*$/, ''), ...rest.slice(i + 1)]],
+  )
+  const own = rest.findIndex(word => word !== null && !/^[-+]/.test(word))
+  return forms.slice(0, own <= 0 ? 1 : own + 2)
+}
+
+const MOST_SKIPPED = 8
