@@ -84,7 +84,7 @@ function unknownProgram(call: Call, reason: string | null): void {
   const text =
     reason === null
       ? `\`${program}\` is not a command that is known here.`
-      : `\`${program}\` is not only reading: ${reason}.`
+      : `\`${program}\` is not read-only: ${reason}.`
   raise(call, 'unknown', text, reason === null ? ['runs-code'] : [])
   for (const arg of args) {
     const value = seen(arg)
