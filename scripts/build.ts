@@ -55,7 +55,7 @@ const FILES = [
   // The supervisor of background commands needs it without the rest.
   {
     name: 'sandbox',
-    test: /src.sandbox.(?!.*(spawn-helper|supervisor|network-relay|server-keeper|isolate-child)\.ts$)/,
+    test: /src.sandbox.(?!.*(spawn-helper|supervisor|network-relay|server-keeper|pdf-child|isolate-child)\.ts$)/,
     priority: 2,
   },
   { name: 'runtime', test: /src.cli.open-runtime\.ts$/, priority: 1 },
@@ -70,6 +70,7 @@ await build({
     supervisor: join(root, 'src/sandbox/background/supervisor.ts'),
     'network-relay': join(root, 'src/sandbox/network/network-relay.ts'),
     'server-keeper': join(root, 'src/sandbox/servers/server-keeper.ts'),
+    'pdf-child': join(root, 'src/sandbox/pdf/pdf-child.ts'),
     'isolate-child': join(root, 'src/sandbox/isolate/isolate-child.ts'),
   },
   platform: 'node',

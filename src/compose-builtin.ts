@@ -4,6 +4,7 @@ import type { Config } from './config/schema.ts'
 import { type CallRuntime, callTool } from './core/call.ts'
 import type { Registry } from './core/registry.ts'
 import type { AnyTool } from './core/tool.ts'
+import { createPdfReader } from './sandbox/pdf/read-pdf.ts'
 import type { SandboxProcesses } from './sandbox/processes/processes.ts'
 import type { Places } from './store/places.ts'
 import { fileTools } from './tools/all.ts'
@@ -33,12 +34,13 @@ export interface BuiltinParts {
 /** All builtin tools, in the order in which they are shown. */
 export function builtinTools(parts: BuiltinParts): AnyTool[] {
   const { commands, web, config, variables } = parts
+  const readPdf = createPdfReader(() => commands.sandbox, commands.places.own)
   const braveKey = variables.BRAVE_SEARCH_API_KEY?.trim() || undefined
   return [
-    ...fileTools(createRipgrep(parts.processes)),
+    ...fileTools(createRipgrep(parts.processes), readPdf),
     runCommandTool(commands, config.tools.run_command.allowed_commands),
     ...backgroundTools(commands),
-    webFetchTool(web),
+    webFetchTool({ ...web, readPdf }),
     webSearchTool(web, toSearchSettings(config.tools.web_search, braveKey)),
     gitOpsTool(commands),
     selfEvalTool(evaluateParts(parts)),

@@ -34,6 +34,14 @@ export { spendMoney } from './core/run.ts'
 export type { JsonSchema, Schema } from './core/schema.ts'
 export type { AnyTool, Label, Tool, ToolContext, ToolOutput } from './core/tool.ts'
 export { defineTool } from './core/tool.ts'
+export {
+  TOOL_FILE_WRITE,
+  TOOL_GIT_OPS,
+  TOOL_SELF_EVAL,
+  TOOL_SHELL_EXEC,
+  TOOL_WEB_FETCH,
+  TOOL_WEB_SEARCH,
+} from './core/tool-names.ts'
 export { openModels } from './models.ts'
 export type { CallRequest, Explanation, Runtime } from './runtime.ts'
 export { createRuntime } from './runtime.ts'

@@ -1,4 +1,12 @@
 import { afterEach, expect, test } from 'vitest'
+import {
+  TOOL_FILE_WRITE,
+  TOOL_GIT_OPS,
+  TOOL_SELF_EVAL,
+  TOOL_SHELL_EXEC,
+  TOOL_WEB_FETCH,
+  TOOL_WEB_SEARCH,
+} from '../src/index.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 let opened: TestRuntime | undefined
@@ -38,4 +46,19 @@ test('a row of short calls does not keep timers waiting', async () => {
   while (!fired && performance.now() - started < 5000)
     await runtime.call({ tool: 'read_file', input: { path: 'a.txt' }, run: 'row' })
   expect(fired).toBe(true)
+})
+
+test('the names of tools in other runtimes lead to ours', async () => {
+  const box = await openTestRuntime()
+  const names = [
+    TOOL_WEB_FETCH,
+    TOOL_WEB_SEARCH,
+    TOOL_FILE_WRITE,
+    TOOL_SHELL_EXEC,
+    TOOL_GIT_OPS,
+    TOOL_SELF_EVAL,
+  ]
+  const found = names.map(name => box.runtime.registry.candidates(name)[0]?.tool.name)
+  expect(found).toEqual(['web_fetch', 'web_search', 'write_file', 'run_command', 'git_ops', 'self_eval'])
+  await box.close()
 })

@@ -4,6 +4,7 @@ import { ToolError } from '../core/errors.ts'
 import type { OpenFile } from '../core/files.ts'
 import type { LineRange } from '../core/run.ts'
 import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import type { ReadPdf } from '../sandbox/pdf/read-pdf.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { namePath } from './path-failure.ts'
@@ -43,45 +44,51 @@ const input = () =>
       .boolean()
       .default(false)
       .describe('Show bytes instead of text; offset and limit then count rows of 16 bytes.'),
+    pages: z.string().optional().describe('Of a PDF document: a page or a range, such as "3" or "2-5".'),
+    raw: z.boolean().default(false).describe('Show a notebook as the JSON that it is, for editing it.'),
   })
 
 type Input = z.output<ReturnType<typeof input>>
 
-export const readFile = defineTool({
-  name: 'read_file',
-  aliases: ['Read', 'read'],
-  parameterAliases: {
-    file_path: 'path',
-    filename: 'path',
-    file: 'path',
-    filePath: 'path',
-    max_lines: 'limit',
-  },
-  // Claude Code counts lines from 1.
-  inputAs: {
-    Read: input => {
-      const offset = Number(input.offset)
-      return input.hex !== true && offset > 0 ? { ...input, offset: offset - 1 } : { ...input }
+/** Without a reader of PDF documents, those are binary files. */
+export const readFileTool = (readPdf?: ReadPdf) =>
+  defineTool({
+    name: 'read_file',
+    aliases: ['Read', 'read'],
+    parameterAliases: {
+      file_path: 'path',
+      filename: 'path',
+      file: 'path',
+      filePath: 'path',
+      max_lines: 'limit',
     },
-  },
-  title: 'Read file',
-  description:
-    'Read a text file (any encoding) or an image. Lines come with line numbers from 1, like cat -n; the number and the tab are not part of the file. ' +
-    'Shows at most 2000 lines or 50 KB, and says which offset continues. Use offset -N for the end of a file, grep_search to find something in a large one, list_directory for folders.',
-  category: 'ReadOnly',
-  risk: 'low',
-  parallel: true,
-  input,
-  access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
-  async run(wanted, context) {
-    const file = await openFile(wanted.path, context)
-    try {
-      return { ...(await show(file, wanted, context)), ...labelOf(file.path, context) }
-    } finally {
-      file.close()
-    }
-  },
-})
+    // Claude Code counts lines from 1.
+    inputAs: {
+      Read: input => {
+        const offset = Number(input.offset)
+        return input.hex !== true && offset > 0 ? { ...input, offset: offset - 1 } : { ...input }
+      },
+    },
+    title: 'Read file',
+    description:
+      'Read a text file (any encoding), an image, a PDF document or a notebook. Lines come with line numbers from 1, like cat -n; the number and the tab are not part of the file. ' +
+      'Shows at most 2000 lines or 50 KB, and says which offset continues. Use offset -N for the end of a file, grep_search to find something in a large one, list_directory for folders.',
+    category: 'ReadOnly',
+    risk: 'low',
+    parallel: true,
+    input,
+    access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
+    async run(wanted, context) {
+      const file = await openFile(wanted.path, context)
+      try {
+        return { ...(await show(file, wanted, context, readPdf)), ...labelOf(file.path, context) }
+      } finally {
+        file.close()
+      }
+    },
+  })
+
+export const readFile = readFileTool()
 
 async function openFile(path: string, context: ToolContext): Promise<OpenFile> {
   try {
@@ -99,13 +106,26 @@ async function openFile(path: string, context: ToolContext): Promise<OpenFile> {
   }
 }
 
-async function show(file: OpenFile, wanted: Input, context: ToolContext): Promise<ToolOutput> {
+async function show(
+  file: OpenFile,
+  wanted: Input,
+  context: ToolContext,
+  readPdf: ReadPdf | undefined,
+): Promise<ToolOutput> {
   const blocks = blocksOf(file, context.signal)
   const head = await blocks.at(0)
   if (wanted.hex) return showBytes(file, wanted.offset, wanted.limit)
   if (looksLikeImage(head)) {
     const image = await showImage(file)
     if (image !== undefined) return image
+  }
+  if (readPdf !== undefined && Buffer.from(head.subarray(0, 1024)).toString('latin1').includes('%PDF-')) {
+    const { showPdf } = await import('./show-pdf.ts')
+    return showPdf(file, wanted.pages, readPdf, context.signal)
+  }
+  if (file.path.endsWith('.ipynb') && !wanted.raw && wanted.offset >= 0) {
+    const notebook = await (await import('./show-notebook.ts')).showNotebook(file, wanted.offset)
+    if (notebook !== undefined) return notebook
   }
   const format = detectFormat(head)
   if (format === null) return describeBinary(file, head)

@@ -3,7 +3,7 @@ import { ToolError } from '../../core/errors.ts'
 import { fenceUntrusted } from '../../core/fence.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
 import { findInPage } from './find-in-page.ts'
-import { type ReadPage, readPage } from './read-page.ts'
+import { isPdf, plainPage, type ReadPage, readPage } from './read-page.ts'
 import { USER_AGENT, type WebResponse } from './web-client.ts'
 import type { FetchInput, WebParts } from './web-fetch.ts'
 
@@ -23,9 +23,25 @@ export async function fetchPage(
     const code = response.status === 404 || response.status === 410 ? 'not_found' : 'failed'
     throw new ToolError(code, `HTTP ${response.status} for ${response.url}`)
   }
-  const page = readPage(response, wanted.format)
+  const page = await readAny(response, wanted, context, parts)
   const shown = wanted.find === undefined ? part(page.text, wanted) : passages(page.text, wanted.find)
   return toOutput(url.href, response, page, shown, isCached)
+}
+
+const MOST_PDF_PAGES = 200
+
+async function readAny(
+  response: WebResponse,
+  { format }: FetchInput,
+  { signal }: ToolContext,
+  { readPdf }: WebParts,
+): Promise<ReadPage> {
+  if (readPdf === undefined || !isPdf(response)) return readPage(response, format)
+  const { total, pages } = await readPdf(response.body, { first: 1, last: MOST_PDF_PAGES }, signal)
+  const text = pages
+    .map(({ page, text: words }) => `[Page ${page} of ${total}]\n${words.trim()}`)
+    .join('\n\n')
+  return plainPage(text, 'application/pdf', null)
 }
 
 async function obtain(

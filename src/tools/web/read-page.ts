@@ -48,7 +48,7 @@ export function readPage(response: WebResponse, format: ShownFormat): ReadPage {
   }
 }
 
-function plainPage(text: string, contentType: string, charset: string | null): ReadPage {
+export function plainPage(text: string, contentType: string, charset: string | null): ReadPage {
   const content = withoutInvisible(text.replaceAll(/\r\n?/g, '\n'))
   return {
     title: '',
@@ -76,4 +76,11 @@ function isText(contentType: string): boolean {
 function isHtml(contentType: string, text: string): boolean {
   if (contentType === 'text/html' || contentType === 'application/xhtml+xml') return true
   return contentType === '' && /^\s*(<!doctype html|<html[\s>])/i.test(text.slice(0, 1000))
+}
+
+export function isPdf({ body, headers }: WebResponse): boolean {
+  const isNamed = /^\s*(application\/(x-)?pdf|(application|binary)\/octet-stream|$)/i.test(
+    headers['content-type'] ?? '',
+  )
+  return isNamed && Buffer.from(body.subarray(0, 1024)).toString('latin1').includes('%PDF-')
 }
