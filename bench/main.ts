@@ -46,6 +46,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'dynamic: model-written code in an isolate behind walls, beside what else runs JavaScript',
     run: async () => (await import('./dynamic.ts')).measureDynamic(),
   },
+  agents: {
+    title: "agents: the loop beside the AI SDK's, durable steps, kills",
+    run: async () => (await import('./agents.ts')).measureAgents(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./edits.ts')).measureEdits(),

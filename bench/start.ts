@@ -42,7 +42,7 @@ export async function measureStart(): Promise<Row[]> {
   }
 }
 
-function buildWhenOutdated(): void {
+export function buildWhenOutdated(): void {
   if (existsSync(PROGRAM) && newestSource() < statSync(PROGRAM).mtimeMs) return
   const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts')], {
     encoding: 'utf8',

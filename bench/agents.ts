@@ -1,0 +1,287 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { generateText, stepCountIs } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { toAiSdkTools } from '../src/agents/ai-sdk-tools.ts'
+import { createAiSdkModel } from '../src/agents/models/ai-sdk-model.ts'
+import { runAgent } from '../src/agents/run-agent.ts'
+import { startMockVendor } from '../test/support/mock-vendor.ts'
+import { interleave } from './measure.ts'
+import { buildWhenOutdated } from './start.ts'
+import { type Row, showTime, toPlainRow, toRow, verdict } from './table.ts'
+import { openTemporaryRuntime } from './temporary-runtime.ts'
+
+const PROGRAM = join(dirname(import.meta.dirname), 'dist/kogu.js')
+const STEPS = 20
+const ROUNDS = 30
+
+/** The loop beside the AI SDK's, durable steps, and the time to the first request of a model. */
+export async function measureAgents(): Promise<Row[]> {
+  buildWhenOutdated()
+  return [await measureLoop(), ...(await measureProgram())]
+}
+
+/** The same model and the same tool, through the same pipeline; only the loop around them differs. */
+async function measureLoop(): Promise<Row> {
+  const { runtime, workspace, close } = await openTemporaryRuntime()
+  writeFileSync(join(workspace, 'a.txt'), 'one\n')
+  const none = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 }
+  const usage = { inputTokens: none, outputTokens: none }
+  let asked = 0
+  const next = () => {
+    asked += 1
+    const done = asked % STEPS === 0
+    const call = {
+      type: 'tool-call' as const,
+      toolCallId: `c${asked}`,
+      toolName: 'list_directory',
+      input: `{"path":".","limit":${asked}}`,
+    }
+    return {
+      content: done ? [{ type: 'text' as const, text: 'done' }] : [call],
+      finishReason: { unified: done ? ('stop' as const) : ('tool-calls' as const), raw: undefined },
+    }
+  }
+  const model = new MockLanguageModelV4({
+    doGenerate: async () => ({ ...next(), usage, warnings: [] }),
+    doStream: async () => {
+      const { content, finishReason } = next()
+      const parts: LanguageModelV4StreamPart[] = content.flatMap((part): LanguageModelV4StreamPart[] =>
+        part.type === 'text'
+          ? [
+              { type: 'text-start', id: '1' },
+              { type: 'text-delta', id: '1', delta: part.text },
+              { type: 'text-end', id: '1' },
+            ]
+          : [part],
+      )
+      const stream = new ReadableStream<LanguageModelV4StreamPart>({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part)
+          controller.enqueue({ type: 'finish' as const, finishReason, usage })
+          controller.close()
+        },
+      })
+      return { stream }
+    },
+  })
+  const ours = createAiSdkModel({
+    id: 'bench/model',
+    provider: 'bench',
+    capabilities: { context: undefined, maxOutput: undefined, tools: true, images: true, temperature: true },
+    price: null,
+    load: async () => ({ model, secret: '' }),
+  })
+  const run = await runtime.openRun({ authority: { tools: ['list_directory'] } })
+  try {
+    const samples = await interleave(ROUNDS, {
+      kogu: {
+        run: async () => {
+          const limits = { maxTurns: STEPS + 1 }
+          const result = await runAgent({
+            runtime,
+            task: 'go',
+            model: ours,
+            tools: ['list_directory'],
+            limits,
+          })
+          if (result.turns !== STEPS || result.error !== null)
+            throw new Error(`${result.turns}: ${result.error}`)
+        },
+      },
+      sdk: {
+        run: async () => {
+          const tools = toAiSdkTools(runtime, run)
+          const { steps } = await generateText({
+            model,
+            tools,
+            prompt: 'go',
+            stopWhen: stepCountIs(STEPS + 1),
+          })
+          if (steps.length !== STEPS) throw new Error(`${steps.length} steps`)
+        },
+      },
+    })
+    return toRow({
+      name: `a run of ${STEPS} steps in memory, each with a call`,
+      kogu: samples.kogu,
+      peer: { name: 'generateText', samples: samples.sdk },
+      target: { ratio: 1 },
+    })
+  } finally {
+    await close()
+  }
+}
+
+async function measureProgram(): Promise<Row[]> {
+  const vendor = await startMockVendor()
+  const home = mkdtempSync(join(tmpdir(), 'kogu-bench-agents-'))
+  const workspace = join(home, 'project')
+  mkdirSync(join(workspace, '.git'), { recursive: true })
+  mkdirSync(join(home, '.config/kogu'), { recursive: true })
+  const config = `[providers.anthropic]\nbase_url = "${vendor.url}/v1"\n`
+  writeFileSync(join(home, '.config/kogu/config.toml'), config, { mode: 0o600 })
+  writeFileSync(join(workspace, 'steps.toml'), script(STEPS))
+  writeFileSync(join(workspace, 'lines.toml'), linesScript())
+  const env = { HOME: home, PATH: '/usr/bin:/bin', ANTHROPIC_API_KEY: 'sk-bench-0123456789' }
+  const start = (args: readonly string[]): ChildProcess =>
+    spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env })
+  const ended = (child: ChildProcess): Promise<void> =>
+    new Promise(resolve => child.on('close', () => resolve()))
+  const untilAsked = async (): Promise<number> => {
+    const started = performance.now()
+    const asked = new Promise<number>(resolve => {
+      vendor.play(() => {
+        resolve(performance.now() - started)
+        return { text: 'Hello.' }
+      })
+    })
+    const child = start(['run', 'hello', '--model', 'claude-sonnet-4-5'])
+    const ms = await asked
+    await ended(child)
+    return ms
+  }
+  try {
+    const first = await untilAsked()
+    const later: number[] = []
+    for (let round = 0; round < 10; round += 1) later.push(await untilAsked())
+    const perStep = await durableStep(start, workspace)
+    return [
+      atMost('first kogu run on a new machine, to the first request', first, 4_000),
+      atMost('a later one', median(later), 800),
+      atMost('a durable step (an answer, or the calls of a turn)', perStep, 8),
+      await measureKills(start, ended),
+    ]
+  } finally {
+    await vendor.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Of a long run, from its first event to its last: what each of its steps took, the tool itself included. */
+async function durableStep(
+  start: (args: readonly string[]) => ChildProcess,
+  workspace: string,
+): Promise<number> {
+  const file = join(workspace, 'events.ndjson')
+  const child = start(['run', 'steps', '--model', 'rehearsal:steps.toml', '--ndjson', '--max-turns', '100'])
+  const chunks: Buffer[] = []
+  child.stdout?.on('data', chunk => chunks.push(chunk))
+  await new Promise(resolve => child.on('close', resolve))
+  writeFileSync(file, Buffer.concat(chunks))
+  const events = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const times = events.map(event => Date.parse(event.at))
+  const tools = events.reduce((sum, event) => sum + (event.type === 'call.finished' ? event.ms : 0), 0)
+  return ((times.at(-1) ?? 0) - (times[0] ?? 0) - tools) / (STEPS * 2)
+}
+
+const KILLS = 200
+const LINES = 12
+
+/** Runs that append lines, killed with SIGKILL at random moments and resumed: each line once, or shown as unknown. */
+async function measureKills(
+  start: (args: readonly string[]) => ChildProcess,
+  ended: (child: ChildProcess) => Promise<void>,
+): Promise<Row> {
+  const counts = { kills: 0, runs: 0, twice: 0, lost: 0, unknown: 0 }
+  while (counts.kills < KILLS) {
+    counts.runs += 1
+    const file = `log-${counts.runs}.txt`
+    const id = await killAndResume(start, ended, file, counts)
+    const shown = await output(start(['runs', 'show', id, '--json']))
+    const calls: { isAmbiguous: boolean }[] = JSON.parse(shown).calls
+    const unknown = calls.filter(call => call.isAmbiguous).length
+    const lines =
+      (await output(start(['call', 'read_file', JSON.stringify({ path: file })]))).match(/line \d+/g) ?? []
+    counts.unknown += unknown
+    counts.twice += lines.length - new Set(lines).size
+    counts.lost += Math.max(0, LINES - new Set(lines).size - unknown)
+  }
+  const { kills, runs, twice, lost, unknown } = counts
+  return toPlainRow({
+    name: `${kills} kills over ${runs} runs`,
+    kogu: `${twice} effects twice, ${lost} lost, ${unknown} shown as unknown`,
+    target: 'none twice, none lost',
+    verdict: verdict(twice === 0 && lost === 0),
+  })
+}
+
+/** The id of a run that was killed some times and then ended. */
+async function killAndResume(
+  start: (args: readonly string[]) => ChildProcess,
+  ended: (child: ChildProcess) => Promise<void>,
+  file: string,
+  counts: { kills: number },
+): Promise<string> {
+  const model = [
+    '--model',
+    'rehearsal:lines.toml',
+    '--ndjson',
+    '--mode',
+    'accept-edits',
+    '--max-turns',
+    '100',
+  ]
+  let child = start(['run', file, ...model])
+  let id = ''
+  for (let attempt = 1; ; attempt += 1) {
+    let said = ''
+    const begun = new Promise<void>(resolve => {
+      child.stdout?.on('data', chunk => {
+        said += chunk
+        if (said.includes('step.started')) resolve()
+      })
+      child.on('close', () => resolve())
+    })
+    await begun
+    id = /"run":"([^"]+)"/.exec(said)?.[1] ?? id
+    if (attempt <= 5) {
+      await new Promise(resolve => setTimeout(resolve, Math.random() * 120))
+      if (child.exitCode === null && child.kill('SIGKILL')) counts.kills += 1
+    }
+    await ended(child)
+    if (child.exitCode === 0 || child.exitCode === 6) return id
+    child = start(['runs', 'resume', id, '--ndjson', '--mode', 'accept-edits'])
+  }
+}
+
+async function output(child: ChildProcess): Promise<string> {
+  let text = ''
+  child.stdout?.on('data', chunk => {
+    text += chunk
+  })
+  await new Promise(resolve => child.on('close', resolve))
+  return text
+}
+
+function atMost(name: string, ms: number, limit: number): Row {
+  return toPlainRow({
+    name,
+    kogu: showTime(ms),
+    target: `≤ ${showTime(limit)}`,
+    verdict: verdict(ms <= limit),
+  })
+}
+
+function script(steps: number): string {
+  const answer = (step: number): string =>
+    `[[answer]]\ntext = "step ${step}"\n[[answer.call]]\ntool = "list_directory"\ninput = { path = ".", limit = ${step} }\n`
+  return `${Array.from({ length: steps }, (_, step) => answer(step + 1)).join('')}[[answer]]\ntext = "done"\n`
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+/** The task is the name of the file. */
+function linesScript(): string {
+  const answer = (line: number): string =>
+    `[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "{{task}}", content = "line ${line}\\n", mode = "append" }\n`
+  return `${Array.from({ length: LINES }, (_, line) => answer(line + 1)).join('')}[[answer]]\ntext = "done"\n`
+}
