@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { builtinTools } from './compose-builtin.ts'
 import { addDynamicTools } from './compose-dynamic.ts'
+import { createHooks } from './compose-hooks.ts'
 import { addConfiguredProviders, isProviderOn } from './compose-providers.ts'
+import { createReviewers } from './compose-review.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -14,10 +16,8 @@ import type { AuditLog } from './core/audit.ts'
 import { type Authority, type CommandAuthority, fullAuthority } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import { type Clock, systemClock } from './core/clock.ts'
-import type { Hooks } from './core/hooks.ts'
 import { createSecretFinder } from './core/known-secrets.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
-import type { Processes } from './core/processes.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { isInside, realPathOf } from './core/real-path.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
@@ -31,9 +31,7 @@ import { checkRules } from './permissions/rules/check-rules.ts'
 import { compileOrdered } from './permissions/rules/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules/rules.ts'
 import { createBackground } from './sandbox/background/background.ts'
-import { afterHook, beforeAfterHook, beforeHook } from './sandbox/hook-command.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
-import type { OutsideContext } from './sandbox/outside-program.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes/processes.ts'
 import { findUsableSystem } from './sandbox/walls/detect-usable.ts'
 import { socketFolders } from './sandbox/walls/host-sockets.ts'
@@ -276,7 +274,10 @@ async function createParts(
       clock,
       questions: openQuestionsFolder(places.approvals, () => void prepareState(places, workspace.root, '')),
       questionMs: config.permissions.approval_timeout,
-      reviewers,
+      reviewers: [
+        ...reviewers,
+        ...(await createReviewers(loaded, environment, { processes, record: recordAudit })),
+      ],
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>
@@ -317,36 +318,6 @@ function enabledTools({ config }: LoadedConfig): CallRuntime['isEnabled'] {
     .filter(name => toolSettings(config, name).enabled === false)
     .map(name => name.toLowerCase())
   return ({ names }) => !off.some(name => names.has(name))
-}
-
-/** The person's own programs: they run outside the sandbox, with the person's environment. */
-function createHooks(
-  { config, workspace }: LoadedConfig,
-  environment: Environment,
-  processes: Processes,
-): Hooks {
-  const context = { processes, ...outsideContext(workspace.root, environment) }
-  const commands = config.hooks.map(hook => ({ ...hook, timeoutMs: hook.timeout }))
-  const before = commands.filter(hook => hook.event === 'pre_tool_call')
-  const after = commands.filter(hook => hook.event === 'post_tool_call')
-  return {
-    before: [
-      ...before.map(hook => beforeHook(hook, context)),
-      ...after.map(hook => beforeAfterHook(hook, context)),
-    ],
-    after: after.map(hook => afterHook(hook, context)),
-  }
-}
-
-/** For every program that the configuration names and that runs with the person's rights. */
-export function outsideContext(workspace: string, { directories, variables }: Environment): OutsideContext {
-  return {
-    workspace,
-    // The last holds the caches that commands of all workspaces write.
-    writable: [workspace, '/tmp', '/var/tmp', join(directories.state, 'workspaces')],
-    safePlace: join(directories.config, 'programs'),
-    env: variables,
-  }
 }
 
 /** Rules of all files, with their examples checked: a rule that does not do what its author says stops everything. */

@@ -53,7 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 // Files at the top of src: the composition root and the public API.
 const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts'],
-  ...['runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
+  ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
 ]
 
 const MOST_LINES = 400

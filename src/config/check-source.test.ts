@@ -29,7 +29,7 @@ test('the empty configuration is valid and complete', () => {
   })
   expect(config.undo.budget).toBe(1e9)
   expect(config.sandbox.network).toBe(false)
-  expect(config.reviewers.on_error).toBe('deny')
+  expect(config.reviewers.on_error).toBe('abstain')
 })
 
 test('an unknown key is a warning with its line and what was probably meant, and the rest counts', () => {

@@ -74,6 +74,7 @@ const SECTIONS = {
   read: () => z.looseObject({}).default({}).describe('Settings of the file-reading tools'),
   permissions: permissionsSchema,
   hooks: () => z.array(z.lazy(hookSchema)).default([]),
+  quorum: quorumSchema,
   reviewers: reviewersSchema,
   agents: () =>
     table({
@@ -174,12 +175,39 @@ function hookSchema() {
   })
 }
 
+function quorumSchema() {
+  return table({
+    rule: z
+      .string()
+      .regex(/^(?:majority|unanimous|at_?least:[1-9]\d{0,2}|percentage:\d{1,3}|\d{1,3}%)$/i, QUORUM_RULES)
+      .default('majority'),
+    min_models: z.int().min(1).default(2).describe('Votes that have to be there'),
+    review: z
+      .enum(['all', 'asked'])
+      .default('all')
+      .describe('all: every call of high risk; asked: only those that a person was asked about'),
+    hil: z
+      .enum(['interactive', 'auto_reject', 'auto_approve'])
+      .default('interactive')
+      .describe('What happens when too few reviewers voted; auto_approve never holds for calls of high risk'),
+    veto: z.array(z.string()).default([]).describe('Reviewers whose rejection decides alone'),
+  })
+}
+
+const QUORUM_RULES = 'Write majority, unanimous, at_least:N, or a percentage such as "60%".'
+
 function reviewersSchema() {
   return z
     .object({
-      needed: z.int().min(1).default(2).describe('Approvals needed among the reviewers'),
-      on_deny: z.enum(['human', 'deny']).default('human'),
-      on_error: z.enum(['deny', 'human']).default('deny'),
+      needed: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('Approvals needed: the same as [quorum] rule = "at_least:N"'),
+      on_error: z
+        .enum(['deny', 'abstain'])
+        .default('abstain')
+        .describe('What a reviewer counts as that fails, is late or answers nonsense'),
     })
     .catchall(z.lazy(reviewerSchema))
     .prefault({})

@@ -30,7 +30,9 @@ export async function obtainApproval(
   const { request, judgement } = prepared
   const { decision } = judgement
   if (decision.outcome === 'allow') {
-    if (call.continues !== undefined) await claim(runtime, call, call.continues)
+    // An answer to reviewers' question is used where they are asked.
+    if (call.continues !== undefined && call.continues.question.decision.by !== 'reviewers')
+      await claim(runtime, call, call.continues)
     return
   }
   if (decision.outcome === 'deny') {

@@ -1,16 +1,19 @@
 import type { CallSummary } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { ToolError, toToolError } from './errors.ts'
+import { obtainApproval } from './obtain-approval.ts'
 import { summarizeCall } from './question.ts'
 
 /**
  * Looks at a call of high risk after it was allowed, by whomever: a rule, a grant, the mode or a person. It can only
- * refuse. One that fails refuses.
+ * refuse, or want a person to decide. One that fails refuses.
  */
 export interface Reviewer {
   readonly id: string
-  review(call: CallSummary, signal: AbortSignal): Promise<{ readonly refuse: string } | undefined>
+  review(call: CallSummary, signal: AbortSignal): Promise<Objection | undefined>
 }
+
+export type Objection = { readonly refuse: string } | { readonly ask: string }
 
 /** Returns when no reviewer objects; all are asked at once. */
 export async function reviewCall(
@@ -19,6 +22,9 @@ export async function reviewCall(
   prepared: Prepared,
   progress: Progress,
 ): Promise<void> {
+  // A person's answer to what reviewers could not decide: they are not asked again.
+  const waited = call.continues?.question.decision
+  if (waited?.by === 'reviewers') return askPerson(runtime, call, prepared, progress, waited.reason)
   if (runtime.reviewers.length === 0 || prepared.judgement.risk !== 'high') return
   const summary = summarizeCall(runtime, call, prepared)
   const started = runtime.clock.elapsed()
@@ -26,17 +32,36 @@ export async function reviewCall(
     runtime.reviewers.map(async reviewer => {
       const { id } = reviewer
       try {
-        return { id, refuse: (await reviewer.review(summary, call.signal))?.refuse }
+        return { id, objection: await reviewer.review(summary, call.signal) }
       } catch (error) {
-        return { id, refuse: `it could not be reviewed: ${toToolError(error).message}` }
+        return { id, objection: { refuse: `it could not be reviewed: ${toToolError(error).message}` } }
       }
     }),
   )
   progress.waitMs += runtime.clock.elapsed() - started
   if (call.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled while it was reviewed.')
-  const objection = opinions.find(({ refuse }) => refuse !== undefined)
-  if (objection === undefined) return
-  const reason = `Refused by the reviewer '${objection.id}': ${objection.refuse}`
-  progress.decision = { outcome: 'deny', by: 'reviewers', ref: null, reason }
-  throw new ToolError('denied', reason)
+  for (const { id, objection } of opinions) {
+    if (objection === undefined || 'ask' in objection) continue
+    const reason = `Refused by the reviewer '${id}': ${objection.refuse}`
+    progress.decision = { outcome: 'deny', by: 'reviewers', ref: null, reason }
+    throw new ToolError('denied', reason)
+  }
+  const [undecided] = opinions.flatMap(({ objection }) =>
+    objection !== undefined && 'ask' in objection ? [objection.ask] : [],
+  )
+  // Who has just been asked and said yes is not asked a second time.
+  if (undecided !== undefined && progress.decision?.by !== 'user')
+    await askPerson(runtime, call, prepared, progress, undecided)
+}
+
+async function askPerson(
+  runtime: CallRuntime,
+  call: Call,
+  prepared: Prepared,
+  progress: Progress,
+  reason: string,
+): Promise<void> {
+  const decision = { outcome: 'ask', by: 'reviewers', ref: null, reason } as const
+  const asking = { ...prepared, judgement: { ...prepared.judgement, decision } }
+  await obtainApproval(runtime, call, asking, progress, {})
 }

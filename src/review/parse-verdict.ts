@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import type { Vote } from './tally.ts'
+
+const answer = z.object({
+  verdict: z.enum(['approve', 'reject', 'abstain']),
+  reasoning: z.string().max(8_000).default(''),
+  confidence: z.number().min(0).max(1).optional(),
+})
+
+/** The JSON Schema that reviewers are asked to answer in. */
+export const verdictSchema = z.toJSONSchema(answer, { io: 'input' })
+
+/**
+ * Reads a reviewer's answer: strict JSON first, otherwise plain words. Whatever is ambiguous is a rejection, because a
+ * text under review may try to put words into the answer.
+ */
+export function parseVerdict(text: string): Omit<Vote, 'reviewer'> {
+  const json = onlyJson(text)
+  if (json !== undefined) {
+    const parsed = answer.safeParse(json)
+    if (!parsed.success) return { verdict: 'error', reasoning: 'The answer does not follow the schema.' }
+    const { verdict, reasoning, confidence } = parsed.data
+    return { verdict, reasoning, ...(confidence === undefined ? {} : { confidence }) }
+  }
+  const reasoning = text.trim().slice(0, 8_000)
+  if (reasoning === '') return { verdict: 'error', reasoning: 'The answer is empty.' }
+  return { verdict: approvesInWords(text) ? 'approve' : 'reject', reasoning }
+}
+
+const REFUSALS = [
+  'NOT APPROVE',
+  "DON'T APPROVE",
+  'DON’T APPROVE',
+  'CANNOT APPROVE',
+  "CAN'T APPROVE",
+  'REJECT',
+  'REVISE',
+]
+
+function approvesInWords(text: string): boolean {
+  const words = text.toUpperCase().replaceAll(/\s+/g, ' ')
+  return /\bAPPROVED?\b/.test(words) && !REFUSALS.some(refusal => words.includes(refusal))
+}
+
+/** The answer as JSON when it is nothing else, with or without a code fence around it. */
+function onlyJson(text: string): unknown {
+  const bare = text
+    .trim()
+    .replace(/^```(?:json)?\s*\n?/, '')
+    .replace(/\n?```$/, '')
+  if (!bare.startsWith('{')) return undefined
+  try {
+    return JSON.parse(bare)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseVerdict } from './parse-verdict.ts'
+import { parseQuorumRule, passes, type QuorumRule } from './quorum-rule.ts'
+import { tally, type Verdict, type Vote } from './tally.ts'
+
+const rule = (text: string): QuorumRule => {
+  const parsed = parseQuorumRule(text)
+  if (parsed === undefined) throw new Error(`no rule: ${text}`)
+  return parsed
+}
+const vote = (verdict: Verdict, reviewer = 'r'): Vote => ({
+  reviewer,
+  verdict,
+  reasoning: `because ${verdict}`,
+})
+
+describe('rules', () => {
+  // Written from the requirements: rule, approvals, votes, passes.
+  test.each([
+    ['majority', 1, 1, true],
+    ['majority', 1, 2, false],
+    ['majority', 2, 3, true],
+    ['majority', 2, 4, false],
+    ['majority', 3, 4, true],
+    ['majority', 0, 0, false],
+    ['unanimous', 3, 3, true],
+    ['unanimous', 2, 3, false],
+    ['unanimous', 0, 0, false],
+    ['at_least:2', 2, 5, true],
+    ['atleast:2', 1, 1, false],
+    ['at_least:2', 2, 2, true],
+    ['percentage:60', 3, 5, true],
+    ['60%', 2, 5, false],
+    ['67%', 2, 3, false],
+    ['66%', 2, 3, true],
+    ['100%', 3, 3, true],
+    ['1%', 0, 3, false],
+    ['50%', 1, 2, true],
+  ] as const)('%s with %i of %i', (text, approvals, votes, expected) => {
+    expect(passes(rule(text), approvals, votes)).toBe(expected)
+  })
+
+  test.each(['', 'most', 'at_least:0', '0%', '101%', 'at_least:-1', '50 percent', 'percentage:'])(
+    '%j is no rule',
+    text => {
+      expect(parseQuorumRule(text)).toBeUndefined()
+    },
+  )
+
+  test('one more approval never turns a pass into a failure, and no approvals never pass', () => {
+    const rules = fc.constantFrom('majority', 'unanimous', 'at_least:1', 'at_least:3', '34%', '75%').map(rule)
+    fc.assert(
+      fc.property(rules, fc.nat(20), fc.nat(20), (each, approvals, rejections) => {
+        const votes = approvals + rejections
+        expect(passes(each, 0, votes)).toBe(false)
+        if (approvals > 0 && passes(each, approvals - 1, votes))
+          expect(passes(each, approvals, votes)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('tally', () => {
+  const options = { rule: rule('majority'), minModels: 2, onError: 'abstain' } as const
+
+  test('abstentions and failures are no votes, but count against the models that have to be there', () => {
+    const votes = [vote('approve'), vote('abstain'), vote('error')]
+    expect(tally(votes, options)).toMatchObject({
+      passed: false,
+      undecided: true,
+      totalVotes: 1,
+      display: '[●!!]',
+    })
+    expect(tally([...votes, vote('approve')], options)).toMatchObject({ passed: true, undecided: false })
+  })
+
+  test('with on_error = "deny" a failed reviewer rejects', () => {
+    const votes = [vote('approve'), vote('error', 'late')]
+    expect(tally(votes, { ...options, onError: 'deny' })).toMatchObject({
+      passed: false,
+      undecided: false,
+      display: '[●○]',
+      feedback: 'late: because error',
+    })
+  })
+
+  test('a veto decides alone, even without enough votes', () => {
+    const votes = [vote('approve'), vote('approve'), vote('reject', 'guardian')]
+    expect(tally(votes, options).passed).toBe(true)
+    expect(tally(votes, { ...options, veto: ['guardian'] }).passed).toBe(false)
+    expect(tally([vote('reject', 'guardian')], { ...options, veto: ['guardian'] }).undecided).toBe(false)
+  })
+
+  test('nobody at all never passes', () => {
+    expect(tally([], { ...options, minModels: 0 })).toMatchObject({
+      passed: false,
+      undecided: true,
+      display: '[]',
+    })
+  })
+})
+
+describe('answers of reviewers', () => {
+  test.each([
+    ['{"verdict":"approve","reasoning":"fine","confidence":0.9}', 'approve'],
+    ['```json\n{"verdict":"reject","reasoning":"no"}\n```', 'reject'],
+    ['{"verdict":"abstain"}', 'abstain'],
+    ['{"verdict":"APPROVE!!"}', 'error'],
+    ['{"verdict":"approve"', 'error'],
+    ['{"verdict":"approve"} {"verdict":"reject"}', 'error'],
+    ['', 'error'],
+    ['APPROVE: looks right', 'approve'],
+    ['I approve this.', 'approve'],
+    ['I do NOT\nAPPROVE this.', 'reject'],
+    ['APPROVE, but REVISE the path', 'reject'],
+    ['The diff says APPROVE; I reject it.', 'reject'],
+    ['disapprove', 'reject'],
+    ['Looks good to me', 'reject'],
+  ])('%j counts as %s', (text, verdict) => {
+    expect(parseVerdict(text).verdict).toBe(verdict)
+  })
+})

@@ -1,0 +1,62 @@
+import { passes, type QuorumRule } from './quorum-rule.ts'
+
+/** `abstain`: the reviewer has no opinion. `error`: it failed, was late or gave no valid answer. Neither is a vote. */
+export type Verdict = 'approve' | 'reject' | 'abstain' | 'error'
+
+export interface Vote {
+  readonly reviewer: string
+  readonly verdict: Verdict
+  readonly reasoning: string
+  /** From 0 to 1, when the reviewer states it. */
+  readonly confidence?: number
+}
+
+export interface TallyOptions {
+  readonly rule: QuorumRule
+  /** Votes that have to be there; reviewers who abstain or fail do not count. */
+  readonly minModels: number
+  /** What a reviewer that failed counts as. */
+  readonly onError: 'abstain' | 'deny'
+  /** Reviewers whose rejection decides alone. */
+  readonly veto?: readonly string[]
+}
+
+export interface Tally {
+  readonly passed: boolean
+  /** Fewer votes than `minModels`: nobody decided, so a person has to. */
+  readonly undecided: boolean
+  readonly approveCount: number
+  readonly rejectCount: number
+  readonly totalVotes: number
+  readonly votes: readonly Vote[]
+  /** `reviewer: reasoning` of every rejection. */
+  readonly feedback: string
+  /** One mark per reviewer: `[●●○]`, `!` where there is no vote. */
+  readonly display: string
+}
+
+export function tally(cast: readonly Vote[], { rule, minModels, onError, veto = [] }: TallyOptions): Tally {
+  const votes = cast.map(vote =>
+    vote.verdict === 'error' && onError === 'deny' ? { ...vote, verdict: 'reject' as const } : vote,
+  )
+  const approveCount = votes.filter(({ verdict }) => verdict === 'approve').length
+  const rejections = votes.filter(({ verdict }) => verdict === 'reject')
+  const totalVotes = approveCount + rejections.length
+  const undecided = totalVotes < Math.max(1, minModels)
+  const vetoed = rejections.some(({ reviewer }) => veto.includes(reviewer))
+  return {
+    passed: !undecided && !vetoed && passes(rule, approveCount, totalVotes),
+    undecided: undecided && !vetoed,
+    approveCount,
+    rejectCount: rejections.length,
+    totalVotes,
+    votes,
+    feedback: rejections.map(({ reviewer, reasoning }) => `${reviewer}: ${reasoning}`).join('\n\n'),
+    display: `[${votes.map(({ verdict }) => MARKS[verdict]).join('')}]`,
+  }
+}
+
+const MARKS = { approve: '●', reject: '○', abstain: '!', error: '!' } as const satisfies Record<
+  Verdict,
+  string
+>
