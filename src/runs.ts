@@ -10,9 +10,11 @@ import { systemPrompt } from './agents/system-prompt.ts'
 import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
+import type { CallFinished } from './core/audit.ts'
 import { toToolError } from './core/errors.ts'
 import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
+import { readEvents } from './store/audit/read.ts'
 import { type Database, openDatabase } from './store/database/database.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
@@ -143,6 +145,7 @@ async function takeTurns(
     }),
     tools: offeredTools(runtime.registry, coreRun.authority),
     calls: { runtime, run: coreRun },
+    recorded: call => findEnd(runtime.places.audit, call, run.createdAt),
   }
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
@@ -154,6 +157,14 @@ async function takeTurns(
   } finally {
     await runtime.closeRun(run.id)
   }
+}
+
+/** How a call ended, as the audit log has it. Looked for after an interruption only. */
+async function findEnd(directory: string, call: string, since: Date): Promise<CallFinished | undefined> {
+  for await (const { event } of readEvents({ directory, call, since })) {
+    if (event.type === 'call-finished') return event
+  }
+  return undefined
 }
 
 function toSettings({ limits, temperature, maxTokens }: RunSpec) {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { CallFinished } from '../core/audit.ts'
 import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
@@ -64,6 +65,8 @@ export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   readonly run: string
   readonly store: TurnStore
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
+  /** How the audit log says that a call ended; undefined when it does not. */
+  recorded(call: string): Promise<CallFinished | undefined>
 }
 
 /** Runs a named step; the engine keeps what it returns. */
@@ -155,7 +158,7 @@ async function callsStep(context: TurnContext): Promise<void> {
 async function alreadyAnswered(
   state: LoopState,
   idOf: (use: ToolUseBlock) => string,
-  { store, emit }: TurnContext,
+  { store, emit, recorded }: TurnContext,
 ): Promise<{ known: Map<string, Outcome & { waitMs: number }>; executed: ExecutedCall[] }> {
   const known = new Map(state.answered.map(outcome => [outcome.use.id, { ...outcome, waitMs: 0 }]))
   const executed: ExecutedCall[] = []
@@ -163,9 +166,10 @@ async function alreadyAnswered(
   for (const use of state.pending) {
     const claim = claims.get(idOf(use))
     if (claim === undefined || known.has(use.id)) continue
-    // A claim without a result: interrupted in between. Whether it had its effect is for a person to find out.
-    const ambiguous = claim.result === null
-    const result = claim.result ?? ambiguousResult(idOf(use), use)
+    const ended = claim.result === null ? await recorded(idOf(use)) : undefined
+    // Neither a result nor an end on record: interrupted in between. Whether it had its effect is for a person to find out.
+    const ambiguous = claim.result === null && ended === undefined
+    const result = claim.result ?? lostResult(idOf(use), use, ended)
     if (ambiguous) emit({ type: 'call.ambiguous', call: use.id, tool: use.name })
     known.set(use.id, { use, result, waitMs: 0 })
     executed.push({ id: idOf(use), input: use.input, result, ambiguous })
@@ -204,28 +208,36 @@ function claimed(
   }
 }
 
-function ambiguousResult(call: string, use: ToolUseBlock): CallResult {
-  const message = `Kogu was interrupted while this call ran. It may or may not have had its effect, and it was not repeated.`
+/** What the model is told about a call whose result went down with its process. */
+function lostResult(call: string, use: ToolUseBlock, ended: CallFinished | undefined): CallResult {
+  const text = ended === undefined ? UNKNOWN : describeEnd(ended)
+  const ok = ended?.ok ?? false
   return {
-    ok: false,
-    number: 0,
+    ok,
     call,
-    tool: use.name,
-    text: message,
+    tool: ended?.tool ?? use.name,
+    number: 0,
+    text,
     data: null,
-    error: { code: 'failed', message, hint: 'Look at what is there before you do anything about it.' },
-    decision: {
-      outcome: 'allow',
-      by: 'validation',
-      ref: null,
-      reason: 'It was claimed before the interruption.',
-    },
+    error: ok
+      ? null
+      : { code: ended?.error?.code ?? 'failed', message: text, hint: 'Look at what is there first.' },
+    decision: ended?.decision ?? { outcome: 'allow', by: 'validation', ref: null, reason: 'It was claimed.' },
     risk: 'high',
-    effects: [],
+    effects: ended?.effects ?? [],
     label: null,
-    durationMs: 0,
+    durationMs: ended?.runMs ?? 0,
     waitMs: 0,
   }
+}
+
+const UNKNOWN =
+  'Kogu was interrupted while this call ran. It may or may not have had its effect, and it was not repeated.'
+
+function describeEnd({ ok, error, effects }: CallFinished): string {
+  const how = ok ? 'It succeeded.' : `It failed: ${error?.message ?? 'no reason was recorded'}.`
+  const changed = effects.length === 0 ? '' : ` It changed ${effects.map(({ path }) => path).join(', ')}.`
+  return `Kogu was interrupted after this call had ended, so that its output is lost. ${how}${changed}`
 }
 
 function toLoopContext(context: TurnContext): LoopContext {
