@@ -23,8 +23,13 @@ List tools, show one in full, or count calls per provider.
                                         writes [tools.custom.count_lines] into your own configuration
   kogu tools test count_lines '{"file":"README.md"}'
                                         shows the exact command and what would be decided; runs nothing
-  kogu tools dynamic list               tools that models made; also show, verify, edit, promote, quarantine,
-                                        export and import
+  kogu tools dynamic list               tools that models made, with their scores
+  kogu tools dynamic show reverse       one of them, with its code, its findings and its older versions
+  kogu tools dynamic verify reverse     runs its examples
+  kogu tools dynamic edit reverse --code new.ts        a new version; --description TEXT
+  kogu tools dynamic quarantine reverse --reason TEXT  it may not run; --lift: it may again
+  kogu tools dynamic promote reverse    makes it a tool of all your workspaces
+  kogu tools dynamic export reverse reverse.json       and: import reverse.json
   kogu tools trust count                lets a script of .kogu/scripts be used, as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
