@@ -36,13 +36,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   await server.find()
   const pool = new pg.Pool({ ...server.address(), max: 10 })
   server.onMove(address => Object.assign(pool.options, address))
-  // Without a listener, a connection that breaks while idle would end the process.
+  // Without a listener, a connection that breaks would end the process: the pool listens while it is idle, and we while it
+  // is in use. Whoever waits for an answer on it hears of it anyway.
   pool.on('error', () => undefined)
+  pool.on('connect', client => client.on('error', () => undefined))
   const database: Database = {
     pool,
     query: (text, values) => retry(() => runQuery(pool, text, values), server),
-    transaction: async work => inTransaction(await retry(() => pool.connect(), server), work),
-    repeatable: work => retry(async () => inTransaction(await pool.connect(), work), server),
+    transaction: async work => inTransaction(await retry(() => begin(pool), server), work),
+    repeatable: work => retry(async () => inTransaction(await begin(pool), work), server),
     async connect() {
       return retry(async () => {
         const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
@@ -65,9 +67,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
+/**
+ * The pool may hand out a connection to a server that was killed a moment ago. BEGIN finds that out before `work` has done
+ * anything, so this much can always be retried.
+ */
+async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect()
   try {
     await client.query('BEGIN')
+    return client
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
+  try {
     const result = await work({ query: (text, values) => runQuery(client, text, values) })
     await client.query('COMMIT')
     client.release()
