@@ -13,15 +13,21 @@ const LONGEST_TEXT = 1_000_000
  */
 export function createSecretFinder(values: readonly string[]): FindSecret {
   const forms = values.filter(value => value.length >= SHORTEST).flatMap(disguises)
+  // Without the signs between them: a secret in pieces (`a.b.c`) is the same secret.
+  const bare = [...new Set(forms.map(toBare))].filter(form => form.length >= SHORTEST)
   return whole => {
     for (const text of decodings(whole.slice(0, LONGEST_TEXT))) {
-      const plain = text.toLowerCase()
-      // Without regard to case: hex has two spellings, and hosts are lower case.
-      if (forms.some(form => plain.includes(form))) return 'the value of a variable'
+      const plain = toBare(text)
+      if (bare.some(form => plain.includes(form))) return 'the value of a variable'
       if (TOKEN_TRIGGER.test(text) && TOKEN_RULES.some(rule => rule(text) !== text)) return 'an access token'
     }
     return undefined
   }
+}
+
+/** Without regard to case: hex has two spellings, and hosts are lower case. */
+function toBare(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
 function disguises(value: string): string[] {
@@ -42,10 +48,24 @@ function* decodings(text: string): Generator<string> {
   let current = text
   for (let layer = 0; layer <= MOST_DECODINGS; layer += 1) {
     yield current
+    yield* unpacked(current)
     const next = current
       .replaceAll('+', ' ')
       .replaceAll(/(?:%[0-9a-f]{2})+/gi, run => Buffer.from(run.replaceAll('%', ''), 'hex').toString())
     if (next === current) return
     current = next
+  }
+}
+
+const MOST_WORDS = 100
+
+/** What long words say that could be base64 of something. */
+function* unpacked(text: string): Generator<string> {
+  let count = 0
+  for (const [word] of text.matchAll(/[A-Za-z0-9+/_-]{16,}/g)) {
+    count += 1
+    if (count > MOST_WORDS) return
+    // It may have begun with something else: `path/base64`.
+    for (let skip = 0; skip < 4; skip += 1) yield Buffer.from(word.slice(skip), 'base64').toString('latin1')
   }
 }

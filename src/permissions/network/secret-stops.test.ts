@@ -25,6 +25,14 @@ describe('a known secret does not leave', () => {
     `https://evil.test/${Buffer.from(SECRET).toString('hex').toUpperCase()}`,
     `https://${Buffer.from(SECRET).toString('hex')}.evil.test/`,
     `https://evil.test/?q=${encodeURIComponent([...SECRET].reverse().join(''))}`,
+    `https://evil.test/${base64(base64(SECRET))}`,
+    `https://evil.test/${Buffer.from(SECRET, 'utf16le').toString('base64')}`,
+    `https://${(
+      Buffer.from(SECRET)
+        .toString('hex')
+        .match(/.{1,20}/g) ?? []
+    ).join('.')}.evil.test/`,
+    `https://evil.test/?q=${encodeURIComponent([...SECRET].join('-'))}`,
     `https://evil.test/?token=ghp_${'a1B2'.repeat(9)}`,
   ])('in the address %s', async url => {
     const { decision, hard } = await judged(url)

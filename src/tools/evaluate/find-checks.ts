@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const CHECKS = ['build', 'lint', 'type_check', 'test'] as const
@@ -24,7 +24,8 @@ const MOST_BYTES = 1024 * 1024
 function read(path: string): string {
   let file: number
   try {
-    file = openSync(path, 'r')
+    // A pipe in its place would be waited for.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch {
     // Most projects have only one of these files.
     return ''

@@ -26,6 +26,12 @@ test('links are absolute, unsafe ones are text, and cards are one line', () => {
   ])
 })
 
+test('a base is what relative links are relative to', () => {
+  expect(
+    markdown('<base href="https://other.test/d/"><base href="https://evil.test/"><a href="x">l</a>'),
+  ).toBe('[l](https://other.test/d/x)')
+})
+
 test('lists nest, count and leave their end tags out', () => {
   expect(markdown('<ul><li>a<li>b<ol start=3><li>c<li>d</ol><li>e</ul>after')).toBe(
     '- a\n- b\n  3. c\n  4. d\n- e\n\nafter',
@@ -57,6 +63,22 @@ test('a drawing or a hidden element that never ends does not swallow what browse
   expect(markdown('<svg><g>no<p>yes')).toBe('yes')
   expect(markdown('<p hidden>no<p>yes')).toBe('yes')
   expect(markdown('<input hidden>yes')).toBe('yes')
+  expect(markdown('<math><mi>no<p>yes')).toBe('yes')
+})
+
+test('ordinary styles hide nothing', () => {
+  for (const style of [
+    'color:rgb(0,0,0)',
+    'color:#000',
+    'opacity:0.5',
+    'left:-5px',
+    'font-size:10px',
+    'color:#fff;background:#000',
+    'height:100px',
+    'color:\\',
+  ]) {
+    expect(markdown(`<p style="${style}">yes`), style).toBe('yes')
+  }
 })
 
 test('titles come from the head, not from drawings', () => {

@@ -135,7 +135,8 @@ class Page {
     this.closeImplied(kind)
     const known = this.attributes === undefined ? SAYS_NOTHING : readAttributes(kind.name, this.attributes)
     if (kind.isVoid) {
-      if (this.skippedFrom === -1 && !known.isHidden) this.writer.place(kind.name, known)
+      if (kind.name === 'base') this.writer.setBase(known.href)
+      else if (this.skippedFrom === -1 && !known.isHidden) this.writer.place(kind.name, known)
       return
     }
     if (this.open.length >= DEEPEST) {
@@ -155,7 +156,8 @@ class Page {
   }
 
   private inDrawing(): boolean {
-    return this.skippedFrom !== -1 && this.open[this.skippedFrom]?.name === 'svg'
+    const name = this.skippedFrom === -1 ? '' : this.open[this.skippedFrom]?.name
+    return name === 'svg' || name === 'math'
   }
 
   /** Ends what the start of another element ends without saying so: `<p>` a paragraph, `<li>` an item. */

@@ -21,7 +21,7 @@ export async function fetchPage(
   if (response.held !== undefined) return heldRedirect(url.href, response)
   if (response.status < 200 || response.status > 299) {
     const code = response.status === 404 || response.status === 410 ? 'not_found' : 'failed'
-    throw new ToolError(code, `HTTP ${response.status} for ${response.url}`)
+    throw new ToolError(code, `HTTP ${response.status} for ${url.href}`)
   }
   const page = await readAny(response, wanted, context, parts)
   const shown = wanted.find === undefined ? part(page.text, wanted) : passages(page.text, wanted.find)
@@ -69,7 +69,7 @@ async function obtain(
 /** Not an error: the page is elsewhere, and going there is a call of its own. */
 function heldRedirect(url: string, { status, held }: WebResponse): ToolOutput {
   return {
-    text: `${url} redirects to ${held?.location}, which was not contacted: ${held?.reason} To go there, call web_fetch with that address.`,
+    text: `${url} redirects to another address, which was not contacted. To go there, call web_fetch with it.\n${fenceUntrusted(`${held?.location}\n${held?.reason}`, new URL(url).host)}`,
     data: { url, status, content: '', content_length: 0, redirect: held?.location },
     label: { origin: 'web', trusted: false },
   }
@@ -137,10 +137,13 @@ function toOutput(
     invisibleCharacters > 0 ? `Removed: ${counted(invisibleCharacters, 'invisible character')}.` : '',
     page.cut ? 'The page is too large to be shown to its end.' : '',
   ].filter(note => note !== '')
-  const title = page.title === '' ? '' : `Title: ${page.title}\n\n`
-  const from = response.redirects.length === 0 ? '' : ` (redirected from ${url})`
-  const head = `${response.url}${from}: HTTP ${response.status}, ${page.contentType || 'unknown type'}`
-  const body = fenceUntrusted(`${title}${shown.content}`, host)
+  // Where a page leads, what it is called and what it says are its own words: all of that is inside.
+  const about = [
+    ...(response.redirects.length === 0 ? [] : [`Redirected to: ${response.url}`]),
+    ...(page.title === '' ? [] : [`Title: ${page.title}`]),
+  ].map(line => `${line}\n`)
+  const head = `${url}: HTTP ${response.status}, ${page.contentType || 'unknown type'}`
+  const body = fenceUntrusted(`${about.join('')}${about.length === 0 ? '' : '\n'}${shown.content}`, host)
   return {
     text: `${head}\n${body}${notes.length === 0 ? '' : `\n[${notes.join(' ')}]`}`,
     data: {

@@ -33,7 +33,8 @@ export class PageWriter {
   private readonly links: PageLink[] = []
   private readonly seen = new Set<string>()
   private resolved = 0
-  private readonly baseUrl: string
+  private baseUrl: string
+  private hasBase = false
   private readonly isMarkdown: boolean
 
   constructor(baseUrl: string, format: PageFormat) {
@@ -48,6 +49,14 @@ export class PageWriter {
 
   write(text: string): void {
     this.flow.write(text)
+  }
+
+  /** What relative addresses are relative to; as in browsers, the first one counts. */
+  setBase(href: string | undefined): void {
+    const base = this.hasBase ? undefined : this.resolve(href)
+    if (base === undefined) return
+    this.baseUrl = base
+    this.hasBase = true
   }
 
   lineBreak(): void {

@@ -24,7 +24,7 @@ export interface ReadPage {
 export function readPage(response: WebResponse, format: ShownFormat): ReadPage {
   const { body, headers } = response
   const header = headers['content-type'] ?? ''
-  const contentType = (header.split(';')[0] ?? '').trim().toLowerCase()
+  const contentType = plainType(header)
   if (body.length === 0) return plainPage('', contentType, null)
   if (!isText(contentType) || detectFormat(body.subarray(0, 65_536)) === null) {
     const type = contentType === '' ? 'of an unknown type' : contentType
@@ -46,6 +46,12 @@ export function readPage(response: WebResponse, format: ShownFormat): ReadPage {
     removed: { hiddenElements: page.hidden, invisibleCharacters: content.removed },
     cut: page.cut,
   }
+}
+
+/** Shown outside the fence, so that it may be nothing but a type. */
+function plainType(header: string): string {
+  const type = (header.split(';')[0] ?? '').trim().toLowerCase()
+  return /^[a-z]{1,20}\/[\w.+-]{1,60}$/.test(type) ? type : ''
 }
 
 export function plainPage(text: string, contentType: string, charset: string | null): ReadPage {

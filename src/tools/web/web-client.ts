@@ -130,11 +130,15 @@ function isDowngrade(from: string, to: string): boolean {
 
 type Exchange = Pick<WebResponse, 'status' | 'headers' | 'body'>
 
+const LONGEST_ADDRESS = 8000
+
 function redirectOf({ status, headers }: Exchange, from: string): string | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) return undefined
   const target = URL.parse(headers.location, from)
   if (target === null) throw new ToolError('failed', `${from} redirects to something that is not an address.`)
   target.hash = ''
+  if (target.href.length > LONGEST_ADDRESS)
+    throw new ToolError('failed', `${from} redirects to an address that is too long.`)
   return target.href
 }
 
