@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -42,5 +42,25 @@ test.each([
   writeFileSync(join(folder, 'a'), 'a')
   git('add', 'a')
   git(...args)
+  expect(trackedFiles(folder)).toBeNull()
+})
+
+test('a file is looked at as the folder that it lies in', () => {
+  git('init', '-q')
+  writeFileSync(join(folder, 'a'), 'a')
+  git('add', 'a')
+  expect(trackedFiles(join(folder, 'a'))?.files).toEqual([join(folder, 'a')])
+})
+
+test.each([
+  ['is a link', () => symlinkSync('elsewhere/.git', join(folder, '.git'))],
+  [
+    'leads to a folder that does not know it',
+    () => writeFileSync(join(folder, '.git'), 'gitdir: elsewhere/.git\n'),
+  ],
+])('a repository whose .git %s is not one that is understood', (_, make) => {
+  mkdirSync(join(folder, 'elsewhere'))
+  execFileSync('git', ['init', '-q', join(folder, 'elsewhere')])
+  make()
   expect(trackedFiles(folder)).toBeNull()
 })

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { hasGitShape } from '../../core/git-folder.ts'
-import { isInside, realPathOf } from '../../core/real-path.ts'
+import { isInside, lookAt, realPathOf } from '../../core/real-path.ts'
 
 /** Where git reads when it works in a folder. All paths are real. */
 export interface Repository {
@@ -29,8 +29,7 @@ export function repositoryAbove(folder: string): Repository | undefined {
 
 /** Git takes a folder for a repository by what lies in it, with the settings and hooks that come with a clone. */
 function shapedRepository(root: string): Repository | undefined {
-  if (!hasGitShape(name => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined))
-    return undefined
+  if (!hasGitShape(name => lookAt(join(root, name)) !== undefined)) return undefined
   return { root, repository: root, foreign: `'${root}' is a repository by its shape` }
 }
 
