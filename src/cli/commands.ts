@@ -67,6 +67,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'list and try rules, see what others would have decided, revoke grants',
     load: async () => (await import('./commands/permissions.ts')).permissions,
   },
+  pipeline: {
+    summary: 'run tools and panels one after another, as a file says',
+    load: async () => (await import('./commands/pipeline.ts')).pipeline,
+  },
   serve: {
     summary: 'serve the HTTP API of this workspace',
     load: async () => (await import('./commands/serve.ts')).serve,

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { holds, parseCondition } from './condition.ts'
+
+test.each([
+  ['contains:失敗', '検証に失敗しました', true],
+  ['Failed', 'the build FAILED', true],
+  ['not:error', 'all good', true],
+  ['not:error', 'an Error', false],
+  ['startsWith:ok', 'OK then', true],
+  ['endsWith:done', 'all DONE', true],
+  ['equals:yes', ' Yes \n', true],
+  ['equals:yes', 'yes!', false],
+  ['regex:^err(or)?$', 'ERROR', true],
+  ['regex:^err(or)?$', 'errors', false],
+  ['length>3', 'abcd', true],
+  ['length <= 3', 'abcd', false],
+  ['length!=4', 'abcd', false],
+  ['contains:a AND not:b', 'a', true],
+  ['contains:a AND not:b', 'ab', false],
+  ['equals:x OR length==2', 'zz', true],
+  ['plain text', 'Some Plain Text here', true],
+])('%j over %j is %s', (source, output, expected) => {
+  expect(holds(parseCondition(source), output)).toBe(expected)
+})
+
+test.each(['', '   ', 'a AND b OR c', 'a AND  AND b', 'regex:(', 'regex:(?=a)', 'x'.repeat(2_001)])(
+  '%j is refused',
+  source => {
+    expect(() => parseCondition(source)).toThrow()
+  },
+)
+
+test('a pattern that makes a backtracking engine explode is answered at once', () => {
+  expect(holds(parseCondition('regex:^(a+)+$'), `${'a'.repeat(50_000)}b`)).toBe(false)
+})
+
+test('every condition that parses gives an answer for every text', () => {
+  const source = fc.oneof(
+    fc.string(),
+    fc.string().map(text => `regex:${text}`),
+    fc.constantFrom('length>1', 'a OR b'),
+  )
+  fc.assert(
+    fc.property(source, fc.string({ unit: 'binary' }), (text, output) => {
+      let parsed: ReturnType<typeof parseCondition>
+      try {
+        parsed = parseCondition(text)
+      } catch {
+        return
+      }
+      expect(typeof holds(parsed, output)).toBe('boolean')
+    }),
+  )
+})

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { toGraph } from './graph.ts'
+import { toPipeline } from './pipeline.ts'
+import {
+  finishStep,
+  nextSteps,
+  type Progress,
+  type StepOutcome,
+  startProgress,
+  statusOf,
+} from './progress.ts'
+import { fillIn, referencesIn } from './values.ts'
+
+const steps = (...ids: string[]) => ids.map(id => ({ id, text: id }))
+const pipeline = (value: object) => toPipeline({ name: 'p', ...value })
+
+/** Runs a pipeline to its end; `answer` plays the steps. Returns the order in which they ran. */
+function play(
+  value: object,
+  answer: (id: string, time: number) => StepOutcome | string,
+): { ran: string[]; progress: Progress } {
+  const made = pipeline(value)
+  const graph = toGraph(made)
+  const ran: string[] = []
+  let progress = startProgress(made)
+  for (let round = 0; round < 100; round++) {
+    const next = nextSteps(made, graph, progress)
+    progress = next.progress
+    const [step] = next.ready
+    if (step === undefined) return { ran, progress }
+    ran.push(step.id)
+    const said = answer(step.id, ran.filter(id => id === step.id).length)
+    const outcome = typeof said === 'string' ? ({ ok: true, text: said, data: null } as const) : said
+    progress = finishStep(made, graph, progress, { id: step.id, outcome, now: 0 })
+  }
+  throw new Error('does not end')
+}
+
+describe('order', () => {
+  test('without edges, steps run in the order of the file', () => {
+    expect(play({ step: steps('c', 'a', 'b') }, id => id).ran).toEqual(['c', 'a', 'b'])
+  })
+
+  test('a step runs after everything that leads to it', () => {
+    const edge = [
+      { from: 'a', to: 'c' },
+      { from: 'b', to: 'c' },
+    ]
+    expect(play({ step: steps('c', 'a', 'b'), edge }, id => id).ran).toEqual(['a', 'b', 'c'])
+  })
+
+  test('a cycle without a limit is found', () => {
+    const made = pipeline({
+      step: steps('a', 'b', 'c'),
+      edge: [
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'a' },
+        { from: 'b', to: 'c' },
+      ],
+    })
+    expect(toGraph(made).cyclic).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('conditions and loops', () => {
+  const loop = {
+    step: steps('spec', 'code', 'verify', 'commit'),
+    edge: [
+      { from: 'spec', to: 'code' },
+      { from: 'code', to: 'verify' },
+      { from: 'verify', to: 'code', when: 'contains:失敗', max_retries: 3 },
+      { from: 'verify', to: 'commit', when: 'not:失敗' },
+    ],
+  }
+
+  test('a loop runs again until its condition no longer holds', () => {
+    const { ran, progress } = play(loop, (id, time) => (id === 'verify' && time < 3 ? '失敗' : 'ok'))
+    expect(ran).toEqual(['spec', 'code', 'verify', 'code', 'verify', 'code', 'verify', 'commit'])
+    expect(progress.loops).toEqual({ 'verify>code': 2 })
+  })
+
+  test('a loop ends at its limit, and what depends on success is skipped', () => {
+    const { ran, progress } = play(loop, id => (id === 'verify' ? '失敗' : 'ok'))
+    expect(ran.filter(id => id === 'code')).toHaveLength(4)
+    expect(progress.steps.commit).toMatchObject({ status: 'skipped' })
+  })
+
+  test('a step whose conditions all fail is skipped, and so is what only follows it', () => {
+    const edge = [
+      { from: 'a', to: 'b', when: 'contains:x' },
+      { from: 'b', to: 'c' },
+      { from: 'a', to: 'd' },
+    ]
+    const { ran, progress } = play({ step: steps('a', 'b', 'c', 'd'), edge }, () => 'no')
+    expect(ran).toEqual(['a', 'd'])
+    expect(progress.steps.c).toMatchObject({ status: 'skipped' })
+  })
+})
+
+describe('failures', () => {
+  const failed = { ok: false, error: 'broken', retryable: true } as const
+
+  test('a failed step is tried again as often as its edges or it say, then stops the pipeline', () => {
+    const value = {
+      step: steps('a', 'b', 'c'),
+      edge: [
+        { from: 'a', to: 'b', max_retries: 2 },
+        { from: 'b', to: 'c' },
+      ],
+    }
+    const { ran, progress } = play(value, id => (id === 'b' ? failed : id))
+    expect(ran).toEqual(['a', 'b', 'b', 'b'])
+    expect(statusOf(pipeline(value), progress)).toBe('failed')
+  })
+
+  test('what cannot succeed is not tried again, and on_error = "continue" goes on', () => {
+    const value = {
+      step: [
+        { id: 'a', text: '', retry: 5, on_error: 'continue' },
+        { id: 'b', text: '' },
+      ],
+      edge: [{ from: 'b', to: 'a' }],
+    }
+    const { ran, progress } = play(value, id => (id === 'a' ? { ...failed, retryable: false } : id))
+    expect(ran).toEqual(['b', 'a'])
+    expect(statusOf(pipeline(value), progress)).toBe('completed')
+  })
+})
+
+describe('values', () => {
+  const scope = {
+    input: { topic: 'tea' },
+    steps: { search: { text: 'found', data: { results: [{ title: 'T' }] } } },
+  }
+
+  test('a lone reference is the value itself, and part of a text is written out', () => {
+    expect(
+      fillIn(
+        { a: '{{steps.search.results}}', b: 'on {{ input.topic }}: {{steps.search.results[0].title}}' },
+        scope,
+      ),
+    ).toEqual({
+      a: [{ title: 'T' }],
+      b: 'on tea: T',
+    })
+  })
+
+  test.each([
+    '{{steps.search.constructor}}',
+    '{{input.__proto__}}',
+    '{{steps.other.text}}',
+    '{{input.week}}',
+  ])('%s has no value', reference => {
+    expect(() => fillIn(reference, scope)).toThrow(/no/)
+  })
+
+  test.each(['{{process.env}}', '{{input.a()}}', '{{1+1}}', '{{}}', '{{input}}'])(
+    '%s is no reference',
+    reference => {
+      expect(() => referencesIn(reference)).toThrow('is not a reference')
+    },
+  )
+
+  test('a filled-in text is not read again for references', () => {
+    expect(fillIn('x {{input.topic}}', { ...scope, input: { topic: '{{steps.search.text}}' } })).toBe(
+      'x {{steps.search.text}}',
+    )
+  })
+})
+
+test.each([
+  [{ step: [] }, 'at least one'],
+  [{ step: [{ id: 'a' }] }, 'exactly one of tool, panel, text and folder'],
+  [{ step: [{ id: 'A b', text: '' }] }, 'lower-case'],
+  [{ step: steps('a'), edge: [{ from: 'a', to: 'a', when: 'a AND b OR c' }] }, 'cannot be mixed'],
+  [{ step: steps('a'), color: 'red' }, 'color'],
+])('the pipeline %j is refused', (value, reason) => {
+  expect(() => pipeline(value)).toThrow(reason)
+})

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, TomlError } from 'smol-toml'
+import { type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
+import { parseDuration } from '../config/values.ts'
+import { ToolError } from '../core/errors.ts'
+
+export interface PipelineFile {
+  readonly pipeline: Pipeline
+  readonly path: string
+  /** Of the whole text: a person trusts what is there, not a name. */
+  readonly sha256: string
+}
+
+export function listPipelines(workspace: string): string[] {
+  const folder = join(workspace, '.kogu/pipelines')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter(name => /^[a-z][a-z0-9_-]*\.toml$/.test(name))
+    .map(name => name.slice(0, -'.toml'.length))
+    .sort()
+}
+
+export function readPipeline(workspace: string, name: string): PipelineFile {
+  const path = join(workspace, '.kogu/pipelines', `${name}.toml`)
+  if (!/^[a-z][a-z0-9_-]*$/.test(name) || !existsSync(path)) {
+    throw new ToolError('not_found', `There is no pipeline '${name}' in .kogu/pipelines.`, {
+      hint: 'See: kogu pipeline list, or make one: kogu pipeline new NAME',
+    })
+  }
+  const text = readPlainFile(path)
+  const pipeline = toPipeline(withDurations(parseToml(text, name)))
+  if (pipeline.name !== name)
+    throw new ToolError('invalid_input', `The pipeline in ${name}.toml is called '${pipeline.name}'.`)
+  return { pipeline, path, sha256: hash('sha256', text) }
+}
+
+/** What is read must be what lies there: a symlink could be turned elsewhere. */
+function readPlainFile(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(fd).isFile()) throw new ToolError('invalid_input', `${path} is not a plain file.`)
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function parseToml(text: string, name: string): Record<string, unknown> {
+  try {
+    return parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: 32 })
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new ToolError(
+      'invalid_input',
+      `${name}.toml:${error.line}:${error.column}: ${error.message.split('\n')[0] ?? ''}`,
+    )
+  }
+}
+
+/** `retry_delay = "5s"` in milliseconds; what is no duration is left for the schema to refuse. */
+function withDurations(data: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(data.edge)) return data
+  const edges = data.edge.map((edge: unknown) => {
+    if (typeof edge !== 'object' || edge === null || !('retry_delay' in edge)) return edge
+    const { retry_delay: delay } = edge
+    return { ...edge, retry_delay: typeof delay === 'string' ? (parseDuration(delay) ?? delay) : delay }
+  })
+  return { ...data, edge: edges }
+}

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+
+let machine: Sandboxed
+beforeEach(() => {
+  machine = createSandboxed()
+})
+afterEach(() => machine.remove())
+
+function pipeline(name: string, toml: string): void {
+  machine.write(`.kogu/pipelines/${name}.toml`, `name = "${name}"\n${toml}`)
+}
+
+const run = (name: string, ...args: string[]) =>
+  machine.json(['pipeline', 'run', name, '--mode', 'accept-edits', ...args])
+
+test('tools, a panel and a gate: the result is on disk after the yes, and one undo takes it back', () => {
+  writeFileSync(join(machine.home, 'analyst.toml'), '[[answer]]\ntext = "Prices rise."\n')
+  machine.write(
+    '.kogu/panels/analyst.toml',
+    `prompt = "Analyse: {{material}}"\nmodel = "rehearsal:${join(machine.home, 'analyst.toml')}"\n`,
+  )
+  machine.write('prices.txt', 'tea 120\n')
+  pipeline(
+    'report',
+    `[input]
+topic = { required = true }
+[[step]]
+id = "find"
+tool = "grep_search"
+args = { pattern = "{{input.topic}}", output_mode = "content" }
+[[step]]
+id = "analyse"
+panel = "analyst"
+vars = { material = "{{steps.find.text}}" }
+[[step]]
+id = "write"
+tool = "write_file"
+args = { path = "doc/report.md", content = "{{steps.analyse.text}}" }
+gate = "approval"
+`,
+  )
+  expect(machine.run(['agents', 'trust', 'analyst']).code).toBe(0)
+  const untrusted = machine.run(['pipeline', 'run', 'report', '--input', 'topic=tea'])
+  expect([untrusted.code, untrusted.stderr]).toEqual([
+    7,
+    expect.stringContaining('kogu pipeline trust report'),
+  ])
+  machine.run(['pipeline', 'trust', 'report'])
+  const waiting = run('report', '--input', 'topic=tea')
+  expect(waiting).toMatchObject({
+    status: 'waiting',
+    steps: { analyse: { text: 'Prices rise.' }, write: { status: 'waiting' } },
+  })
+  const done = machine.json([
+    'pipeline',
+    'resume',
+    waiting.id,
+    '--approve',
+    'write',
+    '--mode',
+    'accept-edits',
+  ])
+  expect(done.status).toBe('completed')
+  expect(machine.read('doc/report.md')).toBe('Prices rise.')
+  machine.run(['undo', '--run', waiting.id, '--yes'])
+  expect(() => machine.read('doc/report.md')).toThrow()
+})
+
+test('a loop tries again until its condition no longer holds', () => {
+  pipeline(
+    'fix',
+    `[[step]]
+id = "fix"
+tool = "write_file"
+args = { path = "log.txt", content = "x", mode = "append" }
+[[step]]
+id = "verify"
+tool = "read_file"
+args = { path = "log.txt" }
+[[edge]]
+from = "fix"
+to = "verify"
+[[edge]]
+from = "verify"
+to = "fix"
+when = "not:xxx"
+max_retries = 3
+`,
+  )
+  machine.run(['pipeline', 'trust', 'fix'])
+  expect(run('fix').status).toBe('completed')
+  expect(machine.read('log.txt')).toBe('xxx')
+})
+
+test('a step that was under way when Kogu was killed is not repeated unless a person says so', () => {
+  pipeline(
+    'once',
+    '[[step]]\nid = "write"\ntool = "write_file"\nargs = { path = "a.txt", content = "x", mode = "append" }\ngate = "approval"\n',
+  )
+  machine.run(['pipeline', 'trust', 'once'])
+  const { id } = run('once')
+  const file = join(machine.workspace, '.kogu/pipeline-runs', `${id}.json`)
+  const saved = JSON.parse(machine.read(`.kogu/pipeline-runs/${id}.json`))
+  // As it stands on disk while the step runs.
+  saved.progress.steps.write = { status: 'running', attempts: 0 }
+  writeFileSync(file, JSON.stringify(saved))
+  const resume = (...args: string[]) =>
+    machine.json(['pipeline', 'resume', id, '--mode', 'accept-edits', '--approve', 'write', ...args])
+  expect(resume().error).toMatchObject({
+    code: 'conflict',
+    hint: expect.stringContaining('--retry write or --skip write'),
+  })
+  expect(resume('--skip', 'write').status).toBe('completed')
+  expect(() => machine.read('a.txt')).toThrow()
+})
+
+test.each([
+  ['[[step]]\nid = "a"\ntool = "nope"', "there is no tool 'nope'"],
+  [
+    '[[step]]\nid = "a"\ntext = "{{steps.b.text}}"\n[[step]]\nid = "b"\ntext = "x"',
+    "'b' does not run before it",
+  ],
+  [
+    '[[step]]\nid = "a"\ntext = "1"\n[[step]]\nid = "b"\ntext = "2"\n[[edge]]\nfrom = "a"\nto = "b"\n[[edge]]\nfrom = "b"\nto = "a"',
+    'form a cycle',
+  ],
+  [
+    '[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[step]]\nid = "run"\ntool = "run_command"\nargs = { command = "{{steps.page.text}}" }',
+    'Add gate = "approval"',
+  ],
+])('the pipeline %j is refused before it runs', (toml, problem) => {
+  pipeline('bad', toml)
+  const { code, stdout } = machine.run(['pipeline', 'validate', 'bad'])
+  expect([code, stdout]).toEqual([3, expect.stringContaining(problem)])
+})
