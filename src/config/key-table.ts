@@ -20,7 +20,7 @@ export interface KeyEntry {
  */
 export const KEYS: Readonly<Record<string, KeyEntry>> = {
   version: { reader: 'config/schema.ts' },
-  language: { reader: null },
+  language: { reader: 'compose-dynamic.ts' },
   mode: { ...stricter(stricterMode), reader: 'compose.ts' },
   'defaults.provider': { reader: 'models.ts' },
   'defaults.model': { reader: 'models.ts' },

@@ -15,30 +15,44 @@ const PREFIX = 'inside'
 export interface Host {
   readonly isNested: boolean
   answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
+  /** Ends what the code asked for and did not wait for: no call goes on after the one it belongs to. */
+  end(): Promise<void>
 }
 
 /**
  * What code in an isolate can reach: requests become calls of their own, in a run below the caller's, through the same
  * pipeline as every call. Nothing that comes from the code is trusted: it is parsed here, and judged there.
  */
-export function createHost(tool: DynamicTool, context: CodeContext, parts: DynamicParts): Host {
-  const depth = depthOf(context)
-  const isNested = depth > 0
+export function createHost(tool: DynamicTool, outer: CodeContext, parts: DynamicParts): Host {
+  const depth = depthOf(outer)
+  const ended = new AbortController()
+  const context = { ...outer, signal: AbortSignal.any([outer.signal, ended.signal]) }
+  const pending = new Set<Promise<unknown>>()
+  const start = async (operation: string, value: unknown, clock: Clock): Promise<unknown> => {
+    if (depth >= MOST_DEPTH) throw new Error(`Calls of code inside of code end at ${MOST_DEPTH} levels.`)
+    const answering = { context, parts, approver: capabilityApprover(tool, context, clock) }
+    switch (operation) {
+      case 'fetch':
+        return await answerFetch(fetchRequest(value), tool, answering)
+      case 'tool':
+        return await answerTool(value, tool, answering)
+      case 'read':
+        return await answerRead(value, tool, answering)
+      default:
+        throw new Error('There is no such request.')
+    }
+  }
   return {
-    isNested,
-    async answer(operation, value, clock) {
-      if (depth >= MOST_DEPTH) throw new Error(`Calls of code inside of code end at ${MOST_DEPTH} levels.`)
-      const approver = capabilityApprover(tool, context, clock)
-      switch (operation) {
-        case 'fetch':
-          return await answerFetch(fetchRequest(value), tool, { context, parts, approver })
-        case 'tool':
-          return await answerTool(value, tool, { context, parts, approver })
-        case 'read':
-          return await answerRead(value, tool, { context, parts, approver })
-        default:
-          throw new Error('There is no such request.')
-      }
+    isNested: depth > 0,
+    answer(operation, value, clock) {
+      const work = start(operation, value, clock)
+      pending.add(work)
+      void work.catch(() => undefined).finally(() => pending.delete(work))
+      return work
+    },
+    async end() {
+      ended.abort()
+      await Promise.allSettled(pending)
     },
   }
 }

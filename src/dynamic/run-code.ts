@@ -47,6 +47,7 @@ export async function runCode(
     isNested: host.isNested,
     answer: host.answer,
   })
+  await host.end()
   const ms = Math.round(performance.now() - started)
   if (!outcome.ok) throw toFailure(outcome, ms, parts, timeoutMs)
   return { value: JSON.parse(outcome.json), logs: outcome.logs, ms }

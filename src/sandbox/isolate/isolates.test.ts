@@ -135,6 +135,12 @@ describe('an isolate', () => {
     })
   })
 
+  it('logs whatever it is given without failing', async () => {
+    const body =
+      'function execute() { console.log({ toJSON() { throw 1 }, toString() { throw 2 } }, 5n, Symbol("s")); return 1 }'
+    expect(await run(body)).toMatchObject({ ok: true, logs: ['[object] 5n Symbol(s)'] })
+  })
+
   it('is ended when it takes too long, and the next call of the same tool works', async () => {
     const body = 'function execute(p) { while (p.spin); return 1 }'
     const [spun, fine] = await Promise.all([run(body, { spin: true }, { timeoutMs: 2_000 }), run(body)])

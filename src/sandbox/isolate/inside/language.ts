@@ -67,12 +67,12 @@ export function installLanguage(realm: Realm): void {
 
   const shown = (value: unknown): string => {
     if (typeof value === 'string') return value
-    if (value instanceof Error) return `${value.name}: ${value.message}`
     try {
+      if (value instanceof Error) return `${value.name}: ${value.message}`
       return JSON.stringify(value) ?? String(value)
     } catch {
-      // Cyclic, or a BigInt.
-      return String(value)
+      // Cyclic, a BigInt, or something that throws when it is looked at: what is logged never ends a call.
+      return typeof value === 'bigint' ? `${value}n` : `[${typeof value}]`
     }
   }
   const log =
