@@ -144,13 +144,18 @@ function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSand
   if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
   const readsOnly = analysis.plan !== null && resolvePlan(analysis.plan, cwd) !== null
   if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
-  const readsTree = analysis.trees.some(
-    tree => tree.content && tree.history !== true && statSync(tree.path, QUIETLY)?.isDirectory() === true,
-  )
+  const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true && isFolder(tree.path))
   return readsTree ? [UNWALLED] : []
 }
 
-const QUIETLY = { throwIfNoEntry: false } as const
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    // Not there, or not for us to look at.
+    return false
+  }
+}
 
 const UNWALLED: Item = {
   kind: 'custom',

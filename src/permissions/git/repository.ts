@@ -29,7 +29,12 @@ export function repositoryAbove(folder: string): Repository | undefined {
 
 /** Git takes a folder for a repository by what lies in it, with the settings and hooks that come with a clone. */
 function shapedRepository(root: string): Repository | undefined {
-  if (!hasGitShape(name => lookAt(join(root, name)) !== undefined)) return undefined
+  try {
+    if (!hasGitShape(name => lookAt(join(root, name)) !== undefined)) return undefined
+  } catch {
+    // Not for us to look into, and so not for git.
+    return undefined
+  }
   return { root, repository: root, foreign: `'${root}' is a repository by its shape` }
 }
 
