@@ -472,3 +472,16 @@ test('a repository through a link to one that may not be read stays closed', asy
   expect(existsSync(join(other.workspace, '.git'))).toBe(true)
   await other.close()
 })
+
+test('a further working tree of a repository elsewhere is looked at', async () => {
+  const other = await openTestRuntime()
+  const main = join(other.home, 'main')
+  const run = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=K', '-c', 'user.email=k@site.test', ...args], { encoding: 'utf8' })
+  run('init', '-q', main)
+  run('-C', main, 'commit', '-q', '--allow-empty', '-m', 'first')
+  run('-C', main, 'worktree', 'add', '-q', join(other.workspace, 'tree'))
+  const result = await other.runtime.call({ tool: 'git_ops', input: { action: 'log' }, cwd: 'tree' })
+  expect(result.text).toContain('first')
+  await other.close()
+})

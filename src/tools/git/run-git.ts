@@ -12,6 +12,8 @@ import type { CommandParts } from '../command/parts.ts'
 export interface Repository {
   readonly root: string
   readonly gitDir: string
+  /** Of a further working tree: the repository that it belongs to. Otherwise the same. */
+  readonly commonDir: string
 }
 
 export interface GitResult {
@@ -37,7 +39,8 @@ export async function openGitReader(parts: CommandParts, context: ToolContext): 
   if (repository === undefined) {
     throw new ToolError('not_found', 'This is not a git repository.', { hint: 'Create one with: git init' })
   }
-  if (!context.permit.mayRead(join(repository.gitDir, 'HEAD'))) {
+  const ownFolders = [repository.gitDir, repository.commonDir]
+  if (!ownFolders.every(folder => context.permit.mayRead(join(folder, 'HEAD')))) {
     throw new ToolError('forbidden', `The repository ${repository.gitDir} may not be read.`)
   }
   refuseForeignFiles(repository, context)
@@ -71,9 +74,8 @@ const QUOTED = [
 ]
 
 /** A link in the place of one of git's files makes git print a line of another file in its error. */
-function refuseForeignFiles({ gitDir }: Repository, { permit }: ToolContext): void {
-  for (const name of QUOTED) {
-    const path = join(gitDir, name)
+function refuseForeignFiles({ gitDir, commonDir }: Repository, { permit }: ToolContext): void {
+  for (const path of [gitDir, commonDir].flatMap(folder => QUOTED.map(name => join(folder, name)))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue
     const target = realPathOf(path)
     if (!permit.mayRead(target))
@@ -129,7 +131,7 @@ async function spawner(
     }
     const profile = {
       ...EMPTY_PROFILE,
-      readable: [parts.workspace, repository.root, repository.gitDir],
+      readable: [parts.workspace, repository.root, repository.gitDir, repository.commonDir],
       hidden: [...parts.places.own, parts.places.temporary, ...parts.socketFolders],
       cwd: repository.root,
       env,
@@ -192,8 +194,17 @@ function collect(mostBytes: number) {
 export function findRepository(folder: string): Repository | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const gitDir = gitDirOf(root)
-    if (gitDir !== undefined) return { root, gitDir }
+    if (gitDir !== undefined) return { root, gitDir, commonDir: commonDirOf(gitDir) }
     if (dirname(root) === root) return undefined
+  }
+}
+
+function commonDirOf(gitDir: string): string {
+  try {
+    return realpathSync(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()))
+  } catch {
+    // The repository itself.
+    return gitDir
   }
 }
 
