@@ -149,10 +149,12 @@ async function takeTurns(
   }
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
-    for (;;) {
-      await durable.turn(run, (_, step) => takeDurableTurn(context, step))
+    for (let { turn } = run; ; turn += 1) {
+      await durable.turn({ run: run.id, turn }, (_, step) => takeDurableTurn(context, step))
       const stand = toStandstill(await store.load(), control.wished())
-      if (stand !== undefined) return stand
+      // Somebody said something while the model gave its last answer: that is one more turn.
+      const goesOn = stand?.status === 'completed' && (await store.messages()).length > 0
+      if (stand !== undefined && !goesOn) return stand
     }
   } finally {
     await runtime.closeRun(run.id)

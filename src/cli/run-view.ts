@@ -36,7 +36,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
     for (const effect of effects) changed.add(effect.path)
     const subject = subjectOf(inputs.get(event.call))
     const mark = ok ? output.noteStyle('green', '✓') : output.noteStyle('red', '✕')
-    const by = decision.ref?.id ?? decision.by
+    const by = decision.user === undefined ? (decision.ref?.id ?? decision.by) : `user ${decision.user}`
     if (error !== null && REFUSED.has(error.code)) denied.push({ tool, reason: error.message })
     const verdict =
       error === null ? `${decision.outcome} · ${by}` : `${error.code}: ${firstLine(error.message)}`

@@ -21,7 +21,11 @@ export interface Database extends Queries {
   repeatable<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /** A connection of one's own, for advisory locks and notifications. */
   connect(): Promise<pg.Client>
-  readonly pool: pg.Pool
+  /**
+   * Commits that do not wait for the disk: a crash of the server, not of Kogu, may lose the last half second of them. For
+   * what can be made again: events, and what the engine notes about turns whose state is written elsewhere.
+   */
+  readonly relaxed: Queries & { readonly pool: pg.Pool }
   close(): Promise<void>
 }
 
@@ -35,13 +39,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const server = createServer(options)
   await server.find()
   const pool = new pg.Pool({ ...server.address(), max: 10 })
-  server.onMove(address => Object.assign(pool.options, address))
+  const relaxed = new pg.Pool({ ...server.address(), max: 6, options: '-c synchronous_commit=off' })
+  server.onMove(address => {
+    for (const each of [pool, relaxed]) Object.assign(each.options, address)
+  })
   // Without a listener, a connection that breaks would end the process: the pool listens while it is idle, and we while it
   // is in use. Whoever waits for an answer on it hears of it anyway.
-  pool.on('error', () => undefined)
-  pool.on('connect', client => client.on('error', () => undefined))
+  for (const each of [pool, relaxed]) {
+    each.on('error', () => undefined)
+    each.on('connect', client => client.on('error', () => undefined))
+  }
   const database: Database = {
-    pool,
+    relaxed: { pool: relaxed, query: (text, values) => retry(() => runQuery(relaxed, text, values), server) },
     query: (text, values) => retry(() => runQuery(pool, text, values), server),
     transaction: async work => inTransaction(await retry(() => begin(pool), server), work),
     repeatable: work => retry(async () => inTransaction(await begin(pool), work), server),
@@ -54,7 +63,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       }, server)
     },
     async close() {
-      await pool.end()
+      await Promise.all([pool.end(), relaxed.end()])
       server.release()
     },
   }

@@ -26,7 +26,7 @@ import {
   wishOf,
 } from '../tables/workflow-runs.ts'
 import { workflowOf } from '../tables/workflows.ts'
-import { openTurnEngine, type TurnEngine, type TurnWork } from './turn-engine.ts'
+import { openTurnEngine, type TurnEngine, type TurnId, type TurnWork } from './turn-engine.ts'
 
 /** The part of the store that works on runs; there is one in each process that does. */
 export interface DurableRuns {
@@ -34,8 +34,8 @@ export interface DurableRuns {
   create(spec: RunSpec, place: { workspace: string; user: string }): Promise<RunRecord>
   /** Takes a run over that nobody works on, with other limits if given. Fails with `conflict` while somebody does. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
-  /** Works on the next turn. */
-  turn(run: RunRecord, work: TurnWork): Promise<void>
+  /** Works on one turn. */
+  turn(turn: TurnId, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
   look(id: string): Promise<RunRecord>
   storeFor(run: RunRecord, model: { provider: string; name: string }): TurnStore
@@ -64,12 +64,11 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
       await reopen(database, { id, executor: me, ...(limits === undefined ? {} : { limits }) })
       return requireRun(database, id)
     },
-    async turn(run, work) {
-      const { turn } = await requireRun(database, run.id)
+    async turn(turn, work) {
       try {
-        await engine.take({ run: run.id, turn }, work)
+        await engine.take(turn, work)
       } finally {
-        await finishTurn(database, { id: run.id, executor: me, turn })
+        await finishTurn(database.relaxed, { id: turn.run, executor: me, turn: turn.turn })
       }
     },
     async release(id, standstill) {
@@ -125,15 +124,15 @@ interface StoreParts {
 
 function createTurnStore(database: Database, { run, executor, model }: StoreParts): TurnStore {
   const { id, execution } = run
-  // How many messages the table has; only we add some while we own the run.
-  let known = 0
+  // What is in the tables; nobody else writes there while we own the run, and a save without ownership fails.
+  let written: LoopState | undefined
   return {
     async load() {
-      const state: LoopState = (await loadState(database, execution)) ?? startState(run.spec.task)
-      known = Math.min(known, state.messages.length)
-      return state
+      written ??= (await loadState(database, execution)) ?? startState(run.spec.task)
+      return written
     },
     async save(state, { taken = [], usage, calls = [], waiting = [] }) {
+      const known = written === undefined || written.turn === 0 ? 0 : written.messages.length
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
       // Done twice it is the same as done once, so that it can be repeated after a lost connection.
       await database.repeatable(async queries => {
@@ -145,7 +144,7 @@ function createTurnStore(database: Database, { run, executor, model }: StorePart
         if (entry !== undefined)
           await insertUsage(queries, { ...entry, provider: model.provider, model: model.name })
       })
-      known = state.messages.length
+      written = state
     },
     claim: claim => insertClaim(database, { ...claim, run: id, execution, executor }),
     finish: (call, result) => finishClaim(database, call, result),

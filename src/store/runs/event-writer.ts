@@ -24,7 +24,7 @@ export function createEventWriter(database: Database, run: string, execution: st
     const events = buffer
     buffer = []
     if (events.length === 0) return
-    last = last.then(() => insertEvents(database, run, execution, events)).catch(() => undefined)
+    last = last.then(() => insertEvents(database.relaxed, run, execution, events)).catch(() => undefined)
   }
   return {
     emit(event) {

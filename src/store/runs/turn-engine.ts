@@ -41,7 +41,8 @@ const turnWorkflow = DBOS.registerWorkflow(
 export async function openTurnEngine(database: Database, executor: string): Promise<TurnEngine> {
   DBOS.setConfig({
     name: 'kogu',
-    systemDatabasePool: database.pool,
+    // What it notes can be lost with the server: the state of a run is in our own tables.
+    systemDatabasePool: database.relaxed.pool,
     applicationVersion: APPLICATION_VERSION,
     executorID: executor,
     logger: SILENT,
