@@ -19,7 +19,7 @@ export async function createReviewers(
   { processes, record }: ReviewParts,
 ): Promise<Reviewer[]> {
   const { quorum, reviewers } = loaded.config
-  const { needed, on_error: onError, ...named } = reviewers
+  const { needed, on_deny: onDeny, on_error: onError, ...named } = reviewers
   const members = Object.entries(named).map(([name, settings]) =>
     toMember(name, settings, { loaded, environment, processes }),
   )
@@ -41,6 +41,7 @@ export async function createReviewers(
       rule,
       minModels: quorum.min_models,
       onError,
+      onDeny,
       veto: quorum.veto,
       review: quorum.review,
       hil: quorum.hil,

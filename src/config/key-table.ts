@@ -90,6 +90,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   },
   'quorum.veto': { ...stricter(both), reader: 'compose-review.ts' },
   'reviewers.needed': { ...stricter(larger), reader: 'compose-review.ts' },
+  'reviewers.on_deny': { ...stricter(firstOf(['deny', 'human'])), reader: 'compose-review.ts' },
   'reviewers.on_error': { ...stricter(firstOf(['deny', 'abstain'])), reader: 'compose-review.ts' },
   'reviewers.*.kind': { reader: 'compose-review.ts' },
   'reviewers.*.model': { reader: 'compose-review.ts' },

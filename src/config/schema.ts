@@ -204,6 +204,10 @@ function reviewersSchema() {
         .min(1)
         .optional()
         .describe('Approvals needed: the same as [quorum] rule = "at_least:N"'),
+      on_deny: z
+        .enum(['deny', 'human'])
+        .default('deny')
+        .describe('What a rejection means: the call is refused, or a person decides'),
       on_error: z
         .enum(['deny', 'abstain'])
         .default('abstain')

@@ -18,6 +18,8 @@ export interface QuorumOptions extends TallyOptions {
   readonly review: 'all' | 'asked'
   /** What happens when too few reviewers voted. `auto_approve` never counts for calls of high risk, which all of these are. */
   readonly hil: 'interactive' | 'auto_reject' | 'auto_approve'
+  /** What a rejection means: the call is refused, or a person decides. */
+  readonly onDeny: 'deny' | 'human'
   /** Puts the votes on record. */
   record(call: CallSummary, result: Tally): void
 }
@@ -48,6 +50,8 @@ export function createQuorum(options: QuorumOptions): Reviewer {
         return {
           ask: `Too few reviewers voted (${result.totalVotes} of ${options.minModels}). ${result.display}`,
         }
+      if (!result.undecided && options.onDeny === 'human')
+        return { ask: `Rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
       remember(rejections, call.runId, before + 1)
       return { refuse: `Action rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
     },
