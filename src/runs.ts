@@ -16,6 +16,7 @@ import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
 import { readEvents } from './store/audit/read.ts'
 import { type Database, openDatabase } from './store/database/database.ts'
+import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
@@ -150,6 +151,10 @@ async function takeTurns(
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
     for (let { turn } = run; ; turn += 1) {
+      const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
+      if (budget?.exceeded === true)
+        return { status: 'pending', stopReason: 'limit_reached', error: budget.sentence }
+      if (budget !== undefined && turn === run.turn) emit({ type: 'budget.warning', text: budget.sentence })
       await durable.turn({ run: run.id, turn }, (_, step) => takeDurableTurn(context, step))
       const stand = toStandstill(await store.load(), control.wished())
       // Somebody said something while the model gave its last answer: that is one more turn.

@@ -196,6 +196,19 @@ describe('kogu run', () => {
     expect(limited.stderr).toContain('limit reached')
   })
 
+  test('the budget of a day stops every run, and says so', async () => {
+    vendor.play({ text: 'Hi.' })
+    const budget = ['-c', 'limits.budget.day=0.0001']
+    const ran = await kogu(['run', 'x', '--model', 'claude-sonnet-4-5', '--json', ...budget], {
+      ANTHROPIC_API_KEY: SECRET,
+    })
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      stop_reason: 'limit_reached',
+      error: expect.stringContaining('today'),
+    })
+    expect(ran.code).toBe(8)
+  })
+
   test('a recorded run plays the same again', async () => {
     vendor.play(
       { text: 'Now.', calls: [{ name: 'write_file', input: { path: 'r.txt', content: '{{x}}\n' } }] },

@@ -35,3 +35,5 @@ export type RunEvent =
   | { type: 'call.ambiguous'; call: string; tool: string }
   | { type: 'result.rejected'; call: string; tool: string }
   | { type: 'message.received'; text: string }
+  /** Most of the day's or the month's budget is used up. */
+  | { type: 'budget.warning'; text: string }

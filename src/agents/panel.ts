@@ -16,7 +16,6 @@ export interface Panel {
   readonly temperature?: number
   readonly maxTokens?: number
   readonly mode?: 'ask' | 'accept-edits' | 'read-only' | 'auto'
-  readonly orchestration: 'none' | 'automatic' | 'approval'
   readonly maxTurns?: number
   readonly maxCostUsd?: number
   readonly tools: readonly ToolSetting[]
@@ -33,7 +32,6 @@ const schema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().min(1).optional(),
   mode: z.enum(['ask', 'accept-edits', 'read-only', 'auto']).optional(),
-  orchestration: z.enum(['none', 'automatic', 'approval']).default('none'),
   limits: z
     .strictObject({ max_turns: z.int().min(1).optional(), max_cost: z.number().min(0).optional() })
     .default({}),
@@ -60,7 +58,6 @@ export function parsePanel(text: string, name: string, file: string): Panel {
     name,
     description: rest.description,
     prompt: rest.prompt,
-    orchestration: rest.orchestration,
     tools: Object.entries(tools).map(([tool, { enabled, ...config }]) => {
       parseSettings(tool, config)
       return { tool, enabled, ...(Object.keys(config).length === 0 ? {} : { config }) }

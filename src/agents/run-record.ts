@@ -16,7 +16,6 @@ export interface RunSpec {
   readonly limits: RunLimits
   readonly temperature?: number
   readonly maxTokens?: number
-  readonly orchestration: 'none' | 'automatic' | 'approval'
 }
 
 export type RunStatus = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'

@@ -10,8 +10,6 @@ import { lastingId } from '../models.ts'
 import { type CommandContext, countOption, textOption, UsageError } from './command.ts'
 import type { RunSession } from './run-session.ts'
 
-const ORCHESTRATIONS = ['none', 'automatic', 'approval'] as const
-
 /** What a command line asks for, with the limits of the configuration and the settings of the agent. */
 export async function readRunSpec(
   context: CommandContext,
@@ -37,7 +35,6 @@ export async function readRunSpec(
     model: lastingId(model.id, loaded.workspace.cwd),
     authority: readAuthority(context, session, chosen.authority),
     limits,
-    orchestration: readOrchestration(context) ?? chosen.orchestration,
     ...(chosen.agent === undefined ? {} : { agent: chosen.agent, agentId: chosen.agentId }),
     ...(chosen.system === undefined ? {} : { system: chosen.system }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -54,7 +51,6 @@ interface Chosen {
   readonly temperature?: number
   readonly maxTokens?: number
   readonly limits: Partial<RunLimits>
-  readonly orchestration: RunSpec['orchestration']
   readonly authority: AuthorityWish
 }
 
@@ -64,7 +60,7 @@ async function readAgent(context: CommandContext, session: RunSession, task: str
   const panelName = textOption(values, 'panel')
   const agentName = textOption(values, 'agent')
   if (panelName === undefined && agentName === undefined) {
-    return { task, limits: {}, orchestration: 'none', authority: {} }
+    return { task, limits: {}, authority: {} }
   }
   if (panelName !== undefined && agentName !== undefined)
     throw new UsageError('Name a panel or an agent, not both.')
@@ -88,7 +84,6 @@ async function readAgent(context: CommandContext, session: RunSession, task: str
     ...(agent.system === null ? {} : { system: agent.system }),
     temperature: agent.temperature,
     maxTokens: agent.maxTokens,
-    orchestration: panel?.orchestration ?? 'none',
     limits: {
       maxTurns: panel?.maxTurns ?? PANEL_TURNS,
       ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
@@ -142,14 +137,6 @@ function toNames(text: string, { registry }: RunSession['runtime']): string[] {
       if (entry === undefined) throw new UsageError(`There is no tool '${name}'.`, 'See: kogu tools list')
       return entry.tool.name
     })
-}
-
-function readOrchestration({ values }: CommandContext): RunSpec['orchestration'] | undefined {
-  const text = textOption(values, 'orchestration')
-  if (text === undefined) return undefined
-  const found = ORCHESTRATIONS.find(name => name === text)
-  if (found !== undefined) return found
-  throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none', 'automatic' or 'approval'.`)
 }
 
 /** Only what was said on the command line: it counts for more than what a panel says. */

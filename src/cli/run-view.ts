@@ -76,6 +76,9 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           waiting.push(event.approval)
           note(`  ⧗ ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
           break
+        case 'budget.warning':
+          note(`  ! ${event.text}`)
+          break
         case 'result.rejected':
           note(`  ! The vendor did not accept the result of ${event.tool}; it is left out.`)
           break

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { RunEvent } from '../agents/events.ts'
+import type { RunLimits } from '../agents/limits.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
 import { laterApprover } from '../core/approval.ts'
@@ -34,7 +35,41 @@ export async function workAndTell(
   await record(context, session, ended)
   if (output.json) output.object(toJson(ended, view))
   else output.note(summary(ended, view, Date.now() - started))
+  if (await wantsMore(context, session, ended)) {
+    return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
+  }
   return exitCode(ended, view)
+}
+
+/** At a limit, a person at the terminal can say that the run is to go on (`limits.on_limit`). */
+async function wantsMore(
+  { output, stdin }: CommandContext,
+  { loaded, approver }: RunSession,
+  { stopReason, status }: RunRecord,
+): Promise<boolean> {
+  const { on_limit } = loaded.config.limits
+  const isHere = approver !== laterApprover && stdin.isTTY === true
+  // A budget of all runs is raised in the configuration, not in passing.
+  if (stopReason !== 'limit_reached' || status === 'pending' || on_limit !== 'ask' || !isHere) return false
+  output.note('Go on with twice the limits? y | n')
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: stdin, output: process.stderr })
+  try {
+    return (await lines.question('> ')).trim().toLowerCase() === 'y'
+  } finally {
+    lines.close()
+    stdin.pause()
+  }
+}
+
+function twice({ maxTurns, maxCostUsd, maxTokens, maxTimeMs, maxCalls }: RunLimits): RunLimits {
+  return {
+    maxTurns: maxTurns * 2,
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd: maxCostUsd * 2 }),
+    ...(maxTokens === undefined ? {} : { maxTokens: maxTokens * 2 }),
+    ...(maxTimeMs === undefined ? {} : { maxTimeMs: maxTimeMs * 2 }),
+    ...(maxCalls === undefined ? {} : { maxCalls: maxCalls * 2 }),
+  }
 }
 
 /** Questions that were left in the inbox are asked here first: the person is at the terminal now. */

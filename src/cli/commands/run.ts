@@ -42,7 +42,6 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     agent: { type: 'string' },
     tools: { type: 'string' },
     mode: { type: 'string' },
-    orchestration: { type: 'string' },
     'max-turns': { type: 'string' },
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
