@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose.ts'
 import type { Access } from './core/access.ts'
@@ -23,7 +23,7 @@ import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
-import { removeFilledFolder } from './sandbox/layer/remove-tree.ts'
+import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
 import type { Places } from './store/places.ts'
 import { recoverWorkspace } from './workspace/undo/recovery.ts'
 import type { UndoResult } from './workspace/undo/undo-apply.ts'
@@ -97,6 +97,8 @@ export interface Runtime {
   planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
   /** Does what the plan says, all of it or nothing; recorded like a call. */
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
+  /** Masks what looks like a secret, for text that is shown. */
+  redact(text: string): string
   /** The bytes a file had before a change. */
   readKept(record: SavedRecord, change: Change): Uint8Array
   /** Finds contents by their hash among all that are kept now. */
@@ -203,6 +205,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       })
     },
     recover: recovered,
+    redact: text => parts.calls.redactor.text(text),
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request, runs.look))
@@ -262,6 +265,7 @@ function createRowCheck(): () => boolean {
 /** First the layers of commands, then the records of changes: a finished layer completes the record of its call. */
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
+  for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
     for (const { outcome, folder, displaced } of await recoverOverlays(places.overlays)) {
@@ -324,7 +328,7 @@ async function undoRecorded(
 /** Takes away the private /tmp of a run that nobody can continue. It is no reason for a call to fail. */
 function endRun(places: Places, id: string): void {
   try {
-    removeFilledFolder(join(places.temporary, id))
+    removeRunFolder(places.temporary, id)
   } catch {
     // Somebody else's files are in it: the call has said what there was to say.
   }

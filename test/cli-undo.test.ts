@@ -122,20 +122,34 @@ describe('kogu undo', () => {
     expect(readdirSync(box.workspace)).toEqual(['.kogu'])
   })
 
+  test('shows 200 lines of a difference at most, and no secret', () => {
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    box.write('a.txt', `token = ${token}\n${'old\n'.repeat(500)}`)
+    box.approve('delete_file', { path: 'a.txt' })
+    const { stdout } = box.run(['undo', '--dry-run'])
+    expect(stdout).toContain('… 305 more lines')
+    expect(stdout.split('\n').length).toBeLessThan(210)
+    expect(stdout).not.toContain(token)
+    expect(box.run(['undo', '--yes']).code).toBe(0)
+    expect(box.read('a.txt')).toContain(token)
+  })
+
   test('the last line says what is in the way, also when nobody changed anything since', () => {
     box.write('../config/kogu/config.toml', '[undo]\nmax_file_size = "1KB"\n')
     box.write('a.txt', 'a'.repeat(5000))
     const command = JSON.stringify({ command: 'echo b > a.txt' })
     expect(box.json(['call', 'run_command', command, '--yes-once']).error).toBeNull()
-    expect(box.run(['undo', '--yes']).stderr).toContain('its old content was too large to be kept')
+    expect(box.run(['undo', '--yes']).stderr).toContain('its old content was more than undo could keep')
   })
 
   test('calls and runs are found by the start of their ids', () => {
     const id = box.approve('write_file', { path: 'a.txt', content: 'one\n' }, 'nightly-1')
     expect(box.json(['changes', id.slice(0, 12)])).toMatchObject([{ call: id }])
     expect(box.json(['changes', '--run', 'night'])).toMatchObject([{ call: id }])
-    expect(box.json(['audit', 'show', id.slice(0, 12)])).toMatchObject([{ call: id }, { call: id }])
-    expect(box.json(['audit', 'list', '--run', 'night'])).toMatchObject([{ call: id }])
+    const events: { type: string; call: string }[] = box.json(['audit', 'show', id.slice(0, 12)])
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['call-started', 'call-finished']))
+    expect(events.every(({ call }) => call === id)).toBe(true)
+    expect(box.json(['audit', 'list', '--run', 'night'])[0]).toMatchObject({ call: id })
     expect(box.json(['undo', id.slice(0, 12), '--dry-run']).calls).toMatchObject([{ call: id }])
     expect(box.json(['undo', '--run', 'night', '--dry-run']).calls).toMatchObject([{ call: id }])
     expect(box.run(['undo', 'call_none', '--yes']).stderr).toContain('No changes are recorded')

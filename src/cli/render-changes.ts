@@ -82,7 +82,7 @@ function stepEntry({ path, now, then }: UndoStep, view: View): Entry {
   const shown = shownPath(path, view.cwd)
   const line = `  ${verb.padEnd(7)} ${shown}${describeState(then)}`
   if ((now ?? then)?.entry !== 'file' || (then ?? now)?.entry !== 'file') return { line }
-  const full = (): string => withDiff(line, shown, view.output, [contentOf(now, view), contentOf(then, view)])
+  const full = (): string => withDiff(line, shown, view, [contentOf(now, view), contentOf(then, view)])
   return { line, full }
 }
 
@@ -97,7 +97,7 @@ function changeEntry(record: SavedRecord, change: Change, view: ChangeView): Ent
   if (before?.sha256 !== undefined && before.sha256 === after?.sha256)
     return { line: withNote(line, `mode ${octal(before.mode)} → ${octal(after.mode)}`, output) }
   const full = (): string =>
-    withDiff(line, path, output, [oldContent(record, change, view), newContent(change, view)])
+    withDiff(line, path, view, [oldContent(record, change, view), newContent(change, view)])
   return { line, full }
 }
 
@@ -111,7 +111,7 @@ const NOT_KEPT: Content = { missing: 'the old content is not kept any more' }
 function oldContent(record: SavedRecord, change: Change, { runtime, contentWith }: ChangeView): Content {
   const { before, undoable } = change
   if (before === undefined) return EMPTY
-  if (undoable === false) return { missing: 'the old content was too large to be kept' }
+  if (undoable === false) return { missing: 'the old content was more than undo could keep' }
   if (before.size > LARGEST_SHOWN) return TOO_LARGE
   return tryRead(() => runtime.readKept(record, change)) ?? contentWith(before.sha256 ?? '') ?? NOT_KEPT
 }
@@ -147,15 +147,18 @@ function tryRead(read: () => Uint8Array | undefined): Uint8Array | undefined {
   }
 }
 
-function withDiff(line: string, path: string, output: Output, contents: readonly [Content, Content]): string {
+function withDiff(line: string, path: string, view: View, contents: readonly [Content, Content]): string {
   const [before, after] = contents
+  const { output, runtime } = view
   if (!(before instanceof Uint8Array)) return withNote(line, `no diff: ${before.missing}`, output)
   if (!(after instanceof Uint8Array)) return withNote(line, `no diff: ${after.missing}`, output)
   const problem = notText(before) ?? notText(after)
   if (problem !== undefined) return withNote(line, `no diff: ${problem}`, output)
   const { diff } = summarizeDiff(toText(before), toText(after), path)
   if (diff === null) return withNote(line, 'no diff: too much was changed', output)
-  return diff === '' ? line : `${line}\n${indent(colorDiff(toVisible(diff.trimEnd()), output))}`
+  // Screens are recorded and shared: what comes back is told, the secret in it is not.
+  const shown = toVisible(runtime.redact(diff.trimEnd()))
+  return diff === '' ? line : `${line}\n${indent(colorDiff(shown, output))}`
 }
 
 function withNote(line: string, note: string, output: Output): string {

@@ -14,9 +14,9 @@ test('the first are shown in full, the next in a line each, and the rest is coun
   ])
 })
 
-test('what begins within the room is shown to its end', () => {
-  expect(showEntries([{ line: 'a', full: () => 'a\n1\n2\n3' }, { line: 'b' }], createRoom(1, 1))).toEqual([
-    'a\n1\n2\n3',
+test('what begins within the room is cut where it ends, and says how much more there is', () => {
+  expect(showEntries([{ line: 'a', full: () => 'a\n1\n2\n3' }, { line: 'b' }], createRoom(2, 1))).toEqual([
+    'a\n1\n    … 2 more lines',
     'b',
   ])
 })

@@ -7,7 +7,7 @@ export interface Entry {
 
 /** How much is left of what a person reads at once; shared by all that is shown together. */
 export interface Room {
-  /** Lines of what is shown in full. What begins within them is shown to its end. */
+  /** Lines of what is shown in full. What begins within them is cut where they end. */
   full: number
   /** Lines after that, one for each. */
   lines: number
@@ -22,9 +22,9 @@ export function showEntries(entries: readonly Entry[], room: Room): string[] {
   const shown: string[] = []
   for (const { line, full } of entries) {
     if (room.full > 0) {
-      const text = full?.() ?? line
-      room.full -= text.split('\n').length
-      shown.push(text)
+      const lines = (full?.() ?? line).split('\n')
+      shown.push(cut(lines, room.full))
+      room.full -= lines.length
     } else if (room.lines > 0) {
       room.lines -= 1
       shown.push(line)
@@ -34,4 +34,9 @@ export function showEntries(entries: readonly Entry[], room: Room): string[] {
     }
   }
   return shown
+}
+
+function cut(lines: readonly string[], most: number): string {
+  if (lines.length <= most) return lines.join('\n')
+  return `${lines.slice(0, most).join('\n')}\n    … ${lines.length - most} more lines`
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { keyEntry } from './key-table.ts'
 import { getKey, listKeys } from './keys.ts'
 import { createTestMachine } from './test-machine.ts'
 
@@ -66,7 +67,8 @@ test('the list has every setting once, with its place, and no rules', () => {
   expect(keys.find(info => info.key === 'mode')).toMatchObject({ value: 'auto', origin: { file, line: 1 } })
   expect(new Set(keys.map(info => info.key)).size).toBe(keys.length)
   expect(keys.some(info => info.key.startsWith('permissions.rule'))).toBe(false)
-  expect(keys.length).toBeGreaterThan(40)
+  expect(keys.length).toBeGreaterThan(30)
+  expect(keys.filter(info => keyEntry(info.key.split('.'))?.reader === null)).toEqual([])
 })
 
 test('a default inside a table that was replaced as a whole is not said to come from the lower layer', async () => {

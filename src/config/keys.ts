@@ -1,5 +1,6 @@
 import { ToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
+import { keyEntry } from './key-table.ts'
 import { knownKeys } from './known-keys.ts'
 import type { Contribution } from './layers.ts'
 import type { LoadedConfig } from './load.ts'
@@ -45,9 +46,13 @@ export function getKey(loaded: LoadedConfig, key: string): KeyInfo {
 
 /** Every setting that has a value, in the order of the schema. Rules are not settings; they are listed by themselves. */
 export function listKeys(loaded: LoadedConfig): KeyInfo[] {
-  return leaves(loaded.config)
-    .filter(({ path, value }) => !isRuleList(path) && !(isTable(value) && Object.keys(value).length === 0))
-    .map(({ path, value }) => toInfo(loaded, path, value))
+  return (
+    leaves(loaded.config)
+      .filter(({ path, value }) => !isRuleList(path) && !(isTable(value) && Object.keys(value).length === 0))
+      // A setting that nothing reads would promise something.
+      .filter(({ path }) => keyEntry(path)?.reader !== null)
+      .map(({ path, value }) => toInfo(loaded, path, value))
+  )
 }
 
 function toInfo(loaded: LoadedConfig, path: readonly string[], value: unknown): KeyInfo {

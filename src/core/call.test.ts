@@ -62,7 +62,31 @@ describe('a call', () => {
     const result = await callTool(runtime, testCall('echo', { text: 'hi' }))
     expect(result.ok).toBe(false)
     expect(result.text).toBe('hi')
-    expect(result.error?.message).toContain('did run')
+    expect(result.error?.message).toBe(
+      'The audit log cannot be written (disk full), so the end of this call is not recorded. It did run.',
+    )
+  })
+
+  test('that failed on a full disk, and whose end cannot be recorded either, says that it changed nothing', async () => {
+    let count = 0
+    const { runtime } = await createTestRuntime({
+      tools: [
+        {
+          ...echo,
+          run: async () => {
+            throw new ToolError('failed', 'No space left on device.')
+          },
+        },
+      ],
+      audit: {
+        record: () => {
+          count += 1
+          if (count === 2) throw new Error('disk full')
+        },
+      },
+    })
+    const result = await callTool(runtime, testCall('echo', { text: 'hi' }))
+    expect(result.error?.message).toMatch(/is not recorded\. It failed and changed nothing\.$/)
   })
 
   test('is claimed right before it runs, and does not run when the claim fails', async () => {

@@ -147,11 +147,21 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     if (call.continues !== undefined) await runtime.questions.end(call.continues.question.id)
     recordFinished(runtime, call, progress, result)
   } catch (error) {
-    const problem = unrecorded('the call did run, but its end is not recorded', error)
+    const problem = unrecorded(
+      `the end of this call is not recorded. ${whatBecameOf(progress, result)}`,
+      error,
+    )
     return { ...result, ok: false, error: presentError(runtime, problem) }
   }
   await call.afterRun?.(result)
   return result
+}
+
+/** A full disk stops the call and its record alike: whether something happened must not be left open. */
+function whatBecameOf({ permit, effects }: Progress, { ok }: CallResult): string {
+  if (permit === undefined) return 'It did not run'
+  if (ok) return 'It did run'
+  return effects.length === 0 ? 'It failed and changed nothing' : 'It failed after it had changed something'
 }
 
 /** What entered a run stays with it: a result whose label cannot be kept is withheld. */

@@ -29,6 +29,11 @@ export function tryLock(path: string): FileLock | undefined {
   return acquire(path, 0)
 }
 
+/** Whether a living process has it. Changes nothing. */
+export function isLocked(path: string): boolean {
+  return stateOf(path) === 'held'
+}
+
 /** Waits for the lock; gives up after `timeoutMs` and returns undefined. */
 export async function waitForLock(path: string, timeoutMs: number): Promise<FileLock | undefined> {
   const deadline = Date.now() + timeoutMs
@@ -172,6 +177,10 @@ function writeNew(path: string, text: string): void {
   const fd = openSync(path, 'wx', 0o600)
   try {
     writeSync(fd, text)
+  } catch (error) {
+    // A full disk: nobody else would remove it.
+    unlinkSync(path)
+    throw error
   } finally {
     closeSync(fd)
   }

@@ -58,7 +58,7 @@ export function recordFinished(
 /** What to say when the log cannot be written. */
 export function unrecorded(consequence: string, error: unknown): ToolError {
   const detail = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', `The audit log cannot be written, so ${consequence}: ${detail}`, {
+  return new ToolError('failed', `The audit log cannot be written (${detail}), so ${consequence}.`, {
     hint: 'Make .kogu/audit or the state folder writable.',
     cause: error,
   })

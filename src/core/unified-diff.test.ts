@@ -37,6 +37,16 @@ describe('a unified diff', () => {
     )
   })
 
+  test('counts the lines that changed also where comparing takes too long', () => {
+    const lines = Array.from({ length: 60_000 }, (_, n) => `${n}\n`)
+    const edited = lines.map((line, n) => (n % 2 === 0 ? line : `new ${line}`))
+    expect(summarizeDiff(lines.join(''), edited.join(''), 'f')).toEqual({
+      diff: null,
+      added: 30_000,
+      removed: 30_000,
+    })
+  })
+
   test('says how many lines came and went', () => {
     const old = `${'same\n'.repeat(50)}one\n${'same\n'.repeat(50)}`
     expect(summarizeDiff(old, old.replace('one\n', 'two\nthree\n'), 'f')).toEqual({

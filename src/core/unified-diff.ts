@@ -20,7 +20,7 @@ export function summarizeDiff(before: string, after: string, name: string): Diff
   const oldPart = before.slice(head, before.length - tail)
   const newPart = after.slice(head, after.length - tail)
   const patch = toPatch(oldPart, newPart, name)
-  if (patch === undefined) return { diff: null, added: countLines(newPart), removed: countLines(oldPart) }
+  if (patch === undefined) return { diff: null, ...countChanged(oldPart, newPart) }
   const skipped = countLineEnds(before, head)
   let added = 0
   let removed = 0
@@ -79,6 +79,24 @@ function oneHunk(before: string, after: string): StructuredPatchHunk | undefined
       ...below.map(line => ` ${line}`),
     ],
   }
+}
+
+/** Without a diff: lines that are only on one side, as often as they are. A line that only moved is not counted. */
+function countChanged(before: string, after: string): { added: number; removed: number } {
+  const left = new Map<string, number>()
+  const lines = before.split('\n')
+  for (const line of lines) left.set(line, (left.get(line) ?? 0) + 1)
+  let added = 0
+  let kept = 0
+  for (const line of after.split('\n')) {
+    const more = left.get(line) ?? 0
+    if (more === 0) added += 1
+    else {
+      left.set(line, more - 1)
+      kept += 1
+    }
+  }
+  return { added, removed: lines.length - kept }
 }
 
 /**

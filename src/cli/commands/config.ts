@@ -6,6 +6,7 @@ import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
 import { unreadKeys } from '../../config/unread-keys.ts'
 import { noApprover } from '../../core/approval.ts'
+import { counted } from '../../core/counted.ts'
 import { toLine, underMargin } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
 import { checkRules } from '../check-rules.ts'
@@ -93,7 +94,12 @@ async function validate(context: CommandContext): Promise<number> {
       output.note(`${output.noteStyle('red', 'error:')} ${underMargin(describeConfigError(error))}`)
     for (const warning of warnings)
       output.note(`${output.noteStyle('yellow', 'warning:')} ${underMargin(warning.message)}`)
-    output.data(`${used} files, ${errors.length} errors, ${warnings.length} warnings`)
+    const counts = [
+      counted(used, 'file'),
+      counted(errors.length, 'error'),
+      counted(warnings.length, 'warning'),
+    ]
+    output.data(counts.join(', '))
   }
   return errors.length === 0 ? EXIT.ok : EXIT.config
 }

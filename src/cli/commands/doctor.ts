@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectConfig } from '../../config/load.ts'
+import { counted } from '../../core/counted.ts'
 import { toLine } from '../../core/visible.ts'
+import { findAbandonedRuns } from '../../sandbox/layer/run-folder.ts'
 import { createProcesses } from '../../sandbox/processes/processes.ts'
 import { detectSandbox } from '../../sandbox/walls/detect.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
@@ -168,18 +170,20 @@ function noSandbox(required: boolean): Finding {
 async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
   const { loaded } = inspectConfig(loadOptions(context))
   if (loaded === undefined) return []
-  const { overlays, undo } = placesFor(loaded.workspace.root, context.environment.directories.state)
+  const places = placesFor(loaded.workspace.root, context.environment.directories.state)
+  const { overlays, undo, temporary } = places
   const names = existsSync(undo) ? readdirSync(undo, { recursive: true, encoding: 'utf8' }) : []
   const pending = names.filter(name => /(^|\/)pending\/[^/]+\.jsonl$/.test(name)).length
-  const left = (existsSync(overlays) ? readdirSync(overlays).length : 0) + pending
-  if (left === 0) return [{ status: 'ok', summary: 'no interrupted calls' }]
-  return [
-    {
-      status: 'warn',
-      summary: `${left} interrupted or running calls`,
-      remedy: 'the next kogu call settles them',
-    },
+  const calls = (existsSync(overlays) ? readdirSync(overlays).length : 0) + pending
+  const folders = findAbandonedRuns(temporary).length
+  if (calls + folders === 0) return [{ status: 'ok', summary: 'no interrupted calls' }]
+  const found = [
+    ...(calls === 0 ? [] : [counted(calls, 'interrupted or running call')]),
+    ...(folders === 0
+      ? []
+      : [counted(folders, 'temporary folder of a killed process', 'temporary folders of killed processes')]),
   ]
+  return [{ status: 'warn', summary: found.join(', '), remedy: 'the next kogu call settles this' }]
 }
 
 function checkSystem({ environment }: CommandContext): Finding[] {

@@ -5,6 +5,7 @@ import { type FileLock, waitForLock } from '../../core/lock-file.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import { removeFilledFolder } from '../../sandbox/layer/remove-tree.ts'
+import { openRunFolder } from '../../sandbox/layer/run-folder.ts'
 import type { CommandParts } from './parts.ts'
 import { STATE_FOLDER } from './run-state.ts'
 
@@ -34,8 +35,7 @@ export interface TemporaryUse {
 const PATIENCE_MS = 1000
 
 export async function openTemporary(parts: CommandParts, use: TemporaryUse): Promise<CommandTemporary> {
-  const root = join(parts.places.temporary, use.runId)
-  mkdirSync(root, { recursive: true, mode: 0o700 })
+  const root = openRunFolder(parts.places.temporary, use.runId)
   const state = mkdtempSync(join(root, 'state-'))
   const { walls, end } = await open(root, use, parts.workspace)
   const ended = { notes: undefined as string[] | undefined }

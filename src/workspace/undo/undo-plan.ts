@@ -262,7 +262,7 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
       : { reason: describeDifference(current, change) }
   }
   if (other !== undefined) return other
-  if (change.undoable === false) return { reason: 'its old content was too large to be kept' }
+  if (change.undoable === false) return { reason: 'its old content was more than undo could keep' }
   if (change.before === undefined) {
     disk.put(change.path, undefined)
     if (current !== undefined && current !== 'other') disk.moved.set(change.path, current)
