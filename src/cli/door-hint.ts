@@ -1,15 +1,15 @@
 import type { CallResult } from '../core/call.ts'
 
 /** How to go on from here is worded by the door: core knows of no command line. */
-export function doorHint({ error, tool, question }: CallResult): string | null {
-  const explain = `see: kogu explain ${tool}`
+export function doorHint({ error, call, question }: CallResult): string | null {
+  const why = `Why: kogu permissions explain ${call}`
   switch (error?.code) {
     case 'needs_approval':
       return question === undefined
-        ? `Allow it once with --yes-once, or with a rule; ${explain}`
-        : `Answer with: kogu approvals approve ${question}, then: kogu call --continue ${question}. Or allow it with --yes-once or a rule; ${explain}`
+        ? `Allow it once with --yes-once, or with a rule. ${why}`
+        : `To see it: kogu approvals show ${question}. To answer: kogu approvals approve ${question}, then: kogu call --continue ${question}`
     case 'denied':
-      return [error.hint, `To know more, ${explain}`].filter(Boolean).join(' ')
+      return [error.hint, why].filter(Boolean).join(' ')
     case 'unknown_tool':
       return [error.hint, 'See: kogu tools list'].filter(Boolean).join(' ')
     default:

@@ -21,7 +21,7 @@ import {
 } from './present.ts'
 import type { ToolProcesses } from './processes.ts'
 import { rememberPaths } from './real-path.ts'
-import { recordFinished, recordStarted, unrecorded } from './record-call.ts'
+import { recordFinished, recordStarted, unrecorded, whatBecameOf } from './record-call.ts'
 import type { Redactor } from './redact.ts'
 import type { Entry, Registry } from './registry.ts'
 import { type Reviewer, reviewCall } from './review.ts'
@@ -155,13 +155,6 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   }
   await call.afterRun?.(result)
   return result
-}
-
-/** A full disk stops the call and its record alike: whether something happened must not be left open. */
-function whatBecameOf({ permit, effects }: Progress, { ok }: CallResult): string {
-  if (permit === undefined) return 'It did not run'
-  if (ok) return 'It did run'
-  return effects.length === 0 ? 'It failed and changed nothing' : 'It failed after it had changed something'
 }
 
 /** What entered a run stays with it: a result whose label cannot be kept is withheld. */

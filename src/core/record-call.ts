@@ -63,3 +63,10 @@ export function unrecorded(consequence: string, error: unknown): ToolError {
     cause: error,
   })
 }
+
+/** A full disk stops the call and its record alike: whether something happened must not be left open. */
+export function whatBecameOf({ permit, effects }: Progress, { ok }: CallResult): string {
+  if (permit === undefined) return 'It did not run'
+  if (ok) return 'It did run'
+  return effects.length === 0 ? 'It failed and changed nothing' : 'It failed after it had changed something'
+}
