@@ -77,7 +77,7 @@ test('a file that nobody trusts weakens nothing of the record, and lets no quest
 })
 
 test.each([
-  ['[retention]\naudit = "1d"', "'retention.runs' has no effect"],
+  ['[retention]\naudit = "1d"', "'retention.audit' has no effect"],
   ['[tools.Bash]\nprofile = "restricted"', "'tools.Bash.profile' has no effect"],
   ['[tools.read_file]\nmax_bytes = 10', "'tools.read_file.max_bytes' has no effect"],
   ['[mcp.x]\nenabled = false\ncommand = ["x"]', "'mcp.x.enabled' has no effect"],
