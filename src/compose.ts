@@ -30,6 +30,7 @@ import type { GrantStore } from './permissions/grants.ts'
 import { checkRules } from './permissions/rules/check-rules.ts'
 import { compileOrdered } from './permissions/rules/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules/rules.ts'
+import type { McpAdmin } from './providers/mcp/admin.ts'
 import { createBackground } from './sandbox/background/background.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes/processes.ts'
@@ -72,6 +73,8 @@ export interface Parts {
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
   readonly undo: { readonly value: UndoStore }
+  /** What a person does with MCP servers. */
+  mcp(): Promise<McpAdmin>
   /** Undefined when the configuration leaves dynamic tools out. */
   readonly dynamic?: DynamicParts | undefined
   close(): Promise<void>
@@ -108,14 +111,20 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     calls: () => made.parts?.calls,
   })
   const parts = await createParts(options, registry, shared, commands)
+  const mcp = lazyValue(async () => {
+    const { addMcpServers } = await import('./compose-mcp.ts')
+    return addMcpServers(registry, { ...options, commands, calls: () => made.parts?.calls })
+  })
   made.parts = {
     ...parts,
     dynamic: dynamic?.parts,
+    mcp,
     async close() {
       dynamic?.close()
       await parts.close()
     },
   }
+  if (Object.keys(config.mcp).length + config.tools.mcp.servers.length > 0) await mcp()
   return { registry, parts: made.parts }
 }
 
@@ -229,7 +238,7 @@ async function createParts(
   registry: Registry,
   { places, redactor, processes, undo, sandbox, locks }: Shared,
   commands: CommandParts,
-): Promise<Parts> {
+): Promise<Omit<Parts, 'mcp'>> {
   const { config, workspace } = loaded
   const audit = openAuditLog({
     directory: places.audit,

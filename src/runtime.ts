@@ -22,6 +22,7 @@ import { callTools } from './core/turn.ts'
 import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
+import type { McpAdmin } from './providers/mcp/admin.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
 import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
 import type { Places } from './store/places.ts'
@@ -103,6 +104,8 @@ export interface Runtime {
   readKept(record: SavedRecord, change: Change): Uint8Array
   /** Finds contents by their hash among all that are kept now. */
   openContents(): Promise<(sha256: string) => Uint8Array | undefined>
+  /** MCP servers of the configuration: trust, tests, approvals of their tools. */
+  mcp(): Promise<McpAdmin>
   /** Puts a change of authority (trust, revoked grants) on record. */
   note(action: string, details: Record<string, unknown>): void
   /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
@@ -204,6 +207,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         continues: stored,
       })
     },
+    mcp: parts.mcp,
     recover: recovered,
     redact: text => parts.calls.redactor.text(text),
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),

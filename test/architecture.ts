@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   providers: ['core', 'sandbox', 'workspace', 'tools'],
   dynamic: ['core', 'sandbox', 'workspace', 'tools'],
   review: ['core'],
-  store: ['core', 'permissions', 'sandbox', 'workspace', 'agents', 'review', 'dynamic'],
+  store: ['core', 'permissions', 'sandbox', 'workspace', 'agents', 'review', 'dynamic', 'providers'],
   cli: [
     'core',
     'config',
@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 // Files at the top of src: the composition root and the public API.
 const TOP_LEVEL = [
-  ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts'],
+  ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
 ]
 

@@ -80,7 +80,6 @@ test.each([
   ['[retention]\naudit = "1d"', "'retention.audit' has no effect"],
   ['[tools.Bash]\nprofile = "restricted"', "'tools.Bash.profile' has no effect"],
   ['[tools.read_file]\nmax_bytes = 10', "'tools.read_file.max_bytes' has no effect"],
-  ['[mcp.x]\nenabled = false\ncommand = ["x"]', "'mcp.x.enabled' has no effect"],
 ])('a setting that nothing reads is an error: %j', (toml, message) => {
   const machine = createTestMachine()
   machine.write('user/config.toml', `${toml}\n`)

@@ -38,9 +38,10 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'limits.budget.warn_at': { reader: 'store/runs/budget.ts' },
   'providers.**': { reader: 'models.ts' },
 
-  'mcp.*.enabled': { ...stricter(firstOf([false, true])), reader: null },
-  'mcp.*.tools.off': { ...stricter(both), reader: null },
-  'mcp.**': { reader: null },
+  'mcp.*.enabled': { ...stricter(firstOf([false, true])), reader: 'compose-mcp.ts' },
+  'mcp.*.tools.off': { ...stricter(both), reader: 'compose-mcp.ts' },
+  'mcp.*.sandbox': { ...stricter(firstOf([true, false])), reader: 'compose-mcp.ts' },
+  'mcp.**': { reader: 'compose-mcp.ts' },
 
   'tools.providers': { ...stricter(common), reader: 'compose-providers.ts' },
   'tools.suggest_enhanced_tools': { reader: 'runtime.ts' },
@@ -51,7 +52,8 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'tools.cli.**': { reader: 'compose-providers.ts' },
   'tools.self_eval.enabled': { ...stricter(firstOf([false, true])), reader: 'compose.ts' },
   'tools.self_eval.**': { reader: 'compose-builtin.ts' },
-  'tools.mcp.**': { reader: null },
+  'tools.mcp.enabled': { ...stricter(firstOf([false, true])), reader: 'compose-mcp.ts' },
+  'tools.mcp.**': { reader: 'compose-mcp.ts' },
   'tools.run_command.profile': {
     ...stricter(firstOf(['restricted', 'shell'])),
     reader: 'compose.ts',

@@ -145,12 +145,36 @@ export function mcpSchema() {
 function namedServerSchema() {
   return z.strictObject({
     enabled: z.boolean().default(true),
-    command: z.array(z.string()).min(1).optional(),
-    url: z.url({ protocol: /^https?$/ }).optional(),
+    command: z
+      .union([z.string().min(1), z.array(z.string()).min(1)], {
+        error: 'Write the program, or a list of the program and its arguments.',
+      })
+      .optional()
+      .describe('The program of a server that Kogu starts'),
+    args: z.array(z.string()).default([]).describe('Further arguments of the program'),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('Address of a server that runs elsewhere'),
     env: environmentValues(),
     headers: environmentValues(),
-    timeout: duration().optional(),
-    tools: table({ off: z.array(z.string()).default([]) }),
+    cwd: z.string().min(1).optional().describe('Where it is started; defaults to the workspace'),
+    start_timeout: duration().prefault('30s').describe('How long a start may take'),
+    timeout: duration().prefault('60s').describe('How long a call may go on without a sign of life'),
+    era: z
+      .enum(['auto', 'legacy', 'modern'])
+      .default('auto')
+      .describe('Which protocol it speaks: 2026-07-28 (modern), or an older one'),
+    sandbox: z.boolean().default(true).describe('Whether it is started in the sandbox'),
+    hosts: z.array(z.string().min(1)).default([]).describe('Hosts that it may contact from the sandbox'),
+    write: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Folders that it may change from the sandbox, without a record'),
+    tools: table({
+      on: z.array(z.string()).default([]).describe('Globs of the tools that are on; absent: all'),
+      off: z.array(z.string()).default([]).describe('Globs of tools that are off'),
+    }),
     pin: z.string().optional().describe('Hash of the approved tool list; a change asks again'),
   })
 }

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { ToolError } from './errors.ts'
 import { compileLinear } from './linear-pattern.ts'
@@ -9,7 +10,10 @@ import type { Issue, JsonSchema, Schema } from './schema.ts'
  * patterns run on a linear-time engine, because a foreign pattern may be written to hang.
  */
 export function fromJsonSchema(json: JsonSchema): Schema<Record<string, unknown>> {
-  const ajv = new Ajv2020({
+  const { $schema, ...rest } = json
+  // Most tools say draft-07, which is what their libraries write; all others are read as the newest.
+  const isOld = typeof $schema === 'string' && /draft-0[4-7]/.test($schema)
+  const ajv = new (isOld ? Ajv : Ajv2020)({
     strict: false,
     strictNumbers: true,
     ownProperties: true,
@@ -20,7 +24,7 @@ export function fromJsonSchema(json: JsonSchema): Schema<Record<string, unknown>
   })
   let validate: ReturnType<typeof ajv.compile>
   try {
-    validate = ajv.compile(closed(json))
+    validate = ajv.compile(closed(rest))
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause)
     throw new ToolError('failed', `The tool's input schema cannot be used: ${detail}`, { cause })

@@ -4,15 +4,23 @@ import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { VERSION } from '../version.ts'
 
-const VERBS: readonly string[] = []
+const VERBS = ['list', 'add', 'remove', 'test', 'tools', 'trust', 'approve']
 
 export const mcp: Command = {
   help: `
-Offer the tools of this workspace to any agent, as an MCP server on standard input and output.
+Offer the tools of this workspace to any agent, as an MCP server; manage the servers whose tools Kogu offers.
 
   kogu mcp                              the client starts it; it ends with the client
   kogu mcp --cwd ~/project --mode accept-edits
   kogu mcp --names claude               offer Read, Edit, Bash, … instead of read_file, edit_file, run_command, …
+
+  kogu mcp list                         servers of the configuration, with their health and what they cost
+  kogu mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  kogu mcp add docs --url https://mcp.example.com/mcp
+  kogu mcp test NAME | tools NAME       start it and list its tools; show what was approved and what is held
+  kogu mcp trust NAME --yes             trust it as it is configured now; a package is fetched once, at a fixed version
+  kogu mcp approve NAME [TOOL …]        approve tools that are new or have changed
+  kogu mcp remove NAME
 
 A call that needs a yes is asked about by the client, where it can ask. Otherwise it is refused for now with the id of the
 question: answer it with kogu approvals approve ID, and let the client repeat the call.
@@ -23,17 +31,33 @@ Options
                        commands are asked about all the same, and nothing that is refused is let through
   --run ID             belong to this run, so that what was read and answered in it counts
   --mode MODE          ask (default), accept-edits, read-only, auto
+  --url URL            add: a server that runs elsewhere
+  --env NAME=VALUE     add: a variable of the server; may be repeated, as may the next two
+  --host HOST          add: a host that it may contact from the sandbox
+  --write FOLDER       add: a folder that it may change from the sandbox, without a record
+  --no-sandbox         add: start it without a sandbox
+  --yes                trust: it was read and is trusted
 `,
   options: {
     names: { type: 'string' },
     'client-approves': { type: 'boolean' },
     run: { type: 'string' },
     mode: { type: 'string' },
+    url: { type: 'string' },
+    env: { type: 'string', multiple: true },
+    host: { type: 'string', multiple: true },
+    write: { type: 'string', multiple: true },
+    'no-sandbox': { type: 'boolean' },
+    yes: { type: 'boolean' },
   },
   async run(context) {
     const [verb] = context.positionals
-    if (verb !== undefined) throw unknownVerb('mcp', verb, VERBS)
-    return serve(context)
+    const [, ...rest] = context.positionals
+    if (verb === undefined) return serve(context)
+    if (!VERBS.includes(verb)) throw unknownVerb('mcp', verb, VERBS)
+    if (verb === 'add') return (await import('./mcp-config.ts')).addServer(context, rest)
+    if (verb === 'remove') return (await import('./mcp-config.ts')).removeServer(context, rest)
+    return (await import('./mcp-servers.ts')).manageServers(context, verb, rest)
   },
 }
 

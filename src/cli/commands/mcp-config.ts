@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { stringify } from 'smol-toml'
+import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { manageServers } from './mcp-servers.ts'
+
+/** `kogu mcp add NAME -- COMMAND …`, `kogu mcp add NAME --url URL`: writes the person's own configuration, and trusts it. */
+export async function addServer(context: CommandContext, rest: readonly string[]): Promise<number> {
+  refuseInside(context)
+  const { values, output } = context
+  const [name, ...command] = rest
+  const url = textOption(values, 'url')
+  if (name === undefined) throw new UsageError('Which name?', 'kogu mcp add NAME -- COMMAND ARGUMENTS …')
+  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
+    throw new UsageError(`'${name}' cannot be a name.`, 'Use up to 32 lower-case letters, digits and dashes.')
+  }
+  if ((url === undefined) === (command.length === 0)) {
+    throw new UsageError('Either a command after --, or --url URL.')
+  }
+  const path = configPath(context)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (findTable(text, name) !== undefined)
+    throw new UsageError(`There is a server '${name}' in ${path} already.`)
+  const server = {
+    ...(url === undefined ? { command } : { url }),
+    ...(Array.isArray(values.env) ? { env: readPairs(values.env.map(String), '--env') } : {}),
+    ...(Array.isArray(values.host) ? { hosts: values.host.map(String) } : {}),
+    ...(Array.isArray(values.write) ? { write: values.write.map(String) } : {}),
+    ...(flag(values, 'no-sandbox') ? { sandbox: false } : {}),
+  }
+  const added = stringify({ mcp: { [name]: server } }).replace(/^\[mcp\]\n/, '')
+  write(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`)
+  output.note(`Added to ${path}:\n${added.trimEnd()}`)
+  // The person has typed it, so that there is nothing to ask.
+  return manageServers({ ...context, values: { ...values, yes: true } }, 'trust', [name])
+}
+
+export function removeServer(context: CommandContext, rest: readonly string[]): number {
+  refuseInside(context)
+  const [name = ''] = rest
+  const path = configPath(context)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const found = findTable(text, name)
+  if (found === undefined) throw new UsageError(`There is no server '${name}' in ${path}.`)
+  write(path, text.slice(0, found.start) + text.slice(found.end))
+  context.output.note(`Removed from ${path}:\n${text.slice(found.start, found.end).trimEnd()}`)
+  return EXIT.ok
+}
+
+function configPath({ environment }: CommandContext): string {
+  return join(environment.directories.config, 'config.toml')
+}
+
+/** From the header of the table to the next one that is not a part of it. */
+function findTable(text: string, name: string): { start: number; end: number } | undefined {
+  const lines = text.split('\n')
+  const isOwn = (line: string): boolean =>
+    new RegExp(`^\\s*\\[\\s*mcp\\s*\\.\\s*"?${name}"?\\s*(\\.[^\\]]*)?\\]`).test(line)
+  const first = lines.findIndex(isOwn)
+  if (first === -1) return undefined
+  const after = lines.findIndex((line, index) => index > first && /^\s*\[/.test(line) && !isOwn(line))
+  const end = after === -1 ? lines.length : after
+  const offset = (line: number): number => lines.slice(0, line).join('\n').length + (line === 0 ? 0 : 1)
+  return { start: offset(first), end: Math.min(offset(end), text.length) }
+}
+
+function readPairs(pairs: readonly string[], option: string): Record<string, string> {
+  const read = pairs.map(pair => {
+    const at = pair.indexOf('=')
+    if (at < 1) throw new UsageError(`${option} takes NAME=VALUE, not '${pair}'.`)
+    return [pair.slice(0, at), pair.slice(at + 1)]
+  })
+  return Object.fromEntries(read)
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, text, { mode: 0o600 })
+  renameSync(draft, path)
+}
+
+function refuseInside({ environment }: CommandContext): void {
+  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+}

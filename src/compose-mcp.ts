@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+import type { RuntimeOptions } from './compose.ts'
+import { readSecret, type SecretReference } from './config/read-secret.ts'
+import type { Config } from './config/schema.ts'
+import { noApprover } from './core/approval.ts'
+import { fullAuthority } from './core/authority.ts'
+import type { CallRuntime } from './core/call.ts'
+import type { JudgeHost } from './core/command.ts'
+import { ToolError } from './core/errors.ts'
+import type { Permit } from './core/permit.ts'
+import type { Registry } from './core/registry.ts'
+import { createRun } from './core/run.ts'
+import type { AnyTool } from './core/tool.ts'
+import { classifyAddress } from './permissions/network/network.ts'
+import { createMcpAdmin, type McpAdmin } from './providers/mcp/admin.ts'
+import { createMcpProvider } from './providers/mcp/mcp-provider.ts'
+import { openServer } from './providers/mcp/open-server.ts'
+import type { McpServerConfig } from './providers/mcp/server-config.ts'
+import { openMcpRecords } from './store/mcp-records.ts'
+import { findProgram, trustedPath } from './tools/command/find-program.ts'
+import type { CommandParts } from './tools/command/parts.ts'
+
+// Puts the MCP servers of the configuration together. Loaded only where there are some.
+
+export interface ComposeMcpOptions extends Pick<RuntimeOptions, 'loaded' | 'environment'> {
+  readonly commands: CommandParts
+  /** Made after the providers; servers are started with the first call. */
+  calls(): CallRuntime | undefined
+}
+
+/** Adds a provider for every server that is on. They start side by side, and nobody waits for them. */
+export function addMcpServers(registry: Registry, options: ComposeMcpOptions): McpAdmin {
+  const { loaded, environment, commands } = options
+  const { version } = manifest
+  const records = openMcpRecords(environment.directories.state)
+  const servers = toServers(loaded.config)
+  const parts = {
+    commands,
+    judge: (line: string, cwd: string) => judgeLine(options, line, cwd),
+    judgeHosts,
+    readValues: (values: Readonly<Record<string, unknown>>) => readValues(values, options),
+  }
+  const open = (server: McpServerConfig, record: Parameters<typeof openServer>[2]) =>
+    openServer(parts, server, record)
+  for (const server of servers) {
+    if (!server.enabled || !loaded.config.tools.mcp.enabled) continue
+    const provider = createMcpProvider({ server, version, records, open: record => open(server, record) })
+    void registry.add(provider)
+  }
+  return createMcpAdmin({
+    servers,
+    records,
+    version,
+    open,
+    install: {
+      processes: commands.processes,
+      folder: join(environment.directories.cache, 'mcp'),
+      env: environment.variables,
+      get npm() {
+        return findProgram('npm', trustedPath(commands.path, commands.workspace))
+      },
+    },
+  })
+}
+
+/** Both forms of the configuration as one. */
+export function toServers({ mcp, tools }: Config): McpServerConfig[] {
+  const listed = tools.mcp.servers.map(({ name, command, args, env }) => ({
+    ...DEFAULTS,
+    name: nameOf(name),
+    command: [command, ...args],
+    env,
+  }))
+  const named = Object.entries(mcp).map(([name, server]): McpServerConfig => {
+    const { command, args, url, cwd, pin } = server
+    const words = command === undefined ? undefined : [...[command].flat(), ...args]
+    return {
+      name: nameOf(name),
+      enabled: server.enabled,
+      ...(words === undefined ? {} : { command: words }),
+      ...(url === undefined || words !== undefined ? {} : { url }),
+      env: server.env,
+      headers: server.headers,
+      ...(cwd === undefined ? {} : { cwd }),
+      on: server.tools.on,
+      off: server.tools.off,
+      startMs: server.start_timeout,
+      timeoutMs: server.timeout,
+      era: server.era,
+      sandbox: server.sandbox,
+      hosts: server.hosts,
+      write: server.write,
+      ...(pin === undefined ? {} : { pin }),
+    }
+  })
+  const names = new Set(named.map(server => server.name))
+  return [...listed.filter(server => !names.has(server.name)), ...named]
+}
+
+const DEFAULTS = {
+  enabled: true,
+  headers: {},
+  on: [],
+  off: [],
+  startMs: 30_000,
+  timeoutMs: 60_000,
+  era: 'auto',
+  sandbox: true,
+  hosts: [],
+  write: [],
+} as const satisfies Partial<McpServerConfig>
+
+/** It becomes a part of tool names and of file names. */
+function nameOf(name: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) return name
+  throw new ToolError('invalid_input', `The name of the MCP server ${JSON.stringify(name)} cannot be used.`, {
+    hint: 'Use up to 32 lower-case letters, digits and dashes.',
+  })
+}
+
+async function readValues(
+  values: Readonly<Record<string, unknown>>,
+  { environment, commands }: ComposeMcpOptions,
+): Promise<Record<string, string>> {
+  const read = Object.entries(values).map(async ([name, value]): Promise<[string, string]> => {
+    if (typeof value === 'string') return [name, value]
+    // The schema lets nothing else through.
+    const secret = await readSecret(value as SecretReference, environment, commands.processes)
+    if (secret === undefined) throw new Error(`the value of ${name} is not set`)
+    return [name, secret]
+  })
+  return Object.fromEntries(await Promise.all(read))
+}
+
+const SERVER: Pick<AnyTool, 'name'> = { name: 'mcp-server' }
+
+/** What the line would be let do, as a command of the person's: for what it must not see. */
+async function judgeLine({ calls, loaded }: ComposeMcpOptions, line: string, cwd: string): Promise<Permit> {
+  const runtime = calls()
+  if (runtime === undefined) throw new Error('An MCP server is started before the runtime is made.')
+  const { root } = loaded.workspace
+  const judgement = await runtime.permissions.judge({
+    // Only the name of the tool is looked at.
+    tool: SERVER as AnyTool,
+    toolNames: new Set([SERVER.name]),
+    fingerprint: '',
+    input: { command: line },
+    access: [{ kind: 'execute', command: line, cwd }],
+    risk: 'high',
+    cwd,
+    run: createRun('mcp-server', {
+      authority: fullAuthority(root, loaded.config.mode),
+      approver: noApprover('a server is started'),
+    }),
+  })
+  if (judgement.hard) throw new Error(judgement.decision.reason)
+  return judgement.permit
+}
+
+function judgeHosts(hosts: readonly string[]): JudgeHost {
+  return (host, _port, addresses) => {
+    const isDeclared = hosts.some(
+      pattern => pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1))),
+    )
+    if (!isDeclared) return { reason: 'the server does not declare this host', canBeAllowed: false }
+    const isPublic = addresses.every(address => classifyAddress(address) === 'public')
+    return isPublic ? null : { reason: `${host} is not a public address`, canBeAllowed: false }
+  }
+}

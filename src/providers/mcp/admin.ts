@@ -1,0 +1,126 @@
+import { ToolError, toToolError } from '../../core/errors.ts'
+import { Registry } from '../../core/registry.ts'
+import { tokensOf } from '../../core/tool-offer.ts'
+import type { OpenedTransport } from './connection.ts'
+import { fetchedPackage, type InstallParts, installServer } from './install-server.ts'
+import { createMcpProvider, trustedRecord } from './mcp-provider.ts'
+import type { McpRecord, McpRecords } from './record.ts'
+import { configHash, type McpServerConfig } from './server-config.ts'
+
+export interface AdminParts {
+  readonly servers: readonly McpServerConfig[]
+  readonly records: McpRecords
+  readonly version: string
+  readonly install: InstallParts
+  open(server: McpServerConfig, record: McpRecord): Promise<OpenedTransport>
+}
+
+export interface ServerTest {
+  readonly ok: boolean
+  readonly ms: number
+  readonly era: string | null
+  readonly tools: number
+  readonly tokens: number
+  readonly problems: readonly string[]
+}
+
+/** What a person does with the servers of the configuration. */
+export interface McpAdmin {
+  readonly servers: readonly McpServerConfig[]
+  /** Undefined: it was never trusted. */
+  record(server: McpServerConfig): McpRecord | undefined
+  /** As one word or two: trusted, not trusted, changed, off. */
+  status(server: McpServerConfig): 'trusted' | 'not trusted' | 'changed' | 'off'
+  /** Trusts this configuration; fetches the server first when it has to be fetched. */
+  trust(server: McpServerConfig): Promise<McpRecord>
+  forget(server: McpServerConfig): Promise<void>
+  /** Starts the server anew and lists its tools. */
+  test(server: McpServerConfig): Promise<ServerTest>
+  /** Approves what is held: these tools, or all. Returns their names. */
+  approve(server: McpServerConfig, tools?: readonly string[]): Promise<string[]>
+}
+
+export function createMcpAdmin(parts: AdminParts): McpAdmin {
+  const { servers, records } = parts
+  return {
+    servers,
+    record: ({ name }) => records.read(name),
+    status(server) {
+      if (!server.enabled) return 'off'
+      const record = records.read(server.name)
+      if (record === undefined) return 'not trusted'
+      return record.config === configHash(server) ? 'trusted' : 'changed'
+    },
+    async trust(server) {
+      const fetched = server.command === undefined ? undefined : fetchedPackage(server)
+      const installed =
+        fetched === undefined ? undefined : await installServer(parts.install, server.name, fetched.spec)
+      const trusted: McpRecord = {
+        config: configHash(server),
+        trustedAt: new Date().toISOString(),
+        pins: {},
+        held: {},
+        ...(installed === undefined ? {} : { installed }),
+      }
+      await records.update(server.name, () => trusted)
+      return trusted
+    },
+    forget: ({ name }) => records.update(name, () => undefined),
+    test: server => testServer(parts, server),
+    async approve(server, tools) {
+      const approved: string[] = []
+      trustedRecord(records, server)
+      await records.update(server.name, record => {
+        if (record === undefined) return record
+        const chosen = Object.entries(record.held).filter(
+          ([name]) => tools === undefined || tools.includes(name),
+        )
+        approved.push(...chosen.map(([name]) => name))
+        const held = Object.entries(record.held).filter(([name]) => !approved.includes(name))
+        return {
+          ...record,
+          pins: { ...record.pins, ...Object.fromEntries(chosen) },
+          held: Object.fromEntries(held),
+        }
+      })
+      const missing = tools?.filter(name => !approved.includes(name)) ?? []
+      if (missing.length > 0) throw new ToolError('not_found', `Not held: ${missing.join(', ')}`)
+      return approved
+    },
+  }
+}
+
+async function testServer(
+  { records, version, open }: AdminParts,
+  server: McpServerConfig,
+): Promise<ServerTest> {
+  const started = performance.now()
+  const ms = (): number => Math.round(performance.now() - started)
+  const registry = new Registry({ startMs: server.startMs * 2 })
+  try {
+    trustedRecord(records, server)
+    const provider = createMcpProvider({
+      server,
+      version,
+      records,
+      isEager: true,
+      open: record => open(server, record),
+    })
+    await registry.add(provider)
+    const tools = registry.list().map(entry => entry.tool)
+    const isUp = registry.statistics().at(-1)?.available === true
+    return {
+      ok: isUp,
+      ms: ms(),
+      era: records.read(server.name)?.era ?? null,
+      tools: tools.length,
+      tokens: tools.reduce((sum, tool) => sum + tokensOf(tool), 0),
+      problems: registry.problems(),
+    }
+  } catch (error) {
+    const problem = `${server.name}: ${toToolError(error).message}`
+    return { ok: false, ms: ms(), era: null, tools: 0, tokens: 0, problems: [problem] }
+  } finally {
+    await registry.close()
+  }
+}

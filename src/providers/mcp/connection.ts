@@ -1,0 +1,129 @@
+import { Client, type Transport } from '@modelcontextprotocol/client'
+import * as z from 'zod'
+import { ToolError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { ToolContext, ToolOutput } from '../../core/tool.ts'
+import type { McpServerConfig } from './server-config.ts'
+import { type ToolResult, toOutput } from './to-output.ts'
+
+export interface OpenedTransport {
+  readonly transport: Transport
+  /** Why it is gone, as the rest of a sentence; undefined when it is not. */
+  over(): Promise<string | undefined>
+}
+
+export interface Connection {
+  readonly era: 'legacy' | 'modern'
+  readonly isOpen: boolean
+  /** Definitions as they came. */
+  listTools(): Promise<unknown[]>
+  call(
+    name: string,
+    input: Record<string, unknown>,
+    context: Pick<ToolContext, 'signal' | 'progress'>,
+  ): Promise<ToolOutput>
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly server: McpServerConfig
+  readonly version: string
+  readonly open: () => Promise<OpenedTransport>
+  /** What the server spoke last time. */
+  readonly knownEra?: 'legacy' | 'modern' | undefined
+  readonly onToolsChanged: () => void
+}
+
+const PROBE_MS = 3000
+const LATEST = '2026-07-28'
+const MOST_PAGES = 50
+
+/** Connects, or throws an error that says why the server could not be reached. */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const { server } = options
+  const opened = await options.open()
+  const era = server.era === 'auto' ? (options.knownEra ?? 'auto') : server.era
+  const client = new Client(
+    { name: 'kogu', version: options.version },
+    {
+      // No elicitation, sampling or roots: a server gets nothing of the person or the model but the call's own input.
+      capabilities: {},
+      versionNegotiation: {
+        mode: era === 'modern' ? { pin: LATEST } : era,
+        probe: { timeoutMs: Math.min(PROBE_MS, server.startMs) },
+      },
+      listChanged: { tools: { onChanged: options.onToolsChanged, autoRefresh: false } },
+    },
+  )
+  let isOpen = true
+  client.onclose = () => {
+    isOpen = false
+  }
+  const words = async (error: unknown): Promise<string> =>
+    (await opened.over()) ?? (error instanceof Error ? error.message : String(error))
+  try {
+    await client.connect(opened.transport, { timeout: server.startMs, maxTotalTimeout: server.startMs })
+  } catch (error) {
+    const message = await words(error)
+    await client.close().catch(() => undefined)
+    await opened.transport.close().catch(() => undefined)
+    throw new Error(message, { cause: error })
+  }
+  return {
+    era: client.getProtocolEra() === 'modern' ? 'modern' : 'legacy',
+    get isOpen() {
+      return isOpen
+    },
+    listTools: () => listTools(client, server),
+    async call(name, input, { signal, progress }) {
+      try {
+        const result = await client.callTool(
+          { name, arguments: input },
+          {
+            signal,
+            timeout: server.timeoutMs,
+            maxTotalTimeout: LIMITS.runMs,
+            resetTimeoutOnProgress: true,
+            onprogress: ({ message, progress: done, total }) =>
+              progress(`${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}\n`),
+          },
+        )
+        // The SDK has checked its shape.
+        return toOutput(result as ToolResult)
+      } catch (error) {
+        if (error instanceof ToolError || signal.aborted) throw error
+        const message = await words(error)
+        if (isOpen) throw new ToolError('failed', `The MCP server '${server.name}' answered: ${message}`)
+        throw new ToolError(
+          'failed',
+          `The MCP server '${server.name}' was lost during the call: ${message}.`,
+          {
+            hint: 'Whether the call had an effect is not known, and it is not repeated by itself.',
+            cause: error,
+          },
+        )
+      }
+    },
+    async close() {
+      isOpen = false
+      await client.close().catch(() => undefined)
+      await opened.transport.close().catch(() => undefined)
+    },
+  }
+}
+
+// Not the client's own: one bad schema would make it throw all tools away.
+const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
+
+async function listTools(client: Client, { startMs }: McpServerConfig): Promise<unknown[]> {
+  const tools: unknown[] = []
+  let cursor: string | undefined
+  for (let number = 0; number < MOST_PAGES; number += 1) {
+    const params = cursor === undefined ? {} : { cursor }
+    const result = await client.request({ method: 'tools/list', params }, page, { timeout: startMs })
+    tools.push(...result.tools)
+    cursor = result.nextCursor
+    if (cursor === undefined) return tools
+  }
+  return tools
+}

@@ -1,0 +1,175 @@
+import picomatch from 'picomatch'
+import { ProviderUnavailable, ToolError, toToolError } from '../../core/errors.ts'
+import { type OnTools, PRIORITY, type Provider } from '../../core/provider.ts'
+import type { AnyTool } from '../../core/tool.ts'
+import { type Connection, connect, type OpenedTransport } from './connection.ts'
+import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
+import { configHash, type McpServerConfig } from './server-config.ts'
+import { type CallServer, toTool } from './to-tool.ts'
+import { pinOf, readDefinitions, type ToolDefinition } from './tool-definition.ts'
+
+export interface McpProviderParts {
+  readonly server: McpServerConfig
+  readonly version: string
+  readonly records: McpRecords
+  /** Starts it at once, instead of with the first call. */
+  readonly isEager?: boolean
+  /** Starts the server, or prepares to contact it. */
+  open(record: McpRecord): Promise<OpenedTransport>
+}
+
+/** Between a server's word that its list has changed and a look at it: servers say it many times in a row. */
+const DEBOUNCE_MS = 200
+
+/**
+ * The tools of one MCP server. Those that were approved are offered at once, from the record; the server itself is
+ * started with the first call, and again after it has ended. What it offers that nobody has approved is held.
+ */
+export function createMcpProvider(parts: McpProviderParts): Provider {
+  const { server, records } = parts
+  const state: State = { offered: () => undefined, failed: false, current: new Map() }
+
+  const refresh = async (connection: Connection): Promise<void> => {
+    const record = trustedRecord(records, server)
+    const { tools, problems } = readDefinitions(await connection.listTools())
+    const wanted = tools.filter(isWanted(server))
+    const { approved, held } = compareWithPins(record, wanted, server.pin)
+    state.current = new Map(approved.map(tool => [tool.name, pinOf(tool)]))
+    const isFirst = Object.keys(record.pins).length === 0 && approved.length > 0
+    await records.update(server.name, now => ({
+      ...(now ?? record),
+      era: connection.era,
+      held,
+      ...(isFirst ? { pins: Object.fromEntries(approved.map(tool => [tool.name, tool])) } : {}),
+    }))
+    const heldProblems = Object.values(held).map(tool => describeHeld(record, server.name, tool))
+    offer(approved, [...problems, ...heldProblems, ...unmatched(server, tools)])
+  }
+
+  const open = async (): Promise<Connection> => {
+    const record = trustedRecord(records, server)
+    const connection = await connect({
+      server,
+      version: parts.version,
+      knownEra: record.era,
+      open: () => parts.open(record),
+      onToolsChanged: () => {
+        clearTimeout(state.debounce)
+        state.debounce = setTimeout(() => void refresh(connection).catch(() => undefined), DEBOUNCE_MS)
+      },
+    })
+    try {
+      await refresh(connection)
+      return connection
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+  }
+
+  const connected = async (): Promise<Connection> => {
+    const known = await state.connection?.catch(() => undefined)
+    if (known?.isOpen === true) return known
+    // One start for all calls that come at the same time.
+    state.connection = state.starting ??= open().finally(() => {
+      delete state.starting
+    })
+    return state.connection
+  }
+
+  const call: CallServer = async (definition, input, context) => {
+    let connection: Connection
+    try {
+      connection = await connected()
+    } catch (error) {
+      state.failed = true
+      throw new ProviderUnavailable(toToolError(error).message)
+    }
+    // What was offered may have been replaced meanwhile, by the server or by a person who took the approval back.
+    if (state.current.get(definition.name) !== pinOf(definition)) {
+      throw new ToolError(
+        'conflict',
+        `The MCP server '${server.name}' offers this tool no longer as it was approved.`,
+        {
+          hint: `See: kogu mcp tools ${server.name}`,
+        },
+      )
+    }
+    return connection.call(definition.name, input, context)
+  }
+
+  const offer = (definitions: readonly ToolDefinition[], problems: readonly string[]): void => {
+    const made = definitions.map(definition => makeTool(server.name, definition, call))
+    const tools = made.filter(tool => typeof tool !== 'string')
+    state.offered(tools, [...problems, ...made.filter(tool => typeof tool === 'string')])
+  }
+
+  return {
+    id: `mcp:${server.name}`,
+    displayName: `MCP server ${server.name}`,
+    priority: PRIORITY.mcp,
+    async start(signal, onTools) {
+      state.offered = (tools, problems) => {
+        if (!signal.aborted) onTools(tools, problems)
+      }
+      const record = trustedRecord(records, server)
+      const known = Object.values(record.pins).filter(isWanted(server))
+      // After a failure it has to show that it works before its tools are offered again.
+      if (known.length > 0 && !state.failed && parts.isEager !== true) {
+        const held = Object.values(record.held).map(tool => describeHeld(record, server.name, tool))
+        return offer(known, held)
+      }
+      await connected()
+      state.failed = false
+    },
+    async close() {
+      clearTimeout(state.debounce)
+      const connection = await state.connection?.catch(() => undefined)
+      delete state.connection
+      await connection?.close()
+    },
+  }
+}
+
+interface State {
+  offered: OnTools
+  /** The last start failed. */
+  failed: boolean
+  connection?: Promise<Connection>
+  starting?: Promise<Connection>
+  debounce?: NodeJS.Timeout
+  /** Approved tools that the server offers now, by its own names, with their pins. */
+  current: ReadonlyMap<string, string>
+}
+
+/** Throws unless a person has trusted this very configuration. */
+export function trustedRecord(records: McpRecords, server: McpServerConfig): McpRecord {
+  const record = records.read(server.name)
+  if (record === undefined) throw new Error(`it is not trusted yet: kogu mcp trust ${server.name}`)
+  if (record.config !== configHash(server)) {
+    throw new Error(`its configuration has changed since it was trusted: kogu mcp trust ${server.name}`)
+  }
+  return record
+}
+
+function makeTool(server: string, definition: ToolDefinition, call: CallServer): AnyTool | string {
+  try {
+    return toTool(server, definition, call)
+  } catch (error) {
+    return `the tool ${JSON.stringify(definition.name)} is left out: ${toToolError(error).message}`
+  }
+}
+
+/** By the server's own names: an allowlist also keeps out what comes later. */
+function isWanted({ on, off }: McpServerConfig): (tool: ToolDefinition) => boolean {
+  const isOn = on.length === 0 ? () => true : picomatch([...on], { nocase: true })
+  const isOff = off.length === 0 ? () => false : picomatch([...off], { nocase: true })
+  return ({ name }) => isOn(name) && !isOff(name)
+}
+
+/** A pattern that matches nothing is a mistake, and in a list of what is off a dangerous one. */
+function unmatched({ on, off }: McpServerConfig, tools: readonly ToolDefinition[]): string[] {
+  return [...on, ...off]
+    .filter(pattern => !tools.some(({ name }) => picomatch.isMatch(name, pattern, { nocase: true })))
+    .map(pattern => `no tool matches ${JSON.stringify(pattern)}.`)
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import { canonicalJson } from '../../core/canonical-json.ts'
+
+/** One MCP server, as the configuration names it, with secrets as references. */
+export interface McpServerConfig {
+  readonly name: string
+  readonly enabled: boolean
+  /** Program and arguments of a server that Kogu starts. */
+  readonly command?: readonly string[]
+  /** Address of a server that runs somewhere. */
+  readonly url?: string
+  /** Values, or where they are. */
+  readonly env: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly cwd?: string
+  /** Globs over the server's own names. */
+  readonly on: readonly string[]
+  readonly off: readonly string[]
+  readonly startMs: number
+  /** Without a sign of life. */
+  readonly timeoutMs: number
+  readonly era: 'auto' | 'legacy' | 'modern'
+  readonly sandbox: boolean
+  /** Hosts that it may contact from the sandbox. */
+  readonly hosts: readonly string[]
+  /** Folders that it may change from the sandbox. What it changes there is not recorded. */
+  readonly write: readonly string[]
+  /** The list of tools that is expected. */
+  readonly pin?: string
+}
+
+/** Of everything that decides what is started or contacted, and what it can reach. Trust is bound to it. */
+export function configHash(server: McpServerConfig): string {
+  const { command, url, env, headers, cwd, sandbox, hosts, write } = server
+  const decisive = { command, url, env, headers, cwd, sandbox, hosts, write }
+  return hash('sha256', canonicalJson(decisive)).slice(0, 32)
+}
+
+/** What a person reads before they trust it. */
+export function describeServer(server: McpServerConfig): string[] {
+  const { command, url, env, headers, cwd, sandbox, hosts, write } = server
+  return [
+    command === undefined ? `contacts ${url}` : `runs ${command.map(word => JSON.stringify(word)).join(' ')}`,
+    ...(cwd === undefined ? [] : [`in ${cwd}`]),
+    ...(Object.keys(env).length === 0 ? [] : [`with ${Object.keys(env).join(', ')}`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`sends ${Object.keys(headers).join(', ')}`]),
+    ...(command === undefined
+      ? []
+      : sandbox
+        ? [
+            'in the sandbox: the workspace is read-only',
+            hosts.length === 0 ? 'it contacts nobody' : `it may contact ${hosts.join(', ')}`,
+            ...(write.length === 0 ? [] : [`it may change ${write.join(', ')} without a record`]),
+          ]
+        : ['WITHOUT A SANDBOX: it can read, change and contact whatever you can']),
+  ]
+}

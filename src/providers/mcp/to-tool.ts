@@ -1,0 +1,65 @@
+import { fromJsonSchema } from '../../core/json-schema.ts'
+import type { JsonSchema } from '../../core/schema.ts'
+import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
+import { cleanText, type ToolDefinition, toolName } from './tool-definition.ts'
+
+export type CallServer = (
+  definition: ToolDefinition,
+  input: Record<string, unknown>,
+  context: Pick<ToolContext, 'signal' | 'progress'>,
+) => Promise<ToolOutput>
+
+/**
+ * A server's tool as one of ours. Always of high risk: what a server says about its own tools is a claim. Throws when its
+ * schema cannot be used.
+ */
+export function toTool(server: string, definition: ToolDefinition, call: CallServer): AnyTool {
+  const { name, title, description = '' } = definition
+  const input = fromJsonSchema(cleanSchema(definition.inputSchema))
+  const output = outputSchema(definition.outputSchema)
+  return {
+    name: toolName(server, name),
+    aliases: [],
+    parameterAliases: {},
+    title: cleanText(title ?? name, 200),
+    description: cleanText(
+      description === '' ? `The tool ${name} of the MCP server ${server}.` : description,
+    ),
+    category: 'Composite',
+    risk: 'high',
+    label: { origin: 'mcp', trusted: false, source: server },
+    input,
+    ...(output === undefined ? {} : { output }),
+    access: () => [{ kind: 'custom', name: 'mcp', details: `${server}: ${name}` }],
+    run: (given, context) => call(definition, given, context),
+  }
+}
+
+/** A result is not checked against it, so that one that cannot be used is no reason to leave the tool out. */
+function outputSchema(schema: unknown): AnyTool['output'] {
+  try {
+    return schema === undefined ? undefined : fromJsonSchema(cleanSchema(schema))
+  } catch {
+    return undefined
+  }
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Input is an object whatever the schema says; descriptions in it are foreign words too. */
+function cleanSchema(schema: unknown): JsonSchema {
+  if (schema === undefined) throw new Error('it has no schema')
+  if (!isSchema(schema)) throw new Error('its schema is not an object')
+  if (schema.type !== undefined && schema.type !== 'object') throw new Error('its input is not an object')
+  // Parsed from JSON, so that what comes out is a schema as well.
+  return { ...(clean(schema) as JsonSchema), type: 'object' }
+}
+
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value, 10_000)
+  if (Array.isArray(value)) return value.map(clean)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clean(item)]))
+}

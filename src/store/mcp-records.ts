@@ -1,0 +1,50 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isSystemError } from '../core/errors.ts'
+import { waitForLock } from '../core/lock-file.ts'
+import { makeFolders } from '../core/make-folders.ts'
+import type { McpRecord, McpRecords } from '../providers/mcp/record.ts'
+
+/** What is known of each MCP server, one file each in the state folder (0600), which no tool can write. */
+export function openMcpRecords(stateDirectory: string): McpRecords {
+  const pathOf = (name: string): string => join(stateDirectory, 'mcp', `${name}.json`)
+  return {
+    read: name => read(pathOf(name)),
+    async update(name, edit) {
+      const path = pathOf(name)
+      makeFolders(dirname(path))
+      const lock = await waitForLock(`${path}.lock`, 5000)
+      if (lock === undefined) throw new Error(`Another process holds ${path}.lock.`)
+      try {
+        const record = edit(read(path))
+        if (record === undefined) return rmSync(path, { force: true })
+        const draft = `${path}.${process.pid}.tmp`
+        writeFileSync(draft, `${JSON.stringify({ format: 1, ...record }, null, 2)}\n`, { mode: 0o600 })
+        renameSync(draft, path)
+      } finally {
+        lock.release()
+      }
+    },
+  }
+}
+
+/** A file that cannot be read counts as none: then the server has to be trusted again. */
+function read(path: string): McpRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isRecord(value) ? value : undefined
+  } catch (error) {
+    if (isSystemError(error) && error.code !== 'ENOENT') throw error
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is McpRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { format, config, pins, held } = value as Partial<McpRecord> & { format?: unknown }
+  return format === 1 && typeof config === 'string' && isTable(pins) && isTable(held)
+}
+
+function isTable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,300 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Approver } from '../src/core/approval.ts'
+import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+
+const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
+const yes: Approver = { ask: async () => ({ kind: 'once', user: 'kim' }) }
+const boxes: TestRuntime[] = []
+afterEach(async () => {
+  for (const box of boxes.splice(0)) await box.close()
+})
+
+/** A runtime with one server, trusted unless told otherwise. */
+async function open(config: string, { trusted = true, approver = yes } = {}): Promise<TestRuntime> {
+  const box = await openTestRuntime(config, approver)
+  boxes.push(box)
+  if (trusted) await trust(box)
+  return box
+}
+
+async function trust({ runtime }: TestRuntime): Promise<void> {
+  const admin = await runtime.mcp()
+  for (const server of admin.servers) {
+    await admin.trust(server)
+    await runtime.registry.refresh(`mcp:${server.name}`)
+  }
+}
+
+const hostile = (mode: string, more = '', args: readonly string[] = []) => `
+[mcp.bad]
+command = ${JSON.stringify([process.execPath, HOSTILE, mode, ...args])}
+start_timeout = "20s"
+${more}
+`
+const listed = ({ runtime }: TestRuntime) =>
+  runtime.registry
+    .list()
+    .map(entry => entry.tool.name)
+    .filter(name => name.includes('__'))
+const call = ({ runtime }: TestRuntime, tool: string, input: object = {}) => runtime.call({ tool, input })
+
+describe('a hostile server', () => {
+  test('with bad schemas keeps its good tools, and each bad one is named', async () => {
+    const box = await open(hostile('schemas'))
+    expect(listed(box)).toEqual(['bad__good', 'bad__odd_output', 'bad__root_anyof', 'bad__slow_pattern'])
+    const problems = box.runtime.registry.problems().join('\n')
+    for (const name of ['string_input', 'no_schema', 'schema_is_text', 'dead_reference']) {
+      expect(problems).toContain(name)
+    }
+    expect((await call(box, 'bad__good')).text).toBe('fine')
+    expect((await call(box, 'bad__slow_pattern', { a: `${'a'.repeat(50)}!` })).error?.code).toBe(
+      'invalid_input',
+    )
+  })
+
+  test('with names that clash, are too long or odd cannot take a name, and each keeps one of its own', async () => {
+    const box = await open(hostile('names'))
+    const names = listed(box)
+    expect(names).toHaveLength(5)
+    expect(new Set(names).size).toBe(5)
+    for (const name of names) expect(name).toMatch(/^bad__[A-Za-z0-9_-]{1,59}$/)
+    expect(names.filter(name => name.endsWith('y') || /y_[0-9a-f]{8}$/.test(name))).toHaveLength(1)
+    expect(box.runtime.registry.problems().join()).toContain('offered twice')
+    expect((await call(box, 'bad__good')).text).toBe('fine')
+  })
+
+  test('hides nothing in descriptions, and says no more than a person reads', async () => {
+    const box = await open(hostile('escapes'))
+    const { tool } = await box.runtime.registry.resolve('bad__good')
+    const shown = tool.description + JSON.stringify(tool.input.json)
+    expect(shown).not.toMatch(/[\u001b\u202e\u{e0041}]/u)
+    expect(shown).toContain('⟨U+202E⟩')
+    expect(tool.description.length).toBeLessThanOrEqual(2048)
+  })
+
+  test('that prints noise is understood', async () => {
+    expect((await call(await open(hostile('noise')), 'bad__good')).text).toBe('fine')
+  })
+
+  test('that crashes during a call fails it, is not asked again by itself, and is started anew', async () => {
+    const box = await open(hostile('crash'))
+    const result = await call(box, 'bad__good')
+    expect(result.error).toMatchObject({
+      code: 'failed',
+      message: expect.stringMatching(/lost during the call: it exited with code 3, and wrote: out of cheese/),
+      hint: expect.stringContaining('not repeated'),
+    })
+    expect((await call(box, 'bad__good')).error?.message).toContain('lost during the call')
+  })
+
+  test('that hangs is given up, and cancelling works', async () => {
+    const box = await open(hostile('hang', 'timeout = "1s"'))
+    expect((await call(box, 'bad__good')).error?.message).toMatch(/timed out/i)
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 200)
+    const result = await box.runtime.call({ tool: 'bad__good', input: {}, signal: stop.signal })
+    expect(result.error?.code).toBe('cancelled')
+  })
+
+  test.each([
+    ['says nothing', 'silent', /did not|timed out/i],
+    ['dies at once', 'dies', /exited with code 7/],
+  ])('that %s is down, says why, and holds up nothing else', async (_, mode, reason) => {
+    const box = await open(hostile(mode).replace('"20s"', '"3s"'))
+    expect(listed(box)).toEqual([])
+    expect(box.runtime.registry.problems().join()).toMatch(reason)
+    box.write('a.txt', 'here\n')
+    expect((await call(box, 'read_file', { path: 'a.txt' })).ok).toBe(true)
+  })
+
+  test('that answers too much is cut or ended', async () => {
+    const { text } = await call(await open(hostile('huge')), 'bad__good')
+    expect(text.length).toBeLessThan(1_100_000)
+    const endless = await call(await open(hostile('endless-line')), 'bad__good')
+    expect(endless.error?.message).toContain('10 MiB')
+  })
+
+  test('says nothing that is obeyed: results are labelled, redacted and escaped', async () => {
+    const { text, label } = await call(await open(hostile('inject')), 'bad__good')
+    expect(text).not.toMatch(/[\u001b\u202e]|ghp_/)
+    expect(label).toEqual({ origin: 'mcp', trusted: false, source: 'bad' })
+    const failed = await call(await open(hostile('error')), 'bad__good')
+    expect(failed).toMatchObject({
+      ok: false,
+      error: { message: 'It went wrong.' },
+      label: { origin: 'mcp' },
+    })
+  })
+
+  test('that changes its tools after they were approved has them held, until a person has seen the difference', async () => {
+    const place = join(import.meta.dirname, `.rug-${process.pid}`)
+    const box = await open(hostile('rug', 'sandbox = false', [place]))
+    try {
+      expect((await call(box, 'bad__good')).ok).toBe(true)
+      writeFileSync(place, '')
+      // A grant or an answer for the old one must not cover it: it does not run at all.
+      await box.runtime.registry.refresh('mcp:bad')
+      expect((await call(box, 'bad__good')).error?.code).toBe('conflict')
+      expect(listed(box)).toEqual([])
+      expect(box.runtime.registry.problems().join('\n')).toMatch(
+        /"good" has changed .*description[\s\S]*"new" is new/,
+      )
+      const admin = await box.runtime.mcp()
+      const [server] = admin.servers
+      if (server === undefined) throw new Error('no server')
+      expect(await admin.approve(server, ['good'])).toEqual(['good'])
+      await box.runtime.registry.refresh('mcp:bad')
+      expect((await call(box, 'bad__good')).ok).toBe(true)
+      expect(listed(box)).toEqual(['bad__good'])
+    } finally {
+      const { rmSync } = await import('node:fs')
+      rmSync(place, { force: true })
+    }
+  })
+
+  test('sees and changes nothing beyond its walls', async () => {
+    const box = await open(hostile('environment', 'env = { GIVEN = "1" }'))
+    const variables = JSON.parse((await call(box, 'bad__good')).text)
+    expect(variables).toMatchObject({ GIVEN: '1', KOGU_CALL: 'mcp:bad' })
+    expect(Object.keys(variables).filter(name => /TOKEN|SECRET|KEY|NODE_/.test(name))).toEqual([])
+    const target = join(box.workspace, 'planted.txt')
+    const writer = await open(hostile('write', '', [target]))
+    expect((await call(writer, 'bad__good')).text).toMatch(/EROFS|ENOENT|EACCES/)
+    expect(existsSync(target)).toBe(false)
+  })
+})
+
+describe('a server', () => {
+  test('is not started before a person has trusted its configuration', async () => {
+    const place = join(import.meta.dirname, `.started-${process.pid}`)
+    const box = await open(hostile('write', 'sandbox = false', [place]), { trusted: false })
+    await box.runtime.registry.settled()
+    expect(listed(box)).toEqual([])
+    expect(box.runtime.registry.problems()).toEqual([
+      'mcp:bad is down: it is not trusted yet: kogu mcp trust bad',
+    ])
+    expect((await call(box, 'bad__good')).error?.code).toBe('unknown_tool')
+  })
+
+  test('that is configured otherwise than it was trusted is not started', async () => {
+    const box = await open(hostile('fine'))
+    const path = join(box.home, '.local', 'state', 'kogu', 'mcp', 'bad.json')
+    const record = JSON.parse(readFileSync(path, 'utf8'))
+    writeFileSync(path, JSON.stringify({ ...record, config: 'another' }))
+    await box.runtime.registry.refresh('mcp:bad')
+    expect(box.runtime.registry.problems().join()).toContain(
+      'its configuration has changed since it was trusted',
+    )
+  })
+
+  test('asks like every tool of high risk, whatever it claims, and its tools are switched off by its own names', async () => {
+    const nobody: Approver = { ask: async () => ({ kind: 'unavailable', reason: 'nobody' }) }
+    const box = await open(hostile('rug', 'tools.off = ["oth*", "nothing-like-it"]', ['/nowhere']), {
+      approver: nobody,
+    })
+    expect(listed(box)).toEqual(['bad__good'])
+    expect(box.runtime.registry.problems().join()).toContain('no tool matches "nothing-like-it"')
+    expect((await call(box, 'bad__good')).error?.code).toBe('needs_approval')
+  })
+
+  test('is not started for a list of its tools: those that were approved are known', async () => {
+    const box = await open(hostile('fine'))
+    await call(box, 'bad__good')
+    const record = JSON.parse(readFileSync(join(box.home, '.local/state/kogu/mcp/bad.json'), 'utf8'))
+    expect(Object.keys(record.pins)).toEqual(['good'])
+    expect(record.era).toBe('legacy')
+  })
+})
+
+const PACKAGES = join(import.meta.dirname, '..', 'node_modules', '@modelcontextprotocol')
+const real = (name: string, script: string, more = '') => `
+[mcp.${name}]
+command = ${JSON.stringify([process.execPath, join(PACKAGES, script)])}
+${more}
+`
+
+describe('a real server from npm', () => {
+  test('everything: text, structured data, images, progress, in the sandbox', async () => {
+    const box = await open(real('every', 'server-everything/dist/index.js', 'args = ["stdio"]'))
+    expect((await call(box, 'every__get-sum', { a: 2, b: 3 })).text).toContain('5')
+    const weather = await call(box, 'every__get-structured-content', { location: 'New York' })
+    expect(weather.data).toMatchObject({ temperature: expect.any(Number) })
+    expect((await call(box, 'every__get-tiny-image')).images?.[0]?.mimeType).toBe('image/png')
+    const progress: string[] = []
+    const long = { tool: 'every__trigger-long-running-operation', input: { duration: 1, steps: 3 } }
+    await box.runtime.call({ ...long, onProgress: text => progress.push(text) })
+    expect(progress.length).toBeGreaterThan(0)
+    expect((await call(box, 'every__get-sum', { a: 'two' })).error?.code).toBe('invalid_input')
+  })
+
+  test('filesystem: its tools stand beside ours, and it can read the workspace only', async () => {
+    const box = await open(real('files', 'server-filesystem/dist/index.js', 'args = ["."]'))
+    box.write('a.txt', 'read me\n')
+    expect((await call(box, 'files__read_text_file', { path: join(box.workspace, 'a.txt') })).text).toContain(
+      'read me',
+    )
+    const written = await call(box, 'files__write_file', { path: join(box.workspace, 'b.txt'), content: 'x' })
+    expect(written.error?.message).toContain('EROFS')
+    expect((await box.runtime.registry.resolve('read_file')).provider.id).toBe('builtin')
+  })
+
+  test('memory and sequential-thinking: side by side, one with a folder that it may change', async () => {
+    const folder = join(import.meta.dirname, '..', 'node_modules', `.kogu-test-memory-${process.pid}`)
+    mkdirSync(folder, { recursive: true })
+    const more = `env = { MEMORY_FILE_PATH = "${folder}/memory.json" }\nwrite = ["${folder}"]`
+    const box = await open(
+      real('memory', 'server-memory/dist/index.js', more) +
+        real('think', 'server-sequential-thinking/dist/index.js'),
+    )
+    const entities = [{ name: 'kogu', entityType: 'program', observations: ['guards'] }]
+    expect((await call(box, 'memory__create_entities', { entities })).ok).toBe(true)
+    expect((await call(box, 'memory__search_nodes', { query: 'kogu' })).text).toContain('guards')
+    expect(listed(box).filter(name => name.startsWith('think__'))).toHaveLength(1)
+    const { rmSync } = await import('node:fs')
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+
+test('a server over HTTP is called with its headers, and a plain address of another machine is refused', async () => {
+  const seen: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.headers['x-token'] as string | undefined)
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => {
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString() || '{}')
+      const answer = (result: object) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...result }))
+      }
+      const serverInfo = { name: 'http', version: '1' }
+      if (method === 'initialize')
+        answer({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } })
+      else if (method === 'tools/list')
+        answer({ result: { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] } })
+      else if (method === 'tools/call') answer({ result: { content: [{ type: 'text', text: 'pong' }] } })
+      else if (id === undefined) response.writeHead(202).end()
+      else answer({ error: { code: -32601, message: 'no' } })
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  try {
+    const box = await open(`
+[mcp.remote]
+url = "http://127.0.0.1:${port}/mcp"
+headers = { X-Token = "t0ken" }
+[mcp.plain]
+url = "http://mcp.example.com/mcp"
+`)
+    expect((await call(box, 'remote__ping')).text).toBe('pong')
+    expect(new Set(seen)).toEqual(new Set(['t0ken']))
+    expect(box.runtime.registry.problems().join()).toContain('its address has to begin with https:')
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
