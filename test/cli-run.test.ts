@@ -238,6 +238,20 @@ describe('kogu run', () => {
     expect(messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant', 'user'])
   })
 
+  test('call, explain, undo and audit work without any database', async () => {
+    const env = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+    const input = '{"path":"hello.toml"}'
+    for (const args of [
+      ['call', 'read_file', input],
+      ['explain', 'read_file', input],
+      ['changes'],
+      ['audit', 'verify'],
+    ]) {
+      expect((await kogu(args, env)).code, args.join(' ')).toBe(0)
+    }
+    expect(existsSync(join(home.home, 'data/kogu/pg'))).toBe(false)
+  })
+
   test('a misspelt run id, a running model without a price and a nested Kogu are refused with a reason', async () => {
     expect((await kogu(['runs', 'show', 'ffff'])).stderr).toContain("There is no run 'ffff'")
     const priced = await kogu(['run', 'x', '--model', 'openai/gpt-unknown', '--max-cost', '1'], {
