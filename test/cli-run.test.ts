@@ -198,10 +198,9 @@ describe('kogu run', () => {
 
   test('the budget of a day stops every run, and says so', async () => {
     vendor.play({ text: 'Hi.' })
-    const budget = ['-c', 'limits.budget.day=0.0001']
-    const ran = await kogu(['run', 'x', '--model', 'claude-sonnet-4-5', '--json', ...budget], {
-      ANTHROPIC_API_KEY: SECRET,
-    })
+    const args = ['run', 'x', '--model', 'claude-sonnet-4-5', '--json', '-c', 'limits.budget.day=0.0001']
+    await kogu(args, { ANTHROPIC_API_KEY: SECRET })
+    const ran = await kogu(args, { ANTHROPIC_API_KEY: SECRET })
     expect(JSON.parse(ran.stdout)).toMatchObject({
       stop_reason: 'limit_reached',
       error: expect.stringContaining('today'),
