@@ -12,6 +12,8 @@ import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
 import type { CallFinished } from './core/audit.ts'
 import { toToolError } from './core/errors.ts'
+import { compileLinear } from './core/linear-pattern.ts'
+import { createRedactor, type Redactor } from './core/redact.ts'
 import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
 import { readEvents } from './store/audit/read.ts'
@@ -48,6 +50,8 @@ export interface Runs {
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
   work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
   messages(run: RunRecord): Promise<Message[]>
+  /** For what is kept outside of the database. */
+  redactText(text: string): string
   /** Runs of this workspace whose process is gone. */
   interrupted(): Promise<string[]>
   close(): Promise<void>
@@ -67,12 +71,15 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   const { database, runtime, environment } = options
   const durable = await openDurableRuns(database)
   const models = openModels(options.loaded, environment)
+  const { patterns } = options.loaded.config.redaction
+  const redactor = createRedactor({ values: environment.secrets, patterns: patterns.map(compileLinear) })
   const user = environment.variables.USER ?? environment.variables.USERNAME ?? 'local'
   return {
     models,
     create: spec => durable.create(spec, { workspace: runtime.workspace, user }),
     take: (id, limits) => durable.take(id, limits),
-    work: (run, how = {}) => work({ ...options, durable, models }, run, how),
+    redactText: redactor.text,
+    work: (run, how = {}) => work({ ...options, durable, models, redactor }, run, how),
     messages: ({ execution }) => listMessages(database, execution),
     interrupted: () => durable.interrupted(runtime.workspace),
     close: () => durable.close(),
@@ -80,6 +87,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
 }
 
 interface Parts extends RunsOptions {
+  readonly redactor: Redactor
   readonly durable: DurableRuns
   readonly models: Models
 }
@@ -90,8 +98,9 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   const control = createControl(how.signal)
   const unwatch = durable.watch(run.id, control.wish)
   const emit = (event: RunEvent): void => {
-    writer.emit(event)
-    how.onEvent?.(event)
+    const shown = parts.redactor.value(event)
+    writer.emit(shown)
+    how.onEvent?.(shown)
   }
   try {
     const stand = await takeTurns(parts, run, { ...how, emit, control })
@@ -124,7 +133,7 @@ async function takeTurns(
 ): Promise<Standstill> {
   const { runtime, durable } = parts
   const model = parts.models.find(run.spec.model)
-  const store = durable.storeFor(run, model)
+  const store = durable.storeFor(run, model, parts.redactor)
   const own = run.spec.system
   const coreRun = await runtime.openRun({
     id: run.id,

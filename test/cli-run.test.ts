@@ -223,6 +223,33 @@ describe('kogu run', () => {
     expect(vendor.requests.length).toBe(asked)
   })
 
+  test('a secret that a model repeats is in no event, no log of calls and no recording', async () => {
+    vendor.play(
+      {
+        text: `The key is ${SECRET}.`,
+        calls: [{ name: 'write_file', input: { path: 's.txt', content: SECRET } }],
+      },
+      { text: 'Done.' },
+    )
+    const args = [
+      'run',
+      'x',
+      '--model',
+      'claude-sonnet-4-5',
+      '--mode',
+      'accept-edits',
+      '--record',
+      'secret.toml',
+    ]
+    const ran = await kogu([...args, '--ndjson'], { ANTHROPIC_API_KEY: SECRET })
+    const { run } = JSON.parse(ran.stdout.split('\n')[0] ?? '{}')
+    const tail = await kogu(['runs', 'tail', run, '--ndjson'])
+    const { calls } = JSON.parse((await kogu(['runs', 'show', run, '--json'])).stdout)
+    const kept = [ran.stdout, tail.stdout, JSON.stringify(calls), home.read('secret.toml')]
+    expect(tail.stdout).toContain('call.finished')
+    for (const text of kept) expect(text).not.toContain(SECRET)
+  })
+
   test('a run that ended can be told more, and reaches the model as one conversation', async () => {
     vendor.play({ text: 'First.' }, { text: 'Second.' })
     const first = await kogu(['run', 'One', '--model', 'claude-sonnet-4-5', '--json'], {

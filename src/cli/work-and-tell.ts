@@ -95,7 +95,8 @@ function headline(run: RunRecord): string {
 async function record({ values, cwd }: CommandContext, { runs }: RunSession, run: RunRecord): Promise<void> {
   const file = textOption(values, 'record')
   if (file === undefined) return
-  writeFileSync(resolve(cwd, file), toRehearsal(await runs.messages(run), run.spec.task), { mode: 0o600 })
+  const script = toRehearsal(await runs.messages(run), run.spec.task)
+  writeFileSync(resolve(cwd, file), runs.redactText(script), { mode: 0o600 })
 }
 
 /** What changed, what was refused, what it cost, and how to go on or back. */

@@ -5,6 +5,7 @@ import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
 import type { RunRecord, RunSpec } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
+import type { Redactor } from '../../core/redact.ts'
 import type { Database } from '../database/database.ts'
 import { loadState, saveState } from '../tables/agent-executions.ts'
 import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
@@ -38,7 +39,8 @@ export interface DurableRuns {
   turn(turn: TurnId, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
   look(id: string): Promise<RunRecord>
-  storeFor(run: RunRecord, model: { provider: string; name: string }): TurnStore
+  /** What is only for looking is redacted; what the model is sent again has to stay as it was. */
+  storeFor(run: RunRecord, model: { provider: string; name: string }, redactor: Redactor): TurnStore
   /** Aborts when a person wants the run to pause or stop, or when the run is no longer ours. */
   watch(id: string, onWish: (wish: 'pause' | 'stop' | 'lost') => void): () => void
   /** Runs of a workspace whose executor is gone. */
@@ -75,7 +77,7 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
       if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()
     },
     look: id => requireRun(database, id),
-    storeFor: (run, model) => createTurnStore(database, { run, executor: me, model }),
+    storeFor: (run, model, redactor) => createTurnStore(database, { run, executor: me, model, redactor }),
     watch: (id, onWish) => watchRun(database, me, id, onWish),
     async interrupted(workspace) {
       const owned = await ownedRuns(database, workspace)
@@ -120,9 +122,10 @@ interface StoreParts {
   readonly run: RunRecord
   readonly executor: string
   readonly model: { provider: string; name: string }
+  readonly redactor: Redactor
 }
 
-function createTurnStore(database: Database, { run, executor, model }: StoreParts): TurnStore {
+function createTurnStore(database: Database, { run, executor, model, redactor }: StoreParts): TurnStore {
   const { id, execution } = run
   // What is in the tables; nobody else writes there while we own the run, and a save without ownership fails.
   let written: LoopState | undefined
@@ -138,7 +141,7 @@ function createTurnStore(database: Database, { run, executor, model }: StorePart
       await database.repeatable(async queries => {
         if (!(await saveState(queries, { run: id, execution, executor, known }, state))) throw new LostRun()
         await markTaken(queries, taken)
-        await insertToolExecutions(queries, execution, calls)
+        await insertToolExecutions(queries, execution, redactor.value(calls))
         await settleApprovals(queries, calls)
         await insertApprovals(queries, { run: id, execution }, waiting)
         if (entry !== undefined)
