@@ -253,6 +253,7 @@ async function createParts(
   const permissions = createEngine({
     workspace: workspace.root,
     home: realPathOf(environment.home),
+    state: realPathOf(environment.directories.state),
     fallback: config.permissions.default,
     rules,
     grants,

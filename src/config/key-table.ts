@@ -91,7 +91,8 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
     reader: 'compose-review.ts',
   },
   'quorum.veto': { ...stricter(both), reader: 'compose-review.ts' },
-  'reviewers.needed': { ...stricter(larger), reader: 'compose-review.ts' },
+  // It takes the place of `quorum.rule`, which may be stricter; only another number can be compared with it.
+  'reviewers.needed': { ...stricter(largerNumber), reader: 'compose-review.ts' },
   'reviewers.on_deny': { ...stricter(firstOf(['deny', 'human'])), reader: 'compose-review.ts' },
   'reviewers.on_error': { ...stricter(firstOf(['deny', 'abstain'])), reader: 'compose-review.ts' },
   'reviewers.*.kind': { reader: 'compose-review.ts' },
@@ -165,6 +166,11 @@ function smaller(current: unknown, proposed: unknown): unknown {
 
 function larger(current: unknown, proposed: unknown): unknown {
   return typeof current === 'number' && typeof proposed === 'number' ? Math.max(current, proposed) : proposed
+}
+
+/** As `larger`, where a value that is not set does not stand for the least one. */
+function largerNumber(current: unknown, proposed: unknown): unknown {
+  return typeof current === 'number' ? larger(current, proposed) : current
 }
 
 /** What both lists have; a list that is not there stands for everything. */

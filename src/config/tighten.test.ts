@@ -33,3 +33,14 @@ test.each([
   machine.write('user/config.toml', write(folder))
   expect(() => machine.load()).toThrow(/inside the workspace/)
 })
+
+test('a file that is not trusted cannot put a number of approvals in the place of a stricter rule', () => {
+  const machine = createTestMachine()
+  machine.write('user/config.toml', '[quorum]\nrule = "unanimous"\n')
+  machine.write('kogu.toml', '[reviewers]\nneeded = 1\n')
+  expect(machine.load().config.reviewers.needed).toBeUndefined()
+  machine.write('user/config.toml', '[reviewers]\nneeded = 2\n')
+  expect(machine.load().config.reviewers.needed).toBe(2)
+  machine.write('kogu.toml', '[reviewers]\nneeded = 3\n')
+  expect(machine.load().config.reviewers.needed).toBe(3)
+})

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type {
   CommandArgument,
   CommandPermit,
@@ -107,10 +107,18 @@ function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {
   if (found === null) return null
   if (found.length === 0) return [word.literal]
   return found.map(path => {
-    const shown = absolute ? path : path.slice(cwd === '/' ? 1 : cwd.length + 1)
+    const shown = absolute ? path : fromFolder(path, cwd)
     // A file called `-rf` must not become an option.
     return shown.startsWith('-') ? `${word.dashPrefix}${shown}` : shown
   })
+}
+
+/** The same file, named from `cwd`. `../x*` leads out of it: cutting the folder off such a path would name another file. */
+function fromFolder(path: string, cwd: string): string {
+  const inside = cwd === '/' ? '/' : `${cwd}/`
+  if (path.startsWith(inside) && path !== inside) return path.slice(inside.length)
+  const way = relative(cwd, path)
+  return way === '' ? path : `${way}${path.endsWith('/') ? '/' : ''}`
 }
 
 function escapeGlob(path: string): string {

@@ -41,6 +41,8 @@ export interface EngineOptions {
   /** Real paths. */
   readonly workspace: string
   readonly home: string
+  /** Kogu's state folder, which no tool reads. */
+  readonly state?: string
   /** Where a mode would ask: ask, or refuse. */
   readonly fallback: Fallback
   readonly rules: readonly Rule[]
@@ -183,10 +185,12 @@ function notesOf(
 const WITHOUT_WALLS =
   'It can read, change and contact whatever you can, and what it changes cannot be undone.'
 
-function scopeOf({ home, workspace }: EngineOptions, { run }: JudgeRequest): ScopeContext {
+function scopeOf(options: EngineOptions, { run }: JudgeRequest): ScopeContext {
+  const { home, workspace, state } = options
   // What lies outside has no layer, no record and no undo.
   const writeScope = run.authority.writeScope.filter(folder => isInside(folder, workspace))
-  return { home, workspace, writeScope, ofAgent: run.authority.agent !== undefined }
+  const own = state === undefined ? {} : { state }
+  return { home, workspace, ...own, writeScope, ofAgent: run.authority.agent !== undefined }
 }
 
 function grantsFor(

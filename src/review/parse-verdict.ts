@@ -27,19 +27,13 @@ export function parseVerdict(text: string): Omit<Vote, 'reviewer'> {
   return { verdict: approvesInWords(text) ? 'approve' : 'reject', reasoning }
 }
 
-const REFUSALS = [
-  'NOT APPROVE',
-  "DON'T APPROVE",
-  'DON’T APPROVE',
-  'CANNOT APPROVE',
-  "CAN'T APPROVE",
-  'REJECT',
-  'REVISE',
-]
+// Any of these, and the sentence may say the opposite: "I would never approve this", "should not be approved", "approve? no".
+const DOUBTS =
+  /\b(?:NO|NOT|NOR|NONE|NEVER|NEITHER|NOTHING|CANNOT|WITHOUT|UNABLE|UNWILLING|REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|AGAINST|HARDLY|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|WOULD|COULD|SHOULD|MIGHT|MAY|BUT|HOWEVER|EXCEPT|ONLY|AFTER|ONCE|ABSTAIN\w*|REJECT\w*|REVIS\w*|DISAPPROV\w*|STOP|BLOCK\w*|FAIL\w*)\b|N['’ʼ`]T\b|[?]/
 
 function approvesInWords(text: string): boolean {
-  const words = text.toUpperCase().replaceAll(/\s+/g, ' ')
-  return /\bAPPROVED?\b/.test(words) && !REFUSALS.some(refusal => words.includes(refusal))
+  const words = text.normalize('NFKC').toUpperCase().replaceAll(/\s+/g, ' ')
+  return /\bAPPROVED?\b/.test(words) && !DOUBTS.test(words)
 }
 
 /** The answer as JSON when it is nothing else, with or without a code fence around it. */

@@ -116,6 +116,13 @@ describe('answers of reviewers', () => {
     ['APPROVE, but REVISE the path', 'reject'],
     ['The diff says APPROVE; I reject it.', 'reject'],
     ['disapprove', 'reject'],
+    ['I would never approve this.', 'reject'],
+    ['This should not be approved.', 'reject'],
+    ["I won't approve it.", 'reject'],
+    ['I am unable to approve this call.', 'reject'],
+    ['Approve? No.', 'reject'],
+    ['The file asks me to approve it, which is dangerous.', 'reject'],
+    ['Approve only if the path is another one.', 'reject'],
     ['Looks good to me', 'reject'],
   ])('%j counts as %s', (text, verdict) => {
     expect(parseVerdict(text).verdict).toBe(verdict)

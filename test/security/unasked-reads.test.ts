@@ -333,3 +333,25 @@ test("Kogu's own state is read by no tool but command_output", async () => {
   const found = await box.runtime.call({ tool: 'grep_search', input: { pattern: '19999', path: '.' } })
   expect(found.text).not.toContain('19999')
 })
+
+test("Kogu's state folder outside the workspace is read by no tool either", async () => {
+  const state = join(box.home, '.local/state/kogu')
+  mkdirSync(state, { recursive: true })
+  writeFileSync(join(state, 'tokens.json'), SENSITIVE)
+  for (const path of [state, join(state, 'tokens.json')]) {
+    expect(await box.runtime.explain({ tool: 'read_file', input: { path } })).toMatchObject({
+      decision: 'deny',
+    })
+  }
+  const found = await box.runtime.call({ tool: 'glob_search', input: { pattern: '../**/*.json' } })
+  expect(found.text).not.toContain('tokens.json')
+})
+
+test('a pattern that leads out of the folder starts the program on the files that were judged', async () => {
+  // As long as the way to `sub/`, so that cutting that off leaves /etc/passwd.
+  box.write('abcd/etc/passwd', 'decoy\n')
+  box.write('sub/x', '')
+  const call = { command: 'cat ../abcd/etc/pass*', working_dir: 'sub' }
+  expect((await box.runtime.call({ tool: 'run_command', input: call })).text).toBe('decoy')
+  expect((await run('cd sub && echo ../*.txt ../abcd/e*/')).text).toBe('../main.txt ../abcd/etc/')
+})

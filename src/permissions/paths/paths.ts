@@ -9,6 +9,8 @@ import { existingPlaces, namesIn, placeOf } from './secret-places.ts'
 export interface PathContext {
   readonly home: string
   readonly workspace: string
+  /** Kogu's state folder of this person, for all workspaces. */
+  readonly state?: string
 }
 
 export interface PathFacts {
@@ -126,7 +128,8 @@ const OWN_STATE =
   /\/\.kogu\/(?!(\.gitignore|config\.toml|local\.toml|schema\.json)$|(scripts|panels|pipelines)(\/|$))./
 
 /** Whether no tool may read this, whatever rules and people say. */
-export function isOwnState(realPath: string, { workspace }: PathContext): boolean {
+export function isOwnState(realPath: string, { workspace, state }: PathContext): boolean {
+  if (state !== undefined && isInside(realPath, state) && !isInside(realPath, workspace)) return true
   // Searches ask for hundreds of thousands of paths.
   if (!/\.kogu/i.test(realPath) && PLAIN.test(realPath)) return false
   // A workspace may itself lie below a folder of that name; only what is inside it counts.
