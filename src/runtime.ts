@@ -191,7 +191,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       const stored = await parts.calls.questions.find(id)
       if (stored === undefined) {
         throw new ToolError('not_found', `No call waits for an answer to ${id}.`, {
-          hint: 'It was answered and has run, or it has expired.',
+          hint: 'It has already run, or the question has expired.',
         })
       }
       const { question, caller, cwd: folder, authority, run } = stored
@@ -277,8 +277,8 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
       for (const { path, keptAs } of displaced)
         sentences.push(
           path === keptAs
-            ? `${path} had been changed since, and was not deleted.`
-            : `${path} had been changed since; what was there is in ${keptAs} now.`,
+            ? `${path} had changed since, so it was not deleted.`
+            : `${path} had changed since; its content is now in ${keptAs}.`,
         )
     }
   }
@@ -294,11 +294,11 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
 function describeRecovered(outcome: RecoveredOverlay['outcome'], folder: string): string {
   switch (outcome) {
     case 'finished':
-      return 'A command was interrupted while its changes were brought over: all of them are in the workspace now.'
+      return 'A command was interrupted while its changes were being applied: all of them are now in the workspace.'
     case 'discarded':
-      return 'A command was interrupted before its changes were brought over: none of them are in the workspace.'
+      return 'A command was interrupted before its changes were applied: none of them are in the workspace.'
     case 'unfinished':
-      return `What a command left in ${folder} could not be settled: its changes may be in the workspace in part. Undo the call, or bring them over by hand, then delete that folder.`
+      return `What a command left in ${folder} could not be recovered: the workspace may have only some of its changes. Undo the call, or copy the rest by hand, then delete that folder.`
   }
 }
 

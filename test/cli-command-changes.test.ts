@@ -56,7 +56,7 @@ describe.skipIf(noSandbox !== '')(`what a command changed${noSandbox}`, () => {
     mkdirSync(join(box.home, 'config/kogu'), { recursive: true })
     writeFileSync(join(box.home, 'config/kogu/config.toml'), '[undo]\nmax_file_size = "1KB"\n')
     box.write('big', 'x'.repeat(5000))
-    expect(run('rm big').text).toContain('Cannot be undone, because it is more than undo keeps: big')
+    expect(run('rm big').text).toContain('Cannot be undone, because undo could not keep the content: big')
   })
 
   test('a file that its owner may not read is deleted, and comes back with its mode', () => {

@@ -286,6 +286,6 @@ describe('kogu run', () => {
     expect(priced.stderr).toContain('--max-cost cannot be kept')
     expect(
       (await kogu(['run', 'x', '--model', 'rehearsal:hello.toml'], { KOGU_CALL: 'call_1' })).stderr,
-    ).toContain('never runs agents')
+    ).toContain('Agents cannot be run')
   })
 })

@@ -18,7 +18,7 @@ describe('what kogu undo says', () => {
     const { code, stderr } = box.run(['undo', '--yes'])
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `Nothing was changed. p q/a.txt: the folder it was in does not exist any more; make it (mkdir -p 'p q') and repeat. To take back the call before instead: kogu undo ${first}\n`,
+      stderr: `Nothing was changed. p q/a.txt: its folder no longer exists; make it (mkdir -p 'p q') and repeat. To take back the call before instead: kogu undo ${first}\n`,
     })
     const both = box.run(['undo', '--last', '2', '--yes'])
     expect(both.stderr).toContain('--skip-conflicts takes back the rest.')
@@ -56,7 +56,7 @@ describe('what kogu undo says', () => {
     expect(box.run(['undo', '--yes'])).toEqual({
       code: 0,
       stdout: 'Nothing to undo.\n',
-      stderr: `All is as it was before write_file ${second}. To take back the call before: kogu undo ${first}\n`,
+      stderr: `Everything is as it was before write_file ${second}. To take back the call before: kogu undo ${first}\n`,
     })
   })
 

@@ -162,8 +162,8 @@ describe('what goes wrong', () => {
     ['429 Too Many', { error: 'rate limited' }, 'Search API error (429): {"error":"rate limited"}'],
     ['401 No', `bad token ${KEY}`, 'Search API error (401): bad token ‹key›'],
     ['500 Oops', '', 'Search API error (500):'],
-    ['200 OK', '<html>', 'Failed to parse search results: the answer is not JSON.'],
-    ['200 OK', [1], 'Failed to parse search results: it is not what the engine answers with.'],
+    ['200 OK', '<html>', 'Failed to parse search results: the response is not JSON.'],
+    ['200 OK', [1], 'Failed to parse search results: unexpected format.'],
     ['200 OK', { web: { results: 'x' } }, null],
   ])('an answer of %s with %j', async (status, body, message) => {
     says('api.search.brave.com', body, status)

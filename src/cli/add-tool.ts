@@ -11,7 +11,7 @@ import { loadOptions } from './open-runtime.ts'
 /** Writes a custom tool to the end of the user's configuration. Comments and order of the file stay as they are. */
 export function addTool(context: CommandContext, name: string): number {
   const { values, output, environment } = context
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const command = textOption(values, 'command')
   if (command === undefined)
     throw new UsageError('Which command?', `kogu tools add ${name} --command 'wc -l {file}' --param file`)

@@ -22,7 +22,7 @@ export async function dynamicTools(context: CommandContext): Promise<number> {
   const [, verb = 'list', name] = context.positionals
   if (!VERBS.includes(verb)) throw unknownVerb('tools dynamic', verb, VERBS)
   if (FOR_PERSONS.has(verb) && context.environment.insideCall !== undefined)
-    throw new ToolError('denied', 'A Kogu that was started by a Kogu call cannot change dynamic tools.')
+    throw new ToolError('denied', 'Dynamic tools cannot be changed from inside a Kogu call.')
   const runtime = await openRuntime(context)
   try {
     const life = runtime.dynamic

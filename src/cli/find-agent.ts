@@ -74,7 +74,7 @@ export async function requirePanelAgent(
   if (agent?.sourceHash === panel.hash) return { agent, tools: panel.tools }
   const why = agent === undefined ? 'was not looked at yet' : 'has changed since it was looked at'
   throw new ToolError('needs_approval', `The panel '${panel.name}' ${why}, so it is not run.`, {
-    hint: `A repository can bring panels along. Look at it and allow it: kogu agents trust ${panel.name}`,
+    hint: `Panels can come with a repository. Review it, then allow it: kogu agents trust ${panel.name}`,
   })
 }
 
@@ -96,13 +96,13 @@ export async function mirrorPanel(database: Database, workflow: string, panel: P
   await database.transaction(async queries => {
     const known = await findAgent(queries, workflow, panel.name)
     if (known !== undefined && known.sourcePath === null) {
-      throw new ToolError('conflict', `There is an agent '${panel.name}' that does not come from a panel.`, {
+      throw new ToolError('conflict', `An agent '${panel.name}' exists that does not come from a panel.`, {
         hint: `Rename the panel, or delete the agent: kogu agents delete ${panel.name}`,
       })
     }
     const id = known?.id ?? (await insertAgent(queries, workflow, settings))
     if (id === undefined)
-      throw new ToolError('conflict', `The agent '${panel.name}' was made by another Kogu just now.`)
+      throw new ToolError('conflict', `The agent '${panel.name}' was just created by another Kogu.`)
     if (known !== undefined) await updateAgent(queries, id, settings)
     await replaceToolPermissions(queries, id, panel.tools)
   })

@@ -106,7 +106,7 @@ type Content = Uint8Array | { readonly missing: string }
 
 const EMPTY = new Uint8Array()
 const TOO_LARGE: Content = { missing: 'too large' }
-const NOT_KEPT: Content = { missing: 'the old content is not kept any more' }
+const NOT_KEPT: Content = { missing: 'the old content is no longer kept' }
 
 function oldContent(record: SavedRecord, change: Change, { runtime, contentWith }: ChangeView): Content {
   const { before, undoable } = change

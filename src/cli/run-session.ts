@@ -92,7 +92,7 @@ async function say(database: Database, id: string, text: string): Promise<void> 
 /** An agent that starts agents would have the person's authority instead of its own. */
 function refuseInsideCall({ environment }: CommandContext): void {
   if (environment.insideCall === undefined) return
-  throw new UsageError('This Kogu was started from inside a Kogu call, which never runs agents.')
+  throw new UsageError('Agents cannot be run from inside a Kogu call.')
 }
 
 /** A person at this terminal, or nobody. */

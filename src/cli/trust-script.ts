@@ -9,7 +9,7 @@ import { loadForCommand } from './open-runtime.ts'
 /** Lets a script of the workspace be used as it is now. A change of it holds it back again. */
 export async function trustScript(context: CommandContext, name: string): Promise<number> {
   const { environment, output } = context
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const { root } = loadForCommand(context).workspace
   const { scripts } = findScripts(
     join(placesFor(root, environment.directories.state).state, 'scripts'),

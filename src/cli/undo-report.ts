@@ -62,7 +62,7 @@ export function renderPlan(
       ),
     ),
     ...showEntries(stepEntries(steps, view), createRoom()),
-    ...lines(staying.map(path => `  stays   ${shownPath(path, cwd)}: it holds something else now`)),
+    ...lines(staying.map(path => `  stays   ${shownPath(path, cwd)}: it now contains something else`)),
     ...(leftObjects === 0
       ? []
       : [`  left    ${leftObjects} git objects, which git gc collects once nothing uses them`]),
@@ -110,7 +110,7 @@ export function remarkOn(
   if (steps.length + conflicts.length + plan.leftObjects > 0) return undefined
   const before = 'last' in selection ? callBefore(asked, all) : undefined
   const way = before === undefined ? '' : ` To take back the call before: kogu undo ${before.call}`
-  return `All is as it was before ${calls.map(({ tool, call }) => `${tool} ${call}`).join(', ')}.${way}`
+  return `Everything is as it was before ${calls.map(({ tool, call }) => `${tool} ${call}`).join(', ')}.${way}`
 }
 
 function whatIsLeft(all: readonly CallChanges[]): string | undefined {

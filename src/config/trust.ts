@@ -104,7 +104,7 @@ async function changeRecords(
       'forbidden',
       'A Kogu that was started by a Kogu call cannot change what is trusted.',
       {
-        hint: 'Run this command yourself, outside of the agent.',
+        hint: 'Run this command yourself, outside the agent.',
       },
     )
   }

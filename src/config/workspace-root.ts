@@ -32,7 +32,7 @@ export function findWorkspace(
   if (git !== undefined) return { root: git, cwd: start, by: 'git' }
   if (holdsHome(start, home)) {
     const what = start === home ? 'your home folder' : start
-    throw new ToolError('invalid_input', `Kogu does not take ${what} as a workspace by itself.`, {
+    throw new ToolError('invalid_input', `Kogu does not use ${what} as a workspace unless you say so.`, {
       hint: `Go to a project folder, or name the folder: --cwd ${start}`,
     })
   }

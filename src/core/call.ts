@@ -134,7 +134,7 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
     // What cannot be recorded does not run.
-    return toResult(runtime, call, progress, unrecorded('nothing was run', error))
+    return toResult(runtime, call, progress, unrecorded('nothing ran', error))
   }
   // A call that goes on was counted when it was made.
   const refusal = call.continues === undefined ? countCall(call.run, runtime.clock) : undefined
@@ -166,7 +166,7 @@ function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): Cal
   } catch (error) {
     const problem = new ToolError(
       'failed',
-      `The result is withheld, because its origin cannot be kept: ${toToolError(error).message}`,
+      `The result is withheld because its origin could not be recorded: ${toToolError(error).message}`,
     )
     const { images: _, ...rest } = result
     return { ...rest, ok: false, text: problem.message, data: null, error: presentError(runtime, problem) }
@@ -211,7 +211,7 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
     const answer = await hook(prepared.request, prepared.judgement)
     if (answer !== undefined) {
       progress.decision = { outcome: 'deny', by: 'hook', ref: null, reason: answer.veto }
-      throw new ToolError('denied', `A hook refused the call: ${answer.veto}`)
+      throw new ToolError('denied', `A hook denied the call: ${answer.veto}`)
     }
   }
   const ended = refuseEnded(call.run, runtime.clock)
@@ -269,7 +269,7 @@ function requireEnabled(runtime: CallRuntime, { run }: Call, entry: Entry): void
   if (tools !== 'all' && !tools.some(name => names.has(name.toLowerCase()))) {
     const whom = agent === undefined ? 'in this run' : `for the agent '${agent}'`
     throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled ${whom}.`, {
-      hint: 'It has to be named in the settings that the run was opened with.',
+      hint: 'The run must be opened with this tool enabled.',
     })
   }
   if (!runtime.isEnabled(entry)) {

@@ -49,7 +49,7 @@ export function toToolError(error: unknown): ToolError {
   if (error instanceof ToolError) return error
   if (isSystemError(error)) return fromSystemError(error)
   const message = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', message || 'The tool failed without saying why.', { cause: error })
+  return new ToolError('failed', message || 'The tool failed without an explanation.', { cause: error })
 }
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -84,13 +84,13 @@ function compileComponents(alternative: string, pattern: string): Component[] {
   const names = alternative.split('/').filter(name => name !== '' && name !== '.')
   if (names.length > MOST_COMPONENTS) throw tooComplex(pattern)
   if (names.includes('..')) {
-    throw new ToolError('invalid_input', `'..' cannot stand behind a wildcard: ${pattern.slice(0, 200)}`, {
+    throw new ToolError('invalid_input', `'..' cannot follow a wildcard: ${pattern.slice(0, 200)}`, {
       hint: 'Name the folder to search in with base_dir.',
     })
   }
   if (names.some(hasOpenClass)) {
-    throw new ToolError('invalid_input', `A bracket is not closed in the pattern: ${pattern.slice(0, 200)}`, {
-      hint: 'A bracket begins a set of characters: [abc]. Write \\[ for the character itself.',
+    throw new ToolError('invalid_input', `Unclosed bracket in the pattern: ${pattern.slice(0, 200)}`, {
+      hint: 'A bracket opens a character class such as [abc]. Write \\[ to match the bracket itself.',
     })
   }
   const components = names.map(name => (name === '**' ? 'globstar' : compileGlobName(name)))

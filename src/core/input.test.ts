@@ -50,7 +50,7 @@ test('other names of parameters hold in the entries of a list too', () => {
     edits: [{ old: 'x', all: false }],
   })
   expect(messageOf({ edits: [{ oldText: 'x', old: 'y' }] })).toBe(
-    "'oldText' and 'old' are the same parameter.",
+    "'oldText' and 'old' name the same parameter.",
   )
 })
 

@@ -72,7 +72,7 @@ function renamed(tool: AnyTool, value: object): Record<string, unknown> {
     const isGiven = Object.hasOwn(result, name) && result[name] !== null
     if (isGiven && converted === null) continue
     if (isGiven && result[name] !== converted) {
-      throw new ToolError('invalid_input', `'${keys.get(name)}' and '${key}' are the same parameter.`, {
+      throw new ToolError('invalid_input', `'${keys.get(name)}' and '${key}' name the same parameter.`, {
         hint: 'Pass only one of them.',
       })
     }

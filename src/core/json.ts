@@ -25,7 +25,7 @@ export function parseInput(text: string): unknown {
       'invalid_input',
       `The key ${JSON.stringify(repeated.slice(0, 100))} is given twice.`,
       {
-        hint: 'Give it once: of two values, a person may have read the one that does not count.',
+        hint: 'Pass it once: with two values, a reviewer might have read the one that is ignored.',
       },
     )
   }

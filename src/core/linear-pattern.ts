@@ -21,8 +21,8 @@ function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern)
   } catch (cause) {
-    throw new ToolError('invalid_input', `This regular expression cannot be used: ${pattern}`, {
-      hint: 'Write it in the syntax of RE2: no look-around, no back-references.',
+    throw new ToolError('invalid_input', `This regular expression is not supported: ${pattern}`, {
+      hint: 'Use RE2 syntax: no look-around and no back-references.',
       cause,
     })
   }

@@ -50,12 +50,12 @@ export async function obtainApproval(
   }
   if (answer.kind === 'unavailable') {
     throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
-      hint: 'A rule can allow it, or a person who is asked.',
+      hint: 'A rule or a person can allow it.',
     })
   }
   if (answer.kind === 'expired') {
     progress.decision = { ...decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered in time.' }
-    throw new ToolError('expired', 'Nobody answered in time, so the call was not run.')
+    throw new ToolError('expired', 'Nobody answered in time, so the call did not run.')
   }
   progress.decision = await runtime.permissions.settle(request, judgement, answer)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
@@ -112,7 +112,7 @@ async function storedAnswer(
   if (runtime.clock.now() >= expiresAt) {
     await endQuestion(runtime, stored, 'expired', call)
     if (call.continues === undefined) return undefined
-    throw new ToolError('expired', `The question ${id} has expired, so the call was not run.`)
+    throw new ToolError('expired', `The question ${id} has expired, so the call did not run.`)
   }
   if (digest !== question.digest) {
     await endQuestion(runtime, stored, 'stale', call)
@@ -120,7 +120,7 @@ async function storedAnswer(
     if (call.continues === undefined) return undefined
     const changed = describeChanges(stored.judged, judged)
     throw new ToolError('stale', `Since the question ${id} was asked, this has changed: ${changed}.`, {
-      hint: 'Nothing was run. Make the call again to ask about it as it is now.',
+      hint: 'Nothing ran. Repeat the call to ask again about the current state.',
     })
   }
   if (stored.answer === undefined) throw new Pending(stored.question, question.decision.reason)

@@ -94,7 +94,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
         return run
       }
       // Whoever holds the id of a run could otherwise give it another authority.
-      if (find(id) !== undefined) throw new ToolError('conflict', `The run '${id}' is open already.`)
+      if (find(id) !== undefined) throw new ToolError('conflict', `The run '${id}' is already open.`)
       if (GENERATED.test(id)) throw notOpen(id)
       return openNamed(id, options)
     },
@@ -158,7 +158,7 @@ function realFolder(folder: string, workspace: string): string {
     'forbidden',
     `The write folder '${folder}' is outside of the workspace '${workspace}'.`,
     {
-      hint: 'Changes outside of the workspace could not be undone. Name a folder in it, or start Kogu there.',
+      hint: 'Changes outside the workspace could not be undone. Name a folder inside it, or start Kogu there.',
     },
   )
 }

@@ -106,18 +106,18 @@ function readTarget(link: string): string {
   try {
     return readlinkSync(link)
   } catch (cause) {
-    throw new ToolError('conflict', `The link was replaced by something else meanwhile: ${link}`, { cause })
+    throw new ToolError('conflict', `The symlink was replaced in the meantime: ${link}`, { cause })
   }
 }
 
 function tooManyLinks(path: string): ToolError {
-  return new ToolError('failed', `The path goes through a loop of links, or through too many: ${path}`)
+  return new ToolError('failed', `The path contains a symlink loop or too many symlinks: ${path}`)
 }
 
 /** Absolute form of a path from a tool's input. Nothing in it is expanded: `~`, `%2e` and `$HOME` are file names. */
 export function absolutePath(path: string, cwd: string): string {
   if (path === '') throw new ToolError('invalid_input', 'The path is empty.')
-  if (path.includes('\0')) throw new ToolError('invalid_input', 'The path holds a NUL character.')
+  if (path.includes('\0')) throw new ToolError('invalid_input', 'The path contains a NUL character.')
   if (!path.isWellFormed()) throw new ToolError('invalid_input', 'The path is not well-formed Unicode.')
   return resolve(cwd, path)
 }

@@ -99,7 +99,7 @@ export class Registry {
     if (candidates.length > 0) {
       const reasons = candidates.map(({ provider }) => this.#lifeOf(provider)?.problem ?? provider.id)
       throw new ToolError('failed', `No provider of '${name}' is available now: ${reasons.join('; ')}.`, {
-        hint: 'It is tried again by itself; what it did before is unaffected.',
+        hint: 'Kogu retries it automatically; earlier calls are unaffected.',
       })
     }
     const near = closest(name.toLowerCase(), [...this.#byName.keys()])

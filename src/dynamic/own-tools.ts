@@ -40,7 +40,7 @@ const fetchTool = (client: () => Promise<WebClient>, risk: Risk): AnyTool =>
     async run({ url, method, headers, body }, { permit, signal }) {
       const judge = permit.judgeUrl
       if (judge === undefined)
-        throw new ToolError('forbidden', 'The address was not judged, so it is not contacted.')
+        throw new ToolError('forbidden', 'The address was never authorized, so it is not contacted.')
       const target = new URL(url)
       target.hash = ''
       const response = await (await client()).get({

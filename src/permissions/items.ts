@@ -81,7 +81,7 @@ function pushItems({ commands }: CommandAnalysis): Item[] {
   const isPush = ({ program, effects }: FoundCommand): boolean =>
     program !== null && isGit(program) && (effects.includes('publishes') || /git-(push|send-)/.test(program))
   if (!commands.some(isPush)) return []
-  const details = 'git sends commits to another machine, each time only with a yes.'
+  const details = 'git sends commits to another machine, so every push is asked about.'
   return [{ kind: 'custom', name: GIT_PUSH, details, derived: false }]
 }
 
@@ -107,7 +107,7 @@ function unaskedItems(
 const WHOLE_MACHINE: Item = {
   kind: 'custom',
   name: 'unchecked-files',
-  details: 'The line looks through every folder of this machine, too many to check.',
+  details: 'The command searches the whole machine, which is too much to check.',
   derived: false,
 }
 
@@ -118,7 +118,7 @@ export function isFile(item: Item): item is FileItem {
 const UNSURE: Item = {
   kind: 'custom',
   name: 'unchecked-files',
-  details: 'The folder that the line changes to is not what it seems, so its files cannot be checked.',
+  details: 'The folder that the command changes to cannot be resolved, so its files cannot be checked.',
   derived: false,
 }
 
@@ -160,7 +160,7 @@ function isFolder(path: string): boolean {
 const UNWALLED: Item = {
   kind: 'custom',
   name: 'unchecked-files',
-  details: 'The line reads a whole folder, and without a sandbox nothing in it can be hidden.',
+  details: 'The command reads a whole folder, and without a sandbox nothing in it can be hidden.',
   derived: false,
 }
 

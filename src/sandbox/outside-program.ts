@@ -54,7 +54,7 @@ function refusal(program: string, path: string, place: string, { safePlace }: Ou
     'forbidden',
     `'${program}' does not run outside the sandbox: ${what} lies in ${place}, where an agent can write.`,
     {
-      hint: `Move the program and all it loads to a folder that no agent writes, such as ${safePlace}, and name it by its full path.`,
+      hint: `Move the program and everything it loads to a folder that no agent can write, such as ${safePlace}, and name it by its full path.`,
     },
   )
 }

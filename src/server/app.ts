@@ -66,7 +66,7 @@ function openRoutes(api: Api, { sessions, version }: ServerParts): void {
   api.get('/open', context => {
     const opened = sessions.redeem(context.req.query('link') ?? '')
     if (opened === undefined) {
-      throw new HttpProblem(401, 'unauthorized', 'This link was used already or is too old.', {
+      throw new HttpProblem(401, 'unauthorized', 'This link has been used or has expired.', {
         hint: 'Get a new one with: kogu open',
       })
     }

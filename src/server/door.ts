@@ -97,7 +97,7 @@ function refuseForeignOrigin(context: DoorContext): void {
   // A link on another site may lead here; nothing else of it may.
   const isNavigation = context.req.method === 'GET' && context.req.header('sec-fetch-mode') === 'navigate'
   const isCrossSite = (site === 'cross-site' || site === 'same-site') && !isNavigation
-  if (!isOwn || isCrossSite) throw new HttpProblem(403, 'forbidden', 'Requests of other sites are refused.')
+  if (!isOwn || isCrossSite) throw new HttpProblem(403, 'forbidden', 'Requests from other sites are refused.')
 }
 
 /** What a browser sends along by itself is not enough for a change: a form of another site would send it too. */

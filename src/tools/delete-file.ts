@@ -37,7 +37,7 @@ export const deleteFile = defineTool({
     const shown = shownPath(resultPath(context.files.resolve(path), context))
     if (!recursive && (await hasContent(path, context))) {
       throw new ToolError('conflict', `${shown} is a folder that is not empty.`, {
-        hint: 'Pass recursive: true to delete it with all that is in it.',
+        hint: 'Pass recursive: true to delete it with everything in it.',
       })
     }
     const effects = await context.files

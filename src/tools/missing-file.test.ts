@@ -46,7 +46,7 @@ test('a link that leads nowhere says where it leads', async () => {
   symlinkSync('gone.txt', bench.at('link.txt'))
   const missing = {
     code: 'not_found',
-    message: 'The link link.txt leads to gone.txt, which does not exist.',
+    message: 'The symlink link.txt points to gone.txt, which does not exist.',
     hint: expect.stringContaining('write_file'),
   }
   await expect(bench.call(readFile, { path: 'link.txt' })).rejects.toMatchObject(missing)

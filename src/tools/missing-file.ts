@@ -18,8 +18,8 @@ export async function missingFile(path: string, context: ToolContext): Promise<T
   const entries = await context.files.list(dirname(absolute)).catch(() => [])
   if (entries.some(entry => entry.name === name && entry.kind === 'link')) {
     const target = shownPath(resultPath(realPathOf(absolute), context))
-    return new ToolError('not_found', `The link ${shown} leads to ${target}, which does not exist.`, {
-      hint: 'Find out where it should lead, or create what it leads to with write_file.',
+    return new ToolError('not_found', `The symlink ${shown} points to ${target}, which does not exist.`, {
+      hint: 'Fix the symlink, or create its target with write_file.',
     })
   }
   const names = entries.map(entry => entry.name)

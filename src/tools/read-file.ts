@@ -100,7 +100,7 @@ async function openFile(path: string, context: ToolContext): Promise<OpenFile> {
     )
     if (!isFolder) throw error
     const shown = shownPath(resultPath(context.files.resolve(path), context))
-    throw new ToolError('invalid_input', `This is a folder: ${shown}`, {
+    throw new ToolError('invalid_input', `${shown} is a folder`, {
       hint: 'Use list_directory to see what is in it, or glob_search to find files below it.',
     })
   }

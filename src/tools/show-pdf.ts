@@ -15,7 +15,7 @@ export async function showPdf(
   readPdf: ReadPdf,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  if (file.size > MOST_BYTES) throw new ToolError('failed', 'The PDF document is larger than 50 MB.')
+  if (file.size > MOST_BYTES) throw new ToolError('failed', 'The PDF is larger than 50 MB.')
   const range = parsePages(wanted)
   const { total, pages } = await readPdf(await file.read(0, file.size), range, signal)
   if (pages.length === 0) throw new ToolError('invalid_input', `The document has ${total} pages.`)

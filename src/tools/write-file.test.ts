@@ -270,7 +270,7 @@ test('a wrong expected_hash is not answered with the right one', async () => {
   const error = await write('unread-hash.txt', 'b\n', { expected_hash: '0'.repeat(64) }).catch(e => e)
   expect(error).toMatchObject({
     code: 'conflict',
-    message: 'unread-hash.txt is not what expected_hash says: its content is another.',
+    message: 'unread-hash.txt does not match expected_hash: its content is different.',
     hint: 'Read the file again before writing it.',
   })
   const absent = await write('absent.txt', 'b\n', { expected_hash: '0'.repeat(64) }).catch(e => e)
@@ -342,7 +342,7 @@ test('appending to a file above 64 MB is refused without reading it, and says wh
   truncateSync(bench.at('huge.log'), 20 * 1024 ** 3)
   await expect(write('huge.log', 'x', { mode: 'append' })).rejects.toMatchObject({
     code: 'failed',
-    message: 'huge.log is larger than 64 MB, too large to be appended to.',
+    message: 'huge.log is larger than 64 MB, which is too large to append to.',
     hint: expect.stringContaining('run_command'),
   })
   expect(statSync(bench.at('huge.log')).size).toBe(20 * 1024 ** 3)

@@ -116,7 +116,7 @@ const MOST_APPENDED_TO = 64 * 1024 * 1024
 function refuseLargeAppend(path: string, context: ToolContext): void {
   if (presentSize(path, context) <= MOST_APPENDED_TO) return
   const shown = shownPath(resultPath(context.files.resolve(path), context))
-  throw new ToolError('failed', `${shown} is larger than 64 MB, too large to be appended to.`, {
+  throw new ToolError('failed', `${shown} is larger than 64 MB, which is too large to append to.`, {
     hint: "Append with run_command: printf '%s\\n' 'text' >> file. Or write to a new file.",
   })
 }
@@ -221,7 +221,7 @@ function requireHash(
   context: ToolContext,
 ): void {
   if (sha256 === null) {
-    throw new ToolError('conflict', `${shown} is not what expected_hash says: it does not exist.`, {
+    throw new ToolError('conflict', `${shown} does not match expected_hash: the file does not exist.`, {
       hint: 'Leave expected_hash out to create it.',
     })
   }
@@ -231,12 +231,12 @@ function requireHash(
       'conflict',
       `expected_hash is of no use for ${shown}: this call may not read the file.`,
       {
-        hint: 'Leave expected_hash out; the write is then asked about.',
+        hint: 'Leave expected_hash out; the write then needs approval.',
       },
     )
   }
   if (expected === sha256) return
-  throw new ToolError('conflict', `${shown} is not what expected_hash says: its content is another.`, {
+  throw new ToolError('conflict', `${shown} does not match expected_hash: its content is different.`, {
     hint: 'Read the file again before writing it.',
   })
 }
@@ -265,7 +265,7 @@ function encode(content: string, format: TextFormat, shown: string): Uint8Array 
     'conflict',
     `${shown} is in ${format.encoding}, which ${reason}; no file is rewritten in another encoding.`,
     {
-      hint: 'Use characters of that encoding, or delete the file first and write it anew as UTF-8.',
+      hint: 'Use characters of that encoding, or delete the file first and write it again as UTF-8.',
     },
   )
 }

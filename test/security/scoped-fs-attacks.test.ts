@@ -304,7 +304,7 @@ describe.runIf(process.geteuid?.() === 0)('owners and modes', () => {
       const workspace = createTestWorkspace({ root: ${JSON.stringify(workspace.root)} })
       console.log(await workspace.remove('top').catch(error => error.message))`
       const child = runAsNobody(program)
-      expect(child.stdout).toContain('closed for writing, so nothing was removed')
+      expect(child.stdout).toContain('not writable, so nothing was removed')
       expect(readdirSync(workspace.root).sort()).toEqual(['.kogu', 'top'])
       expect(readFileSync(at('top/closed/file'), 'utf8')).toBe('x')
     },

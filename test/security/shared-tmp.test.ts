@@ -42,7 +42,7 @@ for (const { user, why } of USERS)
         run,
         input: { timeout_ms: 600 },
       })
-      expect(cut.text).toContain('the /tmp of this run was emptied')
+      expect(cut.text).toContain("this run's /tmp was emptied")
       expect(person.approve('ls /tmp', { run }).data.stdout).toBe('')
     })
 

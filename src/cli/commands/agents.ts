@@ -172,8 +172,7 @@ function describeTools(settings: readonly ToolSetting[]): string {
 
 async function create(place: Place, name: string): Promise<number> {
   const { context, database, workflow } = place
-  if (!/^[\w-]{1,100}$/.test(name))
-    throw new UsageError('The name of an agent has letters, digits, _ and - only.')
+  if (!/^[\w-]{1,100}$/.test(name)) throw new UsageError("An agent's name has only letters, digits, _ and -.")
   if (listPanels(place.workspace).includes(name)) {
     throw new UsageError(`There is a panel '${name}'.`, `Use it: kogu agents trust ${name}`)
   }
@@ -259,7 +258,8 @@ function refusePanel(sourcePath: string | null): void {
 
 async function trust({ context, database, workspace, workflow }: Place, name: string): Promise<number> {
   const { output, environment } = context
-  if (environment.insideCall !== undefined) throw new UsageError('A Kogu inside a Kogu call trusts nothing.')
+  if (environment.insideCall !== undefined)
+    throw new UsageError('Trusting is not available inside a Kogu call.')
   const panel = readPanel(workspace, name)
   await mirrorPanel(database, workflow, panel)
   if (output.json) {

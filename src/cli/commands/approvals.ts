@@ -121,7 +121,7 @@ async function answer(
   const { environment, output } = context
   if (environment.insideCall !== undefined) {
     // Otherwise a command that an agent runs could approve what the agent may not do.
-    throw new UsageError('Not from inside a Kogu call: only a person approves.')
+    throw new UsageError('This is not available inside a Kogu call: only a person approves.')
   }
   const given = verb === 'deny' ? denial(context) : approval(context, question)
   const answered = await runtime.answerQuestion(question.id, given)
@@ -148,7 +148,8 @@ function approval(context: CommandContext, question: ShownQuestion): GivenAnswer
   const user = userOf(context)
   const session = countOption(context.values, 'session')
   const always = countOption(context.values, 'always')
-  if (session !== undefined && always !== undefined) throw new UsageError('Either --session or --always.')
+  if (session !== undefined && always !== undefined)
+    throw new UsageError('Use either --session or --always, not both.')
   refuseUnconfirmed(context, question)
   const number = session ?? always
   if (number === undefined) return { kind: 'once', user }

@@ -82,7 +82,7 @@ async function list(context: CommandContext, places: Places): Promise<number> {
     if (rows.length >= limit) break
   }
   if (output.json) output.object(rows.map(toData))
-  else if (rows.length === 0) output.note('Nothing recorded that matches.')
+  else if (rows.length === 0) output.note('No matching events are recorded.')
   else output.data(table(rows.reverse().map(row => toRow(row, output))))
   return EXIT.ok
 }
@@ -189,7 +189,7 @@ function describeReport(report: VerifyReport, output: Output): string {
 async function restart(context: CommandContext, places: Places): Promise<number> {
   const { output, environment, values } = context
   if (environment.insideCall !== undefined) {
-    throw new UsageError('A Kogu that runs inside a Kogu call cannot restart the audit log.')
+    throw new UsageError('The audit log cannot be restarted from inside a Kogu call.')
   }
   if (!flag(values, 'yes') && !(await confirmed(context, 'Begin a new audit log?'))) {
     output.note('Nothing was changed. To do it: kogu audit restart --yes')

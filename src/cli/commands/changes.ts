@@ -32,7 +32,7 @@ Options
       const { stateOf } = toChangeHistory(calls.some(each => each.undone) ? await runtime.listChanges() : [])
       const [wanted] = context.positionals
       if (wanted !== undefined && calls.length === 0) {
-        throw new ToolError('not_found', `No change by the call '${wanted}' is kept.`, {
+        throw new ToolError('not_found', `No change by the call '${wanted}' is recorded.`, {
           hint: 'See: kogu changes',
         })
       }

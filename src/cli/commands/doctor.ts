@@ -166,7 +166,7 @@ function noSandbox(required: boolean): Finding {
   }
 }
 
-/** What a Kogu that was killed left behind; the next call settles it. */
+/** What a Kogu that was killed left behind; the next call cleans it up. */
 async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
   const { loaded } = inspectConfig(loadOptions(context))
   if (loaded === undefined) return []
@@ -183,7 +183,7 @@ async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
       ? []
       : [counted(folders, 'temporary folder of a killed process', 'temporary folders of killed processes')]),
   ]
-  return [{ status: 'warn', summary: found.join(', '), remedy: 'the next kogu call settles this' }]
+  return [{ status: 'warn', summary: found.join(', '), remedy: 'the next kogu call cleans this up' }]
 }
 
 function checkSystem({ environment }: CommandContext): Finding[] {

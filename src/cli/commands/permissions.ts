@@ -164,7 +164,8 @@ async function grants(context: CommandContext, runtime: Runtime, [verb = 'list',
       return EXIT.ok
     case 'revoke': {
       if (id === undefined) throw new UsageError('Which one?', 'See: kogu permissions grants list')
-      if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+      if (environment.insideCall !== undefined)
+        throw new UsageError('This is not available inside a Kogu call.')
       const removed = await store.remove(id)
       if (removed) runtime.note('grant-revoked', { grant: id })
       if (output.json) output.object({ ok: removed, id })

@@ -299,5 +299,5 @@ function readInput(
 }
 
 function refuseInsideCall({ environment }: CommandContext): void {
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
 }

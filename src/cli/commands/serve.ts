@@ -22,7 +22,8 @@ Options
   options: { port: { type: 'string' }, host: { type: 'string' }, 'allow-remote': { type: 'boolean' } },
   async run(context) {
     const { output, environment, values, signal } = context
-    if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+    if (environment.insideCall !== undefined)
+      throw new UsageError('This is not available inside a Kogu call.')
     const loaded = loadForCommand(context)
     const { config } = loaded
     const server = await openServer({

@@ -77,7 +77,7 @@ async function revoke(context: CommandContext, id: string | undefined): Promise<
 
 /** An agent must not make itself a token. */
 function refuseInsideCall({ environment }: CommandContext): void {
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
 }
 
 function readScopes(given: unknown): Scope[] {

@@ -35,7 +35,7 @@ An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 
   },
   async run(context) {
     if (context.environment.insideCall !== undefined) {
-      throw new UsageError('A Kogu that was started from inside a Kogu call never undoes.')
+      throw new UsageError('Undo is not available inside a Kogu call.')
     }
     const runtime = await openRuntime(context)
     try {
@@ -58,7 +58,7 @@ async function readSelection(
   const run = textOption(values, 'run')
   const last = countOption(values, 'last')
   const given = [positionals.length > 0, run !== undefined, last !== undefined].filter(Boolean).length
-  if (given > 1) throw new UsageError('Name calls, or --run, or --last: only one of them.')
+  if (given > 1) throw new UsageError('Use only one of: call ids, --run, --last.')
   if (positionals.length > 0) return { calls: await wholeCallIds(positionals, runtime) }
   if (run !== undefined) return callsOfRun(run, runtime)
   if (last !== undefined) return { last }
@@ -110,7 +110,7 @@ async function carryOut(
     return EXIT.ok
   }
   if (!flag(values, 'yes') && !(await confirmed(context, 'Undo this?'))) {
-    output.note('Nothing was changed. To do it: add --yes')
+    output.note('Nothing was changed. To go ahead, add --yes.')
     if (output.json) output.object({ ok: false, done: false, ...report })
     return EXIT.needsPerson
   }

@@ -78,7 +78,7 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [OVERWRITE_UNREAD]:
     'Replacing a file that this run has not read to its end as it is now (read_file first, or expected_hash)',
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
-  [NOT_UNDOABLE]: 'Losing what is too large to be kept for undo',
+  [NOT_UNDOABLE]: 'Losing content that is too large to keep for undo',
   [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
   [UNWALLED_CODE]: 'Running model-written code without the second wall',
   create_tool: 'Making a tool',

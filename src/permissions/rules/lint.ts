@@ -35,7 +35,7 @@ export function findUnknownTools(rule: Rule, toolNames: readonly string[]): Lint
       return finding(
         rule,
         'unknown-tool',
-        `there is no tool '${name}' now.${hint} It holds for one that comes.`,
+        `there is no tool '${name}' now.${hint} The rule applies if one is added.`,
       )
     })
 }

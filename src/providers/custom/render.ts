@@ -44,7 +44,7 @@ function fill({ pos, end, pieces, flag, afterDashes }: Template['slots'][number]
     if (value === undefined) return { pos, end, text: null, dropFlagAt: isWhole ? (flag?.pos ?? null) : null }
     text += String(value)
   }
-  if (text.includes('\0')) throw new ToolError('invalid_input', 'A value cannot hold a NUL character.')
+  if (text.includes('\0')) throw new ToolError('invalid_input', 'A value cannot contain a NUL character.')
   const mayBeOption = text.startsWith('-') && text.length > 1 && !afterDashes
   if (!mayBeOption || only === undefined || 'text' in only) return { pos, end, text, dropFlagAt: null }
   // `--title=-x` cannot be taken for an option, `--title -x` can.

@@ -110,7 +110,7 @@ function readMeta(folder: string, id: string): BackgroundMeta {
 /** It becomes the name of a folder. */
 function checkId(id: string): string {
   if (/^[A-Za-z0-9-]{1,64}$/.test(id)) return id
-  throw new ToolError('invalid_input', 'The id of a background command has letters, digits and hyphens only.')
+  throw new ToolError('invalid_input', "A background command's id has only letters, digits and hyphens.")
 }
 
 async function startSupervisor(folder: string): Promise<void> {

@@ -206,14 +206,14 @@ function reasonOf(result: SandboxResult): Ended['reason'] {
 
 function giveInput(id: string, bytes: Uint8Array, end: boolean): FromSupervisor {
   const command = running.get(id)
-  if (command?.stdin === undefined) return { ok: false, message: 'The command takes no more input.' }
+  if (command?.stdin === undefined) return { ok: false, message: 'The command no longer accepts input.' }
   const written = bytes.length === 0 ? 0 : writeSync(command.stdin, bytes)
   if (end) {
     closeSync(command.stdin)
     command.stdin = undefined
   }
   if (written < bytes.length)
-    return { ok: false, message: `Only ${written} bytes were taken: the command reads slowly.` }
+    return { ok: false, message: `The command accepted only ${written} bytes: it reads slowly.` }
   return { ok: true, running: true }
 }
 

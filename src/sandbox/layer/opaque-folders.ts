@@ -24,9 +24,13 @@ export async function findOpaqueFolders(
     onStdout: chunk => void chunks.push(chunk),
   })
   if (result.exitCode !== 0) {
-    throw new ToolError('failed', 'What the command deleted could not be determined, so nothing was kept.', {
-      hint: 'Kogu needs GNU tar at /bin/tar for this.',
-    })
+    throw new ToolError(
+      'failed',
+      'Kogu could not determine what the command deleted, so none of its changes were kept.',
+      {
+        hint: 'Kogu needs GNU tar at /bin/tar for this.',
+      },
+    )
   }
   return readArchive(Buffer.concat(chunks), isPrivileged)
 }

@@ -57,8 +57,8 @@ export async function commitOverlay(changes: OverlayChanges, target: OverlayTarg
   } catch (error) {
     // So that whoever starts next may finish it, although we live on.
     rmSync(join(folder, 'lock'), { force: true })
-    throw new ToolError('failed', 'The changes of the command could be brought over only in part.', {
-      hint: `Nothing is lost: the rest is in ${folder}. Remove the cause (${reasonOf(error)}) and start Kogu again, which finishes it; then it can be undone.`,
+    throw new ToolError('failed', "Only some of the command's changes could be applied to the workspace.", {
+      hint: `Nothing is lost: the rest is in ${folder}. Fix the cause (${reasonOf(error)}) and restart Kogu to finish; then it can be undone.`,
       cause: error,
     })
   }

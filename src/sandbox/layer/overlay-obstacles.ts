@@ -84,5 +84,5 @@ function refuseWithoutSpace({ workspace, upper, changes }: OverlayChanges): void
   const needed = changes.reduce((sum, { after }) => sum + (after?.size ?? 0), 0)
   const { bavail, bsize } = statfsSync(workspace)
   if (needed <= bavail * bsize) return
-  throw new ToolError('failed', "There is no space for the command's changes, so none of them were kept.")
+  throw new ToolError('failed', "The disk is full, so none of the command's changes were kept.")
 }

@@ -81,7 +81,7 @@ function parse(text: string): PdfText {
     return ANSWER.parse(JSON.parse(text))
   } catch {
     // It died, or was made to say something else.
-    throw new ToolError('failed', 'The PDF document cannot be read: it is damaged, protected or too large.')
+    throw new ToolError('failed', 'The PDF cannot be read: it is damaged, encrypted or too large.')
   }
 }
 

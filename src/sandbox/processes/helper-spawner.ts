@@ -252,7 +252,7 @@ class Helper {
       'failed',
       'The process that starts programs died, so the program was stopped.',
       {
-        hint: 'Try again: it is started anew.',
+        hint: 'Try again; it is restarted automatically.',
       },
     )
     for (const child of this.#children.values()) {

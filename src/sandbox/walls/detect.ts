@@ -69,5 +69,5 @@ function limits({ privileged }: { privileged: boolean }, processes: SandboxProce
 function processCount(privileged: boolean, isKept: boolean): Omit<Wall, 'name'> {
   if (isKept) return { ok: true, detail: 'A control group for each command.' }
   if (!privileged) return { ok: true, detail: 'A resource limit and a watchdog.' }
-  return { ok: false, detail: 'Only a watchdog: as root, and no control group can be made here.' }
+  return { ok: false, detail: 'Only a watchdog: running as root, and no control group can be created.' }
 }

@@ -21,7 +21,7 @@ export async function endNamespace(status: string): Promise<void> {
         'failed',
         'Processes of the command could not be ended, so nothing of it was kept.',
         {
-          hint: 'They may be waiting for a disk or a network folder; end them before you run it again.',
+          hint: 'They may be waiting for a disk or a network mount; end them before you run it again.',
         },
       )
     }

@@ -70,7 +70,7 @@ export function toMounts(profile: SandboxProfile, options: MountOptions): Mount[
 function toShownMounts(profile: SandboxProfile, options: MountOptions): Mount[] {
   const writable = existing(profile.writable)
   if (writable.includes('/')) {
-    throw new ToolError('forbidden', 'The whole file system cannot be made writable for a command.')
+    throw new ToolError('forbidden', 'A command cannot be given write access to the whole file system.')
   }
   // Outside writable folders everything is read-only already.
   const kept = existing(profile.protected).filter(path => writable.some(root => isBeneath(path, root)))

@@ -121,7 +121,7 @@ function ended(id: string): HttpProblem {
     'expired',
     `No question ${id} waits: its answer was used, or its time is over.`,
     {
-      hint: 'Make the call again to ask anew.',
+      hint: 'Repeat the call to ask again.',
     },
   )
 }
@@ -129,8 +129,8 @@ function ended(id: string): HttpProblem {
 /** A yes counts for what was looked at and for nothing else. */
 function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: string): GivenAnswer {
   if (body.digest !== question.digest) {
-    throw new HttpProblem(409, 'stale', 'This question is not the one that was looked at.', {
-      hint: 'Look at it again and answer with its digest.',
+    throw new HttpProblem(409, 'stale', 'The question has changed since it was shown.', {
+      hint: 'Read it again and answer with its current digest.',
     })
   }
   const message = body.message === undefined ? {} : { message: body.message }
@@ -144,7 +144,7 @@ function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: st
   if (body.answer === 'once') return { kind: 'once', user }
   const offer = question.offers.find(({ id }) => id === body.grant)
   if (offer === undefined) {
-    throw new HttpProblem(400, 'invalid_input', 'grant is not the id of one of the offers of this question.')
+    throw new HttpProblem(400, 'invalid_input', "grant is not the id of one of this question's offers.")
   }
   return { kind: body.answer, user, grant: offer.id }
 }

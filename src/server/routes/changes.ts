@@ -74,13 +74,12 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
       const { selection: wanted, skip_conflicts: skips } = context.req.valid('json')
       const planned = await runtime.planUndo(toSelection(wanted), skips ? { leaveOut: 'paths' } : {})
       if (planned.conflicts.length > 0 && !skips) {
-        throw new HttpProblem(409, 'conflict', 'Somebody changed some of these files since.', {
+        throw new HttpProblem(409, 'conflict', 'Some of these files have changed since.', {
           hint: 'Send skip_conflicts: true to leave them out.',
           errors: planned.conflicts.map(({ path, reason }) => ({ pointer: path, message: reason })),
         })
       }
-      if (planned.steps.length === 0)
-        throw new HttpProblem(404, 'not_found', 'There is nothing to take back.')
+      if (planned.steps.length === 0) throw new HttpProblem(404, 'not_found', 'There is nothing to undo.')
       const { call } = await runtime.applyUndo(planned, { despiteConflicts: skips })
       return context.json({ ...toPlan(planned), undo: call }, 200)
     },

@@ -158,7 +158,7 @@ describe('folders that cannot be used', () => {
     mkdirSync(elsewhere)
     mkdirSync(join(folder, '.kogu'))
     symlinkSync(elsewhere, directory)
-    expect(() => openLog().record(note('one'))).toThrow(/is a link/)
+    expect(() => openLog().record(note('one'))).toThrow(/is a symlink/)
     expect(readdirSync(elsewhere)).toEqual([])
   })
 

@@ -36,7 +36,7 @@ export function listSegments(directory: string): string[] {
 export function ensureOwnFolder(directory: string): void {
   makeFolders(directory)
   if (!lstatSync(directory).isDirectory()) {
-    throw new ToolError('failed', `The audit folder is a link: ${directory}`, { hint: 'Remove the link.' })
+    throw new ToolError('failed', `The audit folder is a symlink: ${directory}`, { hint: 'Remove the link.' })
   }
 }
 
@@ -109,5 +109,5 @@ async function openPlainFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | PLAIN_FILE)
   if ((await file.stat()).isFile()) return file
   await file.close()
-  throw new ToolError('failed', `Not an ordinary file: ${path}`)
+  throw new ToolError('failed', `Not a regular file: ${path}`)
 }

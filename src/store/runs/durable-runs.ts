@@ -109,7 +109,7 @@ async function takeOver(database: Database, engine: TurnEngine, id: string, me: 
     })
   }
   if (!(await takeRun(database, id, me, owner))) {
-    throw new ToolError('conflict', 'Another Kogu has just taken this run.')
+    throw new ToolError('conflict', 'Another Kogu has just taken over this run.')
   }
   if (owner !== null && owner !== me) {
     await engine.abandon({ run: id, turn: run.turn })

@@ -35,13 +35,13 @@ export async function startBackground(
 ): Promise<ToolOutput> {
   const { permit, workspace } = context
   if (permit.command === undefined)
-    throw new ToolError('forbidden', 'The command was not judged, so it does not run.')
+    throw new ToolError('forbidden', 'The command was never authorized, so it does not run.')
   if (parts.sandbox === null) {
     throw new ToolError('failed', `Background commands need the sandbox: ${parts.noSandboxReason}`)
   }
-  if (request.preview) throw new ToolError('invalid_input', 'A background command has no preview.')
+  if (request.preview) throw new ToolError('invalid_input', 'Background commands cannot be previewed.')
   if (request.stdin !== undefined) {
-    throw new ToolError('invalid_input', 'A background command gets its input with command_input.')
+    throw new ToolError('invalid_input', 'Use command_input to send input to a background command.')
   }
   const folders = permit.command.plan === null ? foldersToWrite(parts, permit) : []
   const id = randomUUID().slice(0, 8)

@@ -138,7 +138,10 @@ function outputFiles(parts: CommandParts, handle: string): string[] {
   if (!isCall(handle)) return parts.background().outputFiles(handle)
   const path = join(parts.places.output, `${handle}.output`)
   if (!existsSync(path)) {
-    throw new ToolError('not_found', `No longer output is kept of ${handle}: all of it was in its result.`)
+    throw new ToolError(
+      'not_found',
+      `No more output is stored for ${handle}: the result already had all of it.`,
+    )
   }
   return [path]
 }

@@ -179,7 +179,7 @@ test('the person who is asked is told what is written and opened', async () => {
   const { root, workspace } = state.bench
   const context = { cwd: root, workspace: root, receipts: workspace.receipts }
   const details =
-    'It goes on alone, can be reached at http://127.0.0.1:3000, http://127.0.0.1:3001, may write dist unrecorded: npm run dev'
+    'It keeps running in the background, can be reached at http://127.0.0.1:3000, http://127.0.0.1:3001, may write dist unrecorded: npm run dev'
   expect(await access(parsed.value, context)).toContainEqual({ kind: 'custom', name: 'background', details })
   expect(preview?.(parsed.value, context)).toBe(details)
 })

@@ -148,7 +148,7 @@ async function proxyFor(
 
 function commandOf({ permit }: ProcessContext): CommandPermit {
   if (permit.command === undefined)
-    throw new ToolError('forbidden', 'The command was not judged, so it does not run.')
+    throw new ToolError('forbidden', 'The command was never authorized, so it does not run.')
   return permit.command
 }
 
@@ -224,13 +224,13 @@ function describeLost(effects: readonly Effect[], workspace: string): string[] {
   const lost = effects.filter(({ undoable }) => undoable === false)
   if (lost.length === 0) return []
   const names = few(lost.map(({ path }) => relative(workspace, path)))
-  return [`Cannot be undone, because it is more than undo keeps: ${names}`]
+  return [`Cannot be undone, because undo could not keep the content: ${names}`]
 }
 
 /** As a sentence. */
 function describeDisplaced({ path, keptAs }: Displaced): string {
-  if (path === keptAs) return `Not deleted: ${path}, which somebody else wrote at the same moment.`
-  return `Somebody else wrote ${path} at the same moment; what they wrote is in ${keptAs}.`
+  if (path === keptAs) return `Not deleted: ${path}, which someone else wrote at the same moment.`
+  return `Someone else wrote ${path} at the same moment; their version is in ${keptAs}.`
 }
 
 /** Locked as by the file tools, so that what another call or process is about to write is seen or waits. */

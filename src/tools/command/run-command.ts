@@ -179,7 +179,7 @@ function circumstances(
     found.push({
       kind: 'custom',
       name: 'background',
-      details: `It goes on alone${open}${written}: ${command}`,
+      details: `It keeps running in the background${open}${written}: ${command}`,
     })
   }
   if (stdin !== undefined) {
@@ -234,9 +234,9 @@ function resetRun({ run }: ToolContext): void {
 /** By its real path: a folder outside would be readable, but the line's relative paths would all point there. */
 function refuseOutside(folder: string, workspace: string): void {
   if (!isInside(folder, workspace)) {
-    throw new ToolError('invalid_input', `The working folder must be inside the workspace: ${folder}`)
+    throw new ToolError('invalid_input', `The working directory must be inside the workspace: ${folder}`)
   }
-  if (!isFolder(folder)) throw new ToolError('not_found', `The working folder does not exist: ${folder}`)
+  if (!isFolder(folder)) throw new ToolError('not_found', `The working directory does not exist: ${folder}`)
 }
 
 /** The folder in which the last command of a run ended may be gone by now; the next one starts at the top again. */

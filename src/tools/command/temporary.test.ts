@@ -28,7 +28,7 @@ test('commands of a run share it, one that is cut off empties it and says so', a
   expect(first.end(false)).toEqual([])
   const second = await openTemporary(parts(), use)
   expect(readdirSync(second.walls.privateTmp ?? '')).toEqual(['a'])
-  expect(second.end(true)).toEqual(['The command was cut off, so the /tmp of this run was emptied.'])
+  expect(second.end(true)).toEqual(["The command was stopped, so this run's /tmp was emptied."])
   expect(second.end(true)).toEqual([])
   const third = await openTemporary(parts(), use)
   expect(readdirSync(third.walls.privateTmp ?? '')).toEqual([])

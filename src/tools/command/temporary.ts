@@ -66,7 +66,7 @@ async function open(root: string, use: TemporaryUse, workspace: string): Promise
   if (lock !== undefined) return openLocked(root, files, use.readsOnly, lock)
   if (use.readsOnly) return { walls: {}, end: () => [] }
   return openOwn(root, [
-    'Another command of this run is not over, so this one had an empty /tmp, which is gone.',
+    'Another command of this run is still running, so this one had an empty /tmp of its own, which has been removed.',
   ])
 }
 
@@ -101,7 +101,7 @@ function openLocked(root: string, files: string, readsOnly: boolean, lock: FileL
       if (isEmptied) discard(root, files)
       rmSync(changing, { force: true })
       lock.release()
-      return isEmptied ? ['The command was cut off, so the /tmp of this run was emptied.'] : []
+      return isEmptied ? ["The command was stopped, so this run's /tmp was emptied."] : []
     },
   }
 }

@@ -46,13 +46,14 @@ export async function diff(git: GitReader, args: GitArgs, context: ToolContext):
     '--',
     ...wanted,
   ])
-  if (list.cut) throw new ToolError('failed', 'Too many files differ. Name some with paths.')
+  if (list.cut) throw new ToolError('failed', 'Too many files differ. Narrow it down with paths.')
   const names = list.stdout.split('\0').filter(isGiven)
   const hidden = names.filter(name => !context.permit.mayRead(join(root, name)))
   if (names.length === hidden.length)
     return { text: describeHidden(hidden), data: { files: [], hidden, truncated: false } }
   const shown = hidden.length === 0 ? wanted : names.filter(name => !hidden.includes(name))
-  if (shown.length > MOST_FILES) throw new ToolError('failed', 'Too many files differ. Name some with paths.')
+  if (shown.length > MOST_FILES)
+    throw new ToolError('failed', 'Too many files differ. Narrow it down with paths.')
   const { stdout, cut } = await git.read(
     ['diff', ...common, ...staged, '-M', ...revisions, '--', ...shown],
     MOST_DIFF_BYTES,

@@ -21,7 +21,7 @@ export async function resolveRevision(git: GitReader, revision: string): Promise
 
 export function checkRevision(revision: string): void {
   const isName = /^(?!-)[\w./@{}~^+-]{1,250}$/u.test(revision) && !revision.includes('..')
-  if (!isName) throw new ToolError('invalid_input', `'${revision}' cannot name a commit.`)
+  if (!isName) throw new ToolError('invalid_input', `'${revision}' is not a valid revision.`)
 }
 
 /** By the rules of `git check-ref-format`, and nothing that git would take for something else than a branch. */
@@ -35,7 +35,7 @@ export function checkBranchName(name: string): void {
 /** A path as git knows it: relative to the root of the repository. */
 export function toRepositoryPath(path: string, cwd: string, root: string): string {
   if (path === '' || path.includes('\0'))
-    throw new ToolError('invalid_input', 'A path cannot be empty or hold a NUL.')
+    throw new ToolError('invalid_input', 'A path cannot be empty or contain a NUL character.')
   const inside = relative(root, resolve(cwd, path))
   if (inside.startsWith('..') || isAbsolute(inside)) {
     throw new ToolError('invalid_input', `'${path}' is outside the repository.`)

@@ -153,13 +153,13 @@ export function explainErrors(errors: string, pattern: string): ToolError {
     })
   }
   if (/literal .*\\n.*not allowed/.test(errors)) {
-    return new ToolError('invalid_input', 'The pattern holds a line break.', {
+    return new ToolError('invalid_input', 'The pattern contains a line break.', {
       hint: 'Pass multiline: true.',
     })
   }
   if (/error parsing glob/.test(errors)) {
-    return new ToolError('invalid_input', `The glob is not valid: ${text}`, {
-      hint: 'A bracket begins a set of characters: [abc]. Write \\[ for the character itself.',
+    return new ToolError('invalid_input', `Invalid glob: ${text}`, {
+      hint: 'A bracket opens a character class such as [abc]. Write \\[ to match the bracket itself.',
     })
   }
   return new ToolError(

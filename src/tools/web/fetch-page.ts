@@ -51,7 +51,7 @@ async function obtain(
 ): Promise<{ response: WebResponse; isCached: boolean }> {
   const judge = permit.judgeUrl
   if (judge === undefined)
-    throw new ToolError('forbidden', 'The address was not judged, so it is not contacted.')
+    throw new ToolError('forbidden', 'The address was never authorized, so it is not contacted.')
   const cache = await parts.cache()
   const known = cache.get(url)
   // What led there for another call has to be allowed for this one.

@@ -20,7 +20,7 @@ export async function readBody(
     .map(name => name.trim())
     .filter(name => name !== '' && name !== 'identity')
   if (encodings.length > MOST_ENCODINGS)
-    throw new ToolError('failed', 'The response is packed too many times.')
+    throw new ToolError('failed', 'The response is compressed too many times.')
   let source: AsyncIterable<Uint8Array> = limited(body, mostBytes)
   for (const name of encodings.reverse()) source = limited(unpacked(source, name), mostBytes)
   const chunks: Uint8Array[] = []

@@ -122,7 +122,7 @@ function nextHop(request: WebRequest, status: number, isSameOrigin: boolean): We
   }
 }
 
-const DOWNGRADE: HostRefusal = { reason: 'It gives up encryption.', canBeAllowed: true }
+const DOWNGRADE: HostRefusal = { reason: 'It drops encryption.', canBeAllowed: true }
 
 function isDowngrade(from: string, to: string): boolean {
   return from.startsWith('https:') && !to.startsWith('https:')
@@ -135,7 +135,7 @@ const LONGEST_ADDRESS = 8000
 function redirectOf({ status, headers }: Exchange, from: string): string | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) return undefined
   const target = URL.parse(headers.location, from)
-  if (target === null) throw new ToolError('failed', `${from} redirects to something that is not an address.`)
+  if (target === null) throw new ToolError('failed', `${from} redirects to an invalid address.`)
   target.hash = ''
   if (target.href.length > LONGEST_ADDRESS)
     throw new ToolError('failed', `${from} redirects to an address that is too long.`)

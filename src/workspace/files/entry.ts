@@ -141,7 +141,7 @@ export function sameState(a: EntryState | undefined, b: EntryState | undefined):
 }
 
 export function changedMeanwhile(path: string): ToolError {
-  return new ToolError('conflict', `Somebody else changed the file at the same time: ${path}`, {
-    hint: 'Nothing of this call was kept. Read the file again, then repeat the change.',
+  return new ToolError('conflict', `The file was changed by someone else at the same time: ${path}`, {
+    hint: 'This call changed nothing. Read the file again, then repeat the change.',
   })
 }

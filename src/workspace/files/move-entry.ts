@@ -63,7 +63,7 @@ export async function moveEntry(
 function refuseImpossible(source: Resolved, target: Resolved): void {
   if (source.missing.length > 0) throw new ToolError('not_found', `No such file or folder: ${source.real}`)
   if (source.real === target.real) {
-    throw new ToolError('invalid_input', `The new place is the old one: ${source.real}`)
+    throw new ToolError('invalid_input', `Source and destination are the same: ${source.real}`)
   }
   if (isInside(target.real, source.real)) {
     throw new ToolError('invalid_input', `A folder cannot be moved into itself: ${source.real}`)
@@ -116,7 +116,7 @@ function requireMovable(scope: CallScope, path: string, newPath: string): void {
   requireChangeable(scope.permit, newPath)
   // Under another name, a rule that hides this file would not find it any more.
   if (scope.permit.mayRead(path) || isDeclared(scope, path, path, ['file_read'])) return
-  throw new ToolError('denied', `This call may not read ${path}, so it may not give it another name either.`)
+  throw new ToolError('denied', `This call may not read ${path}, so it may not rename it either.`)
 }
 
 async function readReplaced(
@@ -127,12 +127,12 @@ async function readReplaced(
   const stat = lstatSync(target.folder.at(target.name), { throwIfNoEntry: false })
   if (stat === undefined) return undefined
   if (!overwrite) {
-    throw new ToolError('conflict', `There is something at the new place already: ${target.real}`, {
-      hint: 'Choose another name, or say that it shall be overwritten.',
+    throw new ToolError('conflict', `The destination already exists: ${target.real}`, {
+      hint: 'Choose another name, or ask for it to be overwritten.',
     })
   }
   if (!stat.isFile() || survey[0]?.entry === 'directory') {
-    throw new ToolError('conflict', `Only a file can be overwritten, and only by a file: ${target.real}`, {
+    throw new ToolError('conflict', `Only a file can overwrite a file: ${target.real}`, {
       hint: stat.isDirectory()
         ? 'To move something into a folder, name the path it shall have there.'
         : 'Remove it first.',
@@ -224,7 +224,7 @@ async function rename(source: End, target: End, options: Rename): Promise<void> 
 function explain(error: NodeJS.ErrnoException, source: End, target: End): Error {
   if (error.code === 'EXDEV') {
     return new ToolError('failed', `${source.real} and ${target.real} are on different file systems.`, {
-      hint: 'Write the file at the new place, then delete the old one.',
+      hint: 'Write the file at the destination, then delete the source.',
       cause: error,
     })
   }

@@ -12,14 +12,14 @@ export function refuseFolderSpelling(path: string): void {
   const windowsTrap = process.platform === 'win32' && /[. ]$/.test(path)
   if ((sep === '/' ? path.endsWith('/') : last === '') || last === '.' || last === '..' || windowsTrap) {
     throw new ToolError('invalid_input', `This names a folder, not a file: ${path}`, {
-      hint: 'Leave out the slash or dot at the end.',
+      hint: 'Remove the trailing slash or dot.',
     })
   }
 }
 
 export function refuseSystemPath(path: string): void {
   if (SYSTEM_FOLDERS.some(folder => isInside(path, folder))) {
-    throw new ToolError('forbidden', `Files of /proc, /sys and /dev are not for tools: ${path}`)
+    throw new ToolError('forbidden', `Tools cannot access /proc, /sys or /dev: ${path}`)
   }
 }
 

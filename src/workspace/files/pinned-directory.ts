@@ -144,7 +144,7 @@ function open(path: string, real: string): { descriptor: number; isReadable: boo
 }
 
 export function movedFolder(real: string): ToolError {
-  return new ToolError('conflict', `The folder was replaced by something else meanwhile: ${real}`, {
+  return new ToolError('conflict', `The folder was replaced in the meantime: ${real}`, {
     hint: 'Look at the folder again before you repeat the call.',
   })
 }

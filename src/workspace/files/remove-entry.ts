@@ -71,8 +71,8 @@ function refuseClosed(survey: readonly TreeEntry[]): void {
       accessSync(path, constants.W_OK | constants.X_OK)
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EACCES') throw error
-      throw new ToolError('failed', `This folder is closed for writing, so nothing was removed: ${path}`, {
-        hint: 'Open it with chmod u+wx, or remove only what is outside of it.',
+      throw new ToolError('failed', `This folder is not writable, so nothing was removed: ${path}`, {
+        hint: 'Make it writable with chmod u+wx, or remove only what is outside it.',
       })
     }
   }

@@ -87,12 +87,12 @@ export function locateEntry(scope: CallScope, path: string, kinds: readonly Acce
 /** Inside the write scope, and not one of the paths that no file tool changes. */
 export function requireChangeable(permit: Permit, real: string): void {
   if (!permit.writeScope.some(folder => isInside(real, folder))) {
-    throw new ToolError('forbidden', `Outside the folders that this call may change: ${real}`, {
+    throw new ToolError('forbidden', `This path is outside the folders that this call may change: ${real}`, {
       hint: `It may change: ${permit.writeScope.join(', ') || 'nothing'}`,
     })
   }
   if (permit.isProtected(real)) {
-    throw new ToolError('forbidden', `This path is protected, no file tool changes it: ${real}`)
+    throw new ToolError('forbidden', `This path is protected; no file tool may change it: ${real}`)
   }
 }
 
@@ -129,7 +129,10 @@ function requireDeclared(
   kinds: readonly AccessKind[],
 ): void {
   if (scope.permit.judged(absolute) !== undefined && isDeclared(scope, absolute, real, kinds)) return
-  throw new ToolError('forbidden', `The tool did not say that it would change ${absolute}, so it may not.`)
+  throw new ToolError(
+    'forbidden',
+    `The tool did not declare that it would change ${absolute}, so it may not.`,
+  )
 }
 
 function pathOf(access: Access): string | undefined {
@@ -137,7 +140,7 @@ function pathOf(access: Access): string | undefined {
 }
 
 function leadsElsewhere(absolute: string, real: string): ToolError {
-  return new ToolError('conflict', `${absolute} leads to ${real} now, which is not what was allowed.`, {
-    hint: 'A link or folder was changed meanwhile. Look at it, then repeat the call.',
+  return new ToolError('conflict', `${absolute} now resolves to ${real}, which was not approved.`, {
+    hint: 'A symlink or folder changed in the meantime. Look at it, then repeat the call.',
   })
 }

@@ -171,7 +171,7 @@ export function putBack(folder: PinnedDirectory, temporary: string, name: string
 }
 
 function unreadableName(path: string): ToolError {
-  return new ToolError('failed', `The folder holds a file whose name is not valid UTF-8: ${path}`)
+  return new ToolError('failed', `The folder contains a file whose name is not valid UTF-8: ${path}`)
 }
 
 /** Only what is not ours by itself needs to be remembered. */

@@ -141,7 +141,7 @@ async function readOnce(scope: CallScope, { folder, name, real }: Target): Promi
         'forbidden',
         `The file has other names (hard links) that would change too: ${real}`,
         {
-          hint: 'Writing it needs a confirmation of its own.',
+          hint: 'Writing it needs a separate confirmation.',
         },
       )
     }
@@ -158,7 +158,7 @@ function tooLarge(real: string): ToolError {
     'failed',
     `The file is larger than 512 MB, too large to be changed as a whole: ${real}`,
     {
-      hint: 'Change it with a command, or delete it and write it anew.',
+      hint: 'Change it with a command, or delete it and write it again.',
     },
   )
 }

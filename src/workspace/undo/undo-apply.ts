@@ -111,7 +111,7 @@ function refuse(plan: UndoPlan, { despiteConflicts, mayChange }: UndoOptions): v
   if (first !== undefined && despiteConflicts !== true) {
     const more = plan.conflicts.length === 1 ? '' : ` (and ${plan.conflicts.length - 1} more)`
     throw new ToolError('conflict', `Nothing was undone. ${first.path}: ${first.reason}${more}.`, {
-      hint: 'Leave those out, or settle them by hand first.',
+      hint: 'Leave those out, or resolve them by hand first.',
     })
   }
   const outside = plan.steps.find(step => !mayChange(step.path))
@@ -322,7 +322,7 @@ async function rollBack(store: UndoStore, options: UndoOptions, reason: unknown)
     await applyUndo(store, plan, { ...options, call, despiteConflicts: true })
   } catch (cause) {
     const why = reason instanceof Error ? reason.message : String(reason)
-    throw new ToolError('failed', `The undo stopped half way (${why}) and could not be taken back.`, {
+    throw new ToolError('failed', `The undo stopped halfway (${why}) and could not be rolled back.`, {
       hint: `See what it did with: kogu changes; take it back with: kogu undo ${options.call.id}`,
       cause,
     })

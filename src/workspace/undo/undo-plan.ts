@@ -270,10 +270,9 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   }
   const folder = dirname(change.path)
   const parent = await disk.look(folder)
-  if (parent === undefined)
-    return { reason: 'the folder it was in does not exist any more', missingFolder: folder }
+  if (parent === undefined) return { reason: 'its folder no longer exists', missingFolder: folder }
   if (parent === 'other' || parent.entry !== 'directory')
-    return { reason: 'there is something else in the place of its folder' }
+    return { reason: 'something else has taken the place of its folder' }
   const restored = await restore(disk, record, change, change.before)
   if (typeof restored === 'string') return { reason: restored }
   disk.put(change.path, restored)

@@ -186,7 +186,7 @@ export function createKeptReader(places: StorePlaces): KeptReader {
 
 function verified(bytes: Buffer | undefined, hash: string): Buffer {
   if (bytes === undefined) {
-    throw new ToolError('failed', `A content is not in the undo store any more (${hash.slice(0, 12)}).`)
+    throw new ToolError('failed', `This content is no longer in the undo store (${hash.slice(0, 12)}).`)
   }
   // What is kept as a second name of a file can be changed by a program that still has the file open.
   if (sha256(bytes) !== hash) {

@@ -128,7 +128,7 @@ function removedStore(places: StorePlaces): ToolError {
     'failed',
     `The undo store was removed while Kogu was running: ${dirname(places.calls)}`,
     {
-      hint: 'Nothing was changed. Start Kogu again, which makes a new one.',
+      hint: 'Nothing was changed. Restart Kogu; it creates a new one.',
     },
   )
 }
@@ -144,8 +144,8 @@ export function ownerPath(places: StorePlaces, owner: string): string {
 function openPlaces(directory: string): StorePlaces {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   if (realpathSync.native(directory) !== directory) {
-    throw new ToolError('failed', `The undo store may not lie behind a link: ${directory}`, {
-      hint: 'Replace the link by a folder.',
+    throw new ToolError('failed', `The undo store must not be a symlink: ${directory}`, {
+      hint: 'Replace the symlink with a folder.',
     })
   }
   const identity = statSync(directory, { bigint: true })

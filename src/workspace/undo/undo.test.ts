@@ -198,7 +198,7 @@ describe('conflicts', () => {
     expect(Object.fromEntries(conflicts.map(each => [each.call, each.reason]))).toEqual({
       c1: 'its mode was changed since',
       c2: 'it was removed since',
-      c3: 'the folder it was in does not exist any more',
+      c3: 'its folder no longer exists',
       c4: 'there is something new at its place',
     })
   })

@@ -25,7 +25,7 @@ export async function searchWeb(
 ): Promise<ToolOutput> {
   const { judgeUrl: judge } = context.permit
   if (judge === undefined)
-    throw new ToolError('forbidden', 'The search was not judged, so nobody is contacted.')
+    throw new ToolError('forbidden', 'The search was never authorized, so nothing is contacted.')
   const client = await parts.client()
   const count = Math.min(num_results ?? settings.count, MOST_RESULTS)
   const failed: Failure[] = []
@@ -74,7 +74,7 @@ async function ask(
   }
   const answer = engine.read(parseJson(body), count)
   if (answer === undefined)
-    throw new ToolError('failed', 'Failed to parse search results: it is not what the engine answers with.')
+    throw new ToolError('failed', 'Failed to parse search results: unexpected format.')
   return answer
 }
 
@@ -83,7 +83,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Not JSON, or cut off.
-    throw new ToolError('failed', 'Failed to parse search results: the answer is not JSON.')
+    throw new ToolError('failed', 'Failed to parse search results: the response is not JSON.')
   }
 }
 
