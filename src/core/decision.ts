@@ -56,7 +56,7 @@ export interface JudgeRequest {
   readonly cwd: string
   /** Its authority is what the call is judged under. */
   readonly run: Run
-  /** Absent: each time anew. Otherwise what `access` was made from. */
+  /** The one that `access` was made with. Defaults to resolving each path afresh. */
   readonly resolvePath?: ResolvePath
 }
 

@@ -46,9 +46,9 @@ export interface AccessContext {
   readonly receipts: Receipts
   /** Where the last command of the run ended, when that is not where it began. */
   readonly runCwd?: string
-  /** Absent: what is the default. */
+  /** Defaults to the configured limits. */
   readonly undoLimits?: UndoLimits
-  /** Absent: each time anew. */
+  /** Defaults to resolving each path afresh. */
   readonly resolvePath?: ResolvePath
 }
 
