@@ -1,28 +1,30 @@
-import { offeredTools } from './agents/agent-tools.ts'
-import { LostRun, type TurnContext, takeDurableTurn } from './agents/durable-turn.ts'
+import { LostRun, takeDurableTurn } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
 import type { RunLimits } from './agents/limits.ts'
 import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import type { RunRecord, RunSpec } from './agents/run-record.ts'
-import { systemPrompt } from './agents/system-prompt.ts'
+import { createSlots } from './agents/slots.ts'
+import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
 import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
-import type { CallFinished } from './core/audit.ts'
+import type { AuthorityWish } from './core/authority.ts'
 import { toToolError } from './core/errors.ts'
 import { compileLinear } from './core/linear-pattern.ts'
+import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
-import { readEvents } from './store/audit/read.ts'
 import { type Database, openDatabase } from './store/database/database.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import type { Standstill } from './store/tables/workflow-runs.ts'
+import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
+import { createTurnContext } from './turn-context.ts'
 
 // Agents' runs on the database: what doors call to start one, continue it and look at it. Loaded only by what needs the
 // database; `kogu call`, `explain`, `undo`, `audit` and `mcp` never come here.
@@ -74,15 +76,22 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   const { patterns } = options.loaded.config.redaction
   const redactor = createRedactor({ values: environment.secrets, patterns: patterns.map(compileLinear) })
   const user = environment.variables.USER ?? environment.variables.USERNAME ?? 'local'
+  const subAgents = createSubAgents({ ...options, durable, redactor })
+  const withdraw = await runtime.registerProvider(
+    localProvider('agents', 'Sub-agents', PRIORITY.builtin, subAgents.tools),
+  )
   return {
     models,
     create: spec => durable.create(spec, { workspace: runtime.workspace, user }),
     take: (id, limits) => durable.take(id, limits),
     redactText: redactor.text,
-    work: (run, how = {}) => work({ ...options, durable, models, redactor }, run, how),
+    work: (run, how = {}) => work({ ...options, durable, models, redactor, subAgents }, run, how),
     messages: ({ execution }) => listMessages(database, execution),
     interrupted: () => durable.interrupted(runtime.workspace),
-    close: () => durable.close(),
+    async close() {
+      await withdraw()
+      await durable.close()
+    },
   }
 }
 
@@ -90,6 +99,7 @@ interface Parts extends RunsOptions {
   readonly redactor: Redactor
   readonly durable: DurableRuns
   readonly models: Models
+  readonly subAgents: SubAgentDesk
 }
 
 async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<RunRecord> {
@@ -129,34 +139,31 @@ interface Work extends WorkOptions {
 async function takeTurns(
   parts: Parts,
   run: RunRecord,
-  { approver, emit, control }: Work,
+  { approver, emit, control, onEvent }: Work,
 ): Promise<Standstill> {
-  const { runtime, durable } = parts
-  const model = parts.models.find(run.spec.model)
-  const store = durable.storeFor(run, model, parts.redactor)
-  const own = run.spec.system
-  const coreRun = await runtime.openRun({
+  const { runtime, durable, loaded, subAgents } = parts
+  const { spec } = run
+  const model = parts.models.find(spec.model)
+  const store = durable.storeFor(
+    { run: run.id, execution: run.execution, task: spec.task },
+    model,
+    parts.redactor,
+  )
+  const orchestrates = spec.orchestration !== undefined && mayOrchestrate(loaded, 0)
+  const core = await runtime.openRun({
     id: run.id,
-    authority: run.spec.authority,
+    authority: orchestrates ? withSubAgents(spec.authority) : spec.authority,
     ...(approver === undefined ? {} : { approver }),
   })
-  const context: TurnContext = {
-    ...toSettings(run.spec),
-    run: run.id,
-    model,
-    store,
-    emit,
-    signal: control.signal,
-    system: systemPrompt({
-      workspace: runtime.workspace,
-      trusted: parts.loaded.trust.status === 'trusted',
-      date: run.createdAt.toISOString().slice(0, 10),
-      ...(own === undefined ? {} : { own }),
-    }),
-    tools: offeredTools(runtime.registry, coreRun.authority),
-    calls: { runtime, run: coreRun },
-    recorded: call => findEnd(runtime.places.audit, call, run.createdAt),
+  const orchestrator: Orchestrator = {
+    ...{ run, execution: run.execution, core, store, model, orchestrates, emit },
+    ...{ limits: spec.limits, temperature: spec.temperature, maxTokens: spec.maxTokens, system: spec.system },
+    ...{ signal: control.signal, depth: 0, nested: { count: 0 } },
+    slots: createSlots(loaded.config.agents.max_parallel),
+    tell: event => onEvent?.(event),
   }
+  const context = createTurnContext(parts, orchestrator)
+  const leave = orchestrates ? subAgents.join(orchestrator) : () => undefined
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
     for (let { turn } = run; ; turn += 1) {
@@ -171,24 +178,15 @@ async function takeTurns(
       if (stand !== undefined && !goesOn) return stand
     }
   } finally {
+    leave()
     await runtime.closeRun(run.id)
   }
 }
 
-/** How a call ended, as the audit log has it. Looked for after an interruption only. */
-async function findEnd(directory: string, call: string, since: Date): Promise<CallFinished | undefined> {
-  for await (const { event } of readEvents({ directory, call, since })) {
-    if (event.type === 'call-finished') return event
-  }
-  return undefined
-}
-
-function toSettings({ limits, temperature, maxTokens }: RunSpec) {
-  return {
-    limits,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-  }
+/** An agent's tools are those of its settings; orchestrating is what it was started for. */
+function withSubAgents(wish: AuthorityWish): AuthorityWish {
+  if (wish.tools === 'all' || (wish.tools === undefined && wish.agent === undefined)) return wish
+  return { ...wish, tools: [...(wish.tools ?? []), ...SUB_AGENT_TOOLS] }
 }
 
 type Wish = 'pause' | 'stop' | 'lost'

@@ -3,6 +3,7 @@ import type { CallFinished } from '../core/audit.ts'
 import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
+import type { Spent } from './limits.ts'
 import {
   afterAsking,
   askModel,
@@ -32,6 +33,8 @@ export interface TurnStore {
   claims(calls: readonly string[]): Promise<ReadonlyMap<string, { result: CallResult | null }>>
   /** What the person has said since. */
   messages(): Promise<readonly { id: string; content: string }[]>
+  /** What its orchestrator and other sub-agents of the same run have used up: the limits hold for all together. */
+  spentElsewhere(): Promise<Spent>
 }
 
 /** What is written down together with a state. */
@@ -89,7 +92,7 @@ async function answerStep(context: TurnContext): Promise<{ calls: boolean }> {
     said.map(({ content }) => content),
   )
   for (const { content } of said) context.emit({ type: 'message.received', text: content })
-  const loop = toLoopContext(context)
+  const loop = { ...toLoopContext(context), elsewhere: await store.spentElsewhere() }
   const stopped = checkBefore(asked, loop)
   const next: Answered = stopped === undefined ? await ask(asked, loop) : { state: stopped }
   // A request that was given up for a pause has not happened.
@@ -128,6 +131,7 @@ async function callsStep(context: TurnContext): Promise<void> {
   const before = await alreadyAnswered(state, idOf, context)
   const executed: ExecutedCall[] = [...before.executed]
   const waiting: (WaitingCall & { use: string })[] = []
+  const givenUp = new Set<string>()
   const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use)
   const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
   const open = { ...state, pending: state.pending.filter(use => !before.known.has(use.id)) }
@@ -138,20 +142,26 @@ async function callsStep(context: TurnContext): Promise<void> {
       results.forEach((result, index) => {
         const use = uses[index]
         if (use === undefined) return
-        if (result.question === undefined) {
+        if (isGivenUp(result, context.signal)) givenUp.add(use.id)
+        else if (result.question === undefined) {
           executed.push({ id: idOf(use), input: use.input, result, ambiguous: false })
         } else waiting.push({ call: idOf(use), question: result.question, use: use.id })
       })
       return results
     },
   })
-  const waits = (use: ToolUseBlock): boolean => waiting.some(each => each.use === use.id)
+  const waits = ({ id }: ToolUseBlock): boolean => givenUp.has(id) || waiting.some(each => each.use === id)
   for (const outcome of outcomes) if (!waits(outcome.use)) before.known.set(outcome.use.id, outcome)
   const all = state.pending.flatMap(use => before.known.get(use.id) ?? [])
   const waitedMs = all.reduce((sum, outcome) => sum + outcome.waitMs, 0)
   const answered = all.map(({ use, result }): Outcome => ({ use, result: shorten(result) }))
-  const next = waiting.length > 0 ? { ...state, answered } : afterCalls(state, all)
+  const next = waiting.length + givenUp.size > 0 ? { ...state, answered } : afterCalls(state, all)
   await store.save(withTime(next, started, waitedMs), { calls: executed, waiting })
+}
+
+/** Reading, and the work of a sub-agent, that a pause has cut off has not happened: it is done when the run goes on. */
+function isGivenUp({ risk, error }: CallResult, signal: AbortSignal): boolean {
+  return signal.aborted && risk === 'low' && error?.code === 'cancelled'
 }
 
 /** Results that an earlier attempt at this turn has left. */

@@ -37,3 +37,6 @@ export type RunEvent =
   | { type: 'message.received'; text: string }
   /** Most of the day's or the month's budget is used up. */
   | { type: 'budget.warning'; text: string }
+  | { type: 'agent.created'; agent: string; name: string; description: string }
+  | { type: 'agent.started'; agent: string; name: string; execution: string }
+  | { type: 'agent.finished'; agent: string; name: string; execution: string; status: string }

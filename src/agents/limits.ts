@@ -14,15 +14,29 @@ export interface RunLimits {
 export const PANEL_TURNS = 5
 export const ORCHESTRATION_TURNS = 20
 
+/** What a part of a run has used up. */
+export interface Spent {
+  readonly costUsd: number
+  readonly tokens: number
+  readonly calls: number
+}
+
 /** The sentence about the first limit that does not let the next request happen, if there is one. */
-export function exceeded(state: LoopState, limits: RunLimits): string | undefined {
-  const { turn, costUsd, usage, activeMs, calls } = state
+export function exceeded(
+  state: LoopState,
+  limits: RunLimits,
+  elsewhere: Spent = { costUsd: 0, tokens: 0, calls: 0 },
+): string | undefined {
+  const { turn, activeMs } = state
+  const costUsd = state.costUsd === null ? null : state.costUsd + elsewhere.costUsd
+  const tokens = totalTokens(state.usage) + elsewhere.tokens
+  const calls = state.calls + elsewhere.calls
   if (turn >= limits.maxTurns) return `It stopped after ${turn} turns, its limit.`
   if (limits.maxCostUsd !== undefined && costUsd !== null && costUsd >= limits.maxCostUsd) {
     return `It has cost $${costUsd.toFixed(4)}; the limit is $${limits.maxCostUsd.toFixed(2)}.`
   }
-  if (limits.maxTokens !== undefined && totalTokens(usage) >= limits.maxTokens) {
-    return `It has used ${totalTokens(usage)} tokens; the limit is ${limits.maxTokens}.`
+  if (limits.maxTokens !== undefined && tokens >= limits.maxTokens) {
+    return `It has used ${tokens} tokens; the limit is ${limits.maxTokens}.`
   }
   if (limits.maxTimeMs !== undefined && activeMs >= limits.maxTimeMs) {
     return `It has worked for ${Math.round(activeMs / 1000)} s; the limit is ${Math.round(limits.maxTimeMs / 1000)} s.`

@@ -1,7 +1,7 @@
 import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
-import { exceeded, type RunLimits } from './limits.ts'
+import { exceeded, type RunLimits, type Spent } from './limits.ts'
 import { afterAnswer, afterCalls, end, type LoopState, type Outcome } from './loop-state.ts'
 import type { Message, ToolUseBlock } from './messages.ts'
 import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
@@ -13,6 +13,10 @@ export interface LoopContext {
   readonly system: string
   readonly tools: readonly ToolDefinition[]
   readonly limits: RunLimits
+  /** What other agents of the same run have used up of them. */
+  readonly elsewhere?: Spent
+  /** The sub-agent that is asked, by name. */
+  readonly agent?: string
   readonly temperature?: number
   readonly maxTokens?: number
   readonly signal: AbortSignal
@@ -55,9 +59,12 @@ export async function takeTurn(state: LoopState, context: LoopContext): Promise<
 }
 
 /** What must hold before the next request; otherwise the state in which the run ends. */
-export function checkBefore(state: LoopState, { limits, signal }: LoopContext): LoopState | undefined {
+export function checkBefore(
+  state: LoopState,
+  { limits, elsewhere, signal }: LoopContext,
+): LoopState | undefined {
   if (signal.aborted) return cancelled(state)
-  const limit = state.pending.length > 0 ? undefined : exceeded(state, limits)
+  const limit = state.pending.length > 0 ? undefined : exceeded(state, limits, elsewhere)
   return limit === undefined ? undefined : end(state, 'limit_reached', limit)
 }
 
@@ -118,7 +125,7 @@ export function afterAsking(
 }
 
 function toRequest(messages: readonly Message[], context: LoopContext) {
-  const { system, tools, temperature, maxTokens, signal, emit } = context
+  const { system, tools, temperature, maxTokens, agent, signal, emit } = context
   return {
     system,
     messages,
@@ -127,6 +134,7 @@ function toRequest(messages: readonly Message[], context: LoopContext) {
     onText: (text: string) => emit({ type: 'text.delta', text }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(agent === undefined ? {} : { agent }),
   }
 }
 

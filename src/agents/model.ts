@@ -39,6 +39,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[]
   readonly temperature?: number
   readonly maxTokens?: number
+  /** The sub-agent that is asked, by name. Rehearsals have a script for each. */
+  readonly agent?: string
   readonly signal: AbortSignal
   /** What the model says, as it comes. */
   onText?(delta: string): void

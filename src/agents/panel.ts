@@ -3,6 +3,7 @@ import { parse } from 'smol-toml'
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import { parseSettings, type ToolSetting } from './agent-authority.ts'
+import type { Orchestration } from './run-record.ts'
 
 /** `.kogu/panels/NAME.toml`: one prompt with a model and a set of tools. The file is the source of an agent. */
 export interface Panel {
@@ -18,6 +19,7 @@ export interface Panel {
   readonly mode?: 'ask' | 'accept-edits' | 'read-only' | 'auto'
   readonly maxTurns?: number
   readonly maxCostUsd?: number
+  readonly orchestration?: 'none' | Orchestration
   readonly tools: readonly ToolSetting[]
   /** Of the whole text: trust is bound to it. */
   readonly hash: string
@@ -32,6 +34,7 @@ const schema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().min(1).optional(),
   mode: z.enum(['ask', 'accept-edits', 'read-only', 'auto']).optional(),
+  orchestration: z.enum(['none', 'automatic']).optional(),
   limits: z
     .strictObject({ max_turns: z.int().min(1).optional(), max_cost: z.number().min(0).optional() })
     .default({}),
@@ -63,6 +66,7 @@ export function parsePanel(text: string, name: string, file: string): Panel {
       return { tool, enabled, ...(Object.keys(config).length === 0 ? {} : { config }) }
     }),
     hash: hash('sha256', text),
+    ...(rest.orchestration === undefined ? {} : { orchestration: rest.orchestration }),
     ...(system === undefined ? {} : { system }),
     ...(model === undefined ? {} : { model }),
     ...(temperature === undefined ? {} : { temperature }),

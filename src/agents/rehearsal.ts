@@ -22,6 +22,8 @@ const scriptSchema = z.strictObject({
   /** Off in recorded scripts: what looks like a template there is text that the model wrote. */
   templates: z.boolean().default(true),
   answer: z.array(answerSchema).min(1, 'Write at least one [[answer]].'),
+  /** What sub-agents say, by their names. */
+  agents: z.record(z.string(), z.strictObject({ answer: z.array(answerSchema).min(1) })).default({}),
 })
 
 export type RehearsalScript = z.output<typeof scriptSchema>
@@ -66,7 +68,8 @@ export function createRehearsal(script: RehearsalScript, id: string): Model {
 
 async function play(script: RehearsalScript, request: ModelRequest): Promise<ModelResponse> {
   const turn = request.messages.filter(message => message.role === 'assistant').length
-  const answer = script.answer[turn]
+  const answers = request.agent === undefined ? script.answer : script.agents[request.agent]?.answer
+  const answer = answers?.[turn]
   if (answer === undefined) return said('The rehearsal has no further answers.', [], request)
   if (answer.delay_ms > 0) await pause(answer.delay_ms, request.signal)
   if (answer.fail !== undefined) {

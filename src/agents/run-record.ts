@@ -16,7 +16,11 @@ export interface RunSpec {
   readonly limits: RunLimits
   readonly temperature?: number
   readonly maxTokens?: number
+  /** Absent: one agent with its tools. Otherwise it may have sub-agents. */
+  readonly orchestration?: Orchestration
 }
+
+export type Orchestration = 'automatic'
 
 export type RunStatus = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
 

@@ -1,6 +1,6 @@
 import { agentAuthority } from '../agents/agent-authority.ts'
 import { readOnlyTools } from '../agents/agent-tools.ts'
-import { PANEL_TURNS, type RunLimits } from '../agents/limits.ts'
+import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from '../agents/limits.ts'
 import { fillPrompt } from '../agents/panel.ts'
 import type { RunSpec } from '../agents/run-record.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -9,6 +9,9 @@ import type { AuthorityWish } from '../core/authority.ts'
 import { lastingId } from '../models.ts'
 import { type CommandContext, countOption, textOption, UsageError } from './command.ts'
 import type { RunSession } from './run-session.ts'
+
+const ORCHESTRATIONS = ['none', 'automatic'] as const
+type OrchestrationOption = (typeof ORCHESTRATIONS)[number]
 
 /** What a command line asks for, with the limits of the configuration and the settings of the agent. */
 export async function readRunSpec(
@@ -20,7 +23,13 @@ export async function readRunSpec(
   const { loaded, runs } = session
   const chosen = await readAgent(context, session, task)
   const model = runs.models.find(modelOption(context) ?? chosen.model)
-  const limits = { ...readLimits(context, loaded), ...chosen.limits, ...givenLimits(context, loaded) }
+  const orchestration = readOrchestration(context) ?? chosen.orchestration ?? 'none'
+  const limits = {
+    ...readLimits(context, loaded),
+    ...chosen.limits,
+    ...orchestratorTurns(orchestration, loaded, chosen),
+    ...givenLimits(context, loaded),
+  }
   if (limits.maxCostUsd !== undefined && model.price === null && values['max-cost'] !== undefined) {
     throw new UsageError(
       `The price of '${model.id}' is not known, so --max-cost cannot be kept.`,
@@ -35,6 +44,7 @@ export async function readRunSpec(
     model: lastingId(model.id, loaded.workspace.cwd),
     authority: readAuthority(context, session, chosen.authority),
     limits,
+    ...(orchestration === 'none' ? {} : { orchestration }),
     ...(chosen.agent === undefined ? {} : { agent: chosen.agent, agentId: chosen.agentId }),
     ...(chosen.system === undefined ? {} : { system: chosen.system }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -51,6 +61,9 @@ interface Chosen {
   readonly temperature?: number
   readonly maxTokens?: number
   readonly limits: Partial<RunLimits>
+  /** As the panel itself says. */
+  readonly panelTurns?: number
+  readonly orchestration?: OrchestrationOption | undefined
   readonly authority: AuthorityWish
 }
 
@@ -84,6 +97,8 @@ async function readAgent(context: CommandContext, session: RunSession, task: str
     ...(agent.system === null ? {} : { system: agent.system }),
     temperature: agent.temperature,
     maxTokens: agent.maxTokens,
+    orchestration: panel?.orchestration,
+    ...(panel?.maxTurns === undefined ? {} : { panelTurns: panel.maxTurns }),
     limits: {
       maxTurns: panel?.maxTurns ?? PANEL_TURNS,
       ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
@@ -137,6 +152,24 @@ function toNames(text: string, { registry }: RunSession['runtime']): string[] {
       if (entry === undefined) throw new UsageError(`There is no tool '${name}'.`, 'See: kogu tools list')
       return entry.tool.name
     })
+}
+
+function readOrchestration({ values }: CommandContext): OrchestrationOption | undefined {
+  const text = textOption(values, 'orchestration')
+  if (text === undefined) return undefined
+  const found = ORCHESTRATIONS.find(name => name === text)
+  if (found !== undefined) return found
+  throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none' or 'automatic'.`)
+}
+
+/** Whoever merges the work of others needs more turns than one agent does, but not any number. */
+function orchestratorTurns(
+  orchestration: OrchestrationOption,
+  { config }: LoadedConfig,
+  { panelTurns }: Chosen,
+): Partial<RunLimits> {
+  if (orchestration === 'none') return {}
+  return { maxTurns: panelTurns ?? Math.min(config.limits.max_turns, ORCHESTRATION_TURNS) }
 }
 
 /** Only what was said on the command line: it counts for more than what a panel says. */

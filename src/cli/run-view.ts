@@ -79,6 +79,9 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
         case 'budget.warning':
           note(`  ! ${event.text}`)
           break
+        case 'agent.started':
+          note(`  ▷ sub-agent ${toLine(event.name)}`)
+          break
         case 'result.rejected':
           note(`  ! The vendor did not accept the result of ${event.tool}; it is left out.`)
           break

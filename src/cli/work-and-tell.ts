@@ -79,7 +79,7 @@ async function answerWaiting(
   run: RunRecord,
 ): Promise<void> {
   for (const question of await runtime.listQuestions()) {
-    if (question.runId !== run.id || question.answer !== null) continue
+    if (question.runPath[0] !== run.id || question.answer !== null) continue
     const answer = await approver.ask(question, signal, {})
     if ('user' in answer) await runtime.answerQuestion(question.id, answer)
   }

@@ -99,8 +99,8 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'reviewers.*.model': { reader: 'compose-review.ts' },
   'reviewers.*.command': { reader: 'compose-review.ts' },
   'reviewers.*.timeout': { reader: 'compose-review.ts' },
-  'agents.max_depth': { ...stricter(smaller), reader: null },
-  'agents.max_parallel': { ...stricter(smaller), reader: null },
+  'agents.max_depth': { ...stricter(smaller), reader: 'sub-agents.ts' },
+  'agents.max_parallel': { ...stricter(smaller), reader: 'runs.ts' },
   'agents.inherit': { reader: null },
 
   'sandbox.required': { ...stricter(firstOf([true, false])), reader: 'compose.ts' },

@@ -1,14 +1,16 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { toEnvironment } from '../../src/config/environment.ts'
-import { loadConfig } from '../../src/config/load.ts'
+import { type Environment, toEnvironment } from '../../src/config/environment.ts'
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
 import { type Approver, noApprover } from '../../src/core/approval.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
 import type { WebClientOptions } from '../../src/tools/web/web-client.ts'
 
 export interface TestRuntime {
   readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
   readonly home: string
   readonly workspace: string
   write(path: string, text: string): void
@@ -32,6 +34,8 @@ export async function openTestRuntime(
   const runtime = await createRuntime({ loaded, environment, approver, web })
   return {
     runtime,
+    loaded,
+    environment,
     home,
     workspace,
     write(path, text) {

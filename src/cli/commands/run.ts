@@ -25,6 +25,7 @@ Options
   --agent NAME         run as an agent; see: kogu agents list
   --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
+  --orchestration M    none (default) · automatic: it may have parts of the task done by sub-agents
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
   --deny-asks          without a terminal: refuse what would be asked, instead of waiting for an answer
   --continue ID        say something more to a run, or resume it
@@ -42,6 +43,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     agent: { type: 'string' },
     tools: { type: 'string' },
     mode: { type: 'string' },
+    orchestration: { type: 'string' },
     'max-turns': { type: 'string' },
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },

@@ -12,6 +12,7 @@ import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
 import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
 import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
 import { markTaken, waitingMessages } from '../tables/run-messages.ts'
+import { spentElsewhere } from '../tables/sub-agents.ts'
 import { insertToolExecutions } from '../tables/tool-executions.ts'
 import { insertUsage } from '../tables/usage.ts'
 import {
@@ -39,8 +40,11 @@ export interface DurableRuns {
   turn(turn: TurnId, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
   look(id: string): Promise<RunRecord>
-  /** What is only for looking is redacted; what the model is sent again has to stay as it was. */
-  storeFor(run: RunRecord, model: { provider: string; name: string }, redactor: Redactor): TurnStore
+  /**
+   * Of the run's own agent, or of a sub-agent in it. What is only for looking is redacted; what the model is sent again has
+   * to stay as it was.
+   */
+  storeFor(part: StoredPart, model: { provider: string; name: string }, redactor: Redactor): TurnStore
   /** Aborts when a person wants the run to pause or stop, or when the run is no longer ours. */
   watch(id: string, onWish: (wish: 'pause' | 'stop' | 'lost') => void): () => void
   /** Runs of a workspace whose executor is gone. */
@@ -77,7 +81,7 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
       if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()
     },
     look: id => requireRun(database, id),
-    storeFor: (run, model, redactor) => createTurnStore(database, { run, executor: me, model, redactor }),
+    storeFor: (part, model, redactor) => createTurnStore(database, { part, executor: me, model, redactor }),
     watch: (id, onWish) => watchRun(database, me, id, onWish),
     async interrupted(workspace) {
       const owned = await ownedRuns(database, workspace)
@@ -118,20 +122,28 @@ async function takeOver(database: Database, engine: TurnEngine, id: string, me: 
   }
 }
 
+export interface StoredPart {
+  readonly run: string
+  readonly execution: string
+  readonly task: string
+  /** A sub-agent hears what its orchestrator tells it, and not what the person says to the run. */
+  readonly isChild?: true
+}
+
 interface StoreParts {
-  readonly run: RunRecord
+  readonly part: StoredPart
   readonly executor: string
   readonly model: { provider: string; name: string }
   readonly redactor: Redactor
 }
 
-function createTurnStore(database: Database, { run, executor, model, redactor }: StoreParts): TurnStore {
-  const { id, execution } = run
+function createTurnStore(database: Database, { part, executor, model, redactor }: StoreParts): TurnStore {
+  const { run: id, execution, task } = part
   // What is in the tables; nobody else writes there while we own the run, and a save without ownership fails.
   let written: LoopState | undefined
   return {
     async load() {
-      written ??= (await loadState(database, execution)) ?? startState(run.spec.task)
+      written ??= (await loadState(database, execution)) ?? startState(task)
       return written
     },
     async save(state, { taken = [], usage, calls = [], waiting = [] }) {
@@ -152,7 +164,8 @@ function createTurnStore(database: Database, { run, executor, model, redactor }:
     claim: claim => insertClaim(database, { ...claim, run: id, execution, executor }),
     finish: (call, result) => finishClaim(database, call, result),
     claims: calls => findClaims(database, calls),
-    messages: () => waitingMessages(database, id),
+    messages: async () => (part.isChild === true ? [] : waitingMessages(database, id)),
+    spentElsewhere: () => spentElsewhere(database, id, execution),
   }
 }
 

@@ -21,9 +21,12 @@ interface Row {
 }
 
 const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_reason, r.error_message, e.output_text, r.spec,
-  r.turn, r.requested, r.created_at, r.completed_at, (e.state->>'costUsd')::float8 AS cost, (e.state->>'calls')::int AS calls,
-  (e.token_usage->>'total')::int AS tokens
-  FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL`
+  r.turn, r.requested, r.created_at, r.completed_at, spent.cost, spent.calls, spent.tokens
+  FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
+  CROSS JOIN LATERAL (SELECT
+      CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE sum((state->>'costUsd')::float8) END AS cost,
+      sum((state->>'calls')::int)::int AS calls, sum((token_usage->>'total')::int)::int AS tokens
+    FROM agent_executions WHERE workflow_run_id = r.id) spent`
 
 function toRecord(row: Row): RunRecord {
   return {
@@ -123,7 +126,8 @@ export async function reopen(
 ): Promise<void> {
   await query(
     `UPDATE agent_executions e SET state = jsonb_set(e.state, '{ending}', 'null'), status = 'running', completed_at = NULL
-     FROM workflow_runs r WHERE r.id = $1 AND r.executor = $2 AND e.workflow_run_id = r.id AND e.state IS NOT NULL
+     FROM workflow_runs r WHERE r.id = $1 AND r.executor = $2 AND e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
+       AND e.state IS NOT NULL
        AND e.state->'ending'->>'stopReason' IN ('limit_reached', 'loop_detected', 'error', 'cancelled', 'max_tokens')`,
     [run.id, run.executor],
   )

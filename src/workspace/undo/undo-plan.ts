@@ -107,7 +107,8 @@ function chooseCalls(all: ReturnType<typeof listRecords>, selection?: UndoSelect
     if (selection === undefined) return true
     if ('calls' in selection) return selection.calls.includes(call)
     if (undoes !== undefined || undone.has(call)) return false
-    return 'run' in selection ? run === selection.run : true
+    // Runs of sub-agents have the id of the run that they belong to, and a part of their own.
+    return 'run' in selection ? run === selection.run || run.startsWith(`${selection.run}.`) : true
   }
 
   function toChanges({ header, places }: { header: RecordHeader; places: RecordPlace[] }): CallChanges {

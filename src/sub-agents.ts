@@ -1,0 +1,322 @@
+import { hash } from 'node:crypto'
+import { takeDurableTurn } from './agents/durable-turn.ts'
+import type { RunEvent } from './agents/events.ts'
+import { ORCHESTRATION_TURNS, type RunLimits } from './agents/limits.ts'
+import { end, type LoopState, type StopReason } from './agents/loop-state.ts'
+import type { Slots } from './agents/slots.ts'
+import {
+  type Executed,
+  type ExecutionResult,
+  type SubAgentSettings,
+  subAgentTools,
+} from './agents/sub-agent-tools.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { ToolError } from './core/errors.ts'
+import { Pending } from './core/obtain-approval.ts'
+import type { Redactor } from './core/redact.ts'
+import { addLabel, type Run } from './core/run.ts'
+import type { AnyTool, ToolContext } from './core/tool.ts'
+import type { Runtime } from './runtime.ts'
+import type { Database } from './store/database/database.ts'
+import { checkBudget } from './store/runs/budget.ts'
+import type { DurableRuns } from './store/runs/durable-runs.ts'
+import { createEventWriter } from './store/runs/event-writer.ts'
+import {
+  findChildExecution,
+  findSubAgent,
+  insertChildExecution,
+  insertSubAgent,
+  type SubAgentRecord,
+} from './store/tables/sub-agents.ts'
+import { type AgentPart, createTurnContext } from './turn-context.ts'
+
+// Sub-agents of runs. A child is an execution of the same run in the database, and a run of its own below its parent's for
+// every judgement: it can do what its parent can, and no grant that one of them was given holds for the other. Its ids follow
+// from the call that started it, so that the call can be made again after a pause, a question or a crash, and goes on.
+
+export interface SubAgentParts {
+  readonly loaded: LoadedConfig
+  readonly runtime: Runtime
+  readonly database: Database
+  readonly durable: DurableRuns
+  readonly redactor: Redactor
+}
+
+/** An agent at work that may have sub-agents. */
+export interface Orchestrator extends AgentPart {
+  /** 0 for the run's own agent. */
+  readonly depth: number
+  /** For all sub-agents of the run together. */
+  readonly slots: Slots
+  /** How many of its sub-agents are at work. Meanwhile it only waits, and needs no slot itself. */
+  readonly nested: { count: number }
+  /** Whoever watches the run in this process. */
+  tell(event: RunEvent): void
+}
+
+export interface SubAgentDesk {
+  readonly tools: readonly AnyTool[]
+  /** From now on the tools work for this agent, until the returned function is called. */
+  join(orchestrator: Orchestrator): () => void
+}
+
+export function createSubAgents(parts: SubAgentParts): SubAgentDesk {
+  const atWork = new Map<string, Orchestrator>()
+  const callerOf = ({ run }: ToolContext): Orchestrator => {
+    const caller = atWork.get(run.id)
+    if (caller !== undefined) return caller
+    throw new ToolError('not_enabled', 'This run has no sub-agents.', {
+      hint: 'Start it with: kogu run --orchestration automatic. Sub-agents of sub-agents: [agents] max_depth.',
+    })
+  }
+  const join = (orchestrator: Orchestrator): (() => void) => {
+    atWork.set(orchestrator.core.id, orchestrator)
+    return () => atWork.delete(orchestrator.core.id)
+  }
+  return {
+    join,
+    tools: subAgentTools({
+      create: async (settings, context) => create(parts, callerOf(context), settings, context),
+      execute: async (agent, input, context) => {
+        const parent = callerOf(context)
+        return execute({ ...parts, join }, parent, { agent, input, context })
+      },
+      result: async (execution, context) => lookUp(parts, callerOf(context), execution),
+    }),
+  }
+}
+
+/** Whether an agent at this depth may have sub-agents. */
+export function mayOrchestrate({ config }: LoadedConfig, depth: number): boolean {
+  return depth < config.agents.max_depth
+}
+
+async function create(
+  { database }: SubAgentParts,
+  { run, execution, model, emit }: Orchestrator,
+  { name, description, system_prompt }: SubAgentSettings,
+  { callId }: ToolContext,
+): Promise<{ agent_id: string; name: string }> {
+  const id = idOf('agent', callId)
+  const { provider, name: modelName } = model
+  await insertSubAgent(database, {
+    ...{ id, run: run.id, execution, name, description, provider },
+    system: system_prompt,
+    model: modelName,
+  })
+  emit({ type: 'agent.created', agent: id, name, description })
+  return { agent_id: id, name }
+}
+
+async function lookUp(
+  { database }: SubAgentParts,
+  { execution: parent }: Orchestrator,
+  id: string,
+): Promise<ExecutionResult> {
+  const found = await findChildExecution(database, id, parent)
+  if (found !== undefined) return found
+  throw new ToolError('not_found', `None of your sub-agents has the execution '${id}'.`)
+}
+
+type ExecuteParts = SubAgentParts & Pick<SubAgentDesk, 'join'>
+
+interface Order {
+  readonly agent: string
+  readonly input: string
+  readonly context: ToolContext
+}
+
+async function execute(parts: ExecuteParts, parent: Orchestrator, order: Order): Promise<Executed> {
+  const agent = await findSubAgent(parts.database, order.agent, parent.execution)
+  if (agent === undefined) {
+    throw new ToolError('not_found', `You have no sub-agent '${order.agent}'.`, {
+      hint: 'Use the agent_id that create_sub_agent returned to you.',
+    })
+  }
+  return withSlot(parent, order.context.signal, () => runChild(parts, parent, agent, order))
+}
+
+/** A parent that waits for its children gives its own slot away; otherwise the parents could hold all of them. */
+async function withSlot<T>(parent: Orchestrator, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { slots, nested, depth } = parent
+  const givesAway = depth > 0
+  nested.count += 1
+  if (givesAway && nested.count === 1) slots.release()
+  try {
+    await slots.acquire(signal)
+    try {
+      return await work()
+    } finally {
+      slots.release()
+    }
+  } finally {
+    nested.count -= 1
+    if (givesAway && nested.count === 0) await slots.acquire(new AbortController().signal)
+  }
+}
+
+async function runChild(
+  parts: ExecuteParts,
+  parent: Orchestrator,
+  agent: SubAgentRecord,
+  { input, context }: Order,
+): Promise<Executed> {
+  const { runtime, database } = parts
+  const execution = idOf('execution', context.callId)
+  const { run } = parent
+  await insertChildExecution(database, {
+    ...{ id: execution, agent: agent.id, run: run.id, parent: parent.execution, input },
+  })
+  const about = { agent: agent.id, name: agent.name, execution }
+  // Without a wish: the same authority, under the same agent's name. A name that a model chose must match no rule.
+  const core = await runtime.openRun({ id: coreIdOf(run.id, execution), parent: parent.core.id })
+  const writer = createEventWriter(database, run.id, execution)
+  try {
+    passLabels(parent.core, core)
+    parent.emit({ type: 'agent.started', ...about })
+    const child = await createChild(parts, parent, { agent, execution, input, core, context, writer })
+    const state = await takeTurns(parts, parent, child, context)
+    const status = state.ending?.error === undefined ? 'completed' : 'failed'
+    parent.emit({ type: 'agent.finished', ...about, status })
+    if (state.ending?.error !== undefined)
+      throw new ToolError('failed', state.ending.error, {
+        hint: `What it said so far: get_sub_agent_result with execution_id ${execution}`,
+      })
+    const label = core.labels.find(({ trusted }) => !trusted) ?? { origin: 'kogu', trusted: true }
+    return { execution_id: execution, status, output: state.ending?.text ?? '', label }
+  } finally {
+    passLabels(core, parent.core)
+    await runtime.closeRun(core.id)
+    await writer.flush()
+  }
+}
+
+interface ChildParts {
+  readonly agent: SubAgentRecord
+  readonly execution: string
+  readonly input: string
+  readonly core: Run
+  readonly context: ToolContext
+  readonly writer: ReturnType<typeof createEventWriter>
+}
+
+async function createChild(
+  { durable, loaded, redactor }: SubAgentParts,
+  parent: Orchestrator,
+  { agent, execution, input, core, context, writer }: ChildParts,
+): Promise<Orchestrator> {
+  const { run, model, slots, tell } = parent
+  const depth = parent.depth + 1
+  return {
+    run,
+    execution,
+    core,
+    model,
+    slots,
+    depth,
+    tell,
+    store: durable.storeFor({ run: run.id, execution, task: input, isChild: true }, model, redactor),
+    limits: childLimits(parent.limits, await parent.store.load()),
+    temperature: agent.temperature,
+    maxTokens: agent.maxTokens,
+    system: agent.system,
+    agent: agent.name,
+    orchestrates: mayOrchestrate(loaded, depth),
+    nested: { count: 0 },
+    signal: context.signal,
+    emit(event) {
+      const shown = redactor.value(event)
+      writer.emit(shown)
+      if (SHOWN.has(event.type)) tell(shown)
+    },
+  }
+}
+
+/** What whoever watches the run sees of its sub-agents. */
+const SHOWN = new Set<RunEvent['type']>(['call.proposed', 'call.finished', 'call.ambiguous', 'agent.created'])
+
+/** Money, tokens and calls are counted for all agents of a run together; time is what its parent has left. */
+function childLimits(limits: RunLimits, { activeMs }: LoopState): RunLimits {
+  const { maxTurns, maxTimeMs } = limits
+  return {
+    ...limits,
+    maxTurns: Math.min(maxTurns, ORCHESTRATION_TURNS),
+    ...(maxTimeMs === undefined ? {} : { maxTimeMs: Math.max(0, maxTimeMs - activeMs) }),
+  }
+}
+
+/** Until it has ended. Throws when it waits for somebody, or is cut off. */
+async function takeTurns(
+  parts: ExecuteParts,
+  parent: Orchestrator,
+  child: Orchestrator,
+  { callId, signal }: ToolContext,
+): Promise<LoopState> {
+  const waiting: { question: string | undefined } = { question: undefined }
+  const store: Orchestrator['store'] = {
+    ...child.store,
+    async save(state, saved) {
+      await child.store.save(state, saved)
+      waiting.question = saved.waiting?.[0]?.question
+    },
+  }
+  const leave = child.orchestrates ? parts.join(child) : () => undefined
+  const context = createTurnContext(parts, { ...child, store })
+  try {
+    for (;;) {
+      const before = await store.load()
+      if (before.ending !== null) return before
+      if (signal.aborted) return await cutOff(parent, store, before)
+      const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
+      if (budget?.exceeded === true) return await endEarly(store, before, 'limit_reached', budget.sentence)
+      await takeDurableTurn(context, (_, work) => work())
+      if (waiting.question !== undefined)
+        throw new Pending({ id: waiting.question, callId }, `The sub-agent '${child.agent}' asks.`)
+    }
+  } finally {
+    leave()
+  }
+}
+
+/** A pause leaves it as it stands, to go on later. When only this call was out of time, nobody will. */
+async function cutOff(
+  { signal }: Orchestrator,
+  store: Orchestrator['store'],
+  state: LoopState,
+): Promise<LoopState> {
+  if (signal.aborted) throw new ToolError('cancelled', 'It was stopped.')
+  return endEarly(store, state, 'cancelled', 'It took too long.')
+}
+
+async function endEarly(
+  store: Orchestrator['store'],
+  state: LoopState,
+  reason: StopReason,
+  error: string,
+): Promise<LoopState> {
+  const ended = end(state, reason, error)
+  await store.save(ended, {})
+  return ended
+}
+
+/** What entered the one has entered the other: a child knows what its parent says, and a parent what its child says. */
+function passLabels(from: Run, to: Run): void {
+  for (const label of from.labels) addLabel(to, label)
+}
+
+/** Short enough for the name of a file, and begins with that of the run, so that all of a run can be undone together. */
+function coreIdOf(run: string, execution: string): string {
+  return `${run}.${execution.replaceAll('-', '').slice(0, 16)}`
+}
+
+/** A UUID that follows from the call. */
+function idOf(kind: string, callId: string): string {
+  const hex = hash('sha256', `${kind} ${callId}`)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-')
+}

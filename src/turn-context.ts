@@ -1,0 +1,68 @@
+import { offeredTools } from './agents/agent-tools.ts'
+import type { TurnContext, TurnStore } from './agents/durable-turn.ts'
+import type { RunEvent } from './agents/events.ts'
+import type { RunLimits } from './agents/limits.ts'
+import type { Model } from './agents/model.ts'
+import type { RunRecord } from './agents/run-record.ts'
+import { systemPrompt } from './agents/system-prompt.ts'
+import type { LoadedConfig } from './config/load.ts'
+import type { CallFinished } from './core/audit.ts'
+import type { Run } from './core/run.ts'
+import type { Runtime } from './runtime.ts'
+import { readEvents } from './store/audit/read.ts'
+
+/** What one agent does in a run: the run's own, or a sub-agent. */
+export interface AgentPart {
+  readonly run: RunRecord
+  readonly execution: string
+  /** What its calls are judged under. */
+  readonly core: Run
+  readonly store: TurnStore
+  readonly model: Model
+  readonly limits: RunLimits
+  readonly temperature?: number | undefined
+  readonly maxTokens?: number | undefined
+  /** Its own prompt. */
+  readonly system?: string | undefined
+  /** The name of a sub-agent. */
+  readonly agent?: string
+  readonly orchestrates: boolean
+  readonly signal: AbortSignal
+  emit(event: RunEvent): void
+}
+
+export function createTurnContext(
+  { runtime, loaded }: { readonly runtime: Runtime; readonly loaded: LoadedConfig },
+  part: AgentPart,
+): TurnContext {
+  const { run, core, store, model, limits, temperature, maxTokens, system, agent, orchestrates } = part
+  return {
+    run: core.id,
+    model,
+    store,
+    limits,
+    emit: part.emit,
+    signal: part.signal,
+    system: systemPrompt({
+      workspace: runtime.workspace,
+      trusted: loaded.trust.status === 'trusted',
+      date: run.createdAt.toISOString().slice(0, 10),
+      orchestrates,
+      ...(system === undefined ? {} : { own: system }),
+    }),
+    tools: offeredTools(runtime.registry, core.authority, { subAgents: orchestrates }),
+    calls: { runtime, run: core },
+    recorded: call => findEnd(runtime.places.audit, call, run.createdAt),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(agent === undefined ? {} : { agent }),
+  }
+}
+
+/** How a call ended, as the audit log has it. Looked for after an interruption only. */
+async function findEnd(directory: string, call: string, since: Date): Promise<CallFinished | undefined> {
+  for await (const { event } of readEvents({ directory, call, since })) {
+    if (event.type === 'call-finished') return event
+  }
+  return undefined
+}
