@@ -41,6 +41,7 @@ import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
 import { type Places, placesFor } from './store/places.ts'
 import { openQuestionsFolder } from './store/questions-folder.ts'
+import { containmentHere } from './tools/command/containment.ts'
 import type { CommandParts } from './tools/command/parts.ts'
 import { openToolProcesses } from './tools/command/tool-processes.ts'
 import type { WebClientOptions } from './tools/web/web-client.ts'
@@ -259,6 +260,7 @@ async function createParts(
     grants,
     noSandbox: () =>
       typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
+    containment: () => containmentHere(config.permissions.commands, commands),
     network: config.sandbox.network,
     rememberMs: config.permissions.remember_max,
     findSecret: createSecretFinder(environment.secrets),

@@ -7,7 +7,7 @@ import type { Access } from './core/access.ts'
 import { type GivenAnswer, withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
-import type { DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired } from './core/end-question.ts'
 import { ToolError, toToolError } from './core/errors.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
@@ -55,6 +55,8 @@ export interface Explanation {
   readonly tool: string
   readonly canonical: string
   readonly decision: Outcome
+  /** `contained`: it would run behind walls, and its changes would be judged. */
+  readonly by: DecidedBy
   readonly hard: boolean
   readonly risk: Risk
   readonly access: readonly Access[]
@@ -217,6 +219,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         tool: request.tool,
         canonical: entry.tool.name,
         decision: judgement.decision.outcome,
+        by: judgement.decision.by,
         hard: judgement.hard,
         risk: judgement.risk,
         access: judgement.access,
@@ -272,7 +275,11 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
-    for (const { outcome, folder, displaced } of await recoverOverlays(places.overlays)) {
+    const waiting = (await calls.questions.list()).flatMap(({ question: { subject } }) =>
+      subject.kind === 'changes' ? [subject.layer] : [],
+    )
+    for (const recovered of await recoverOverlays(places.overlays, new Set(waiting))) {
+      const { outcome, folder, displaced } = recovered
       sentences.push(describeRecovered(outcome, folder))
       for (const { path, keptAs } of displaced)
         sentences.push(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -8,6 +8,8 @@ import { noSandbox } from './support/skips.ts'
 let box: Sandboxed
 beforeEach(() => {
   box = createSandboxed()
+  // About commands that a person approved before they ran.
+  box.configure('[permissions]\ncommands = "ask"\n')
 })
 afterEach(() => box.remove())
 
@@ -53,8 +55,7 @@ describe.skipIf(noSandbox !== '')(`what a command changed${noSandbox}`, () => {
   })
 
   test('files that are too large for undo are named', () => {
-    mkdirSync(join(box.home, 'config/kogu'), { recursive: true })
-    writeFileSync(join(box.home, 'config/kogu/config.toml'), '[undo]\nmax_file_size = "1KB"\n')
+    box.configure('[permissions]\ncommands = "ask"\n[undo]\nmax_file_size = "1KB"\n')
     box.write('big', 'x'.repeat(5000))
     expect(run('rm big').text).toContain('Cannot be undone, because undo could not keep the content: big')
   })

@@ -5,9 +5,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { noSandbox } from './support/skips.ts'
 
+const ASKING = '[permissions]\ncommands = "ask"\n'
+
 let box: Sandboxed
 beforeEach(() => {
   box = createSandboxed()
+  // About lines that only read, and those that a person approved before they ran; see contained.test.ts for the others.
+  box.configure(ASKING)
   box.write('a.txt', 'hello\n')
   box.write('src/x.ts', 'const x = 1\n')
   box.write('.env', 'TOKEN=abc\n')
@@ -202,11 +206,7 @@ describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
   })
 
   test('leaving a command running and giving it input are not covered by a rule for the line', () => {
-    mkdirSync(join(box.home, 'config/kogu'), { recursive: true })
-    writeFileSync(
-      join(box.home, 'config/kogu/config.toml'),
-      '[[permissions.rules]]\ndecision = "allow"\ncommand = ["touch", "**"]\n',
-    )
+    box.configure(`${ASKING}[[permissions.rules]]\ndecision = "allow"\ncommand = ["touch", "**"]\n`)
     expect(run('touch made').data.success).toBe(true)
     for (const more of [{ background: true }, { stdin: 'x' }]) {
       const input = JSON.stringify({ command: 'touch made', ...more })

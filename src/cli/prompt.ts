@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Approver, LiveQuestion, Question } from '../core/approval.ts'
@@ -111,7 +112,7 @@ async function tryIt(tryOut: () => Promise<string>): Promise<string> {
 }
 
 const WORDS: Readonly<
-  Record<string, 'once' | 'session' | 'permanent' | 'deny' | 'never' | 'tell' | 'view' | 'more'>
+  Record<string, 'once' | 'session' | 'permanent' | 'deny' | 'never' | 'tell' | 'keep' | 'view' | 'more'>
 > = {
   y: 'once',
   yes: 'once',
@@ -127,6 +128,8 @@ const WORDS: Readonly<
   deny: 'deny',
   never: 'never',
   tell: 'tell',
+  k: 'keep',
+  keep: 'keep',
   view: 'view',
   m: 'more',
   more: 'more',
@@ -152,6 +155,8 @@ function toAnswer(
       return { kind: 'deny', user }
     case 'tell':
       return { kind: 'deny', user, message: rest.join(' ') }
+    case 'keep':
+      return keptPaths(question, rest, user)
     case 'never':
       return { kind: 'deny-permanently', user }
     case 'view':
@@ -162,6 +167,13 @@ function toAnswer(
       if (word === '') return ''
       return `Not understood: ${toLine(line.trim(), 60)}\n${describeChoices(question, output)}`
   }
+}
+
+/** Some of the changes that a command made. */
+function keptPaths({ subject }: Shown, names: readonly string[], user: string): Answer | string {
+  if (subject.kind !== 'changes') return 'Nothing has run yet, so there is nothing to keep in part.'
+  if (names.length === 0) return 'Say which: keep PATH …'
+  return { kind: 'once', user, paths: names.map(name => resolve(subject.root, name)) }
 }
 
 interface Remembered {
@@ -215,7 +227,8 @@ function describeChoices(question: Shown, output: Output): string {
   const remember =
     grants.length === 0 ? [] : [`${bold('r N')} offer N for this run`, `${bold('a N')} offer N always`]
   const look = question.tryOut === undefined ? ['view'] : ['try (run it on a copy)', 'view']
-  const choices = [yes, ...remember, `${bold('n')} deny`, 'tell WHY', 'never', ...look]
+  const part = question.subject.kind === 'changes' ? [`${bold('k PATH …')} keep only these`] : []
+  const choices = [yes, ...part, ...remember, `${bold('n')} deny`, 'tell WHY', 'never', ...look]
   return [
     ...(grants.length === 0 ? [] : [describeOffers(question, output)]),
     `Choose: ${choices.join(' | ')}`,

@@ -23,6 +23,7 @@ test('the empty configuration is valid and complete', () => {
   expect(config.permissions).toEqual({
     default: 'ask',
     approval_timeout: 30 * 60_000,
+    commands: 'contain',
     remember_max: 30 * 86_400_000,
     rules: [],
     rule: [],

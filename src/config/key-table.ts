@@ -75,6 +75,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
 
   'permissions.default': { ...stricter(firstOf(['deny', 'ask'])), reader: 'compose.ts' },
   // A stranger's file could let every question expire before anybody has read it.
+  'permissions.commands': { ...stricter(firstOf(['ask', 'contain'])), reader: 'compose.ts' },
   'permissions.approval_timeout': { managed: smaller, reader: 'runtime.ts' },
   'permissions.remember_max': { ...stricter(smaller), reader: 'compose.ts' },
   // Rules do not merge: see rules.ts, which leaves out what a file may not allow.

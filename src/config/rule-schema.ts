@@ -42,6 +42,12 @@ export function permissionsSchema() {
         .enum(['ask', 'deny'], { error: 'Must be "ask" or "deny": what no rule matches is never allowed.' })
         .default('ask')
         .describe('When nothing matches'),
+      commands: z
+        .enum(['contain', 'ask'])
+        .default('contain')
+        .describe(
+          'Command lines run contained and their changes are judged, or are asked about before they run',
+        ),
       approval_timeout: duration().prefault('30m').describe('How long a question waits before it expires'),
       remember_max: duration().prefault('30d').describe('How long a permanent answer lasts at most'),
       rules: z.array(z.lazy(ruleSchema)).default([]),

@@ -13,6 +13,8 @@ export type Access =
 
 export type AccessKind = Access['kind']
 
+/** A command that may contact whom it likes. */
+export const ANY_HOST = 'any-host'
 /** Replacing a file that this run has not seen as it is now; `details` is its path. */
 export const OVERWRITE_UNREAD = 'overwrite_unread'
 /** Writing a file that has other names (hard links) too; `details` is its path. */

@@ -46,10 +46,18 @@ export type QuestionSubject =
   /** Whether the call may run. */
   | { readonly kind: 'call' }
   /** Whether changes that a command has already made on its layer are kept. */
-  | { readonly kind: 'changes'; readonly layer: string; readonly digest: string; readonly summary: string }
+  | {
+      readonly kind: 'changes'
+      readonly layer: string
+      readonly digest: string
+      readonly summary: string
+      /** What the shown paths are relative to. */
+      readonly root: string
+    }
 
 export type Answer =
-  | { kind: 'once'; user: string }
+  /** `paths`: of the changes that the question is about, only these and what is below them. */
+  | { kind: 'once'; user: string; paths?: readonly string[] }
   | { kind: 'session' | 'permanent'; user: string; grant: string }
   | { kind: 'deny' | 'deny-permanently'; user: string; message?: string }
   /** The answer comes later: the question is stored, and the call can be continued or repeated then. */

@@ -8,6 +8,7 @@ import { ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
+import { heldLayer, keepChanges } from './keep-changes.ts'
 import { limitTime } from './limit-time.ts'
 import { LIMITS } from './limits.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
@@ -20,10 +21,12 @@ import {
   presentProgress,
 } from './present.ts'
 import type { ToolProcesses } from './processes.ts'
+import type { ProposedChanges } from './proposed-changes.ts'
 import { rememberPaths } from './real-path.ts'
 import { recordFinished, recordStarted, unrecorded, whatBecameOf } from './record-call.ts'
 import type { Redactor } from './redact.ts'
 import type { Entry, Registry } from './registry.ts'
+import { requireEnabled } from './require-enabled.ts'
 import { type Reviewer, reviewCall } from './review.ts'
 import { addLabel, nextNumber, type Run } from './run.ts'
 import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
@@ -110,6 +113,8 @@ export interface Prepared {
   readonly entry: Entry
   readonly request: JudgeRequest
   readonly judgement: Judgement
+  /** Set when this is about what a command did on its layer; `callInput` is what it was called with. */
+  readonly changes?: ProposedChanges & { readonly callInput: JudgeRequest['input'] }
 }
 
 /** What is known of a call while it goes through the steps; on a failure, as far as it got. */
@@ -263,22 +268,6 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   return { entry, request, judgement }
 }
 
-function requireEnabled(runtime: CallRuntime, { run }: Call, entry: Entry): void {
-  const { agent, tools } = run.authority
-  const { tool, names } = entry
-  if (tools !== 'all' && !tools.some(name => names.has(name.toLowerCase()))) {
-    const whom = agent === undefined ? 'in this run' : `for the agent '${agent}'`
-    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled ${whom}.`, {
-      hint: 'The run must be opened with this tool enabled.',
-    })
-  }
-  if (!runtime.isEnabled(entry)) {
-    throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled.`, {
-      hint: `Set [tools.${tool.name}] enabled = true in the configuration.`,
-    })
-  }
-}
-
 /** How long a tool has to stop when it is told to. */
 const moment = (): Promise<void> => sleep(500, undefined, { ref: false })
 
@@ -302,6 +291,14 @@ async function run(
       signal: limit.signal,
       reportEffects: effects => reported.push(...effects),
       progress: live.write,
+      async keepChanges(changes) {
+        const waited = progress.waitMs
+        try {
+          return await limit.pausedFor(() => keepChanges(runtime, call, prepared, progress, changes))
+        } finally {
+          progress.runMs -= progress.waitMs - waited
+        }
+      },
     })
     const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
@@ -333,8 +330,12 @@ async function tryOut(
   const { request, judgement } = prepared
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   try {
-    const nowhere = { reportEffects: () => undefined, progress: () => undefined }
-    const context = toContext(runtime, call, prepared, opened, { signal, ...nowhere })
+    const context = toContext(runtime, call, prepared, opened, {
+      signal,
+      reportEffects: () => undefined,
+      progress: () => undefined,
+      keepChanges: async () => ({ keep: false, reason: 'It was only tried.' }),
+    })
     return (await request.tool.tryOut?.(request.input, context)) ?? ''
   } finally {
     await opened.close()
@@ -346,7 +347,7 @@ function toContext(
   call: Call,
   { request, judgement }: Prepared,
   { files }: CallFiles,
-  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress'>,
+  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'keepChanges'>,
 ): ToolContext {
   const context: ProcessContext = {
     callId: call.id,
@@ -357,6 +358,7 @@ function toContext(
     files,
     permit: judgement.permit,
     ...own,
+    ...heldLayer(call),
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }
 }

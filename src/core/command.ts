@@ -43,6 +43,9 @@ export interface HostRefusal {
   readonly canBeAllowed: boolean
 }
 
+/** Whether command lines run contained, or a sentence that says why not. */
+export type Containment = { readonly works: true } | { readonly works: false; readonly reason: string }
+
 /** What a command must not see, by real paths. A folder stands for all that is in it. */
 export interface HiddenFiles {
   /** Fixed places that are there now. */
@@ -66,6 +69,11 @@ export interface CommandPermit {
   readonly timeoutMs?: number
   /** Set for lines that only read; they run without a shell and cannot write anything. Null: run by bash, as approved. */
   readonly plan: CommandPlan | null
+  /**
+   * Nobody was asked: it runs without network and with nothing shared, and what it changed on its layer is judged before
+   * anything of it is kept.
+   */
+  readonly contained?: true
   /** What must not be there while it runs. */
   readonly hidden: HiddenFiles
   /** The approval covered contacting other machines, and these only. */

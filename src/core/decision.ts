@@ -7,7 +7,7 @@ import type { AnyTool, Risk } from './tool.ts'
 
 export type Outcome = 'allow' | 'ask' | 'deny'
 
-/** Who or what settled it. `validation`: the call never got as far as being judged. */
+/** Who or what settled it. `contained`: it runs behind walls first. `validation`: it never got as far as being judged. */
 export type DecidedBy =
   | 'hard-stop'
   | 'rule'
@@ -17,6 +17,7 @@ export type DecidedBy =
   | 'user'
   | 'timeout'
   | 'hook'
+  | 'contained'
   | 'validation'
 
 /** The line that decided: a rule with its file and line, a built-in rule, a grant. */

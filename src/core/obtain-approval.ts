@@ -3,7 +3,7 @@ import type { Answer, GivenAnswer, LiveQuestion, Question } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
-import { describeChanges, type MadeQuestion, makeQuestion } from './question.ts'
+import { describeChanges, type MadeQuestion, makeQuestion, subjectOf } from './question.ts'
 import { runStateOf, type StoredQuestion } from './stored-question.ts'
 
 /** The call waits for an answer that comes later; it has not ended. */
@@ -19,21 +19,25 @@ export class Pending extends ToolError {
   }
 }
 
-/** Ends with a decision that allows the call, or throws. */
+/** Ends with a decision that allows the call, or throws. Returns the answer when somebody was asked. */
 export async function obtainApproval(
   runtime: CallRuntime,
   call: Call,
   prepared: Prepared,
   progress: Progress,
   live: LiveQuestion,
-): Promise<void> {
+): Promise<GivenAnswer | undefined> {
   const { request, judgement } = prepared
   const { decision } = judgement
   if (decision.outcome === 'allow') {
-    // An answer to reviewers' question is used where they are asked.
-    if (call.continues !== undefined && call.continues.question.decision.by !== 'reviewers')
-      await claim(runtime, call, call.continues)
-    return
+    const { continues } = call
+    // An answer to reviewers' question is used where they are asked, and one about the changes of a line that ran
+    // contained when those are judged.
+    const isAboutThis =
+      continues?.question.subject.kind === subjectOf(prepared).kind &&
+      continues.question.decision.by !== 'reviewers'
+    if (continues !== undefined && isAboutThis) await claim(runtime, call, continues)
+    return undefined
   }
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
@@ -59,6 +63,7 @@ export async function obtainApproval(
   }
   progress.decision = await runtime.permissions.settle(request, judgement, answer)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
+  return answer
 }
 
 async function ask(
@@ -137,12 +142,12 @@ async function claim(runtime: CallRuntime, call: Call, stored: StoredQuestion): 
 /** The same call of the same run: a client that cannot continue a call simply repeats it. */
 async function findSame(
   { questions }: CallRuntime,
-  { runId, tool, input, cwd }: Question,
+  { runId, tool, input, cwd, subject }: Question,
 ): Promise<StoredQuestion | undefined> {
   const all = await questions.list()
   return all.find(
     ({ question: other }) =>
-      other.subject.kind === 'call' &&
+      other.subject.kind === subject.kind &&
       other.runId === runId &&
       other.tool.name === tool.name &&
       other.cwd === cwd &&

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { CallSummary, Question } from './approval.ts'
+import type { CallSummary, Question, QuestionSubject } from './approval.ts'
 import type { Call, CallRuntime, Prepared } from './call.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { fileState } from './file-state.ts'
@@ -23,7 +23,7 @@ export async function makeQuestion(
   const question: Question = {
     ...summary,
     id: `q-${randomBytes(4).toString('hex')}`,
-    subject: { kind: 'call' },
+    subject: subjectOf(prepared),
     offers: (prepared.judgement.preview?.grants ?? []).map(({ id, label }) => ({ id, label })),
     digest: digestOf(judged),
     createdAt,
@@ -32,10 +32,16 @@ export async function makeQuestion(
   return { question, judged }
 }
 
+export function subjectOf({ changes }: Pick<Prepared, 'changes'>): QuestionSubject {
+  if (changes === undefined) return { kind: 'call' }
+  const { layer, digest, summary, root } = changes
+  return { kind: 'changes', layer, digest, summary, root }
+}
+
 export function summarizeCall(
   { workspace }: Pick<CallRuntime, 'workspace'>,
   call: Call,
-  { entry, request, judgement }: Prepared,
+  { entry, request, judgement, changes }: Prepared,
 ): CallSummary {
   const { agent } = call.run.authority
   const { effects = [], dangerous = false, details } = judgement.preview ?? {}
@@ -45,7 +51,7 @@ export function summarizeCall(
     runPath: [...lineage(call.run)].map(run => run.id).reverse(),
     ...(agent === undefined ? {} : { agent }),
     tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
-    input: request.input,
+    input: changes?.callInput ?? request.input,
     cwd: judgement.cwd,
     risk: judgement.risk,
     access: judgement.access,
@@ -54,7 +60,7 @@ export function summarizeCall(
     reasons: judgement.reasons,
     isDangerous: dangerous,
     ...(details === undefined ? {} : { details }),
-    ...previewOf(workspace, call, request),
+    ...(changes === undefined ? previewOf(workspace, call, request) : { preview: changes.preview }),
   }
 }
 
@@ -80,7 +86,11 @@ function previewOf(workspace: string, call: Call, request: Prepared['request']):
 /** More files than this are not looked at one by one: such a call names folders. */
 const MOST_FILES = 1000
 
-async function judgedPieces(summary: CallSummary, { judgement }: Prepared, { run }: Call): Promise<Judged> {
+async function judgedPieces(
+  summary: CallSummary,
+  { judgement, changes }: Prepared,
+  { run }: Call,
+): Promise<Judged> {
   const { by, ref, notes } = summary.decision
   const files = summary.access.flatMap(access => ('path' in access ? [access.path] : []))
   const states = await Promise.all(
@@ -94,7 +104,7 @@ async function judgedPieces(summary: CallSummary, { judgement }: Prepared, { run
     'what the run may do': digest(run.authority),
     'what it would touch': digest([summary.access, summary.effects, judgement.permit.writeScope]),
     'the rule that asks': digest([by, ref?.id ?? null, ref?.text ?? null, notes ?? []]),
-    'what it would change': digest(summary.preview ?? null),
+    'what it would change': digest(changes?.digest ?? summary.preview ?? null),
     ...Object.fromEntries(states),
   }
 }

@@ -4,6 +4,7 @@ import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
 import type { ToolProcesses } from './processes.ts'
+import type { KeptChanges, ProposedChanges } from './proposed-changes.ts'
 import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
 import { fromZod, type Schema } from './schema.ts'
@@ -63,6 +64,10 @@ export interface ToolContext {
   readonly files: Files
   readonly processes: ToolProcesses
   readonly permit: Permit
+  /** The layer of a command of this call that has run already, and whose changes waited for an answer. */
+  readonly heldLayer?: string
+  /** Judges what a contained command did on its layer, and asks where the rules say so. */
+  keepChanges(changes: ProposedChanges): Promise<KeptChanges>
   /** What it changed by other means than `files`. It counts also when the tool fails afterwards. */
   reportEffects(effects: readonly Effect[]): void
   /** Live output for whoever watches; lost when nobody does. */

@@ -16,12 +16,12 @@ import { protectedFromGit, protectedReason } from './paths/protected-paths.ts'
 import { defaultVerdict } from './rules/defaults.ts'
 import { type Rule, speaksOfFiles } from './rules/rules.ts'
 
-/** What a call may do, from what was judged; `network` is the way out of its command. */
+/** What a call may do, from what was judged; `network` is the way out of its command, which may run contained instead. */
 export function createPermit(
   items: readonly Item[],
   request: JudgeRequest,
   context: DecideContext,
-  network: JudgeHost | undefined,
+  { network, contained = false }: { network: JudgeHost | undefined; contained?: boolean },
 ): Permit {
   const command = items.find(item => item.kind === 'execute')
   const judged = new Map<string, string>()
@@ -74,6 +74,7 @@ export function createPermit(
       ...denied,
       scope: context.scope,
       plan,
+      contained,
       named: [...judged.values()],
       reviewed: items.some(item => item.kind === 'custom' && item.name === 'unchecked-files'),
       mayRead: path => mayRead(path, rules(), request, context),
@@ -81,7 +82,7 @@ export function createPermit(
     })
     const { timeoutMs } = request.run.authority.commands
     return {
-      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network }),
+      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network, contained }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     }
   }
@@ -127,7 +128,7 @@ function fixedRoots(rules: readonly Rule[], { home, workspace }: ScopeContext): 
 }
 
 /** As for a `file_read` of that path, without looking at the disk: the path is real already. */
-function mayRead(
+export function mayRead(
   path: string,
   rules: readonly Rule[],
   request: JudgeRequest,

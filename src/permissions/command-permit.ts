@@ -33,12 +33,13 @@ export function toCommandPermit(
   analysis: CommandAnalysis,
   cwd: string,
   plan: CommandPlan | null,
-  { deniesChange, hidden, network }: CommandRules,
+  { deniesChange, hidden, network, contained }: CommandRules,
 ): CommandPermit {
   return {
     cwd,
     plan,
     hidden,
+    ...(contained ? { contained } : {}),
     ...(deniesChange === undefined ? {} : { deniesChange }),
     ...(network === undefined ? {} : { network }),
     git: { subcommands: gitSubcommands(analysis) },
@@ -52,6 +53,7 @@ export interface CommandRules {
   readonly hidden: HiddenFiles
   /** Undefined: the line has no network. */
   readonly network: JudgeHost | undefined
+  readonly contained: boolean
 }
 
 /**

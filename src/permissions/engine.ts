@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { GIT_READ } from '../core/access.ts'
 import type { GivenAnswer } from '../core/approval.ts'
+import type { Containment } from '../core/command.ts'
 import type {
   Decision,
   GrantOffer,
@@ -15,8 +16,9 @@ import { isInside } from '../core/real-path.ts'
 import { lineage, type Run } from '../core/run.ts'
 import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
+import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
-import type { CommandAnalysis } from './commands/types.ts'
+import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged } from './decide.ts'
 import {
   covers,
@@ -50,6 +52,8 @@ export interface EngineOptions {
   readonly grants: GrantStore
   /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
   readonly noSandbox: () => NoSandbox | null
+  /** Whether command lines run contained, asked when one is judged. Absent: they are asked about. */
+  readonly containment?: () => Containment
   /** Hosts that approved commands may contact beside those that they name. */
   readonly network: NetworkSetting
   /** How long a permanent grant holds, in milliseconds. */
@@ -86,8 +90,11 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const refused = deniedByGrant(call, grants)
     const judged = decide(items, request, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
-    const network = wayOut(items, request, context, options.network)
-    const decision = withNotes(decided, notesOf(items, network, options))
+    const contained = containmentOf(call, judged, decided, context, options.containment)
+    const network = contained.works ? undefined : wayOut(items, request, context, options.network)
+    const decision = contained.works
+      ? CONTAINED
+      : withNotes(decided, [...notesOf(items, network, options), ...contained.notes])
     const asked =
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
@@ -95,10 +102,10 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       mode,
       cwd: placeOf(request, items),
       hard: judged.hard !== undefined,
-      risk: riskOf(items, request),
+      risk: contained.works ? 'low' : riskOf(items, request),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
-      permit: createPermit(items, request, context, network?.judge),
+      permit: createPermit(items, request, context, { network: network?.judge, contained: contained.works }),
       ...(asked.length === 0 ? {} : { preview: previewOf(call, asked, context) }),
     }
   }
@@ -372,29 +379,5 @@ function unreadable(
     if (ofFiles.length === 0) return false
     const item = fileItem('file_read', path, scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
-  }
-}
-
-const CACHED_LINES = 500
-
-/** Agents repeat command lines; a line means the same as long as it runs in the same folder. */
-function commandLines({ home, workspace, analyzeCommand: given }: EngineOptions) {
-  const cache = new Map<string, CommandAnalysis>()
-  let analyzer = given
-  return {
-    isLoaded: () => analyzer !== undefined,
-    async load() {
-      analyzer = (await import('./commands/analyze.ts')).analyzeCommand
-    },
-    analyze(line: string, cwd: string): CommandAnalysis {
-      const key = `${cwd}\0${line}`
-      const known = cache.get(key)
-      if (known !== undefined) return known
-      if (analyzer === undefined) throw new Error('A command line is judged before the analyser is loaded.')
-      const analysis = analyzer(line, { cwd, home, workspace })
-      if (cache.size >= CACHED_LINES) cache.clear()
-      cache.set(key, analysis)
-      return analysis
-    },
   }
 }

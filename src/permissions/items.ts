@@ -172,18 +172,26 @@ function historyItems(
 ): Item[] {
   const folders = new Set(trees.filter(tree => tree.history === true).map(tree => tree.path))
   for (const folder of folders) {
-    const tracked = trackedFiles(folder)
-    const found =
-      tracked === null
-        ? 'files that cannot be checked'
-        : tracked?.files.find(
-            path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
-          )
-    if (found === undefined) continue
-    const details = `git could print ${found}, which may not be read unasked.`
-    return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
+    const details = gitHistoryProblem(folder, context, isDenied)
+    if (details !== undefined) return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
   }
   return []
+}
+
+/** A sentence when the objects of a repository hold what may not be read unasked. */
+export function gitHistoryProblem(
+  folder: string,
+  context: PathContext,
+  isDenied: (path: string) => boolean,
+): string | undefined {
+  const tracked = trackedFiles(folder)
+  const found =
+    tracked === null
+      ? 'files that cannot be checked'
+      : tracked?.files.find(
+          path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
+        )
+  return found === undefined ? undefined : `git could print ${found}, which may not be read unasked.`
 }
 
 /** Git starts programs that its repository names, and may be led to files elsewhere; the words of the line show neither. */

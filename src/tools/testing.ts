@@ -99,6 +99,7 @@ async function callTool(
       processes: { run: () => Promise.reject(new Error('no processes in this test')) },
       permit: allowed,
       reportEffects: () => undefined,
+      keepChanges: async () => ({ keep: true }),
       progress: () => undefined,
     })
     return { ...output, data: output.data }

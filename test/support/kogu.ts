@@ -17,6 +17,8 @@ export interface Sandboxed {
   /** A call that somebody approves and that succeeds; its id. */
   approve(tool: string, input: Record<string, unknown>, run?: string): string
   write(path: string, text: string): string
+  /** The person's own configuration. */
+  configure(toml: string): void
   read(path: string): string
   remove(): void
 }
@@ -76,6 +78,10 @@ export function createSandboxed(): Sandboxed {
       mkdirSync(dirname(full), { recursive: true })
       writeFileSync(full, text)
       return full
+    },
+    configure(toml) {
+      mkdirSync(join(home, 'config/kogu'), { recursive: true })
+      writeFileSync(join(home, 'config/kogu/config.toml'), toml)
     },
     read: path => readFileSync(join(workspace, path), 'utf8'),
     remove: () => rmSync(home, { recursive: true, force: true }),

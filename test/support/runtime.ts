@@ -28,10 +28,30 @@ export async function openTestRuntime(
   mkdirSync(join(home, '.config', 'kogu'), { recursive: true })
   mkdirSync(workspace)
   writeFileSync(join(home, '.config', 'kogu', 'config.toml'), config)
+  return toTestRuntime(home, await openRuntimeIn(home, approver, web), () =>
+    rmSync(home, { recursive: true, force: true }),
+  )
+}
+
+/** Another one over the same folder, which it leaves to the first. */
+export async function reopenTestRuntime({ home }: TestRuntime, approver: Approver): Promise<TestRuntime> {
+  return toTestRuntime(home, await openRuntimeIn(home, approver), () => undefined)
+}
+
+/** In a home that `openTestRuntime` has made. */
+export async function openRuntimeIn(
+  home: string,
+  approver: Approver,
+  web: WebClientOptions = {},
+): Promise<Runtime> {
   const host = { platform: process.platform, uid: process.getuid?.(), home }
   const environment = toEnvironment({ HOME: home, PATH: process.env.PATH }, host)
-  const loaded = loadConfig({ cwd: workspace, environment })
-  const runtime = await createRuntime({ loaded, environment, approver, web })
+  const loaded = loadConfig({ cwd: join(home, 'work'), environment })
+  return createRuntime({ loaded, environment, approver, web })
+}
+
+function toTestRuntime(home: string, runtime: Runtime, remove: () => void): TestRuntime {
+  const workspace = join(home, 'work')
   return {
     runtime,
     loaded,
@@ -45,7 +65,7 @@ export async function openTestRuntime(
     },
     async close() {
       await runtime.close()
-      rmSync(home, { recursive: true, force: true })
+      remove()
     },
   }
 }

@@ -126,6 +126,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
       permit: judgement.permit,
       progress: () => undefined,
       reportEffects: () => undefined,
+      keepChanges: async () => ({ keep: true }),
       // Web tools touch no files and start no programs.
       files: undefined as never,
       processes: undefined as never,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { GivenAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
@@ -23,6 +24,7 @@ Answer questions that calls have left behind, because nobody was there when they
   kogu approvals list
   kogu approvals show q-4f9c21aa
   kogu approvals approve q-4f9c21aa                 this one call, once
+  kogu approvals approve q-4f9c21aa --keep dist     of what a command changed, only this
   kogu approvals approve q-4f9c21aa --session 1     the first offer, for the rest of the run
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
@@ -35,6 +37,7 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
   options: {
     session: { type: 'string' },
     always: { type: 'string' },
+    keep: { type: 'string', multiple: true },
     message: { type: 'string' },
     confirm: { type: 'string' },
   },
@@ -152,13 +155,20 @@ function approval(context: CommandContext, question: ShownQuestion): GivenAnswer
     throw new UsageError('Use either --session or --always, not both.')
   refuseUnconfirmed(context, question)
   const number = session ?? always
-  if (number === undefined) return { kind: 'once', user }
+  if (number === undefined) return { kind: 'once', user, ...keptPaths(context, question) }
   const offer = question.offers[number - 1]
   if (offer === undefined) {
     const most = question.offers.length
     throw new UsageError(most === 0 ? 'Nothing can be remembered of this.' : `There are only ${most} offers.`)
   }
   return { kind: session === undefined ? 'permanent' : 'session', user, grant: offer.id }
+}
+
+function keptPaths({ values }: CommandContext, { subject }: ShownQuestion): { paths?: string[] } {
+  const names = Array.isArray(values.keep) ? values.keep.map(String) : []
+  if (names.length === 0) return {}
+  if (subject.kind !== 'changes') throw new UsageError('--keep is for the changes of a command that has run.')
+  return { paths: names.map(name => resolve(subject.root, name)) }
 }
 
 /** As on a terminal: a dangerous call takes more than a word. */

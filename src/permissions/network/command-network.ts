@@ -1,11 +1,12 @@
 import { isIP } from 'node:net'
+import { ANY_HOST } from '../../core/access.ts'
 import type { HostRefusal, JudgeHost } from '../../core/command.ts'
 import type { JudgeRequest } from '../../core/decision.ts'
 import { onlyHosts } from '../authority-stops.ts'
 import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
-import { hostsOfLine, mayContact, type NamedHost } from './command-hosts.ts'
+import { hostsOfLine, type LineHosts, mayContact, type NamedHost } from './command-hosts.ts'
 import { analyzeUrl, classifyAddress, classifyHost } from './network.ts'
 
 /** The setting `sandbox.network`: further hosts for approved commands. True: all public ones. */
@@ -37,19 +38,38 @@ export function networkOf(
   const { setting, items } = context
   // A command in the background has no way out: nobody would be there to look at where it leads.
   const inBackground = items.some(item => item.kind === 'custom' && item.name === 'background')
-  if (analysis.plan !== null || inBackground || !mayContact(analysis)) return undefined
-  const line = hostsOfLine(analysis, cwd)
+  const wished = wishedHosts(items)
+  const isWished = wished.any || wished.hosts.length > 0
+  if (analysis.plan !== null || inBackground || (!mayContact(analysis) && !isWished)) return undefined
+  const line = withWished(hostsOfLine(analysis, cwd), wished)
   const listed = typeof setting === 'boolean' ? [] : setting
   const patterns = [...listed, ...allowedByRules(context)]
-  const any = setting === true || line?.any === true || patterns.includes('*')
-  const words = [...new Set([...(line?.hosts ?? []).map(toWords), ...patterns])].join(', ')
+  const any = setting === true || line.any || patterns.includes('*')
+  const words = [...new Set([...line.hosts.map(toWords), ...patterns])].join(', ')
   if (!any && words === '') return undefined
   const isListed = compileHosts(listed)
   const isOpen = (host: string, port: number): boolean =>
-    any || isListed(host, port) || (line?.hosts ?? []).some(named => isNamed(named, host, port))
+    any || isListed(host, port) || line.hosts.some(named => isNamed(named, host, port))
   return {
     judge: (host, port, addresses) => judgeHost(host, port, addresses, { ...context, isOpen, words }),
     note: any ? 'It may contact any public host.' : `It may contact ${words} and no other host.`,
+  }
+}
+
+/** What the call asks for beside its line. */
+function wishedHosts(items: readonly Item[]): LineHosts {
+  const hosts = items.flatMap(item =>
+    item.kind === 'network' && !item.derived && item.facts !== undefined ? [item.facts] : [],
+  )
+  return { hosts, any: items.some(item => item.kind === 'custom' && item.name === ANY_HOST) }
+}
+
+/** Whoever names hosts needs no others: a program that does not say whom it contacts gets those. */
+function withWished(line: LineHosts | undefined, wished: LineHosts): LineHosts {
+  const isNamed = wished.hosts.length > 0
+  return {
+    hosts: [...(line?.hosts ?? []), ...wished.hosts],
+    any: wished.any || (line?.any === true && !isNamed),
   }
 }
 

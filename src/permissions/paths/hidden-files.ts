@@ -9,8 +9,10 @@ import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_
 
 export interface HidingContext {
   readonly scope: PathContext
-  /** Null: a shell runs the line, and a person, a rule or a grant approved it. */
+  /** Null: a shell runs the line. */
   readonly plan: CommandPlan | null
+  /** A shell runs it, and nobody approved it. */
+  readonly contained: boolean
   /** Real paths that the line names and that were judged. */
   readonly named: readonly string[]
   /** The line was asked about because not all that it reads could be checked. */
@@ -32,8 +34,9 @@ export interface HidingContext {
 export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): HiddenFiles {
   const { named, deniedRoots, mayHide, scope } = context
   const isDenied = context.deniesReading ?? (() => false)
-  const unasked = context.plan !== null && !context.reviewed
-  const shown = unasked && !opensNothing(analysis, scope) ? shownTo(analysis, context) : null
+  const unasked = context.contained || (context.plan !== null && !context.reviewed)
+  const isOpen = !unasked || (!context.contained && opensNothing(analysis, scope))
+  const shown = isOpen ? null : shownTo(analysis, context)
   return {
     // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
     places: () => [
@@ -107,11 +110,16 @@ function comparesOnly({ program, argv }: FoundCommand): boolean {
   return program === 'git' && COMPARES.test(words[1] ?? '') && !words.some(word => word.startsWith('--no-in'))
 }
 
-function isClosed(path: string, { commands }: CommandAnalysis, { named, mayRead }: HidingContext): boolean {
+function isClosed(
+  path: string,
+  { commands }: CommandAnalysis,
+  { named, mayRead, contained }: HidingContext,
+): boolean {
   if (mayRead(path)) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
+  if (contained) return true
   const onlyCompares = commands.every(each => comparesOnly(each) || opensNoFile(each) || readsItsInput(each))
   return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
 }

@@ -1,4 +1,5 @@
 import {
+  ANY_HOST,
   GIT_READ,
   ISOLATED_CODE,
   NOT_UNDOABLE,
@@ -83,6 +84,7 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [UNWALLED_CODE]: 'Running model-written code without the second wall',
   create_tool: 'Making a tool',
   delete_dynamic_tool: 'Deleting a tool',
+  [ANY_HOST]: 'Leaving the network open to a command',
   command_input: 'Writing to a running command',
   environment: 'Setting variables for a command',
   background: 'Leaving a command running',

@@ -92,13 +92,18 @@ export interface RecoveredOverlay {
 
 /**
  * Settles what a Kogu that was killed left behind, in the folder where overlays are made. Those of a living one are
- * left alone. Must run before the undo store settles its own pending records.
+ * left alone, as are those whose question waits. Must run before the undo store settles its own pending records.
  */
-export async function recoverOverlays(directory: string): Promise<RecoveredOverlay[]> {
+export async function recoverOverlays(
+  directory: string,
+  waiting: ReadonlySet<string> = new Set(),
+): Promise<RecoveredOverlay[]> {
   const recovered: RecoveredOverlay[] = []
   for (const name of existsSync(directory) ? readdirSync(directory) : []) {
     const folder = join(directory, name)
+    const isWaiting = waiting.has(name) && !existsSync(join(folder, 'journal'))
     if (name.startsWith(DRAFT)) removeOldDraft(folder)
+    else if (isWaiting) continue
     else if (!existsSync(join(folder, GIVEN_UP)) && takeOver(folder))
       recovered.push({ folder, ...(await settle(folder)) })
   }

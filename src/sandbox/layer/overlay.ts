@@ -16,6 +16,7 @@ import { tryLock } from '../../core/lock-file.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import type { SandboxProcesses } from '../processes/processes.ts'
 import type { Sandbox, SandboxCommand, SandboxResult } from '../walls/sandbox.ts'
+import { type DiskLimits, exceeds, watchDisk } from './disk-watch.ts'
 import { findOpaqueFolders } from './opaque-folders.ts'
 import { foldersOnBothSides, type OverlayChanges, readOverlay } from './overlay-changes.ts'
 import { emptyFolder } from './remove-tree.ts'
@@ -27,6 +28,8 @@ export interface OverlayRequest {
   folder: string
   profile: SandboxProfile
   command: SandboxCommand
+  /** A command whose layer grows beyond them is ended, and nothing of it is kept. */
+  limits?: DiskLimits
 }
 
 export interface OverlayRun {
@@ -50,7 +53,7 @@ export async function runOnOverlay(
   createOverlay(workspace, folder)
   try {
     const startedMs = statSync(join(folder, 'upper')).ctimeMs
-    const result = await sandbox.run(request.profile, request.command, { workspace, folder })
+    const result = await runWithin(sandbox, request)
     const upper = join(folder, 'upper')
     const closed = new Map<string, number>()
     makeReadable(upper, (path, mode) => closed.set(path, mode))
@@ -63,6 +66,29 @@ export async function runOnOverlay(
   } catch (error) {
     discard()
     throw error
+  }
+}
+
+async function runWithin(sandbox: Sandbox, request: OverlayRequest): Promise<SandboxResult> {
+  const { workspace, folder, profile, command, limits } = request
+  if (limits === undefined) return sandbox.run(profile, command, { workspace, folder })
+  const full = new AbortController()
+  const upper = join(folder, 'upper')
+  const endWatch = watchDisk(upper, limits, () => full.abort())
+  try {
+    const signal = AbortSignal.any([command.signal, full.signal])
+    const result = await sandbox.run(profile, { ...command, signal }, { workspace, folder })
+    // What is written faster than we look is seen now.
+    if (!full.signal.aborted && !exceeds(upper, limits)) return result
+    throw new ToolError(
+      'failed',
+      'The command filled the disk too much, so it was ended and nothing of it was kept.',
+      {
+        hint: `What it changes may take ${Math.round(limits.bytes / 1024 ** 2)} MiB and ${limits.entries} entries.`,
+      },
+    )
+  } finally {
+    endWatch()
   }
 }
 

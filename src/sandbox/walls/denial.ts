@@ -123,7 +123,7 @@ const NETWORK_WORDS = [
   /Failed to connect to ([^\s]+) port \d+/,
   /Could not resolve hostname ([^\s:]+)/,
   /connect(?:ing)? to (?:address )?\[?([0-9a-f.:]+)\]?.*Network is unreachable/i,
-  /(?:Network is unreachable|ENETUNREACH|Temporary failure in name resolution|Name or service not known)/,
+  /(?:\bEAI_AGAIN\b|\bENOTFOUND\b|Network is unreachable|ENETUNREACH|Temporary failure in name resolution|Name or service not known)/,
 ]
 
 function fromNetwork(line: string, { network }: SandboxProfile): SandboxDenial | null {

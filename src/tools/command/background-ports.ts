@@ -45,10 +45,11 @@ export function refusePortsInForeground({
  */
 export async function portsInReach(
   { background, sandbox }: CommandParts,
-  { plan }: CommandPermit,
+  { plan, contained }: CommandPermit,
   preview: boolean,
 ): Promise<readonly PortFolder[]> {
-  return plan !== null || preview || sandbox === null ? [] : await background().openPorts()
+  const isApart = plan !== null || contained === true || preview || sandbox === null
+  return isApart ? [] : await background().openPorts()
 }
 
 /** Where the person and later commands reach a port. */

@@ -1,15 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { CommandPermit } from '../../core/command.ts'
-import type { Effect } from '../../core/effects.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
+import { Pending } from '../../core/obtain-approval.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
 import type { ProcessContext } from '../../core/tool.ts'
-import { runOnOverlay } from '../../sandbox/layer/overlay.ts'
-import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
-import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
-import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/network/proxy.ts'
 import { createOutputKeeper, type KeptOutput } from '../../sandbox/processes/output.ts'
 import { explainDenial, fromRefusedHost } from '../../sandbox/walls/denial.ts'
@@ -20,8 +15,16 @@ import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
 import { openFolders } from './open-folders.ts'
 import type { CommandParts } from './parts.ts'
-import { describeChanges, recordChanges } from './record-changes.ts'
-import { rememberState } from './run-state.ts'
+import {
+  hinting,
+  type LayeredRequest,
+  type NotKept,
+  type Ran,
+  resumeLayered,
+  runLayered,
+  wasCut,
+} from './run-layered.ts'
+import { readState, rememberState } from './run-state.ts'
 import { startOf } from './start-of.ts'
 import { type CommandTemporary, openTemporary, stateFolderOf } from './temporary.ts'
 
@@ -46,8 +49,8 @@ export interface ForegroundResult {
   readonly stderr: KeptOutput
   /** Both, in the order in which they came. */
   readonly output: KeptOutput
-  /** What it would change, when it was a preview. */
-  readonly wouldChange: readonly Effect[]
+  /** What it did on its layer, when that was not kept. */
+  readonly notKept: NotKept | null
   /** What the person and the model have to know beyond the output. */
   readonly notes: readonly string[]
   /** Hosts that were contacted. */
@@ -61,14 +64,37 @@ export async function runForeground(
   request: ForegroundRequest,
   context: ProcessContext,
 ): Promise<ForegroundResult> {
-  const readsOnly = commandOf(context).plan !== null
-  const { runId } = context
-  const temporary = await openTemporary(parts, { runId, preview: request.preview, readsOnly })
+  if (context.heldLayer !== undefined) return resumeForeground(parts, request, context, context.heldLayer)
+  const { plan, contained = false } = commandOf(context)
+  const { preview } = request
+  const use = { runId: context.runId, preview, readsOnly: plan !== null, contained }
+  const temporary = await openTemporary(parts, use)
   try {
     return await runIn(temporary, parts, request, context)
   } finally {
     temporary.end(false)
   }
+}
+
+/** What is kept of a command that ran, until its changes are. */
+interface Remembered {
+  readonly kept: Pick<ForegroundResult, 'stdout' | 'stderr' | 'output'>
+  readonly env: Readonly<Record<string, string>>
+  readonly state: string | null
+}
+
+async function resumeForeground(
+  parts: CommandParts,
+  request: ForegroundRequest,
+  context: ProcessContext,
+  layer: string,
+): Promise<ForegroundResult> {
+  const done = await resumeLayered(parts, request, context, layer)
+  // Written by `notes` below.
+  const { kept, env, state } = done.ran as Remembered
+  if (done.notKept === null && request.keepsState && state !== null)
+    rememberState(context.run, context.workspace, state, env)
+  return { ...done, ...kept, hosts: [], denial: null }
 }
 
 async function runIn(
@@ -93,11 +119,15 @@ async function runIn(
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }
-    const ran = await runIsolated(parts, request, context, profile, sandboxCommand).catch(error => {
-      throw keepers.withOutput(toToolError(error))
-    })
-    if (!request.preview && request.keepsState)
-      rememberState(context.run, context.workspace, temporary.state, env)
+    const notes = (): Remembered => ({ kept: keepers.read(), env, state: readState(temporary.state) ?? null })
+    const ran = await runIsolated(parts, { ...request, notes }, context, profile, sandboxCommand).catch(
+      error => {
+        if (error instanceof Pending) throw error
+        throw keepers.withOutput(toToolError(error))
+      },
+    )
+    if (ran.notKept === null && request.keepsState)
+      rememberState(context.run, context.workspace, readState(temporary.state), env)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const refusedHosts = new Map(proxy?.refused)
@@ -111,12 +141,20 @@ async function runIn(
       ...kept,
       notes: [...ran.notes, ...temporary.end(wasCut(ran.result)), ...hosts],
       hosts: [...(proxy?.contacted ?? [])],
-      denial: parts.sandbox === null ? null : denial,
+      denial: parts.sandbox === null ? null : withParameter(denial, command),
     }
   } finally {
     await proxy?.close()
     keepers.close()
   }
+}
+
+/** Nobody was asked, so there was no network to be had; whoever needs one says so. */
+function withParameter(denial: SandboxDenial | null, { contained }: CommandPermit): SandboxDenial | null {
+  if (denial?.kind !== 'network' || contained !== true) return denial
+  const host = denial.target ?? 'HOST'
+  const message = `It ran without network. If it needs one, run it again with "network": ["${host}"], which is asked about first.`
+  return { ...denial, message }
 }
 
 function toOptions(request: ForegroundRequest, { signal }: ProcessContext, keepers: Keepers) {
@@ -129,11 +167,6 @@ function toOptions(request: ForegroundRequest, { signal }: ProcessContext, keepe
     onStdout: keepers.onStdout,
     onStderr: keepers.onStderr,
   }
-}
-
-/** Nothing that it did is to stay. */
-function wasCut(result: SandboxResult): boolean {
-  return result.timedOut || result.idledOut || result.stopped || result.limit !== null
 }
 
 /** A way out only for lines whose approval covered it, and never for a preview. */
@@ -152,11 +185,9 @@ function commandOf({ permit }: ProcessContext): CommandPermit {
   return permit.command
 }
 
-type Ran = Pick<ForegroundResult, 'result' | 'wouldChange' | 'notes'>
-
 async function runIsolated(
   parts: CommandParts,
-  request: ForegroundRequest,
+  request: ForegroundRequest & LayeredRequest,
   context: ProcessContext,
   profile: SandboxProfile,
   command: SandboxCommand,
@@ -164,10 +195,10 @@ async function runIsolated(
   const readsOnly = commandOf(context).plan !== null
   if (parts.sandbox === null) return runWithoutWalls(parts, request, profile, command, readsOnly)
   if (readsOnly) {
-    return { result: await parts.sandbox.run(profile, command), wouldChange: [], notes: [] }
+    return { result: await parts.sandbox.run(profile, command), notKept: null, notes: [] }
   }
   const problem = parts.overlayProblem()
-  if (problem === null) return runRecorded(parts, request, context, profile, command)
+  if (problem === null) return runLayered(parts, request, context, profile, command)
   // Without a layer nothing could be checked before it is there: hooks, start-up files, what rules forbid to write.
   throw new ToolError(
     'failed',
@@ -176,111 +207,6 @@ async function runIsolated(
       hint: 'Use the file tools for changes; lines that only read do run. kogu doctor says more.',
     },
   )
-}
-
-async function runRecorded(
-  parts: CommandParts,
-  request: ForegroundRequest,
-  context: ProcessContext,
-  profile: SandboxProfile,
-  command: SandboxCommand,
-): Promise<Ran> {
-  if (parts.sandbox === null) throw new Error('runs behind walls only')
-  mkdirSync(parts.places.overlays, { recursive: true, mode: 0o700 })
-  const { result, changes, discard } = await runOnOverlay(parts.sandbox, parts.processes, {
-    workspace: parts.workspace,
-    folder: join(parts.places.overlays, randomUUID()),
-    profile,
-    command,
-  })
-  const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
-  if (request.preview || wasCut(result)) {
-    const effects = await describeChanges(changes)
-    discard()
-    const why = request.preview ? 'This was a preview' : 'The command was cut off'
-    return {
-      result,
-      wouldChange: request.preview ? effects : [],
-      notes: [...dropped, `${why}: ${wouldHave(effects)}`],
-    }
-  }
-  const { effects, displaced } = await commit(parts, request.tool, context, changes, discard).catch(error => {
-    throw hinting(toToolError(error), `The command itself ${endOf(result)}.`)
-  })
-  const notes = [...dropped, ...displaced.map(describeDisplaced), ...describeLost(effects, parts.workspace)]
-  return { result, wouldChange: [], notes }
-}
-
-function endOf({ exitCode, signal }: SandboxResult): string {
-  return exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `exited with code ${exitCode}`
-}
-
-function hinting({ code, message, hint, cause }: ToolError, sentence: string): ToolError {
-  return new ToolError(code, message, { hint: [hint, sentence].filter(Boolean).join(' '), cause })
-}
-
-/** Nobody was asked about it: which files a line deletes is not known before it ran. */
-function describeLost(effects: readonly Effect[], workspace: string): string[] {
-  const lost = effects.filter(({ undoable }) => undoable === false)
-  if (lost.length === 0) return []
-  const names = few(lost.map(({ path }) => relative(workspace, path)))
-  return [`Cannot be undone, because undo could not keep the content: ${names}`]
-}
-
-/** As a sentence. */
-function describeDisplaced({ path, keptAs }: Displaced): string {
-  if (path === keptAs) return `Not deleted: ${path}, which someone else wrote at the same moment.`
-  return `Someone else wrote ${path} at the same moment; their version is in ${keptAs}.`
-}
-
-/** Locked as by the file tools, so that what another call or process is about to write is seen or waits. */
-function filesOf({ workspace, changes }: OverlayChanges): string[] {
-  return changes.filter(({ entry }) => entry !== 'directory').map(({ path }) => join(workspace, path))
-}
-
-async function commit(
-  parts: CommandParts,
-  tool: string,
-  context: ProcessContext,
-  changes: OverlayChanges,
-  discard: () => void,
-): Promise<{ effects: readonly Effect[]; displaced: readonly Displaced[] }> {
-  if (changes.changes.length === 0) {
-    // Times alone are no effect that is recorded, but `make` goes by them.
-    if (changes.touched.length > 0) await commitOverlay(changes, NOTHING_TO_RECORD)
-    else discard()
-    return { effects: [], displaced: [] }
-  }
-  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool })
-  const effects: Effect[] = []
-  try {
-    const target = recordChanges(record, context.permit, changes, effects)
-    const displaced = await parts.locks().hold(filesOf(changes), () => commitOverlay(changes, target))
-    context.reportEffects(effects)
-    return { effects, displaced }
-  } catch (error) {
-    // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
-    if (!isDecided(changes)) {
-      record.abort()
-      discard()
-    } else {
-      context.reportEffects(effects)
-    }
-    throw error
-  }
-}
-
-const NOTHING_TO_RECORD: OverlayTarget = {
-  refusal: () => null,
-  keep: async () => {},
-  committed: async () => {},
-}
-
-function wouldHave(effects: readonly Effect[]): string {
-  if (effects.length === 0) return 'it had changed nothing in the workspace.'
-  const names = effects.slice(0, 20).map(({ change, path }) => `${change} ${path}`)
-  const more = effects.length > names.length ? ` and ${effects.length - names.length} more` : ''
-  return `nothing was changed. It would have ${names.join(', ')}${more}.`
 }
 
 async function runWithoutWalls(
@@ -300,7 +226,7 @@ async function runWithoutWalls(
   const notes = readsOnly
     ? [`It ran without a sandbox: ${parts.noSandboxReason}`]
     : [`It ran without a sandbox, and what it changed cannot be undone: ${parts.noSandboxReason}`]
-  return { result: { ...result, limit: null }, wouldChange: [], notes }
+  return { result: { ...result, limit: null }, notKept: null, notes }
 }
 
 async function profileFor(
@@ -311,12 +237,13 @@ async function profileFor(
 ): Promise<SandboxProfile> {
   const command = commandOf(context)
   const readsOnly = command.plan !== null
+  const isApart = preview || command.contained === true
   return {
     writable: readsOnly ? [] : context.permit.writeScope,
-    replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview }))],
+    replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview: isApart }))],
     ...openFolders(parts, command),
     // What only reads is over before anybody saves anything, and starts faster without.
-    ...(readsOnly ? {} : { home: parts.home }),
+    ...(readsOnly || command.contained === true ? {} : { home: parts.home }),
     hidden: [
       ...(await findHidden(context.permit)),
       parts.places.temporary,

@@ -12,12 +12,15 @@ import type { CommandParts } from './parts.ts'
  */
 export function openFolders(
   parts: CommandParts,
-  { hidden, plan }: CommandPermit,
+  { hidden, plan, contained }: CommandPermit,
 ): Pick<SandboxProfile, 'readable' | 'closed'> {
   if (hidden.shown === null) return { readable: [parts.workspace] }
   const closed = closedFolders(parts)
   const isClosed = (path: string): boolean => closed.some(folder => isInside(path, folder))
-  const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS].filter(isClosed)
+  const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
+  const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(
+    isClosed,
+  )
   return { readable: [parts.workspace, ...readable], closed }
 }
 
@@ -29,6 +32,13 @@ const SYSTEM =
 const PACKAGE_LISTS = ['dpkg', 'apt', 'rpm', 'pacman', 'dnf', 'flatpak', 'snapd'].map(
   name => `/var/lib/${name}`,
 )
+
+// What builds and tests load, installed for the person and not for the project. No secrets lie there.
+const PACKAGE_STORES = [
+  ...['.cargo/bin', '.cargo/registry', '.cargo/git', '.rustup', 'go/bin', 'go/pkg/mod', '.m2/repository'],
+  ...['.local/bin', '.local/lib', '.local/pipx', '.local/share/uv', '.local/share/pnpm', '.local/share/mise'],
+  ...['.nvm/versions', '.pyenv', '.rbenv', '.gem', '.bun', '.deno', '.volta', '.sdkman/candidates', '.asdf'],
+]
 
 function closedFolders({ home, workspace }: CommandParts): string[] {
   const folders = readdirSync('/', { withFileTypes: true })

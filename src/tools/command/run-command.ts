@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import * as z from 'zod'
-import { type Access, PROTECTED_FILES } from '../../core/access.ts'
+import { type Access, ANY_HOST, PROTECTED_FILES } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
@@ -16,6 +16,7 @@ import type { CommandParts } from './parts.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const LONGEST_TIMEOUT_MS = 600_000
+const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i
 const BRINGING_OVER_MS = 300_000
 
 const input = z.object({
@@ -46,6 +47,12 @@ const input = z.object({
   ports: portsInput().describe(
     'With background: ports of 127.0.0.1 that lead to what it listens to, for the person and for later commands',
   ),
+  network: z
+    .union([z.boolean(), z.array(z.string().regex(HOST, 'must be a host, such as "registry.npmjs.org"'))])
+    .default(false)
+    .describe(
+      'Hosts that it has to contact, or true for any; asked about first. Lines run without network otherwise',
+    ),
   stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
   env: z
     .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
@@ -86,8 +93,9 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
     title: 'Run a command',
     description:
-      'Run a command line in the workspace, sandboxed. Lines that only read run at once; others are asked about, and ' +
-      'what they change can be undone. A command in the background cannot change the workspace. The folder and exported variables carry over to the next call of the run. ' +
+      'Run a command line in the workspace, sandboxed and without network. It runs at once; what it changed is then ' +
+      'judged, kept or thrown away as the result says, and can be undone. Lines that need the network (say so with ' +
+      '"network"), publish, change the repository or are dangerous are asked about first. A command in the background cannot change the workspace. The folder and exported variables carry over to the next call of the run. ' +
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
     risk: 'high',
@@ -104,8 +112,10 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
       const folder = realPathOf(absolutePath(from, cwd))
       refuseOutside(folder, parts.workspace)
+      const hosts = Array.isArray(request.network) ? request.network : []
       return [
         { kind: 'execute', command, cwd: folder },
+        ...hosts.map((host): Access => ({ kind: 'network', url: `https://${host}/`, method: 'CONNECT' })),
         ...circumstances(request, parts),
         ...broughtFiles(request, folder),
       ]
@@ -164,7 +174,7 @@ function toDetails({ details }: CustomAccess): string {
  * binds the values by their digest: they may be secrets, and what is on record does not show them.
  */
 function circumstances(
-  { command, env, background, stdin, ports }: z.output<typeof input>,
+  { command, env, background, stdin, ports, network }: z.output<typeof input>,
   { backgroundWrite }: CommandParts,
 ): CustomAccess[] {
   const variables = Object.entries(env)
@@ -172,6 +182,9 @@ function circumstances(
   if (variables.length > 0) {
     const names = variables.map(([name, value]) => `${name} (${digestOf(value)})`)
     found.push({ kind: 'custom', name: 'environment', details: `Sets ${names.join(', ')}.` })
+  }
+  if (network === true) {
+    found.push({ kind: 'custom', name: ANY_HOST, details: 'It may contact any public host.' })
   }
   if (background) {
     const open = ports.length === 0 ? '' : `, can be reached at ${ports.map(toAddress).join(', ')}`
@@ -251,7 +264,7 @@ const ENDED_WITH_COMMAND =
 
 function render(
   request: z.output<typeof input>,
-  { result, stdout, stderr, output, wouldChange, notes, hosts, denial }: ForegroundResult,
+  { result, stdout, stderr, output, notKept, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
   { run, workspace, permit, callId }: ToolContext,
@@ -290,7 +303,9 @@ function render(
       hosts,
       denial,
       notes,
-      ...(request.preview ? { would_change: wouldChange } : {}),
+      ...(request.preview ? { would_change: notKept?.effects ?? [] } : {}),
+      changes_kept: notKept === null,
+      ...(notKept === null || request.preview ? {} : { not_kept: notKept }),
     },
     label: { origin: 'command', trusted: isTrusted(parts, permit) },
   }

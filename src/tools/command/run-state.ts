@@ -28,10 +28,9 @@ const MOST_VARIABLE_BYTES = 32 * 1024
 export function rememberState(
   run: Run,
   workspace: string,
-  stateFolder: string,
+  text: string | undefined,
   given: Readonly<Record<string, string>>,
 ): void {
-  const text = readState(join(stateFolder, NAME))
   const end = text?.indexOf('\n') ?? -1
   if (text === undefined || end === -1) return
   const folder = text.slice(0, end)
@@ -62,10 +61,11 @@ function isFolderInside(folder: string, workspace: string): boolean {
   }
 }
 
-function readState(path: string): string | undefined {
+/** What a command wrote down, as it is. */
+export function readState(stateFolder: string): string | undefined {
   let file: number
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    file = openSync(join(stateFolder, NAME), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch {
     // The command ended before it was written, or put something else there: the run stays as it was.
     return undefined

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(state.folder, { recursive: true, force: true }))
 
-const use = { runId: 'run', preview: false, readsOnly: false }
+const use = { runId: 'run', preview: false, readsOnly: false, contained: false }
 
 function parts(workspace = '/workspace'): CommandParts {
   // Only these are looked at.

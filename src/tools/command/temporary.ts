@@ -29,6 +29,8 @@ export interface TemporaryUse {
   readonly runId: string
   readonly preview: boolean
   readonly readsOnly: boolean
+  /** Nobody approved it: it shares nothing, and its /tmp is in memory, whose size is limited. */
+  readonly contained: boolean
 }
 
 /** How long a line that only reads waits for others of its run. */
@@ -54,6 +56,7 @@ export async function openTemporary(parts: CommandParts, use: TemporaryUse): Pro
 type Opened = Pick<CommandTemporary, 'walls' | 'end'>
 
 async function open(root: string, use: TemporaryUse, workspace: string): Promise<Opened> {
+  if (use.contained) return { walls: {}, end: () => [] }
   if (use.preview) return openOwn(root, [])
   const files = join(root, 'files')
   // The workspace is then mounted inside it, and nobody may put a link in its way meanwhile.

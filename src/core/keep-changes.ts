@@ -1,0 +1,79 @@
+import { type Access, NOT_UNDOABLE } from './access.ts'
+import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
+import type { Effect } from './effects.ts'
+import { ToolError } from './errors.ts'
+import { obtainApproval, Pending } from './obtain-approval.ts'
+import type { KeptChanges, ProposedChanges } from './proposed-changes.ts'
+import { reviewCall } from './review.ts'
+import type { ToolContext, UndoLimits } from './tool.ts'
+
+/**
+ * Judges what a contained command did, by the same engine as the same changes made by a file tool, and asks where it says
+ * so. Refusals are an answer, not a failure: the command has run, and what it printed is worth having.
+ */
+export async function keepChanges(
+  runtime: CallRuntime,
+  call: Call,
+  { entry, request }: Prepared,
+  progress: Progress,
+  changes: ProposedChanges,
+): Promise<KeptChanges> {
+  const asked = {
+    ...request,
+    // An answer that is remembered for exactly this is for exactly these changes, not for the line.
+    input: { ...request.input, changes: changes.digest },
+    access: toAccess(changes.effects, runtime.undoLimits),
+    risk: 'high' as const,
+    // Layers hold real paths: a link among the changes is changed itself.
+    resolvePath: (path: string) => ({ real: path, existing: path, missing: [] }),
+  }
+  const ran = progress.decision
+  const judgement = await runtime.permissions.judge(asked)
+  progress.decision = judgement.decision
+  progress.risk = judgement.risk
+  try {
+    const proposed = { ...changes, callInput: request.input }
+    const about: Prepared = { entry, request: asked, judgement, changes: proposed }
+    const answer = await obtainApproval(runtime, call, about, progress, {})
+    await reviewCall(runtime, call, about, progress)
+    const paths = answer !== undefined && 'paths' in answer ? answer.paths : undefined
+    return { keep: true, ...(paths === undefined ? {} : { paths }) }
+  } catch (error) {
+    // Waiting is no refusal.
+    if (error instanceof Pending || !(error instanceof ToolError) || !REFUSALS.has(error.code)) throw error
+    const { reason } = progress.decision
+    const why = error.code === 'needs_approval' || error.code === 'expired' ? error.message : reason
+    progress.risk = 'low'
+    if (ran !== undefined)
+      progress.decision = { ...ran, reason: `It ran contained. Its changes were not kept: ${why}` }
+    return { keep: false, reason: why }
+  }
+}
+
+/** What a call that goes on has on the disk already. */
+export function heldLayer({ continues }: Call): Pick<ToolContext, 'heldLayer'> {
+  const subject = continues?.question.subject
+  return subject?.kind === 'changes' ? { heldLayer: subject.layer } : {}
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['denied', 'forbidden', 'needs_approval', 'expired'])
+
+/** What a file tool would have said of each of them. */
+function toAccess(effects: readonly Effect[], { fileBytes }: UndoLimits): Access[] {
+  const parents = new Set(
+    effects.filter(({ change }) => change === 'created').map(({ path }) => parentOf(path)),
+  )
+  return effects.flatMap((effect): Access[] => {
+    const { change, entry, path, before } = effect
+    // File tools make folders on the way, which nobody is asked about; an empty one is a change of its own.
+    if (change === 'created' && entry === 'directory' && parents.has(path)) return []
+    const kind = change === 'deleted' ? 'file_delete' : 'file_write'
+    const isLost = entry === 'file' && (before?.size ?? 0) > fileBytes
+    const details = `${path} (${before?.size} bytes) is too large to be kept for undo.`
+    return [{ kind, path }, ...(isLost ? [{ kind: 'custom' as const, name: NOT_UNDOABLE, details }] : [])]
+  })
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
+}

@@ -1,0 +1,23 @@
+import type { Effect } from './effects.ts'
+
+/** What a command did on its layer, before anything of it is in the workspace. */
+export interface ProposedChanges {
+  /** The name of the layer. */
+  readonly layer: string
+  /** The workspace. */
+  readonly root: string
+  /** Over every path with its new state: the changes that are judged are the ones that are kept. */
+  readonly digest: string
+  /** Entry by entry, by real paths. */
+  readonly effects: readonly Effect[]
+  /** One sentence: files, lines, deletions. */
+  readonly summary: string
+  /** Files with their lines, deletions apart, and the difference itself. */
+  readonly preview: string
+}
+
+/** What was decided about them. */
+export type KeptChanges =
+  /** `paths`: only these and what is below them. */
+  | { readonly keep: true; readonly paths?: readonly string[] }
+  | { readonly keep: false; readonly reason: string }

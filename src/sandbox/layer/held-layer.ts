@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isSystemError } from '../../core/errors.ts'
+import { tryLock } from '../../core/lock-file.ts'
+import type { OverlayChanges } from './overlay-changes.ts'
+
+// A layer whose question waits. What the command did stays in the folder of the layer, with a note of all that is needed
+// to go on: whoever gets the answer, in whatever process, brings it over or throws it away. A layer that no question
+// speaks of any more is thrown away by the next start.
+
+const NOTE = 'held.json'
+
+/** `more` is what the caller wants back. */
+export interface HeldLayer {
+  readonly changes: OverlayChanges
+  readonly more: unknown
+}
+
+/** Written aside and renamed: a note that is there is whole. */
+export function holdLayer({ changes, more }: HeldLayer): void {
+  const folder = dirname(changes.upper)
+  const draft = join(folder, `${NOTE}.draft`)
+  writeFileSync(draft, JSON.stringify({ changes, more, bytes: bytesOf(changes) }), { mode: 0o600 })
+  renameSync(draft, join(folder, NOTE))
+}
+
+/** From now on any process may take it. */
+export function leaveLayer({ upper }: OverlayChanges): void {
+  rmSync(join(dirname(upper), 'lock'), { force: true })
+}
+
+/** Undefined when it is gone, or another process is at it. */
+export function takeLayer(directory: string, name: string): HeldLayer | undefined {
+  const folder = join(directory, name)
+  try {
+    if (!existsSync(join(folder, NOTE)) || tryLock(join(folder, 'lock')) === undefined) return undefined
+    // Written by holdLayer in a folder that no tool and no command may write to.
+    return JSON.parse(readFileSync(join(folder, NOTE), 'utf8')) as HeldLayer
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** What all layers that wait take on the disk. */
+export function heldBytes(directory: string): number {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  return names.reduce((sum, name) => sum + noted(join(directory, name, NOTE)), 0)
+}
+
+export function bytesOf({ changes }: OverlayChanges): number {
+  return changes.reduce((sum, { after }) => sum + (after?.size ?? 0), 0)
+}
+
+function noted(path: string): number {
+  try {
+    const { bytes } = JSON.parse(readFileSync(path, 'utf8')) as { bytes?: number }
+    return bytes ?? 0
+  } catch {
+    // It does not wait, or has just been taken.
+    return 0
+  }
+}

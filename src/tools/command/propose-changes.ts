@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto'
+import { lstatSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { canonicalJson } from '../../core/canonical-json.ts'
+import type { Effect } from '../../core/effects.ts'
+import type { Permit } from '../../core/permit.ts'
+import type { ProposedChanges } from '../../core/proposed-changes.ts'
+import { summarizeDiff } from '../../core/unified-diff.ts'
+import { isAtOrBelow } from '../../sandbox/layer/overlay-apply.ts'
+import type { OverlayChange, OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
+import { viewLayer } from './layer-view.ts'
+import { describeChanges, refusalOf } from './record-changes.ts'
+
+/** More changes than a person could look at, and than are worth hashing, of a line that nobody approved. */
+export const MOST_CHANGES = 20_000
+
+/** What a contained command did, as it is judged and shown. */
+export async function proposeChanges(
+  changes: OverlayChanges,
+  redact: (text: string) => string,
+): Promise<ProposedChanges> {
+  const { workspace, upper } = changes
+  const effects = await describeChanges(changes)
+  const shown = showChanges(effects, { workspace, upper })
+  return {
+    layer: basename(dirname(upper)),
+    root: workspace,
+    digest: hash('sha256', canonicalJson(effects) ?? '').slice(0, 32),
+    effects,
+    summary: shown.summary,
+    preview: redact(shown.text),
+  }
+}
+
+/** The first change that no answer could let through, as the rest of a sentence. */
+export function hardRefusal(changes: OverlayChanges, permit: Permit): string | undefined {
+  const view = viewLayer(changes)
+  for (const change of changes.changes) {
+    // What tools run by themselves is asked about, as for a file tool.
+    const reason = refusalOf(change, withoutGuard(permit), { ...changes, view })
+    if (reason !== null) return `${change.path} may not be changed: ${reason}.`
+  }
+  return undefined
+}
+
+export function withoutGuard({ isGuarded: _, ...permit }: Permit): Permit {
+  return permit
+}
+
+/** Only what was chosen, with the folders that it needs; a folder goes only when all that is in it goes. */
+export function selectChanges(changes: OverlayChanges, paths: readonly string[]): OverlayChanges {
+  const chosen = paths.map(path => relative(changes.workspace, path))
+  const isChosen = (path: string): boolean => chosen.some(each => each === '' || isAtOrBelow(path, each))
+  const left = changes.changes.filter(({ path }) => !isChosen(path))
+  const leads = (folder: OverlayChange): boolean =>
+    folder.entry === 'directory' &&
+    folder.change === 'created' &&
+    changes.changes.some(({ path }) => isChosen(path) && isAtOrBelow(path, folder.path))
+  const stays = (folder: OverlayChange): boolean =>
+    folder.change === 'deleted' && left.some(({ path }) => isAtOrBelow(path, folder.path))
+  return {
+    ...changes,
+    changes: changes.changes.filter(each => (isChosen(each.path) ? !stays(each) : leads(each))),
+    touched: changes.touched.filter(({ path }) => isChosen(path)),
+  }
+}
+
+const MOST_SHOWN = 60_000
+const MOST_LISTED = 200
+const LARGEST_TEXT = 512 * 1024
+
+interface Sides {
+  readonly workspace: string
+  readonly upper: string
+}
+
+function showChanges(effects: readonly Effect[], sides: Sides): { summary: string; text: string } {
+  const rows = effects.map(effect => ({ effect, ...diffOf(effect, sides) }))
+  const added = rows.reduce((sum, row) => sum + row.added, 0)
+  const removed = rows.reduce((sum, row) => sum + row.removed, 0)
+  const kept = rows.filter(({ effect }) => effect.change !== 'deleted')
+  const gone = rows.filter(({ effect }) => effect.change === 'deleted')
+  const count = (rows: readonly unknown[], word: string): string => `${rows.length} ${word}`
+  const summary = [
+    count(kept, kept.length === 1 ? 'entry written' : 'entries written'),
+    ...(gone.length === 0 ? [] : [`${gone.length} deleted`]),
+    `+${added} -${removed} lines`,
+  ].join(', ')
+  const lines = [
+    summary,
+    ...listed(kept.map(({ effect, added, removed }) => row(effect, sides.workspace, added, removed))),
+    ...(gone.length === 0 ? [] : ['Deleted:']),
+    ...listed(gone.map(({ effect }) => `  ${relative(sides.workspace, effect.path)}`)),
+  ]
+  const diffs = rows.map(({ diff }) => diff).filter(diff => diff !== '')
+  return { summary, text: cut(`${lines.join('\n')}\n\n${diffs.join('')}`.trimEnd()) }
+}
+
+function row(
+  { change, path, entry, after }: Effect,
+  workspace: string,
+  added: number,
+  removed: number,
+): string {
+  const name = relative(workspace, path)
+  if (entry === 'directory') return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}`
+  const what = entry === 'link' ? 'link' : change === 'created' ? 'new' : 'changed'
+  const lines = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`
+  return `  ${what} ${name} (${lines})`
+}
+
+function listed(rows: readonly string[]): string[] {
+  return rows.length <= MOST_LISTED
+    ? [...rows]
+    : [...rows.slice(0, MOST_LISTED), `  and ${rows.length - MOST_LISTED} more`]
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_SHOWN
+    ? text
+    : `${text.slice(0, MOST_SHOWN)}\n… ${text.length - MOST_SHOWN} characters more`
+}
+
+function diffOf(
+  { entry, path, before, after, change }: Effect,
+  { workspace, upper }: Sides,
+): { diff: string; added: number; removed: number } {
+  const none = { diff: '', added: 0, removed: 0 }
+  if (entry !== 'file') return none
+  const name = relative(workspace, path)
+  const old = before === undefined ? '' : readText(path, before.size)
+  const fresh = change === 'deleted' || after === undefined ? '' : readText(join(upper, name), after.size)
+  if (old === undefined || fresh === undefined) return none
+  const { diff, added, removed } = summarizeDiff(old, fresh, name)
+  // Deletions are listed; their content is in the way of what is new.
+  return { diff: change === 'deleted' ? '' : (diff ?? ''), added, removed }
+}
+
+/** Undefined for what is no text, or too much of it. */
+function readText(path: string, size: number): string | undefined {
+  if (size > LARGEST_TEXT || lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+  const bytes = readFileSync(path)
+  return bytes.includes(0) ? undefined : bytes.toString('utf8')
+}

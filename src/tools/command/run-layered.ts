@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Effect } from '../../core/effects.ts'
+import { ToolError, toToolError } from '../../core/errors.ts'
+import { Pending } from '../../core/obtain-approval.ts'
+import type { SandboxProfile } from '../../core/sandbox.ts'
+import type { ProcessContext } from '../../core/tool.ts'
+import {
+  bytesOf,
+  type HeldLayer,
+  heldBytes,
+  holdLayer,
+  leaveLayer,
+  takeLayer,
+} from '../../sandbox/layer/held-layer.ts'
+import { removeOverlay, runOnOverlay } from '../../sandbox/layer/overlay.ts'
+import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
+import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
+import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
+import type { SandboxCommand, SandboxResult } from '../../sandbox/walls/sandbox.ts'
+import type { CommandParts } from './parts.ts'
+import { hardRefusal, MOST_CHANGES, proposeChanges, selectChanges, withoutGuard } from './propose-changes.ts'
+import { describeChanges, recordChanges } from './record-changes.ts'
+
+/** A command that ran, and what became of its changes. */
+export interface Ran {
+  readonly result: SandboxResult
+  /** What it did on its layer, when none of it was kept: it was a preview, or that was refused. */
+  readonly notKept: NotKept | null
+  readonly notes: readonly string[]
+}
+
+export interface NotKept {
+  /** A sentence. */
+  readonly reason: string
+  readonly effects: readonly Effect[]
+}
+
+export interface LayeredRequest {
+  /** For the undo record. */
+  readonly tool: string
+  readonly preview: boolean
+  /** What whoever goes on with it later needs beside its changes. */
+  notes(): unknown
+}
+
+/** Runs a command on a layer over the workspace; what it changed is brought over, judged first, or thrown away. */
+export async function runLayered(
+  parts: CommandParts,
+  request: LayeredRequest,
+  context: ProcessContext,
+  profile: SandboxProfile,
+  command: SandboxCommand,
+): Promise<Ran> {
+  if (parts.sandbox === null) throw new Error('runs behind walls only')
+  mkdirSync(parts.places.overlays, { recursive: true, mode: 0o700 })
+  const { result, changes, discard } = await runOnOverlay(parts.sandbox, parts.processes, {
+    workspace: parts.workspace,
+    folder: join(parts.places.overlays, randomUUID()),
+    profile,
+    command,
+    ...(context.permit.command?.contained === true ? { limits: LARGEST_LAYER } : {}),
+  })
+  const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
+  if (request.preview || wasCut(result)) {
+    const effects = await describeChanges(changes)
+    discard()
+    const reason = request.preview ? 'This was a preview' : 'The command was cut off'
+    return { result, notKept: { reason, effects }, notes: [...dropped, `${reason}: ${wouldHave(effects)}`] }
+  }
+  const layer = { changes, discard }
+  const isContained = context.permit.command?.contained === true
+  const settled = isContained
+    ? await settleContained(parts, request, context, { ...layer, more: { result, ran: request.notes() } })
+    : await commit(parts, request.tool, context, layer).catch(error => {
+        throw hinting(toToolError(error), `The command itself ${endOf(result)}.`)
+      })
+  return { result, notKept: settled.notKept ?? null, notes: [...dropped, ...notesOf(settled, parts)] }
+}
+
+/** Of a line that nobody approved. */
+const LARGEST_LAYER = { bytes: 1024 ** 3, entries: 200_000 }
+/** Of all layers whose questions wait. */
+const MOST_HELD_BYTES = 4 * 1024 ** 3
+
+/** Goes on with a command that ran earlier, perhaps in another process, and whose changes waited for an answer. */
+export async function resumeLayered(
+  parts: CommandParts,
+  request: Pick<LayeredRequest, 'tool'>,
+  context: ProcessContext,
+  name: string,
+): Promise<Ran & { ran: unknown }> {
+  const held = takeLayer(parts.places.overlays, name)
+  if (held === undefined) {
+    throw new ToolError('stale', 'What the command changed is not there any more, so nothing was kept.', {
+      hint: 'Run the command again.',
+    })
+  }
+  // Written below.
+  const { result, ran } = held.more as { result: SandboxResult; ran: unknown }
+  const discard = (): void => removeOverlay(join(parts.places.overlays, name))
+  const settled = await settleContained(parts, request, context, { ...held, discard })
+  return { result, ran, notKept: settled.notKept ?? null, notes: notesOf(settled, parts) }
+}
+
+interface Layer {
+  readonly changes: OverlayChanges
+  discard(): void
+}
+
+interface Settled {
+  readonly effects: readonly Effect[]
+  readonly displaced: readonly Displaced[]
+  readonly notKept?: NotKept
+}
+
+/** Nobody approved the line, so what it changed is judged now. The layer that is judged is the layer that is kept. */
+async function settleContained(
+  parts: CommandParts,
+  { tool }: Pick<LayeredRequest, 'tool'>,
+  context: ProcessContext,
+  { changes, more, discard }: Layer & HeldLayer,
+): Promise<Settled> {
+  const refuse = (reason: string, effects: readonly Effect[]): Settled => {
+    discard()
+    return { effects: [], displaced: [], notKept: { reason, effects } }
+  }
+  // Times alone are no change that anybody could judge.
+  if (changes.changes.length === 0) {
+    discard()
+    return { effects: [], displaced: [] }
+  }
+  if (changes.changes.length > MOST_CHANGES)
+    return refuse(`It changed ${changes.changes.length} entries, more than ${MOST_CHANGES}.`, [])
+  if (heldBytes(parts.places.overlays) + bytesOf(changes) > MOST_HELD_BYTES)
+    return refuse('Changes that wait for an answer take up too much space already.', [])
+  try {
+    const proposed = await proposeChanges(changes, parts.redact)
+    const hard = hardRefusal(changes, context.permit)
+    if (hard !== undefined) return refuse(hard, proposed.effects)
+    // Before the question is: when it is stored, all that belongs to it is on the disk.
+    holdLayer({ changes, more })
+    const answer = await context.keepChanges(proposed)
+    if (!answer.keep) return refuse(answer.reason, proposed.effects)
+    const chosen = answer.paths === undefined ? changes : selectChanges(changes, answer.paths)
+    const permitted = { ...context, permit: withoutGuard(context.permit) }
+    const settled = await commit(parts, tool, permitted, { changes: chosen, discard })
+    if (chosen === changes) return settled
+    const kept = new Set(settled.effects.map(({ path }) => path))
+    const left = proposed.effects.filter(({ path }) => !kept.has(path))
+    return { ...settled, notKept: { reason: 'Only a part of its changes was kept.', effects: left } }
+  } catch (error) {
+    if (error instanceof Pending) leaveLayer(changes)
+    else if (!isDecided(changes)) discard()
+    throw error
+  }
+}
+
+function notesOf({ notKept, displaced, effects }: Settled, { workspace }: CommandParts): string[] {
+  const refused =
+    notKept === undefined || notKept.effects.length === 0
+      ? notKept === undefined
+        ? []
+        : [`Its changes were not kept: ${notKept.reason}`]
+      : [`Its changes were not kept: ${notKept.reason} It had ${listed(notKept.effects, workspace)}.`]
+  return [...refused, ...displaced.map(describeDisplaced), ...describeLost(effects, workspace)]
+}
+
+/** Nothing that it did is to stay. */
+export function wasCut(result: SandboxResult): boolean {
+  return result.timedOut || result.idledOut || result.stopped || result.limit !== null
+}
+
+function endOf({ exitCode, signal }: SandboxResult): string {
+  return exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `exited with code ${exitCode}`
+}
+
+export function hinting({ code, message, hint, cause }: ToolError, sentence: string): ToolError {
+  return new ToolError(code, message, { hint: [hint, sentence].filter(Boolean).join(' '), cause })
+}
+
+/** Nobody was asked about it: which files a line deletes is not known before it ran. */
+function describeLost(effects: readonly Effect[], workspace: string): string[] {
+  const lost = effects.filter(({ undoable }) => undoable === false)
+  if (lost.length === 0) return []
+  const names = few(lost.map(({ path }) => relative(workspace, path)))
+  return [`Cannot be undone, because undo could not keep the content: ${names}`]
+}
+
+/** As a sentence. */
+function describeDisplaced({ path, keptAs }: Displaced): string {
+  if (path === keptAs) return `Not deleted: ${path}, which someone else wrote at the same moment.`
+  return `Someone else wrote ${path} at the same moment; their version is in ${keptAs}.`
+}
+
+/** Locked as by the file tools, so that what another call or process is about to write is seen or waits. */
+function filesOf({ workspace, changes }: OverlayChanges): string[] {
+  return changes.filter(({ entry }) => entry !== 'directory').map(({ path }) => join(workspace, path))
+}
+
+async function commit(
+  parts: CommandParts,
+  tool: string,
+  context: ProcessContext,
+  { changes, discard }: Layer,
+): Promise<Settled> {
+  if (changes.changes.length === 0) {
+    // Times alone are no effect that is recorded, but `make` goes by them.
+    if (changes.touched.length > 0) await commitOverlay(changes, NOTHING_TO_RECORD)
+    else discard()
+    return { effects: [], displaced: [] }
+  }
+  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool })
+  const effects: Effect[] = []
+  try {
+    const target = recordChanges(record, context.permit, changes, effects)
+    const displaced = await parts.locks().hold(filesOf(changes), () => commitOverlay(changes, target))
+    context.reportEffects(effects)
+    return { effects, displaced }
+  } catch (error) {
+    // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
+    if (!isDecided(changes)) {
+      record.abort()
+      discard()
+    } else {
+      context.reportEffects(effects)
+    }
+    throw error
+  }
+}
+
+const NOTHING_TO_RECORD: OverlayTarget = {
+  refusal: () => null,
+  keep: async () => {},
+  committed: async () => {},
+}
+
+function wouldHave(effects: readonly Effect[]): string {
+  if (effects.length === 0) return 'it had changed nothing in the workspace.'
+  return `nothing was changed. It would have ${listed(effects)}.`
+}
+
+function listed(effects: readonly Effect[], workspace?: string): string {
+  const nameOf = (path: string): string => (workspace === undefined ? path : relative(workspace, path))
+  const names = effects.slice(0, 20).map(({ change, path }) => `${change} ${nameOf(path)}`)
+  const more = effects.length > names.length ? ` and ${effects.length - names.length} more` : ''
+  return `${names.join(', ')}${more}`
+}
