@@ -8,6 +8,8 @@ import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 let box: Sandboxed
 beforeEach(() => {
   box = createSandboxed()
+  // Command lines stand here for whatever is asked about before it runs.
+  box.configure('[permissions]\ncommands = "ask"\n')
 })
 afterEach(() => box.remove())
 

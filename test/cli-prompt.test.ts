@@ -12,6 +12,8 @@ const why = python ? '' : ' (skipped: python3 is missing)'
 let box: Sandboxed
 beforeEach(() => {
   box = createSandboxed()
+  // Command lines stand here for whatever is asked about before it runs.
+  box.configure('[permissions]\ncommands = "ask"\n')
 })
 afterEach(() => box.remove())
 
