@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { inspectConfig } from '../../config/load.ts'
+import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
 import { counted } from '../../core/counted.ts'
 import { toLine } from '../../core/visible.ts'
+import { overlayProblem } from '../../sandbox/layer/overlay.ts'
 import { findAbandonedRuns } from '../../sandbox/layer/run-folder.ts'
 import { createProcesses } from '../../sandbox/processes/processes.ts'
-import { detectSandbox } from '../../sandbox/walls/detect.ts'
+import { detectSandbox, type Wall } from '../../sandbox/walls/detect.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { placesFor } from '../../store/places.ts'
 import { checkRules } from '../check-rules.ts'
@@ -148,10 +149,22 @@ async function checkSandbox(context: CommandContext): Promise<Finding[]> {
       status: ok ? 'ok' : 'warn',
       summary: `${name}: ${detail}`,
     }))
-    return available ? findings : [...findings, noSandbox(loaded?.config.sandbox.required === true)]
+    if (!available) return [...findings, noSandbox(loaded?.config.sandbox.required === true)]
+    return loaded === undefined ? findings : [...findings, howCommandsRun(loaded, walls)]
   } finally {
     await processes.close()
   }
+}
+
+/** Which of the two holds here, and why. */
+function howCommandsRun({ config, workspace }: LoadedConfig, walls: readonly Wall[]): Finding {
+  const asked = 'command lines are asked about before they run'
+  if (config.permissions.commands === 'ask')
+    return { status: 'ok', summary: `${asked}: permissions.commands = "ask"` }
+  const unfiltered = walls.find(({ name, ok }) => name === 'system calls' && !ok)?.detail
+  const problem = unfiltered ?? overlayProblem(workspace.root)
+  if (problem !== null) return { status: 'warn', summary: `${asked}: ${problem}` }
+  return { status: 'ok', summary: 'command lines run contained, and what they change is judged' }
 }
 
 /** What follows for commands, so that nobody has to find out by a refusal. */
@@ -174,7 +187,9 @@ async function checkLeftovers(context: CommandContext): Promise<Finding[]> {
   const { overlays, undo, temporary } = places
   const names = existsSync(undo) ? readdirSync(undo, { recursive: true, encoding: 'utf8' }) : []
   const pending = names.filter(name => /(^|\/)pending\/[^/]+\.jsonl$/.test(name)).length
-  const calls = (existsSync(overlays) ? readdirSync(overlays).length : 0) + pending
+  const layers = existsSync(overlays) ? readdirSync(overlays) : []
+  // Those with a note wait for an answer.
+  const calls = layers.filter(name => !existsSync(join(overlays, name, 'held.json'))).length + pending
   const folders = findAbandonedRuns(temporary).length
   if (calls + folders === 0) return [{ status: 'ok', summary: 'no interrupted calls' }]
   const found = [

@@ -133,6 +133,8 @@ async function settleContained(
   }
   if (changes.changes.length > MOST_CHANGES)
     return refuse(`It changed ${changes.changes.length} entries, more than ${MOST_CHANGES}.`, [])
+  if (bytesOf(changes) > LARGEST_LAYER.bytes)
+    return refuse(`Its changes are larger than ${LARGEST_LAYER.bytes / 1024 ** 2} MiB.`, [])
   if (heldBytes(parts.places.overlays) + bytesOf(changes) > MOST_HELD_BYTES)
     return refuse('Changes that wait for an answer take up too much space already.', [])
   try {
