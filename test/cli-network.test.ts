@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { visibleNode } from './support/outside-tmp.ts'
@@ -8,6 +6,7 @@ import { noSandbox } from './support/skips.ts'
 let box: Sandboxed
 beforeEach(() => {
   box = createSandboxed()
+  configure('')
   // Asks the proxy as any program does, and says what came back; it succeeds whatever that is.
   box.write(
     'ask.mjs',
@@ -28,8 +27,7 @@ const run = (command: string, ...flags: string[]) =>
   box.json(['call', 'run_command', JSON.stringify({ command }), ...flags])
 
 function configure(text: string): void {
-  mkdirSync(join(box.home, 'config/kogu'), { recursive: true })
-  writeFileSync(join(box.home, 'config/kogu/config.toml'), text)
+  box.configure(`[permissions]\ncommands = "ask"\n${text}`)
 }
 
 describe.skipIf(noSandbox !== '')(`hosts of an approved command${noSandbox}`, () => {

@@ -43,8 +43,8 @@ export interface HostRefusal {
   readonly canBeAllowed: boolean
 }
 
-/** Whether command lines run contained, or a sentence that says why not. */
-export type Containment = { readonly works: true } | { readonly works: false; readonly reason: string }
+/** Whether command lines run contained, or a sentence that says why not; null: the person does not want it. */
+export type Containment = { readonly works: true } | { readonly works: false; readonly reason: string | null }
 
 /** What a command must not see, by real paths. A folder stands for all that is in it. */
 export interface HiddenFiles {

@@ -2,7 +2,7 @@ import type { CallSummary } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { ToolError, toToolError } from './errors.ts'
 import { obtainApproval } from './obtain-approval.ts'
-import { summarizeCall } from './question.ts'
+import { subjectOf, summarizeCall } from './question.ts'
 
 /**
  * Looks at a call of high risk after it was allowed, by whomever: a rule, a grant, the mode or a person. It can only
@@ -23,7 +23,8 @@ export async function reviewCall(
   progress: Progress,
 ): Promise<void> {
   // A person's answer to what reviewers could not decide: they are not asked again.
-  const waited = call.continues?.question.decision
+  const asked = call.continues?.question
+  const waited = asked?.subject.kind === subjectOf(prepared).kind ? asked.decision : undefined
   if (waited?.by === 'reviewers') return askPerson(runtime, call, prepared, progress, waited.reason)
   if (runtime.reviewers.length === 0 || prepared.judgement.risk !== 'high') return
   const summary = summarizeCall(runtime, call, prepared)

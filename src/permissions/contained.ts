@@ -9,7 +9,7 @@ import type { DecideContext, Judged } from './decide.ts'
 import type { EffectName } from './effect-names.ts'
 import type { IdentifiedCall } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { gitHistoryProblem, type Item, REPOSITORY_PROGRAMS } from './items.ts'
+import { gitHistoryProblem, type Item } from './items.ts'
 import type { Verdict } from './rules/defaults.ts'
 
 // Run first behind walls, ask about what really changed. A line that nothing but the mode asks about runs contained: on
@@ -38,7 +38,10 @@ export function containmentOf(
   const isSettled = decided.outcome === 'allow' || decided !== judged.decision || judged.hard !== undefined
   if (isSettled || containment === undefined || items.every(({ kind }) => kind !== 'execute')) return NOT_HERE
   const general = containment()
-  if (!general.works) return { works: false, notes: [`It is asked about before it runs: ${general.reason}`] }
+  if (!general.works) {
+    const notes = general.reason === null ? [] : [`It is asked about before it runs: ${general.reason}`]
+    return { works: false, notes }
+  }
   const rules = context.rules.filter(rule => rule.applies(request, context.now))
   const why = whyNotContained(items, judged, {
     scope: context.scope,
@@ -133,13 +136,8 @@ function whyNotItem(item: Item, verdict: Verdict, { scope, mayRead }: ContainCon
   }
 }
 
-/** Circumstances that only matter to what is behind the walls, and files that the walls hide. */
-const CONTAINABLE: ReadonlySet<string> = new Set([
-  'environment',
-  'stdin',
-  'unchecked-files',
-  REPOSITORY_PROGRAMS,
-])
+/** Circumstances that only matter to what is behind the walls. */
+const CONTAINABLE: ReadonlySet<string> = new Set(['environment', 'stdin'])
 
 /** `npx tsc` of a project that has it needs no network. */
 function isLocalPackage({ program, argv }: FoundCommand, cwd: string): boolean {

@@ -71,7 +71,8 @@ export function createPerson({ user, workspace = 'work', base = folderOutsideTmp
     const [file = '', ...rest] = [...become, process.execPath, PROGRAM, ...args, '--cwd', cwd, '--json']
     const { stdout, stderr } = spawnSync(file, rest, {
       cwd,
-      env: { HOME: home, PATH: process.env.PATH ?? '' },
+      // The person approves programs before they run.
+      env: { HOME: home, PATH: process.env.PATH ?? '', KOGU_PERMISSIONS__COMMANDS: 'ask' },
       encoding: 'utf8',
       input: '',
     })

@@ -13,6 +13,8 @@ let box: Sandboxed
 let proof: string
 beforeEach(() => {
   box = createSandboxed()
+  // Programs that a person approved before they ran.
+  box.configure('[permissions]\ncommands = "ask"\n')
   proof = join(box.home, 'proof')
   box.write('a.txt', 'hello\n')
 })

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
@@ -36,7 +37,7 @@ export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): 
   const isDenied = context.deniesReading ?? (() => false)
   const unasked = context.contained || (context.plan !== null && !context.reviewed)
   const isOpen = !unasked || (!context.contained && opensNothing(analysis, scope))
-  const shown = isOpen ? null : shownTo(analysis, context)
+  const shown = isOpen ? null : context.contained ? namedFiles(context) : shownTo(analysis, context)
   return {
     // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
     places: () => [
@@ -52,6 +53,13 @@ export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): 
 
 function deniedIn({ scope: { workspace }, deniesReading }: HidingContext): string[] {
   return deniesReading === undefined ? [] : [workspace]
+}
+
+/** Single files that the line names outside the workspace: what else a folder or a repository holds was not judged. */
+function namedFiles({ named, scope }: HidingContext): string[] {
+  return named.filter(
+    path => !isInside(path, scope.workspace) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  )
 }
 
 /** What the line names outside the workspace, and the repositories in which its git commands work. */

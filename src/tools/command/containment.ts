@@ -7,7 +7,7 @@ export function containmentHere(
   setting: 'contain' | 'ask',
   { sandbox, noSandboxReason, overlayProblem }: CommandParts,
 ): Containment {
-  if (setting === 'ask') return { works: false, reason: 'the setting permissions.commands says so.' }
+  if (setting === 'ask') return { works: false, reason: null }
   if (sandbox === null) return { works: false, reason: `there is no sandbox: ${noSandboxReason}` }
   const problem = overlayProblem()
   if (problem !== null) return { works: false, reason: `its changes cannot be held back: ${problem}` }
