@@ -28,30 +28,29 @@ export async function openTestRuntime(
   mkdirSync(join(home, '.config', 'kogu'), { recursive: true })
   mkdirSync(workspace)
   writeFileSync(join(home, '.config', 'kogu', 'config.toml'), config)
-  return toTestRuntime(home, await openRuntimeIn(home, approver, web), () =>
-    rmSync(home, { recursive: true, force: true }),
-  )
+  return openOver(home, { approver, web }, () => rmSync(home, { recursive: true, force: true }))
 }
 
 /** Another one over the same folder, which it leaves to the first. */
-export async function reopenTestRuntime({ home }: TestRuntime, approver: Approver): Promise<TestRuntime> {
-  return toTestRuntime(home, await openRuntimeIn(home, approver), () => undefined)
+export function reopenTestRuntime({ home }: TestRuntime, approver: Approver): Promise<TestRuntime> {
+  return openOver(home, { approver }, () => undefined)
 }
 
 /** In a home that `openTestRuntime` has made. */
-export async function openRuntimeIn(
-  home: string,
-  approver: Approver,
-  web: WebClientOptions = {},
-): Promise<Runtime> {
-  const host = { platform: process.platform, uid: process.getuid?.(), home }
-  const environment = toEnvironment({ HOME: home, PATH: process.env.PATH }, host)
-  const loaded = loadConfig({ cwd: join(home, 'work'), environment })
-  return createRuntime({ loaded, environment, approver, web })
+export async function openRuntimeIn(home: string, approver: Approver): Promise<Runtime> {
+  return (await openOver(home, { approver }, () => undefined)).runtime
 }
 
-function toTestRuntime(home: string, runtime: Runtime, remove: () => void): TestRuntime {
+async function openOver(
+  home: string,
+  { approver, web = {} }: { approver: Approver; web?: WebClientOptions },
+  remove: () => void,
+): Promise<TestRuntime> {
   const workspace = join(home, 'work')
+  const host = { platform: process.platform, uid: process.getuid?.(), home }
+  const environment = toEnvironment({ HOME: home, PATH: process.env.PATH }, host)
+  const loaded = loadConfig({ cwd: workspace, environment })
+  const runtime = await createRuntime({ loaded, environment, approver, web })
   return {
     runtime,
     loaded,
