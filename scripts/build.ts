@@ -62,6 +62,8 @@ const FILES = [
 ]
 
 await build({
+  // Names of files in the output are relative to it: started from elsewhere, they would tell where the clone is.
+  cwd: root,
   input: {
     kogu: join(root, 'src/cli/main.ts'),
     index: join(root, 'src/index.ts'),

@@ -53,7 +53,7 @@ export async function obtainApproval(
     throw new Pending(made.question, decision.reason)
   }
   if (answer.kind === 'unavailable') {
-    throw new ToolError('needs_approval', `${decision.reason} Nobody could be asked: ${answer.reason}.`, {
+    throw new ToolError('needs_approval', `${decision.reason} ${asSentence(answer.reason)}`, {
       hint: 'A rule or a person can allow it.',
     })
   }
@@ -165,4 +165,9 @@ function toStored(call: Call, { request }: Prepared, { question, judged }: MadeQ
     run: runStateOf(call.run, new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))),
     unrecorded: request.tool.unrecorded ?? [],
   }
+}
+
+/** An approver says why it cannot ask as part of a sentence: "no terminal is available to ask for approval". */
+function asSentence(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 }

@@ -129,7 +129,7 @@ async function answer(
   const given = verb === 'deny' ? denial(context) : approval(context, question)
   const answered = await runtime.answerQuestion(question.id, given)
   if (answered === undefined) {
-    output.problem(`The question ${question.id} has ended meanwhile.`)
+    output.problem(`The question ${question.id} has ended in the meantime.`)
     return EXIT.notFound
   }
   const { kind, user } = answered.stored.answer ?? given

@@ -163,7 +163,7 @@ export function makeReadable(
 function nestedTooDeeply(): ToolError {
   return new ToolError(
     'failed',
-    'The command made folders that are nested too deeply to be brought over, so none of its changes were kept.',
+    'The command created folders that are nested too deeply, so none of its changes were kept.',
     { hint: `Paths may have ${LONGEST_PATH} bytes in all.` },
   )
 }
