@@ -156,9 +156,14 @@ async function isStillAsSeen({ folder, seen, settle, closeSoon }: Occupied, asid
       closeSoon(descriptor)
     }
   } catch (error) {
-    if (isSystemError(error)) return false
-    throw error
+    if (!isSystemError(error)) throw error
+    return error.code === 'EACCES' && hasItsTime(lstatSync(folder.at(aside)), seen.stat)
   }
+}
+
+/** For a file that its owner may not read: whoever wrote into it changed its time or its size. */
+function hasItsTime(now: Stats, then: Stats): boolean {
+  return now.mtimeMs === then.mtimeMs && now.size === then.size && now.mode === then.mode
 }
 
 async function isContent(descriptor: number, { bytes, stat, sha256 }: Seen): Promise<boolean> {
