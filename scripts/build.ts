@@ -31,7 +31,7 @@ const readOnlyNamedBuiltins: Plugin = {
       /^import (\{[^}]*\}|\* as \w+|\w+) from ("node:[\w/]+");$/gm,
       (_, names: string, module: string) => {
         const taken = names.startsWith('*') ? names.slice('* as '.length) : names.replaceAll(' as ', ': ')
-        return `const ${taken} = process.getBuiltinModule(${module});`
+        return `const ${taken} = globalThis.process.getBuiltinModule(${module});`
       },
     ),
 }

@@ -1,5 +1,16 @@
+import { join } from 'node:path'
 import { type Approver, laterApprover, noApprover } from '../../core/approval.ts'
-import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
+import type { HttpOptions } from '../../mcp/serve-http.ts'
+import type { Runtime } from '../../runtime.ts'
+import {
+  type Command,
+  type CommandContext,
+  countOption,
+  flag,
+  textOption,
+  UsageError,
+  unknownVerb,
+} from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { VERSION } from '../version.ts'
@@ -12,6 +23,7 @@ Offer the tools of this workspace to any agent, as an MCP server; manage the ser
 
   kogu mcp                              the client starts it; it ends with the client
   kogu mcp --cwd ~/project --mode accept-edits
+  kogu mcp --http --port 4010           on a loopback address, with a token
   kogu mcp --names claude               offer Read, Edit, Bash, … instead of read_file, edit_file, run_command, …
 
   kogu mcp list                         servers of the configuration, with their health and what they cost
@@ -26,6 +38,8 @@ A call that needs a yes is asked about by the client, where it can ask. Otherwis
 question: answer it with kogu approvals approve ID, and let the client repeat the call.
 
 Options
+  --http               serve on http://127.0.0.1 instead; every request needs the token in the state folder
+  --port N             with --http: defaults to a free port
   --names SET          kogu (default) or claude
   --client-approves    the client asks its person before every call, so that Kogu does not ask again; dangerous
                        commands are asked about all the same, and nothing that is refused is let through
@@ -40,6 +54,8 @@ Options
 `,
   options: {
     names: { type: 'string' },
+    http: { type: 'boolean' },
+    port: { type: 'string' },
     'client-approves': { type: 'boolean' },
     run: { type: 'string' },
     mode: { type: 'string' },
@@ -62,6 +78,9 @@ Options
 }
 
 async function serve(context: CommandContext): Promise<number> {
+  if (!flag(context.values, 'http') && textOption(context.values, 'port') !== undefined) {
+    throw new UsageError('--port belongs to --http.')
+  }
   const { values, output, signal, stdin, environment } = context
   const names = textOption(values, 'names') ?? 'kogu'
   if (names !== 'kogu' && names !== 'claude')
@@ -71,20 +90,40 @@ async function serve(context: CommandContext): Promise<number> {
   const { createRuntime } = await import('../../runtime.ts')
   const { serveStdio } = await import('../../mcp/serve-stdio.ts')
   const runtime = await createRuntime({ loaded, environment, approver: approverFor(context) })
+  const common: Omit<HttpOptions, 'port' | 'token'> = {
+    version: VERSION,
+    names,
+    budget: loaded.config.tools.budget,
+    onError: (message: string) => output.note(message),
+    ...(run === undefined ? {} : { run }),
+  }
   try {
-    await serveStdio(runtime, {
-      version: VERSION,
-      names,
-      budget: loaded.config.tools.budget,
-      signal,
-      stdin,
-      onError: message => output.note(message),
-      ...(run === undefined ? {} : { run }),
-    })
+    if (flag(values, 'http')) await serveOnPort(context, runtime, common)
+    else await serveStdio(runtime, { ...common, signal, stdin })
     return EXIT.ok
   } finally {
     await runtime.close()
   }
+}
+
+async function serveOnPort(
+  { values, output, signal, environment }: CommandContext,
+  runtime: Runtime,
+  common: Omit<HttpOptions, 'port' | 'token'>,
+): Promise<void> {
+  const { serveHttp } = await import('../../mcp/serve-http.ts')
+  const { openToken } = await import('../../store/token-file.ts')
+  const port = countOption(values, 'port') ?? 0
+  const { path, token } = openToken(join(environment.directories.state, 'mcp-token'))
+  const door = await serveHttp(runtime, { ...common, port, token })
+  if (output.json) output.object({ url: door.url, token_file: path })
+  else output.data(door.url)
+  output.note(`Every request needs the header: Authorization: Bearer $(cat ${path})`)
+  await new Promise<void>(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await door.close()
 }
 
 function approverFor({ environment, values }: CommandContext): Approver {
