@@ -1,13 +1,14 @@
 import { LostRun, takeDurableTurn } from './agents/durable-turn.ts'
-import type { RunEvent } from './agents/events.ts'
+import type { Plan, RunEvent } from './agents/events.ts'
 import type { RunLimits } from './agents/limits.ts'
 import type { LoopState } from './agents/loop-state.ts'
-import type { Message } from './agents/messages.ts'
+import { type Message, textOf } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import type { RunRecord, RunSpec } from './agents/run-record.ts'
 import { createSlots } from './agents/slots.ts'
 import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
 import type { Environment } from './config/environment.ts'
+import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuthorityWish } from './core/authority.ts'
@@ -22,7 +23,15 @@ import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
+import {
+  finishOrchestration,
+  type Orchestration,
+  orchestrationOfRun,
+  savePlan,
+} from './store/tables/orchestration-runs.ts'
+import type { RunPlace } from './store/tables/run-queue.ts'
 import type { Standstill } from './store/tables/workflow-runs.ts'
+import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
 
@@ -45,6 +54,10 @@ export interface WorkOptions {
 
 export interface Runs {
   readonly models: Models
+  /** Whose runs these are: of this person, in this folder. */
+  readonly place: RunPlace & { readonly user: string }
+  /** What this process is called where a run says who works on it. */
+  readonly executor: string
   /** Writes down a new run; `work` does the rest. */
   create(spec: RunSpec): Promise<RunRecord>
   /** Takes over a run that nobody works on, also one that ended early; `work` continues it. */
@@ -80,14 +93,22 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   const withdraw = await runtime.registerProvider(
     localProvider('agents', 'Sub-agents', PRIORITY.builtin, subAgents.tools),
   )
+  if (runtime.places.inWorkspace) createStateFolder(runtime.workspace)
+  const place = {
+    workspace: runtime.workspace,
+    workspaceId: workspaceId(runtime.places.state),
+    user,
+  }
   return {
     models,
-    create: spec => durable.create(spec, { workspace: runtime.workspace, user }),
+    place,
+    executor: durable.executor,
+    create: spec => durable.create(spec, place),
     take: (id, limits) => durable.take(id, limits),
     redactText: redactor.text,
     work: (run, how = {}) => work({ ...options, durable, models, redactor, subAgents }, run, how),
     messages: ({ execution }) => listMessages(database, execution),
-    interrupted: () => durable.interrupted(runtime.workspace),
+    interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()
       await durable.close()
@@ -113,11 +134,14 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     how.onEvent?.(shown)
   }
   try {
-    const stand = await takeTurns(parts, run, { ...how, emit, control })
+    const orchestration = await orchestrationOfRun(database, run.id)
+    const stand = await takeTurns(parts, run, { ...how, emit, control, orchestration })
     emit(toEvent(stand))
     await writer.flush()
     await durable.release(run.id, stand)
-    return await durable.look(run.id)
+    const done = await durable.look(run.id)
+    if (orchestration !== undefined) await endOrchestration(database, orchestration, done, emit)
+    return done
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
     const message = toToolError(error).message
@@ -132,6 +156,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
 }
 
 interface Work extends WorkOptions {
+  readonly orchestration: Orchestration | undefined
   readonly control: ReturnType<typeof createControl>
   emit(event: RunEvent): void
 }
@@ -139,7 +164,7 @@ interface Work extends WorkOptions {
 async function takeTurns(
   parts: Parts,
   run: RunRecord,
-  { approver, emit, control, onEvent }: Work,
+  { approver, emit, control, onEvent, orchestration }: Work,
 ): Promise<Standstill> {
   const { runtime, durable, loaded, subAgents } = parts
   const { spec } = run
@@ -166,13 +191,24 @@ async function takeTurns(
   const leave = orchestrates ? subAgents.join(orchestrator) : () => undefined
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
+    // The first answer of an orchestrator whose plan a person wants to see.
+    let holds = orchestration?.mode === 'approval' && orchestration.plan === null
     for (let { turn } = run; ; turn += 1) {
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
       if (budget?.exceeded === true)
         return { status: 'pending', stopReason: 'limit_reached', error: budget.sentence }
       if (budget !== undefined && turn === run.turn) emit({ type: 'budget.warning', text: budget.sentence })
-      await durable.turn({ run: run.id, turn }, (_, step) => takeDurableTurn(context, step))
-      const stand = toStandstill(await store.load(), control.wished())
+      const current = { ...context, holdsCalls: holds }
+      await durable.turn({ run: run.id, turn }, (_, step) => takeDurableTurn(current, step))
+      const state = await store.load()
+      if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
+        const plan = toPlan(state)
+        await savePlan(parts.database, orchestration.id, parts.redactor.value(plan))
+        emit({ type: 'plan.proposed', orchestration: orchestration.id, plan })
+        return { status: 'pending', stopReason: 'awaiting_plan' }
+      }
+      holds = false
+      const stand = toStandstill(state, control.wished())
       // Somebody said something while the model gave its last answer: that is one more turn.
       const goesOn = stand?.status === 'completed' && (await store.messages()).length > 0
       if (stand !== undefined && !goesOn) return stand
@@ -187,6 +223,30 @@ async function takeTurns(
 function withSubAgents(wish: AuthorityWish): AuthorityWish {
   if (wish.tools === 'all' || (wish.tools === undefined && wish.agent === undefined)) return wish
   return { ...wish, tools: [...(wish.tools ?? []), ...SUB_AGENT_TOOLS] }
+}
+
+function isPlan({ pending }: LoopState, wished: Wish | undefined): boolean {
+  return pending.length > 0 && wished === undefined
+}
+
+function toPlan({ pending, messages }: LoopState): Plan {
+  const last = messages.findLast(message => message.role === 'assistant')
+  return {
+    steps: pending.map(({ id, name, input }) => ({ tool_use_id: id, name, input })),
+    text: last === undefined ? '' : textOf(last),
+  }
+}
+
+async function endOrchestration(
+  database: Database,
+  { id }: Orchestration,
+  { status, output }: RunRecord,
+  emit: (event: RunEvent) => void,
+): Promise<void> {
+  if (status === 'pending' || status === 'running') return
+  const how = status === 'completed' ? 'completed' : 'failed'
+  await finishOrchestration(database, id, how, output)
+  emit({ type: 'orchestration.finished', orchestration: id, status: how })
 }
 
 type Wish = 'pause' | 'stop' | 'lost'

@@ -67,6 +67,8 @@ export class LostRun extends Error {
 export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   readonly run: string
   readonly store: TurnStore
+  /** The calls of this turn wait until a person has seen them all. */
+  readonly holdsCalls?: boolean
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
   /** How the audit log says that a call ended; undefined when it does not. */
   recorded(call: string): Promise<CallFinished | undefined>
@@ -77,7 +79,7 @@ export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 export async function takeDurableTurn(context: TurnContext, step: Step): Promise<void> {
   const { calls } = await step('answer', () => answerStep(context))
-  if (calls) await step('calls', () => callsStep(context))
+  if (calls && context.holdsCalls !== true) await step('calls', () => callsStep(context))
 }
 
 async function answerStep(context: TurnContext): Promise<{ calls: boolean }> {

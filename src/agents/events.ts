@@ -40,3 +40,21 @@ export type RunEvent =
   | { type: 'agent.created'; agent: string; name: string; description: string }
   | { type: 'agent.started'; agent: string; name: string; execution: string }
   | { type: 'agent.finished'; agent: string; name: string; execution: string; status: string }
+  /** An orchestrator in the mode `approval` says what it wants to do, before it does any of it. */
+  | { type: 'plan.proposed'; orchestration: string; plan: Plan }
+  | { type: 'plan.approved' | 'plan.rejected'; orchestration: string; user: string }
+  | { type: 'orchestration.finished'; orchestration: string; status: 'completed' | 'failed' }
+
+/** The calls of an orchestrator's first answer. */
+export interface Plan {
+  readonly steps: readonly { readonly tool_use_id: string; readonly name: string; readonly input: unknown }[]
+  readonly text: string
+}
+
+/** What happens in a workspace beside or around its runs. */
+export type WorkspaceEvent =
+  | { type: 'run.created'; run: string; task: string; agent: string | null }
+  | { type: 'approval.created'; approval: string; run: string; call: string; tool: string; risk: string }
+  | { type: 'approval.updated'; approval: string; run: string; answer: string; user: string }
+  | { type: 'approval.closed'; approval: string; run: string }
+  | { type: 'tool.changed' }

@@ -75,6 +75,14 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'serve the HTTP API of this workspace',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  open: {
+    summary: 'a link that signs a browser in to kogu serve',
+    load: async () => (await import('./commands/open.ts')).open,
+  },
+  worker: {
+    summary: 'work on queued runs beside kogu serve',
+    load: async () => (await import('./commands/worker.ts')).worker,
+  },
   tokens: {
     summary: 'make and revoke tokens for programs that use the API',
     load: async () => (await import('./commands/tokens.ts')).tokens,

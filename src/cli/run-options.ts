@@ -77,7 +77,8 @@ async function readAgent(context: CommandContext, session: RunSession, task: str
   }
   if (panelName !== undefined && agentName !== undefined)
     throw new UsageError('Name a panel or an agent, not both.')
-  const { readPanel, requireAgent, requirePanelAgent, workflowFor } = await import('./find-agent.ts')
+  const { readPanel, requireAgent, requirePanelAgent } = await import('../store/runs/find-agent.ts')
+  const { workflowFor } = await import('./workflow-for.ts')
   const { workspace, registry } = session.runtime
   const workflow = await workflowFor(context, session.database, workspace)
   const panel = panelName === undefined ? undefined : readPanel(workspace, panelName)

@@ -1,10 +1,10 @@
-import type { RunEvent } from '../agents/events.ts'
+import type { RunEvent, WorkspaceEvent } from '../agents/events.ts'
 import { toLine } from '../core/visible.ts'
 import type { Output } from './output.ts'
 
 /** Shows what happens in a run, line by line: what the model says on stdout, everything else on stderr. */
 export interface RunView {
-  show(event: RunEvent): void
+  show(event: RunEvent | WorkspaceEvent): void
   /** Ends the line that the model is writing. */
   endLine(): void
   readonly denied: readonly { tool: string; reason: string }[]

@@ -121,13 +121,18 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'audit.sync': { ...stricter(firstOf(['always', 'batch'])), reader: 'compose.ts' },
   'server.host': { reader: 'cli/commands/serve.ts' },
   'server.port': { reader: 'cli/commands/serve.ts' },
+  'server.max_runs': { ...stricter(smaller), reader: 'server/services.ts' },
+  'server.max_runs_per_agent': { ...stricter(smaller), reader: 'server/services.ts' },
   'server.allowed_hosts': { ...stricter(common), reader: 'server/open-server.ts' },
   'retention.runs': { reader: 'cli/commands/data.ts' },
   'retention.audit': { reader: null },
   'retention.outputs_max_bytes': { reader: null },
   // A pattern that matches everything would empty the record, so that it is no stricter side of anything.
   'redaction.patterns': { managed: both, reader: 'compose.ts' },
-  'notify.**': { reader: null },
+  'notify.desktop': { reader: null },
+  'notify.sound': { reader: null },
+  'notify.command': { reader: 'cli/notify.ts' },
+  'notify.webhook': { reader: 'cli/notify.ts' },
   'ui.**': { reader: null },
 }
 

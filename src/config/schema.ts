@@ -98,6 +98,13 @@ const SECTIONS = {
       host: z.string().min(1).default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(0).describe('0: a free port'),
       allowed_hosts: z.array(z.string()).default(['localhost', '127.0.0.1']),
+      max_runs: z.int().min(1).max(1_000).default(16).describe('Runs at once in one worker'),
+      max_runs_per_agent: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(8)
+        .describe('Runs at once of one agent, in all workers'),
     }),
   retention: () =>
     table({
@@ -113,7 +120,11 @@ const SECTIONS = {
     table({
       desktop: z.boolean().default(false),
       sound: z.boolean().default(false),
-      command: z.array(z.string()).default([]),
+      command: z.array(z.string()).default([]).describe('Run when a question waits'),
+      webhook: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe('Called when a question waits'),
     }),
   ui: () =>
     table({

@@ -1,29 +1,45 @@
 import { createRoute } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
-import { setCookie } from 'hono/cookie'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { routePath } from 'hono/route'
+import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
-import { type Api, createApi, json, z } from './api.ts'
+import { type Api, body, createApi, json, route, z } from './api.ts'
+import { SCOPES } from './auth/tokens.ts'
 import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
+import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { callRoutes } from './routes/calls.ts'
 import { changeRoutes } from './routes/changes.ts'
+import { eventRoutes } from './routes/events.ts'
+import { executionRoutes } from './routes/executions.ts'
 import { ruleRoutes } from './routes/rules.ts'
+import { runRoutes } from './routes/runs.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { workspaceRoutes } from './routes/workspace.ts'
+import type { Services } from './services.ts'
 
 export interface ServerParts extends DoorOptions {
   readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly services: () => Promise<Services>
   readonly version: string
+  readonly log: (line: Record<string, unknown>) => void
 }
 
 const MOST_BODY_BYTES = 10 * 1024 * 1024
 
 /** The whole HTTP door, without a port: a test can send it requests directly. */
 export function createApp(parts: ServerParts): Api {
+  const { runtime, services } = parts
   const api = createApi()
+  const counts = createRequestCounts()
   api.onError((error, context) => sendProblem(context, error))
   api.notFound(context => sendProblem(context, new HttpProblem(404, 'not_found', 'There is nothing here.')))
+  observe(api, counts, parts.log)
   api.use('*', guardDoor(parts))
   api.use(
     '*',
@@ -35,12 +51,19 @@ export function createApp(parts: ServerParts): Api {
     }),
   )
   openRoutes(api, parts)
-  toolRoutes(api, parts.runtime)
-  callRoutes(api, parts.runtime)
-  approvalRoutes(api, parts.runtime)
-  changeRoutes(api, parts.runtime)
-  auditRoutes(api, parts.runtime)
-  ruleRoutes(api, parts.runtime, parts.now)
+  sessionRoutes(api, parts)
+  agentRoutes(api, parts)
+  toolRoutes(api, runtime)
+  callRoutes(api, runtime)
+  approvalRoutes(api, runtime)
+  changeRoutes(api, runtime)
+  auditRoutes(api, runtime)
+  ruleRoutes(api, runtime, parts.now)
+  runRoutes(api, parts)
+  executionRoutes(api, parts)
+  workspaceRoutes(api, parts)
+  eventRoutes(api, services)
+  metricRoutes(api, counts, services)
   api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
     in: 'cookie',
@@ -49,6 +72,30 @@ export function createApp(parts: ServerParts): Api {
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   api.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Kogu', version: parts.version } })
   return api
+}
+
+/** One line and one count for every request. No query, no header, no body: each may hold a secret. */
+function observe(api: Api, counts: RequestCounts, log: ServerParts['log']): void {
+  api.use('*', async (context, next) => {
+    const started = performance.now()
+    await next()
+    const ms = performance.now() - started
+    const { method } = context.req
+    const { status } = context.res
+    const path = routePath(context, -1)
+    const name = path.startsWith('/api/') ? path : 'other'
+    counts.count({ method, route: name, status, ms })
+    log({
+      level: status >= 500 ? 'error' : 'info',
+      event: 'request',
+      request_id: context.get('requestId'),
+      caller: context.get('caller')?.name ?? null,
+      method,
+      route: name,
+      status,
+      ms: Math.round(ms * 10) / 10,
+    })
+  })
 }
 
 /** What needs no session: whether the server lives, and the link that makes a session. */
@@ -73,4 +120,47 @@ function openRoutes(api: Api, { sessions, version }: ServerParts): void {
     setCookie(context, SESSION_COOKIE, opened.session, { httpOnly: true, sameSite: 'Strict', path: '/' })
     return context.redirect(opened.target)
   })
+}
+
+function sessionRoutes(api: Api, { sessions }: ServerParts): void {
+  api.openapi(
+    route('admin', {
+      method: 'post',
+      path: '/api/auth/link',
+      summary: 'A link that signs one browser in, once; needs every scope',
+      request: {
+        body: body(
+          z.object({
+            target: z
+              .string()
+              .regex(/^\/(?![/\\])[\w/.-]*$/)
+              .default('/'),
+          }),
+        ),
+      },
+      responses: { 200: json(z.object({ path: z.string() }), 'The path of the link') },
+    }),
+    context => {
+      // A session may do everything, so nobody gets one with less than that.
+      const { scopes = [] } = context.get('caller') ?? {}
+      if (!SCOPES.every(scope => scopes.includes(scope)))
+        throw new HttpProblem(403, 'forbidden', 'This needs a token with every scope.')
+      const link = sessions.createLink(context.req.valid('json').target)
+      return context.json({ path: `/open?link=${link}` }, 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/auth/logout',
+      summary: 'End this browser session',
+      request: { body: body(z.object({})) },
+      responses: { 204: { description: 'It has ended' } },
+    }),
+    context => {
+      sessions.end(getCookie(context, SESSION_COOKIE) ?? '')
+      deleteCookie(context, SESSION_COOKIE, { path: '/' })
+      return context.body(null, 204)
+    },
+  )
 }

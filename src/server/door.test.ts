@@ -4,6 +4,7 @@ import type { Api } from './api.ts'
 import { createApp } from './app.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
 import { makeToken, type Scope, type StoredToken } from './auth/tokens.ts'
+import { lazyServices } from './services.ts'
 
 let machine: TestRuntime
 let app: Api
@@ -17,7 +18,12 @@ beforeAll(async () => {
   sessions = createSessions(() => now)
   const tokens = { list: () => stored, add: async () => undefined, remove: async () => false }
   const allowedHosts = ['127.0.0.1', 'localhost']
-  app = createApp({ runtime: machine.runtime, version: '0', sessions, tokens, allowedHosts, now: () => now })
+  app = createApp({
+    ...{ runtime: machine.runtime, loaded: machine.loaded, version: '0' },
+    ...{ sessions, tokens, allowedHosts, now: () => now },
+    services: lazyServices(() => Promise.reject(new Error('There is none.'))),
+    log: () => undefined,
+  })
 })
 afterAll(() => machine.close())
 

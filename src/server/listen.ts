@@ -13,6 +13,7 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly url: string
+  readonly server: Server
   /** Takes no new requests and waits for those under way, at most `graceMs`. */
   close(graceMs: number): Promise<void>
 }
@@ -38,6 +39,7 @@ export async function listen(api: Api, { host, port, allowRemote }: ListenOption
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   return {
+    server,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: graceMs => closeGracefully(server, graceMs),
   }

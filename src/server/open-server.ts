@@ -6,6 +6,9 @@ import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
 import { listen } from './listen.ts'
+import { writeServerFile } from './server-file.ts'
+import { lazyServices, openServices, type Services } from './services.ts'
+import { serveWebSocket } from './web-socket.ts'
 
 export interface ServerOptions {
   readonly loaded: LoadedConfig
@@ -14,41 +17,61 @@ export interface ServerOptions {
   readonly host: string
   readonly port: number
   readonly allowRemote: boolean
+  readonly log?: (line: Record<string, unknown>) => void
+  /** Called once for each question that begins to wait, with a link that signs a browser in and leads to it. */
+  readonly onQuestion?: (question: { id: string; tool: string; risk: string; link: string }) => void
 }
 
 export interface KoguServer {
   readonly url: string
   /** A link that signs one browser in, once. */
   createLink(target?: string): string
+  /** Opens the database and begins to work on runs. Requests that need them do the same. */
+  start(): Promise<void>
   close(): Promise<void>
 }
 
 const GRACE_MS = 10_000
 
-/** The server of one workspace: a runtime behind the HTTP door. */
+/** The server and worker of one workspace: a runtime behind the HTTP door. */
 export async function openServer(options: ServerOptions): Promise<KoguServer> {
-  const { loaded, environment, version } = options
-  const runtime = await createRuntime({
-    loaded,
-    environment,
-    // Questions wait in the inbox until somebody with the scope to approve answers them.
-    approver: laterApprover,
-  })
+  const { loaded, environment, version, log = () => undefined, onQuestion } = options
+  // Questions wait in the inbox until somebody with the scope to approve answers them.
+  const runtime = await createRuntime({ loaded, environment, approver: laterApprover })
   const sessions = createSessions(Date.now)
+  const opened: { services?: Services; url: string } = { url: '' }
+  const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
+  const services = lazyServices(async () => {
+    opened.services = await openServices({
+      ...{ loaded, environment, runtime, log },
+      onQuestion: question => onQuestion?.({ ...question, link: createLink(`/approvals/${question.id}`) }),
+    })
+    return opened.services
+  })
   const app = createApp({
     runtime,
+    loaded,
+    services,
     version,
     sessions,
     tokens: openTokens(environment.directories.state),
     allowedHosts: loaded.config.server.allowed_hosts.map(host => host.toLowerCase()),
     now: Date.now,
+    log,
   })
   const listening = await listen(app, options)
+  opened.url = listening.url
+  const sockets = serveWebSocket(listening.server, app, services)
+  const file = writeServerFile(runtime.places.state, { url: listening.url, pid: process.pid })
   return {
     url: listening.url,
-    createLink: target => `${listening.url}/open?link=${sessions.createLink(target)}`,
+    createLink,
+    start: async () => void (await services()),
     async close() {
-      await listening.close(GRACE_MS)
+      file.remove()
+      sockets.close()
+      // Streams end with their hub; what is under way is drained meanwhile.
+      await Promise.all([listening.close(GRACE_MS), opened.services?.close()])
       await runtime.close()
     },
   }

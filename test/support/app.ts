@@ -1,51 +1,93 @@
 import { laterApprover } from '../../src/core/approval.ts'
+import type { Api } from '../../src/server/api.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createSessions } from '../../src/server/auth/sessions.ts'
 import { makeToken, SCOPES, type Scope, type StoredToken } from '../../src/server/auth/tokens.ts'
+import { lazyServices, openServices, type Services } from '../../src/server/services.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { openTestRuntime, type TestRuntime } from './runtime.ts'
 
 /** The HTTP door over a real runtime, without a port. */
 export interface TestApp {
+  readonly api: Api
   readonly machine: TestRuntime
-  readonly clock: { now: number }
-  /** Sends a request with a token of these scopes, and reads the JSON of its answer. */
+  readonly services: () => Promise<Services>
+  /** A token of these scopes; of all of them by default. */
+  token(...scopes: Scope[]): string
+  /** Sends a request with such a token, and reads the JSON of its answer. */
   send(request: string, body?: unknown, ...scopes: Scope[]): Promise<{ status: number; json: never }>
   close(): Promise<void>
 }
 
-export async function openTestApp(config = ''): Promise<TestApp> {
+export interface TestAppOptions {
+  readonly config?: string
+  /** With a database of its own, and a worker on it. */
+  readonly database?: boolean
+  readonly onQuestion?: (question: { id: string; tool: string; risk: string }) => void
+}
+
+const HOST = '127.0.0.1:4000'
+
+export async function openTestApp({
+  config = '',
+  database = false,
+  onQuestion,
+}: TestAppOptions = {}): Promise<TestApp> {
   const machine = await openTestRuntime(config, laterApprover)
-  const clock = { now: Date.now() }
-  const now = () => clock.now
+  const made: { database?: TestDatabase; services?: Services } = {}
+  const services = lazyServices(async () => {
+    if (!database) throw new Error('This test has none.')
+    made.database = await createTestDatabase()
+    const environment = {
+      ...machine.environment,
+      variables: { ...machine.environment.variables, DATABASE_URL: made.database.url },
+    }
+    made.services = await openServices({
+      ...{ environment, loaded: machine.loaded, runtime: machine.runtime },
+      log: () => undefined,
+      onQuestion: question => onQuestion?.(question),
+    })
+    return made.services
+  })
   const stored: StoredToken[] = []
-  const app = createApp({
-    runtime: machine.runtime,
-    version: '0',
-    sessions: createSessions(now),
+  const api = createApp({
+    ...{ runtime: machine.runtime, loaded: machine.loaded, services, version: '0' },
+    sessions: createSessions(Date.now),
     tokens: { list: () => stored, add: async () => undefined, remove: async () => false },
     allowedHosts: ['127.0.0.1'],
-    now,
+    now: Date.now,
+    log: () => undefined,
   })
+  const token = (...scopes: Scope[]): string => {
+    const fresh = makeToken('test', scopes.length === 0 ? SCOPES : scopes, { now: new Date() })
+    stored.push(fresh.stored)
+    return fresh.token
+  }
   return {
+    api,
     machine,
-    clock,
+    services,
+    token,
     async send(request, body, ...scopes) {
       const [method = 'GET', path = ''] = request.split(' ')
-      const made = makeToken('test', scopes.length === 0 ? SCOPES : scopes, { now: new Date(clock.now) })
-      stored.push(made.stored)
-      const response = await app.request(`http://127.0.0.1:4000${path}`, {
+      const response = await api.request(`http://${HOST}${path}`, {
         method,
         headers: {
-          host: '127.0.0.1:4000',
-          authorization: `Bearer ${made.token}`,
+          host: HOST,
+          authorization: `Bearer ${token(...scopes)}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await response.text()
+      const isJson = /json/.test(response.headers.get('content-type') ?? '')
       // What a test expects of it is said there.
-      return { status: response.status, json: (text === '' ? null : JSON.parse(text)) as never }
+      return { status: response.status, json: (isJson ? JSON.parse(text) : text) as never }
     },
-    close: () => machine.close(),
+    async close() {
+      await made.services?.close()
+      await machine.close()
+      await made.database?.close()
+    },
   }
 }

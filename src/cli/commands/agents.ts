@@ -5,6 +5,7 @@ import { toVisible } from '../../core/visible.ts'
 import { openModels } from '../../models.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
+import { listPanels, mirrorPanel, readPanel, requireAgent } from '../../store/runs/find-agent.ts'
 import { saveToolPermissions } from '../../store/tables/agent-tool-permissions.ts'
 import { insertAgent, listAgents, retireAgent, updateAgent } from '../../store/tables/agents.ts'
 import { providerRow } from '../../store/tables/llm-providers.ts'
@@ -17,10 +18,10 @@ import {
   unknownVerb,
 } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { listPanels, mirrorPanel, readPanel, requireAgent, workflowFor } from '../find-agent.ts'
 import { loadForCommand, openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
 import { withDatabase } from '../run-session.ts'
+import { workflowFor } from '../workflow-for.ts'
 
 const VERBS = ['list', 'show', 'create', 'edit', 'delete', 'tools', 'trust'] as const
 

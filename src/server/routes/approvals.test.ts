@@ -85,7 +85,7 @@ describe('a call that needs approval', () => {
 })
 
 test('a question that nobody answered in time is gone', async () => {
-  const hasty = await openTestApp('[permissions]\napproval_timeout = "1ms"\n')
+  const hasty = await openTestApp({ config: '[permissions]\napproval_timeout = "1ms"\n' })
   const asked: Asked = await hasty.send('POST /api/calls', {
     tool: 'write_file',
     input: { path: 'a.txt', content: 'x' },

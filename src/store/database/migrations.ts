@@ -1,5 +1,6 @@
 import { AGENTS } from './migrations/0001-agents.ts'
 import { RUNS } from './migrations/0002-runs.ts'
+import { SERVER } from './migrations/0003-server.ts'
 
 export interface Migration {
   readonly version: number
@@ -11,4 +12,5 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'agents', sql: AGENTS },
   { version: 2, name: 'runs', sql: RUNS },
+  { version: 3, name: 'server', sql: SERVER },
 ]

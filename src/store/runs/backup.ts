@@ -110,6 +110,7 @@ export async function prune(database: Database, before: Date): Promise<number> {
     `DELETE FROM workflow_runs WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at < $1 RETURNING id`,
     [before],
   )
+  await database.query('DELETE FROM run_events WHERE workflow_run_id IS NULL AND at < $1', [before])
   await database.query(`DELETE FROM tool_executions WHERE execution_id IS NULL AND created_at < $1`, [before])
   const [engine] = await database.query<{ there: boolean }>(
     "SELECT to_regclass('dbos.workflow_status') IS NOT NULL AS there",

@@ -12,6 +12,7 @@ import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
 import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
 import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
 import { markTaken, waitingMessages } from '../tables/run-messages.ts'
+import type { RunPlace } from '../tables/run-queue.ts'
 import { spentElsewhere } from '../tables/sub-agents.ts'
 import { insertToolExecutions } from '../tables/tool-executions.ts'
 import { insertUsage } from '../tables/usage.ts'
@@ -33,7 +34,7 @@ import { openTurnEngine, type TurnEngine, type TurnId, type TurnWork } from './t
 /** The part of the store that works on runs; there is one in each process that does. */
 export interface DurableRuns {
   readonly executor: string
-  create(spec: RunSpec, place: { workspace: string; user: string }): Promise<RunRecord>
+  create(spec: RunSpec, place: RunPlace & { user: string }): Promise<RunRecord>
   /** Takes a run over that nobody works on, with other limits if given. Fails with `conflict` while somebody does. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on one turn. */
@@ -48,7 +49,7 @@ export interface DurableRuns {
   /** Aborts when a person wants the run to pause or stop, or when the run is no longer ours. */
   watch(id: string, onWish: (wish: 'pause' | 'stop' | 'lost') => void): () => void
   /** Runs of a workspace whose executor is gone. */
-  interrupted(workspace: string): Promise<string[]>
+  interrupted(place: RunPlace): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -58,10 +59,10 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
   const me = executor.id
   return {
     executor: me,
-    async create(spec, { workspace, user }) {
+    async create(spec, { workspace, workspaceId, user }) {
       const id = randomUUID()
       const workflow = await workflowOf(database, user, workspace)
-      const run = { id, execution: randomUUID(), workflow, workspace, spec, executor: me }
+      const run = { id, execution: randomUUID(), workflow, workspace, workspaceId, spec, executor: me }
       await database.transaction(queries => insertRun(queries, run))
       return requireRun(database, id)
     },
@@ -83,12 +84,12 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
     look: id => requireRun(database, id),
     storeFor: (part, model, redactor) => createTurnStore(database, { part, executor: me, model, redactor }),
     watch: (id, onWish) => watchRun(database, me, id, onWish),
-    async interrupted(workspace) {
-      const owned = await ownedRuns(database, workspace)
-      const gone: string[] = []
-      for (const { id, executor: owner } of owned)
-        if (owner !== me && (await isGone(database, owner))) gone.push(id)
-      return gone
+    async interrupted(place) {
+      const owned = await ownedRuns(database, place)
+      const gone = new Set<string>()
+      for (const owner of new Set(owned.map(run => run.executor)))
+        if (owner !== me && (await isGone(database, owner))) gone.add(owner)
+      return owned.filter(run => gone.has(run.executor)).map(run => run.id)
     },
     async close() {
       await engine.close()

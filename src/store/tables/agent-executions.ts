@@ -49,3 +49,47 @@ export async function saveState(
   await insertMessages(queries, at.execution, messages, at.known)
   return true
 }
+
+/** One row of `agent_executions`, as it is. */
+export interface ExecutionRecord {
+  readonly id: string
+  readonly agent_id: string | null
+  readonly workflow_run_id: string
+  readonly status: 'pending' | 'running' | 'completed' | 'failed'
+  readonly stop_reason: string | null
+  readonly input_text: string
+  readonly output_text: string | null
+  readonly token_usage: { input_tokens: number; output_tokens: number } | null
+  readonly duration_ms: number | null
+  readonly error_message: string | null
+  readonly started_at: Date | null
+  readonly completed_at: Date | null
+  readonly created_at: Date
+}
+
+export interface ExecutionFilter {
+  readonly workspace: string
+  readonly id?: string
+  readonly run?: string
+  readonly agent?: string
+  readonly limit?: number
+  /** Those before this one, for the next page. */
+  readonly before?: string
+}
+
+/** The newest first. */
+export async function listExecutions(
+  { query }: Queries,
+  { workspace, id, run, agent, limit = 50, before }: ExecutionFilter,
+): Promise<ExecutionRecord[]> {
+  return query<ExecutionRecord>(
+    `SELECT e.id, e.agent_id, e.workflow_run_id, e.status, e.stop_reason, e.input_text, e.output_text, e.token_usage,
+       e.duration_ms::int, e.error_message, e.started_at, e.completed_at, e.created_at
+     FROM agent_executions e JOIN workflow_runs r ON r.id = e.workflow_run_id
+     WHERE r.workspace = $1 AND ($2::uuid IS NULL OR e.id = $2) AND ($3::uuid IS NULL OR e.workflow_run_id = $3)
+       AND ($4::uuid IS NULL OR e.agent_id = $4)
+       AND ($6::uuid IS NULL OR (e.created_at, e.id) < (SELECT b.created_at, b.id FROM agent_executions b WHERE b.id = $6))
+     ORDER BY e.created_at DESC, e.id DESC LIMIT $5`,
+    [workspace, id ?? null, run ?? null, agent ?? null, limit, before ?? null],
+  )
+}

@@ -90,3 +90,17 @@ export async function updateAgent(
 export async function retireAgent({ query }: Queries, id: string): Promise<void> {
   await query('UPDATE agents SET is_active = FALSE WHERE id = $1', [id])
 }
+
+/** By id, of any workflow of this person. */
+export async function findAgentById(
+  { query }: Queries,
+  user: string,
+  id: string,
+): Promise<(AgentRecord & { workflow: string }) | undefined> {
+  const [row] = await query<AgentRecord & { workflow: string }>(
+    `${SELECT.replace('SELECT', 'SELECT a.workflow_id AS workflow,')} JOIN workflows w ON w.id = a.workflow_id
+     WHERE a.id = $1 AND w.user_id = $2 AND a.is_active`,
+    [id, user],
+  )
+  return row
+}

@@ -9,3 +9,18 @@ export async function providerRow({ query }: Queries, name: string): Promise<str
   )
   return row?.id ?? ''
 }
+
+export interface ProviderRecord {
+  readonly id: string
+  readonly name: string
+  readonly displayName: string
+  readonly baseUrl: string | null
+  readonly enabled: boolean
+}
+
+export async function listProviders({ query }: Queries): Promise<ProviderRecord[]> {
+  return query<ProviderRecord>(
+    `SELECT id, name, display_name AS "displayName", api_base_url AS "baseUrl", is_enabled AS enabled
+     FROM llm_providers ORDER BY name`,
+  )
+}

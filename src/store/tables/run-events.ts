@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { RunEvent } from '../../agents/events.ts'
+import type { RunEvent, WorkspaceEvent } from '../../agents/events.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './claims.ts'
 
 /** An event with its place among all events of all runs. */
 export interface StoredEvent {
   readonly seq: number
-  readonly run: string
+  /** Null: it belongs to no run of the database. */
+  readonly run: string | null
+  readonly execution: string | null
   readonly at: Date
-  readonly event: RunEvent
+  readonly event: RunEvent | WorkspaceEvent
 }
 
 /** Whoever waits for events listens to this. */
@@ -40,21 +42,63 @@ export function newEvent(event: RunEvent): { id: string; at: string; event: RunE
   return { id: randomUUID(), at: new Date().toISOString(), event }
 }
 
-/** Events after a number, in order; of one run or of all. */
+/** What happens outside runs. The same id is written once, whoever sees it. */
+export async function insertWorkspaceEvents(
+  { query }: Queries,
+  workspace: string,
+  events: readonly { id: string; at: string; event: WorkspaceEvent }[],
+): Promise<void> {
+  if (events.length === 0) return
+  const rows = events.map(({ id, at, event: { type, ...data } }) => ({ id, at, type, data }))
+  await query(
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${EVENT_LOCK})),
+     said AS (SELECT pg_notify('${EVENTS_CHANNEL}', ''))
+     INSERT INTO run_events (id, workspace, type, data, at)
+     SELECT e.id, $1, e.type, e.data, e.at
+     FROM turn, said, jsonb_to_recordset($2) AS e(id uuid, at timestamptz, type text, data jsonb)
+     ON CONFLICT (id) DO NOTHING`,
+    [workspace, toJson(rows)],
+  )
+}
+
+/** The number of the newest event; 0 before the first. */
+export async function newestEvent({ query }: Queries): Promise<number> {
+  const [row] = await query<{ seq: string | null }>('SELECT max(seq) AS seq FROM run_events')
+  return Number(row?.seq ?? 0)
+}
+
+export interface EventFilter {
+  readonly run?: string
+  readonly workspace?: string
+  readonly after?: number
+  readonly limit?: number
+}
+
+/** Events after a number, in order; of one run, of one workspace or of all. */
 export async function listEvents(
   { query }: Queries,
-  { run, after = 0, limit = 1000 }: { run?: string; after?: number; limit?: number },
+  { run, workspace, after = 0, limit = 1000 }: EventFilter,
 ): Promise<StoredEvent[]> {
-  const rows = await query<{ seq: string; run: string; at: Date; type: string; data: object }>(
-    `SELECT seq, workflow_run_id AS run, at, type, data FROM run_events
-     WHERE ($1::uuid IS NULL OR workflow_run_id = $1) AND seq > $2 ORDER BY seq LIMIT $3`,
-    [run ?? null, after, limit],
+  const rows = await query<{
+    seq: string
+    run: string | null
+    execution: string | null
+    at: Date
+    type: string
+    data: object
+  }>(
+    `SELECT e.seq, e.workflow_run_id AS run, e.execution_id AS execution, e.at, e.type, e.data
+     FROM run_events e LEFT JOIN workflow_runs r ON r.id = e.workflow_run_id
+     WHERE e.seq > $2 AND ($1::text IS NULL OR e.workflow_run_id::text = $1 OR e.data->>'run' = $1)
+       AND ($4::text IS NULL OR coalesce(r.workspace, e.workspace) = $4) ORDER BY e.seq LIMIT $3`,
+    [run ?? null, after, limit, workspace ?? null],
   )
   return rows.map(row => ({
     seq: Number(row.seq),
     run: row.run,
+    execution: row.execution,
     at: row.at,
-    // Written by insertEvents only.
-    event: { type: row.type, ...row.data } as RunEvent,
+    // Written by the functions above only.
+    event: { type: row.type, ...row.data } as StoredEvent['event'],
   }))
 }

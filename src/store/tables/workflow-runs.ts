@@ -56,14 +56,23 @@ export async function insertRun(
     execution: string
     workflow: string
     workspace: string
+    workspaceId: string
     spec: RunSpec
     executor: string
   },
 ): Promise<void> {
   await query(
-    `INSERT INTO workflow_runs (id, workflow_id, status, started_at, workspace, task, spec, executor)
-     VALUES ($1, $2, 'running', NOW(), $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`,
-    [run.id, run.workflow, run.workspace, run.spec.task, JSON.stringify(run.spec), run.executor],
+    `INSERT INTO workflow_runs (id, workflow_id, status, started_at, workspace, task, spec, executor, workspace_id)
+     VALUES ($1, $2, 'running', NOW(), $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
+    [
+      run.id,
+      run.workflow,
+      run.workspace,
+      run.spec.task,
+      JSON.stringify(run.spec),
+      run.executor,
+      run.workspaceId,
+    ],
   )
   await query(
     `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text, started_at)
@@ -83,18 +92,25 @@ export interface RunFilter {
   readonly limit?: number
   /** Ids that begin like this. */
   readonly idPrefix?: string
+  readonly agent?: string
+  /** Those before this one, for the next page. */
+  readonly before?: string
 }
 
 /** The newest first. */
 export async function listRuns({ query }: Queries, filter: RunFilter = {}): Promise<RunRecord[]> {
   const rows = await query<Row>(
     `${SELECT} WHERE ($1::text IS NULL OR r.workspace = $1) AND ($2::text IS NULL OR r.status = $2)
-     AND ($3::text IS NULL OR r.id::text LIKE $3) ORDER BY r.created_at DESC LIMIT $4`,
+     AND ($3::text IS NULL OR r.id::text LIKE $3) AND ($5::text IS NULL OR r.spec->>'agent' = $5)
+     AND ($6::uuid IS NULL OR (r.created_at, r.id) < (SELECT b.created_at, b.id FROM workflow_runs b WHERE b.id = $6))
+     ORDER BY r.created_at DESC, r.id DESC LIMIT $4`,
     [
       filter.workspace ?? null,
       filter.status ?? null,
       filter.idPrefix === undefined ? null : `${filter.idPrefix.replaceAll(/[^0-9a-f-]/gi, '')}%`,
       filter.limit ?? 50,
+      filter.agent ?? null,
+      filter.before ?? null,
     ],
   )
   return rows.map(toRecord)
@@ -199,10 +215,11 @@ export async function wishOf(
 /** Runs of a workspace that somebody works on, with their owners. */
 export async function ownedRuns(
   { query }: Queries,
-  workspace: string,
+  { workspace, workspaceId }: { workspace: string; workspaceId: string },
 ): Promise<{ id: string; executor: string }[]> {
   return query(
-    "SELECT id, executor FROM workflow_runs WHERE workspace = $1 AND status = 'running' AND executor IS NOT NULL",
-    [workspace],
+    `SELECT id, executor FROM workflow_runs WHERE workspace = $1 AND (workspace_id IS NULL OR workspace_id = $2)
+     AND status = 'running' AND executor IS NOT NULL`,
+    [workspace, workspaceId],
   )
 }

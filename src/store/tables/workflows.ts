@@ -9,3 +9,42 @@ export async function workflowOf({ query }: Queries, user: string, workspace: st
   )
   return row?.id ?? ''
 }
+
+export interface WorkflowRecord {
+  readonly id: string
+  readonly user: string
+  readonly name: string
+  readonly description: string | null
+  readonly createdAt: Date
+}
+
+const SELECT = `SELECT id, user_id AS user, name, description, created_at AS "createdAt" FROM workflows`
+
+export async function listWorkflows({ query }: Queries, user: string): Promise<WorkflowRecord[]> {
+  return query<WorkflowRecord>(`${SELECT} WHERE user_id = $1 AND is_active ORDER BY name LIMIT 500`, [user])
+}
+
+export async function findWorkflow(
+  { query }: Queries,
+  user: string,
+  id: string,
+): Promise<WorkflowRecord | undefined> {
+  const [row] = await query<WorkflowRecord>(`${SELECT} WHERE id = $1 AND user_id = $2 AND is_active`, [
+    id,
+    user,
+  ])
+  return row
+}
+
+/** Undefined: the name is taken. */
+export async function insertWorkflow(
+  { query }: Queries,
+  workflow: { user: string; name: string; description: string | null },
+): Promise<string | undefined> {
+  const [row] = await query<{ id: string }>(
+    `INSERT INTO workflows (user_id, name, description) VALUES ($1, $2, $3)
+     ON CONFLICT (user_id, name) DO NOTHING RETURNING id`,
+    [workflow.user, workflow.name, workflow.description],
+  )
+  return row?.id
+}

@@ -1,29 +1,18 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { ToolSetting } from '../agents/agent-authority.ts'
-import type { AgentRecord } from '../agents/agent-record.ts'
-import { type Panel, parsePanel } from '../agents/panel.ts'
-import { ToolError } from '../core/errors.ts'
-import type { Database } from '../store/database/database.ts'
-import { listToolPermissions, replaceToolPermissions } from '../store/tables/agent-tool-permissions.ts'
-import { findAgent, insertAgent, updateAgent } from '../store/tables/agents.ts'
-import { providerRow } from '../store/tables/llm-providers.ts'
-import { workflowOf } from '../store/tables/workflows.ts'
-import type { CommandContext } from './command.ts'
+import type { ToolSetting } from '../../agents/agent-authority.ts'
+import type { AgentRecord } from '../../agents/agent-record.ts'
+import { type Panel, parsePanel } from '../../agents/panel.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Database } from '../database/database.ts'
+import { listToolPermissions, replaceToolPermissions } from '../tables/agent-tool-permissions.ts'
+import { findAgent, insertAgent, updateAgent } from '../tables/agents.ts'
+import { providerRow } from '../tables/llm-providers.ts'
 
 /** An agent as a run needs it. */
 export interface FoundAgent {
   readonly agent: AgentRecord
   readonly tools: readonly ToolSetting[]
-}
-
-export function workflowFor(
-  { environment }: CommandContext,
-  database: Database,
-  workspace: string,
-): Promise<string> {
-  const { USER, USERNAME } = environment.variables
-  return workflowOf(database, USER ?? USERNAME ?? 'local', workspace)
 }
 
 export async function requireAgent(database: Database, workflow: string, name: string): Promise<FoundAgent> {

@@ -1,0 +1,65 @@
+import { makeToken, openTokens, SCOPES } from '../../server/auth/tokens.ts'
+import { readServerFile } from '../../server/server-file.ts'
+import { placesFor } from '../../store/places.ts'
+import { type Command, type CommandContext, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
+
+export const open: Command = {
+  help: `
+Print a link that signs one browser in to the kogu serve of this workspace, once and within ten minutes.
+
+  kogu open
+  xdg-open "$(kogu open)"
+  kogu open approvals            leads to that page
+
+Not available inside a Kogu call.
+`,
+  options: {},
+  async run(context) {
+    const { environment, output, positionals } = context
+    if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+    const { workspace } = loadForCommand(context)
+    const address = readServerFile(placesFor(workspace.root, environment.directories.state).state)
+    const path = address === undefined ? undefined : await askForLink(context, address.url, positionals[0])
+    if (address === undefined || path === undefined) {
+      output.problem('No kogu serve is running in this workspace.\nStart one: kogu serve')
+      return EXIT.notFound
+    }
+    const link = `${address.url}${path}`
+    if (output.json) output.object({ url: address.url, open: link })
+    else output.data(link)
+    return EXIT.ok
+  },
+}
+
+const MOST_MS = 5_000
+
+/** With a token that lives for this one request: whoever can write the file of tokens may do everything anyway. */
+async function askForLink(
+  { environment }: CommandContext,
+  url: string,
+  page = '',
+): Promise<string | undefined> {
+  const tokens = openTokens(environment.directories.state)
+  const { token, stored } = makeToken('kogu open', SCOPES, { now: new Date(), lifetimeMs: MOST_MS * 2 })
+  await tokens.add(stored)
+  try {
+    const response = await fetch(`${url}/api/auth/link`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ target: `/${page.replace(/^\//, '')}` }),
+      signal: AbortSignal.timeout(MOST_MS),
+    })
+    const answer: unknown = await response.json()
+    if (typeof answer === 'object' && answer !== null && 'path' in answer) return String(answer.path)
+    throw new UsageError(`'${page}' is not the path of a page.`)
+  } catch (error) {
+    // Nobody listens there any more.
+    if (error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError'))
+      return undefined
+    throw error
+  } finally {
+    await tokens.remove(stored.id)
+  }
+}

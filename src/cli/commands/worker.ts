@@ -1,0 +1,56 @@
+import { laterApprover } from '../../core/approval.ts'
+import { type Command, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { logLines } from '../log-lines.ts'
+import { loadForCommand } from '../open-runtime.ts'
+
+export const worker: Command = {
+  help: `
+Work on the queued runs of this workspace, beside kogu serve and other workers.
+
+  kogu worker --database postgresql://kogu@db.example/kogu
+  kogu worker                                              the embedded database of this machine
+
+A worker takes only runs of the folder it was started in: its files, undo records and audit log are nowhere else. What
+runs here is limited by [server] max_runs, and by max_runs_per_agent in all workers together.
+Ctrl-C takes nothing new, waits a few seconds for what is under way, and leaves the rest to other workers.
+
+Options
+  --database URL    defaults to DATABASE_URL, then to the embedded one
+  --log             a JSON line on standard error for everything that happens
+`,
+  options: { database: { type: 'string' }, log: { type: 'boolean' } },
+  async run(context) {
+    const { environment, output, values, signal } = context
+    if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+    const loaded = loadForCommand(context)
+    const url = textOption(values, 'database')
+    const variables = { ...environment.variables, ...(url === undefined ? {} : { DATABASE_URL: url }) }
+    const own = { ...environment, variables }
+    const [{ createRuntime }, { openRunDatabase, openRuns }, { startWorker }] = await Promise.all([
+      import('../../runtime.ts'),
+      import('../../runs.ts'),
+      import('../../server/worker.ts'),
+    ])
+    const runtime = await createRuntime({ loaded, environment: own, approver: laterApprover })
+    const database = await openRunDatabase(own)
+    try {
+      const runs = await openRuns({ loaded, environment: own, runtime, database })
+      const { max_runs, max_runs_per_agent } = loaded.config.server
+      const working = await startWorker({
+        ...{ runtime, runs, database, log: logLines(context) },
+        most: max_runs,
+        mostPerAgent: max_runs_per_agent,
+      })
+      output.note(`Working on the runs of ${loaded.workspace.root}. Ctrl-C stops.`)
+      if (!signal.aborted)
+        await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+      await working.close()
+      await runs.close()
+    } finally {
+      await database.close()
+      await runtime.close()
+    }
+    return EXIT.ok
+  },
+}

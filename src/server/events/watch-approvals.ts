@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { WorkspaceEvent } from '../../agents/events.ts'
+import type { ShownQuestion } from '../../core/stored-question.ts'
+import type { Runtime } from '../../runtime.ts'
+import type { Database } from '../../store/database/database.ts'
+import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
+
+/** Tells listeners of questions, wherever they were asked: by a run, over HTTP, from the command line or by an MCP client. */
+export interface Watch {
+  /** Looks now. */
+  look(): Promise<void>
+  /** How many questions waited without an answer at the last look. */
+  readonly waiting: number
+  close(): Promise<void>
+}
+
+export interface WatchOptions {
+  readonly runtime: Runtime
+  readonly database: Database
+  readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
+}
+
+const LOOK_MS = 1_000
+
+export function startWatch({ runtime, database, onQuestion }: WatchOptions): Watch {
+  const stopped = new AbortController()
+  const state = { known: new Map<string, ShownQuestion>(), waiting: 0, last: Promise.resolve(), first: true }
+  const look = async (): Promise<void> => {
+    const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
+    const before = state.known
+    state.known = questions
+    state.waiting = [...questions.values()].filter(({ answer }) => answer === null).length
+    const fresh = [...questions.values()].filter(({ id }) => !before.has(id))
+    const changes = changesBetween(before, questions)
+    await insertWorkspaceEvents(database, runtime.workspace, changes.map(toStored))
+    // Those that waited before this server began were told of by whoever began before.
+    if (!state.first)
+      for (const { id, tool, risk, answer } of fresh)
+        if (answer === null) onQuestion({ id, tool: tool.name, risk })
+    state.first = false
+  }
+  const lookInTurn = (): Promise<void> => {
+    state.last = state.last.then(look, look)
+    return state.last
+  }
+  const loop = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      // A folder that cannot be read now may be readable in a second.
+      await lookInTurn().catch(() => undefined)
+      await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
+    }
+  }
+  const ended = loop()
+  return {
+    look: lookInTurn,
+    get waiting() {
+      return state.waiting
+    },
+    async close() {
+      stopped.abort()
+      await ended
+    },
+  }
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, ShownQuestion>,
+  now: ReadonlyMap<string, ShownQuestion>,
+): WorkspaceEvent[] {
+  const events: WorkspaceEvent[] = []
+  for (const { id, runId: run, callId: call, tool, risk, answer } of now.values()) {
+    const known = before.get(id)
+    if (known === undefined)
+      events.push({ type: 'approval.created', approval: id, run, call, tool: tool.name, risk })
+    if (answer !== null && known?.answer == null) {
+      events.push({ type: 'approval.updated', approval: id, run, answer: answer.kind, user: answer.user })
+    }
+  }
+  for (const { id, runId: run } of before.values()) {
+    if (!now.has(id)) events.push({ type: 'approval.closed', approval: id, run })
+  }
+  return events
+}
+
+/** Two servers of one workspace see the same change: its id follows from what it says, so it is written once. */
+function toStored(event: WorkspaceEvent) {
+  const digest = hash('sha256', JSON.stringify(event))
+  const id = [0, 8, 12, 16, 20].map((from, index) => digest.slice(from, [8, 12, 16, 20, 32][index])).join('-')
+  return { id, at: new Date().toISOString(), event }
+}

@@ -1,0 +1,103 @@
+import type { StoredEvent } from '../../store/tables/run-events.ts'
+import { type Api, route, z } from '../api.ts'
+import { follow } from '../events/follow.ts'
+import { HttpProblem } from '../problem.ts'
+import type { Services } from '../services.ts'
+
+const IDLE_MS = 15_000
+
+const position = z.coerce.number().int().min(0).optional()
+
+export const eventQuery = z.object({
+  /** Events after this number; defaults to those that happen from now on. */
+  after: position,
+  /** Only those of one run. */
+  run: z.string().max(200).optional(),
+})
+
+/** What happens, as it happens. */
+export function eventRoutes(api: Api, services: () => Promise<Services>): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/events',
+      summary: 'Server-sent events, resumable from any number by ?after= or Last-Event-ID',
+      request: { query: eventQuery },
+      responses: {
+        200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
+      },
+    }),
+    async context => {
+      const { after, run } = context.req.valid('query')
+      const last = position.safeParse(context.req.header('last-event-id'))
+      const { hub } = await services()
+      const wanted = last.data ?? after ?? hub.newest
+      // Of another database than this one, such as one that was restored: the client has to load everything again.
+      const lost = wanted > hub.newest
+      const ended = new AbortController()
+      const events = follow({
+        hub,
+        after: lost ? hub.newest : wanted,
+        signal: ended.signal,
+        idleMs: IDLE_MS,
+        ...(run === undefined ? {} : { run }),
+      })
+      const encoder = new TextEncoder()
+      const stream = new ReadableStream<Uint8Array>(
+        {
+          start(controller) {
+            controller.enqueue(encoder.encode(lost ? 'event: resync\ndata: {}\n\n' : ': ok\n\n'))
+          },
+          async pull(controller) {
+            const { value, done } = await events.next()
+            if (done === true) controller.close()
+            else
+              controller.enqueue(
+                encoder.encode(value.length === 0 ? ': idle\n\n' : value.map(toText).join('')),
+              )
+          },
+          cancel: () => ended.abort(),
+        },
+        // Nothing is read ahead for a client that does not take it.
+        { highWaterMark: 1 },
+      )
+      context.req.raw.signal.addEventListener('abort', () => ended.abort(), { once: true })
+      return new Response(stream, {
+        headers: {
+          'content-type': 'text/event-stream',
+          'cache-control': 'no-store',
+          'x-accel-buffering': 'no',
+        },
+      }) as never
+    },
+  )
+  // The connection itself is opened by web-socket.ts, for whom this route lets in.
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/ws',
+      summary: 'The same events over WebSocket, in envelopes with the names of the founding documents',
+      request: { query: eventQuery },
+      responses: { 426: { description: 'It is for WebSocket clients only' } },
+    }),
+    () => {
+      throw new HttpProblem(UPGRADE, 'upgrade_required', 'This address is for WebSocket clients.')
+    },
+  )
+}
+
+export const UPGRADE = 426
+
+/** Texts of events are made once, however many listeners there are. */
+const texts = new WeakMap<StoredEvent, string>()
+
+function toText(stored: StoredEvent): string {
+  const known = texts.get(stored)
+  if (known !== undefined) return known
+  const { seq, run, execution, at, event } = stored
+  const { type, ...data } = event
+  const shown = { seq, at: at.toISOString(), type, ...(run === null ? {} : { run, execution }), ...data }
+  const text = `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`
+  texts.set(stored, text)
+  return text
+}

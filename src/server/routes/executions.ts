@@ -1,0 +1,312 @@
+import type { ToolSetting } from '../../agents/agent-authority.ts'
+import { ORCHESTRATION_TURNS } from '../../agents/limits.ts'
+import type { RunSpec } from '../../agents/run-record.ts'
+import { ToolError } from '../../core/errors.ts'
+import { listExecutions } from '../../store/tables/agent-executions.ts'
+import { listMessages } from '../../store/tables/agent-messages.ts'
+import {
+  answerPlan,
+  findOrchestration,
+  insertOrchestration,
+  type Orchestration,
+} from '../../store/tables/orchestration-runs.ts'
+import { insertEvents, newEvent } from '../../store/tables/run-events.ts'
+import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
+import { awaitRun } from '../await-run.ts'
+import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
+import { HttpProblem } from '../problem.ts'
+import { toRunSpec } from '../run-wish.ts'
+import type { Services } from '../services.ts'
+import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
+import type { RunParts } from './runs.ts'
+
+const MOST_INPUT = 200_000
+const params = z.object({ id: z.uuid() })
+const ask = { agent_id: z.uuid(), input: z.string().min(1) }
+
+/** Agents at work under the names and bodies of the founding documents. */
+export function executionRoutes(api: Api, parts: RunParts): void {
+  executeRoutes(api, parts)
+  lookRoutes(api, parts)
+  orchestrateRoutes(api, parts)
+  planRoutes(api, parts)
+}
+
+function executeRoutes(api: Api, parts: RunParts): void {
+  const responses = {
+    200: json(executionShape, 'The execution, which has ended'),
+    202: json(executionShape, 'The execution, which waits for somebody; see /api/approvals'),
+  }
+  const execute = async (agent: FoundAgent, input: string, tools: readonly string[], signal: AbortSignal) => {
+    const opened = await parts.services()
+    const spec = toRunSpec({ ...parts, runs: opened.runs }, { task: checked(input), agent, tools })
+    const { id } = await opened.database.transaction(queries =>
+      enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
+    )
+    const run = await awaitRun(opened, id, signal)
+    const [execution] = await listExecutions(opened.database, { workspace: run.workspace, run: id })
+    if (run.status === 'failed' && run.stopReason === 'error')
+      throw new HttpProblem(502, 'llm_error', run.error ?? 'The model could not be asked.')
+    return { status: run.status === 'pending' ? (202 as const) : (200 as const), execution }
+  }
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/execute',
+      summary: 'Let an agent answer, without any tools',
+      request: { body: body(z.object(ask)) },
+      responses,
+    }),
+    async context => {
+      const { agent_id, input } = context.req.valid('json')
+      const agent = await findAgentFor(await parts.services(), agent_id)
+      const { status, execution } = await execute(agent, input, [], context.req.raw.signal)
+      return answer(context, execution, status)
+    },
+  )
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/execute-with-tools',
+      summary: 'Let an agent work with some of its tools',
+      request: {
+        body: body(
+          z.object({
+            ...ask,
+            enabled_tools: z.array(z.string().max(200)).max(200),
+            tool_config: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+          }),
+        ),
+      },
+      responses,
+    }),
+    async context => {
+      const { agent_id, input, enabled_tools, tool_config = {} } = context.req.valid('json')
+      const found = await findAgentFor(await parts.services(), agent_id)
+      const canonical = (name: string): string =>
+        parts.runtime.registry.candidates(name)[0]?.tool.name ?? name
+      const agent = { ...found, tools: narrowed(found.tools, tool_config, canonical) }
+      const { status, execution } = await execute(agent, input, enabled_tools, context.req.raw.signal)
+      return answer(context, execution, status)
+    },
+  )
+}
+
+/**
+ * Settings that a request brings along can only narrow: a list is cut to what the agent has, and what the agent does not
+ * have is refused. Otherwise a token that may run agents could give them more than their owner did.
+ */
+function narrowed(
+  own: readonly ToolSetting[],
+  wanted: Readonly<Record<string, Record<string, unknown>>>,
+  canonical: (name: string) => string,
+): ToolSetting[] {
+  const overrides = new Map(Object.entries(wanted).map(([name, config]) => [canonical(name), config]))
+  return own.map(setting => {
+    const override = overrides.get(canonical(setting.tool))
+    if (override === undefined) return setting
+    const before: Record<string, unknown> =
+      typeof setting.config === 'object' && setting.config !== null ? { ...setting.config } : {}
+    const config = Object.entries(override).map(([key, value]) => [key, narrowValue(key, before[key], value)])
+    return { ...setting, config: { ...before, ...Object.fromEntries(config) } }
+  })
+}
+
+function narrowValue(key: string, own: unknown, wanted: unknown): unknown {
+  if (Array.isArray(wanted) && Array.isArray(own)) return wanted.filter(item => own.includes(item))
+  if (typeof wanted === 'number' && typeof own === 'number') return Math.min(own, wanted)
+  if (JSON.stringify(own) === JSON.stringify(wanted)) return wanted
+  throw new ToolError(
+    'forbidden',
+    `The agent's own settings have no wider '${key}' that could be narrowed.`,
+    {
+      hint: 'Change the agent: POST /api/tools/config',
+    },
+  )
+}
+
+function checked(input: string): string {
+  const bytes = Buffer.byteLength(input)
+  if (bytes <= MOST_INPUT) return input
+  throw new HttpProblem(
+    400,
+    'invalid_input',
+    `Input text too long (${bytes} bytes). Maximum is ${MOST_INPUT} bytes.`,
+  )
+}
+
+function lookRoutes(api: Api, { services, runtime }: RunParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/executions',
+      summary: 'Executions of this workspace, newest first',
+      request: {
+        query: pageQuery.extend({
+          cursor: z.uuid().optional(),
+          run: z.uuid().optional(),
+          agent_id: z.uuid().optional(),
+        }),
+      },
+      responses: {
+        200: json(z.object({ items: z.array(executionShape), next: z.string().nullable() }), 'A page'),
+      },
+    }),
+    async context => {
+      const { limit, cursor, run, agent_id } = context.req.valid('query')
+      const { database } = await services()
+      const items = await listExecutions(database, {
+        workspace: runtime.workspace,
+        limit,
+        ...(cursor === undefined ? {} : { before: cursor }),
+        ...(run === undefined ? {} : { run }),
+        ...(agent_id === undefined ? {} : { agent: agent_id }),
+      })
+      return answer(context, { items, next: items.length < limit ? null : (items.at(-1)?.id ?? null) })
+    },
+  )
+  const find = async (id: string) => {
+    const { database } = await services()
+    const [found] = await listExecutions(database, { workspace: runtime.workspace, id })
+    if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such execution.')
+    return found
+  }
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/executions/{id}',
+      summary: 'One execution',
+      request: { params },
+      responses: { 200: json(executionShape, 'The execution') },
+    }),
+    async context => answer(context, await find(context.req.valid('param').id)),
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/executions/{id}/messages',
+      summary: 'The conversation of an execution',
+      request: { params },
+      responses: {
+        200: json(
+          z.array(z.object({ role: z.string(), content: z.unknown(), sequence_order: z.int() })),
+          'In order',
+        ),
+      },
+    }),
+    async context => {
+      const { id } = await find(context.req.valid('param').id)
+      const messages = await listMessages((await services()).database, id)
+      return answer(
+        context,
+        messages.map((message, index) => ({ ...message, sequence_order: index })),
+      )
+    },
+  )
+}
+
+function orchestrateRoutes(api: Api, parts: RunParts): void {
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/orchestrate',
+      summary: 'Let an agent plan and work in the background',
+      request: { body: body(z.object({ ...ask, mode: z.string().max(100) })) },
+      responses: { 202: json(orchestrationShape, 'The orchestration, which has begun') },
+    }),
+    async context => {
+      const { agent_id, input, mode } = context.req.valid('json')
+      if (mode !== 'automatic' && mode !== 'approval') {
+        throw new HttpProblem(
+          400,
+          'invalid_input',
+          `Invalid orchestration mode '${mode}'. Must be 'automatic' or 'approval'.`,
+        )
+      }
+      const opened = await parts.services()
+      const agent = await findAgentFor(opened, agent_id)
+      const limits = { maxTurns: ORCHESTRATION_TURNS }
+      const wish = { task: checked(input), agent, limits, orchestrates: true }
+      const spec = toRunSpec({ ...parts, runs: opened.runs }, wish)
+      const id = await begin(opened, spec, agent.record, mode)
+      return answer(context, showOrchestration(await requireOrchestration(opened, id)), 202)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/orchestrate/{id}',
+      summary: 'How an orchestration stands',
+      request: { params },
+      responses: { 200: json(orchestrationShape, 'The orchestration') },
+    }),
+    async context => {
+      const found = await requireOrchestration(await parts.services(), context.req.valid('param').id)
+      return answer(context, showOrchestration(found))
+    },
+  )
+}
+
+/** Run, execution and orchestration, all or none. */
+function begin(
+  { database, runs }: Services,
+  spec: RunSpec,
+  agent: FoundAgent['record'],
+  mode: Orchestration['mode'],
+): Promise<string> {
+  return database.transaction(async queries => {
+    const { id, execution } = await enqueueRun(queries, { ...runs.place, spec, workflow: agent.workflow })
+    return insertOrchestration(queries, { agent: agent.id, run: id, execution, mode })
+  })
+}
+
+function planRoutes(api: Api, { services }: RunParts): void {
+  const decide = (verb: 'approve' | 'reject', summary: string): void => {
+    api.openapi(
+      route('approve', {
+        method: 'post',
+        path: `/api/orchestrate/{id}/${verb}`,
+        summary,
+        request: { params, body: body(z.object({})) },
+        responses: { 200: json(orchestrationShape, 'The orchestration') },
+      }),
+      async context => {
+        const opened = await services()
+        const found = await requireOrchestration(opened, context.req.valid('param').id)
+        const { database } = opened
+        if (!(await answerPlan(database, found.id, verb === 'approve' ? 'running' : 'rejected'))) {
+          throw new HttpProblem(
+            400,
+            'invalid_input',
+            `Orchestration run is not awaiting approval (status: ${found.status})`,
+          )
+        }
+        const user = `http:${context.get('caller')?.name}`
+        const event = { orchestration: found.id, user }
+        await insertEvents(database, found.run, found.execution, [
+          newEvent({ type: verb === 'approve' ? 'plan.approved' : 'plan.rejected', ...event }),
+        ])
+        if (verb === 'approve') await requeueRun(database, found.run)
+        else await rejectRun(opened, found)
+        return answer(context, showOrchestration(await requireOrchestration(opened, found.id)))
+      },
+    )
+  }
+  decide('approve', 'Carry out the plan; what its calls need is still asked')
+  decide('reject', 'Give the plan up')
+}
+
+async function rejectRun({ database }: Services, { run, execution }: Orchestration): Promise<void> {
+  await cancelStanding(database, run)
+  await database.query(
+    `UPDATE agent_executions SET status = 'failed', error_message = 'Plan rejected by user', completed_at = NOW() WHERE id = $1`,
+    [execution],
+  )
+}
+
+async function requireOrchestration(opened: Services, id: string): Promise<Orchestration> {
+  const found = await findOrchestration(opened.database, id)
+  if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such orchestration.')
+  return found
+}

@@ -1,0 +1,238 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+
+let app: TestApp
+let model: string
+
+beforeAll(async () => {
+  app = await openTestApp({ database: true })
+  app.machine.write(
+    'writes.toml',
+    `[[answer]]
+text = "I write."
+[[answer.call]]
+tool = "write_file"
+input = { path = "doc/a.md", content = "hello" }
+[[answer]]
+text = "Done."
+`,
+  )
+  app.machine.write('talks.toml', '[[answer]]\ntext = "Hello."\n')
+  app.machine.write('fails.toml', '[[answer]]\nfail = "rejected"\n')
+  model = `rehearsal:${join(app.machine.workspace, 'writes.toml')}`
+}, 60_000)
+afterAll(() => app.close())
+
+interface Shown {
+  id: string
+  status: string
+  stop_reason: string | null
+  text: string | null
+  execution_id: string
+}
+
+async function settled(id: string): Promise<Shown> {
+  const { hub } = await app.services()
+  for (;;) {
+    const { newest } = hub
+    const { json }: { json: Shown } = await app.send(`GET /api/runs/${id}`)
+    if (json.status !== 'running' && json.stop_reason !== 'queued') return json
+    await hub.wait(newest, AbortSignal.timeout(100))
+  }
+}
+
+async function approveOf(run: string): Promise<void> {
+  const { json }: { json: { id: string; digest: string }[] } = await app.send(`GET /api/approvals?run=${run}`)
+  for (const { id, digest } of json) {
+    const answered = await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })
+    expect(answered.status).toBe(200)
+  }
+}
+
+/** Until a run that waited for an answer goes on. */
+async function ended(id: string): Promise<Shown> {
+  for (;;) {
+    const run = await settled(id)
+    if (run.status !== 'pending') return run
+    const { hub } = await app.services()
+    await hub.wait(hub.newest, AbortSignal.timeout(200))
+  }
+}
+
+async function makeAgent(name: string, file: string, tools: string[] = []): Promise<string> {
+  const rehearsal = `rehearsal:${join(app.machine.workspace, file)}`
+  const { json, status }: { json: { id: string }; status: number } = await app.send('POST /api/agents', {
+    name,
+    model: rehearsal,
+  })
+  expect(status).toBe(201)
+  if (tools.length > 0)
+    await app.send('POST /api/tools/config', {
+      agent_id: json.id,
+      tools: tools.map(tool_name => ({ tool_name, is_enabled: true })),
+    })
+  return json.id
+}
+
+describe('a run over HTTP', () => {
+  test('starts, waits for an approval, goes on after it, and its events come in order', async () => {
+    const { hub } = await app.services()
+    const before = hub.newest
+    const started: { status: number; json: Shown } = await app.send('POST /api/runs', {
+      task: 'Write.',
+      model,
+    })
+    expect(started.status).toBe(202)
+    const { id } = started.json
+    expect(await settled(id)).toMatchObject({ status: 'pending', stop_reason: 'awaiting_approval' })
+    expect(existsSync(join(app.machine.workspace, 'doc/a.md'))).toBe(false)
+    await approveOf(id)
+    expect(await ended(id)).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(existsSync(join(app.machine.workspace, 'doc/a.md'))).toBe(true)
+    const { watch } = await app.services()
+    await watch.look()
+    await hub.wait(before, AbortSignal.timeout(5_000))
+    const events = await hub.read(before, id)
+    const names = events.map(({ event }) => event.type)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'run.created',
+        'run.started',
+        'call.waiting',
+        'approval.created',
+        'run.finished',
+      ]),
+    )
+    const numbers = events.map(({ seq }) => seq)
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
+  }, 60_000)
+
+  test('is stopped while it waits, and listed in pages', async () => {
+    const started: { json: Shown } = await app.send('POST /api/runs', { task: 'Write again.', model })
+    await settled(started.json.id)
+    await app.send(`POST /api/runs/${started.json.id}/stop`, {})
+    expect(await settled(started.json.id)).toMatchObject({ status: 'cancelled' })
+    const first: { json: { items: Shown[]; next: string } } = await app.send('GET /api/runs?limit=1')
+    const second: { json: { items: Shown[] } } = await app.send(
+      `GET /api/runs?limit=1&cursor=${first.json.next}`,
+    )
+    expect(first.json.items[0]?.id).not.toBe(second.json.items[0]?.id)
+  }, 60_000)
+
+  test('of a model that fails says so', async () => {
+    const agent = await makeAgent('broken', 'fails.toml')
+    const failed = await app.send('POST /api/execute', { agent_id: agent, input: 'Hi.' })
+    expect(failed).toMatchObject({ status: 502, json: { error_code: 'llm_error' } })
+  }, 60_000)
+})
+
+describe('an agent', () => {
+  test('answers without tools, whatever it may use', async () => {
+    const agent = await makeAgent('talker', 'talks.toml')
+    const done = await app.send('POST /api/execute', { agent_id: agent, input: 'Hi.' })
+    expect(done).toMatchObject({ status: 200, json: { status: 'completed', output_text: 'Hello.' } })
+    const { json }: { json: { id: string } } = done
+    const messages = await app.send(`GET /api/executions/${json.id}/messages`)
+    expect(messages.json).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
+    const long = await app.send('POST /api/execute', { agent_id: agent, input: 'x'.repeat(200_001) })
+    expect(long).toMatchObject({
+      status: 400,
+      json: { error: 'Input text too long (200001 bytes). Maximum is 200000 bytes.' },
+    })
+  }, 60_000)
+
+  test('gets no tool and no wider setting from a request than its owner gave it', async () => {
+    const agent = await makeAgent('narrow', 'writes.toml', ['read_file'])
+    const done = await app.send('POST /api/execute-with-tools', {
+      agent_id: agent,
+      input: 'Write.',
+      enabled_tools: ['write_file', 'read_file'],
+    })
+    expect(done).toMatchObject({ status: 200 })
+    const { json }: { json: { workflow_run_id: string } } = done
+    const run: { json: { calls_made: { errorCode: string }[] } } = await app.send(
+      `GET /api/runs/${json.workflow_run_id}`,
+    )
+    expect(run.json.calls_made).toMatchObject([{ errorCode: 'not_enabled' }])
+    const wider = await app.send('POST /api/execute-with-tools', {
+      agent_id: agent,
+      input: 'Write.',
+      enabled_tools: ['read_file'],
+      tool_config: { read_file: { allowed_dirs: ['/'] } },
+    })
+    expect(wider.status).toBe(403)
+  }, 60_000)
+})
+
+describe('an orchestration', () => {
+  test('of another mode is refused in the words of the requirements', async () => {
+    const agent = await makeAgent('planner', 'writes.toml', ['file_write'])
+    const refused = await app.send('POST /api/orchestrate', { agent_id: agent, input: 'Go.', mode: 'auto' })
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { error: "Invalid orchestration mode 'auto'. Must be 'automatic' or 'approval'." },
+    })
+  })
+
+  test('in the mode approval shows its plan, does none of it before a yes, and ends after it', async () => {
+    const agent = await makeAgent('approved', 'writes.toml', ['file_write'])
+    const begun: { json: { id: string; workflow_run_id: string } } = await app.send('POST /api/orchestrate', {
+      agent_id: agent,
+      input: 'Go.',
+      mode: 'approval',
+    })
+    const { id, workflow_run_id: run } = begun.json
+    expect(await settled(run)).toMatchObject({ stop_reason: 'awaiting_plan' })
+    const planned: { json: { status: string; plan_json: { steps: { name: string }[] } } } = await app.send(
+      `GET /api/orchestrate/${id}`,
+    )
+    expect(planned.json).toMatchObject({
+      status: 'awaiting_approval',
+      plan_json: { steps: [{ name: 'write_file' }], text: 'I write.' },
+    })
+    expect((await app.send(`POST /api/orchestrate/${id}/approve`, {}, 'read', 'run')).status).toBe(403)
+    expect((await app.send(`POST /api/orchestrate/${id}/approve`, {})).status).toBe(200)
+    expect(await app.send(`POST /api/orchestrate/${id}/approve`, {})).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('Orchestration run is not awaiting approval (status: ') },
+    })
+    // The plan was approved, not each of its calls.
+    expect(await settled(run)).toMatchObject({ stop_reason: 'awaiting_approval' })
+    await approveOf(run)
+    expect(await ended(run)).toMatchObject({ status: 'completed' })
+    expect((await app.send(`GET /api/orchestrate/${id}`)).json).toMatchObject({
+      status: 'completed',
+      final_output: 'Done.',
+    })
+  }, 60_000)
+
+  test('that is rejected has failed, and does nothing', async () => {
+    const agent = await makeAgent('rejected', 'writes.toml', ['file_write'])
+    const begun: { json: { id: string; workflow_run_id: string; execution_id: string } } = await app.send(
+      'POST /api/orchestrate',
+      { agent_id: agent, input: 'Go.', mode: 'approval' },
+    )
+    await settled(begun.json.workflow_run_id)
+    const rejected = await app.send(`POST /api/orchestrate/${begun.json.id}/reject`, {})
+    expect(rejected.json).toMatchObject({ status: 'rejected' })
+    expect((await app.send(`GET /api/executions/${begun.json.execution_id}`)).json).toMatchObject({
+      status: 'failed',
+      error_message: 'Plan rejected by user',
+    })
+  }, 60_000)
+})
+
+test('the rest of the workspace is there: workflows, vendors, usage, the person, figures', async () => {
+  expect((await app.send('GET /api/workflows')).json).toMatchObject([{ name: app.machine.workspace }])
+  expect((await app.send('GET /api/llm-providers')).json).toEqual(
+    expect.arrayContaining([expect.objectContaining({ name: 'anthropic' })]),
+  )
+  expect((await app.send('GET /api/usage?by=agent')).status).toBe(200)
+  expect((await app.send('GET /api/users')).json).toHaveLength(1)
+  expect((await app.send('GET /api/auth/session', undefined, 'read')).json).toMatchObject({
+    scopes: ['read'],
+  })
+  expect((await app.send('GET /api/metrics')).json).toContain('kogu_runs{state="completed"}')
+})

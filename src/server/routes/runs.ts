@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import type { RunRecord } from '../../agents/run-record.ts'
+import type { LoadedConfig } from '../../config/load.ts'
+import type { Runtime } from '../../runtime.ts'
+import { insertEvents, insertWorkspaceEvents, newEvent } from '../../store/tables/run-events.ts'
+import { sayToRun } from '../../store/tables/run-messages.ts'
+import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { listToolExecutions } from '../../store/tables/tool-executions.ts'
+import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
+import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
+import { findAgentFor } from '../find-agent-for.ts'
+import { HttpProblem } from '../problem.ts'
+import { toRunSpec } from '../run-wish.ts'
+import type { Services } from '../services.ts'
+import { runShape, showRun } from '../show-run.ts'
+
+export interface RunParts {
+  readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly services: () => Promise<Services>
+}
+
+const params = z.object({ id: z.uuid() })
+
+const wish = z.object({
+  task: z.string().min(1).max(200_000),
+  agent_id: z.uuid().optional(),
+  model: z.string().max(500).optional(),
+  tools: z.union([z.literal('read-only'), z.array(z.string().max(200)).max(200)]).optional(),
+  mode: z.enum(['ask', 'accept-edits', 'read-only']).optional(),
+  max_turns: z.int().min(1).max(1_000).optional(),
+  max_cost: z.number().min(0).optional(),
+  max_tokens: z.int().min(1).optional(),
+})
+
+/** Agents' runs: started here, worked on by whichever worker is free. */
+export function runRoutes(api: Api, parts: RunParts): void {
+  startRoute(api, parts)
+  lookRoutes(api, parts)
+  steerRoutes(api, parts)
+}
+
+function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/runs',
+      summary: 'Start a run; it goes on in the background',
+      request: { body: body(wish) },
+      responses: { 202: json(runShape, 'The run, which waits for a worker') },
+    }),
+    async context => {
+      const given = context.req.valid('json')
+      const opened = await services()
+      const { database, runs } = opened
+      const agent = given.agent_id === undefined ? undefined : await findAgentFor(opened, given.agent_id)
+      const spec = toRunSpec(
+        { runtime, loaded, runs },
+        {
+          task: given.task,
+          limits: {
+            ...(given.max_turns === undefined ? {} : { maxTurns: given.max_turns }),
+            ...(given.max_cost === undefined ? {} : { maxCostUsd: given.max_cost }),
+            ...(given.max_tokens === undefined ? {} : { maxTokens: given.max_tokens }),
+          },
+          ...(agent === undefined ? {} : { agent }),
+          ...(given.model === undefined ? {} : { model: given.model }),
+          ...(given.tools === undefined ? {} : { tools: given.tools }),
+          ...(given.mode === undefined ? {} : { mode: given.mode }),
+        },
+      )
+      const { id } = await database.transaction(queries => enqueueRun(queries, { ...runs.place, spec }))
+      const created = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
+      await insertWorkspaceEvents(database, runtime.workspace, [
+        { id: randomUUID(), at: new Date().toISOString(), event: created },
+      ])
+      return context.json(showRun(await requireRun(opened, id)), 202)
+    },
+  )
+}
+
+function lookRoutes(api: Api, { runtime, services }: RunParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/runs',
+      summary: 'Runs of this workspace, newest first',
+      request: {
+        query: pageQuery.extend({
+          cursor: z.uuid().optional(),
+          status: runShape.shape.status.optional(),
+          agent: z.string().max(200).optional(),
+        }),
+      },
+      responses: {
+        200: json(z.object({ items: z.array(runShape), next: z.string().nullable() }), 'A page of runs'),
+      },
+    }),
+    async context => {
+      const { limit, cursor, status, agent } = context.req.valid('query')
+      const { database } = await services()
+      const found = await listRuns(database, {
+        workspace: runtime.workspace,
+        limit,
+        ...(cursor === undefined ? {} : { before: cursor }),
+        ...(status === undefined ? {} : { status }),
+        ...(agent === undefined ? {} : { agent }),
+      })
+      const next = found.length < limit ? null : (found.at(-1)?.id ?? null)
+      return context.json({ items: found.map(showRun), next }, 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/runs/{id}',
+      summary: 'One run with its calls and messages',
+      request: { params },
+      responses: {
+        200: json(
+          runShape.extend({ calls_made: z.array(z.unknown()), messages: z.array(z.unknown()) }),
+          'The run',
+        ),
+      },
+    }),
+    async context => {
+      const opened = await services()
+      const run = await requireRun(opened, context.req.valid('param').id)
+      const [calls, messages] = await Promise.all([
+        listToolExecutions(opened.database, run.execution),
+        opened.runs.messages(run),
+      ])
+      return answer(context, { ...showRun(run), calls_made: calls, messages })
+    },
+  )
+}
+
+function steerRoutes(api: Api, { services }: RunParts): void {
+  const steer = (
+    path: string,
+    summary: string,
+    act: (opened: Services, run: RunRecord) => Promise<void>,
+  ): void => {
+    api.openapi(
+      route('run', {
+        method: 'post',
+        path,
+        summary,
+        request: { params, body: body(z.object({})) },
+        responses: { 202: json(runShape, 'The run as it stands') },
+      }),
+      async context => {
+        const opened = await services()
+        const run = await requireRun(opened, context.req.valid('param').id)
+        await act(opened, run)
+        return context.json(showRun(await requireRun(opened, run.id)), 202)
+      },
+    )
+  }
+  steer('/api/runs/{id}/stop', 'Stop a run', async ({ database }, run) => {
+    if (!(await cancelStanding(database, run.id))) return requestRun(database, run.id, 'stop')
+    const stopped = { type: 'run.finished', status: 'cancelled', stopReason: 'cancelled' } as const
+    await insertEvents(database, run.id, run.execution, [newEvent(stopped)])
+  })
+  steer('/api/runs/{id}/pause', 'Pause a run after what it is doing now', ({ database }, run) =>
+    requestRun(database, run.id, 'pause'),
+  )
+  steer('/api/runs/{id}/resume', 'Let a run go on that stands still', async ({ database }, run) => {
+    if (await requeueRun(database, run.id)) return
+    throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')
+  })
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/runs/{id}/say',
+      summary: 'Say something to a run; it enters with the next turn',
+      request: { params, body: body(z.object({ text: z.string().min(1).max(200_000) })) },
+      responses: { 202: json(runShape, 'The run as it stands') },
+    }),
+    async context => {
+      const opened = await services()
+      const run = await requireRun(opened, context.req.valid('param').id)
+      await sayToRun(opened.database, randomUUID(), run.id, context.req.valid('json').text)
+      // One that has ended goes on to read it; one that waits for an answer or was paused stays so.
+      if (run.status === 'completed') await requeueRun(opened.database, run.id)
+      return context.json(showRun(await requireRun(opened, run.id)), 202)
+    },
+  )
+}
+
+/** Only of this workspace: another one's server has its files. */
+export async function requireRun({ database, runs }: Services, id: string): Promise<RunRecord> {
+  const run = await findRun(database, id)
+  if (run === undefined || run.workspace !== runs.place.workspace)
+    throw new HttpProblem(404, 'not_found', 'There is no such run.')
+  return run
+}

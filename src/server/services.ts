@@ -1,0 +1,81 @@
+import type { Environment } from '../config/environment.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { openRunDatabase, openRuns, type Runs } from '../runs.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Database } from '../store/database/database.ts'
+import { type EventHub, openEventHub } from './events/event-hub.ts'
+import { startWatch, type Watch } from './events/watch-approvals.ts'
+import { HttpProblem } from './problem.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+/** What routes about agents and runs work with; all of it rests on the database. */
+export interface Services {
+  readonly database: Database
+  readonly runs: Runs
+  readonly hub: EventHub
+  readonly worker: Worker
+  readonly watch: Watch
+  close(): Promise<void>
+}
+
+export interface ServicesOptions {
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly runtime: Runtime
+  readonly log: (line: Record<string, unknown>) => void
+  /** Called once for each question that begins to wait. */
+  readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
+}
+
+/** Opens the services when they are first needed, and again after a failure. */
+export function lazyServices(open: () => Promise<Services>): () => Promise<Services> {
+  let opened: Promise<Services> | undefined
+  return async () => {
+    opened ??= open()
+    try {
+      return await opened
+    } catch (error) {
+      opened = undefined
+      const detail = error instanceof Error ? error.message : String(error)
+      throw new HttpProblem(503, 'database_unavailable', `The database cannot be used: ${detail}`, {
+        hint: 'See: kogu doctor',
+      })
+    }
+  }
+}
+
+export async function openServices(options: ServicesOptions): Promise<Services> {
+  const { runtime, loaded, environment, log } = options
+  const database = await openRunDatabase(environment)
+  try {
+    const runs = await openRuns({ loaded, environment, runtime, database })
+    const hub = await openEventHub(database, runtime.workspace)
+    const watch = startWatch({ runtime, database, onQuestion: options.onQuestion })
+    const { max_runs, max_runs_per_agent } = loaded.config.server
+    const worker = await startWorker({
+      runtime,
+      runs,
+      database,
+      most: max_runs,
+      mostPerAgent: max_runs_per_agent,
+      log,
+    })
+    return {
+      database,
+      runs,
+      hub,
+      worker,
+      watch,
+      async close() {
+        await worker.close()
+        await watch.close()
+        await hub.close()
+        await runs.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

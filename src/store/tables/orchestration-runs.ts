@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import type { Plan } from '../../agents/events.ts'
+import type { Queries } from '../database/database.ts'
+
+/** One row of `orchestration_runs`: a run whose agent plans, and whose plan a person may have to approve. */
+export interface Orchestration {
+  readonly id: string
+  readonly agent: string | null
+  readonly run: string
+  readonly execution: string
+  readonly mode: 'automatic' | 'approval'
+  readonly status: 'running' | 'awaiting_approval' | 'completed' | 'failed' | 'rejected'
+  readonly plan: Plan | null
+  readonly finalOutput: string | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+const SELECT = `SELECT id, orchestrator_agent_id AS agent, workflow_run_id AS run, execution_id AS execution, mode, status,
+  plan_json AS plan, final_output AS "finalOutput", created_at AS "createdAt", updated_at AS "updatedAt"
+  FROM orchestration_runs`
+
+export async function insertOrchestration(
+  { query }: Queries,
+  { agent, run, execution, mode }: Pick<Orchestration, 'agent' | 'run' | 'execution' | 'mode'>,
+): Promise<string> {
+  const id = randomUUID()
+  await query(
+    `INSERT INTO orchestration_runs (id, orchestrator_agent_id, workflow_run_id, execution_id, mode)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [id, agent, run, execution, mode],
+  )
+  return id
+}
+
+export async function findOrchestration({ query }: Queries, id: string): Promise<Orchestration | undefined> {
+  const [row] = await query<Orchestration>(`${SELECT} WHERE id = $1`, [id])
+  return row
+}
+
+export async function orchestrationOfRun(
+  { query }: Queries,
+  run: string,
+): Promise<Orchestration | undefined> {
+  const [row] = await query<Orchestration>(`${SELECT} WHERE workflow_run_id = $1`, [run])
+  return row
+}
+
+/** The plan waits for a person. The conversation it continues is that of the execution. */
+export async function savePlan({ query }: Queries, id: string, plan: Plan): Promise<void> {
+  await query(
+    `UPDATE orchestration_runs SET plan_json = $2, status = 'awaiting_approval' WHERE id = $1 AND status = 'running'`,
+    [id, JSON.stringify(plan).replaceAll('\\u0000', '\\ufffd')],
+  )
+}
+
+/** Of several answers the first one counts: false for the others. */
+export async function answerPlan(
+  { query }: Queries,
+  id: string,
+  status: 'running' | 'rejected',
+): Promise<boolean> {
+  const rows = await query(
+    `UPDATE orchestration_runs SET status = $2 WHERE id = $1 AND status = 'awaiting_approval' RETURNING 1`,
+    [id, status],
+  )
+  return rows.length > 0
+}
+
+export async function finishOrchestration(
+  { query }: Queries,
+  id: string,
+  status: 'completed' | 'failed',
+  output: string | null,
+): Promise<void> {
+  await query(
+    `UPDATE orchestration_runs SET status = $2, final_output = $3 WHERE id = $1 AND status = 'running'`,
+    [id, status, output],
+  )
+}

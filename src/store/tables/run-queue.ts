@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { RunSpec } from '../../agents/run-record.ts'
+import type { Queries } from '../database/database.ts'
+import { workflowOf } from './workflows.ts'
+
+// Runs that wait for a worker: `pending` with the stop reason `queued`, owned by nobody.
+
+/** The folder that a run belongs to: nobody else has its files, its undo records and its audit log. */
+export interface RunPlace {
+  readonly workspace: string
+  /** Of the folder itself; another machine may have other files under the same path. */
+  readonly workspaceId: string
+}
+
+/** Workers and servers listen to this. */
+export const QUEUE_CHANNEL = 'kogu_run_queue'
+
+export interface QueuedRun extends RunPlace {
+  readonly user: string
+  readonly spec: RunSpec
+  /** Another one than the workspace's own, when its agent belongs to it. */
+  readonly workflow?: string
+}
+
+/** A new run and its agent's part in it, both or none. */
+export async function enqueueRun(
+  queries: Queries,
+  { workspace, workspaceId, user, spec, workflow }: QueuedRun,
+): Promise<{ id: string; execution: string }> {
+  const id = randomUUID()
+  const execution = randomUUID()
+  const home = workflow ?? (await workflowOf(queries, user, workspace))
+  await queries.query(
+    `INSERT INTO workflow_runs (id, workflow_id, status, stop_reason, queued_at, workspace, workspace_id, task, spec)
+     VALUES ($1, $2, 'pending', 'queued', NOW(), $3, $4, $5, $6)`,
+    [id, home, workspace, workspaceId, spec.task, JSON.stringify(spec)],
+  )
+  await queries.query(
+    `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text) VALUES ($1, $2, $3, 'pending', $4)`,
+    [execution, spec.agentId ?? null, id, spec.task],
+  )
+  await queries.query(`SELECT pg_notify('${QUEUE_CHANNEL}', $1)`, [id])
+  return { id, execution }
+}
+
+/** Lets a run that stands still go on. False: somebody works on it, or it waits already. */
+export async function requeueRun({ query }: Queries, id: string): Promise<boolean> {
+  const rows = await query(
+    `UPDATE workflow_runs SET status = 'pending', stop_reason = 'queued', queued_at = NOW(), requested = NULL,
+       completed_at = NULL
+     WHERE id = $1 AND executor IS NULL AND stop_reason IS DISTINCT FROM 'queued'
+     RETURNING pg_notify('${QUEUE_CHANNEL}', id::text)`,
+    [id],
+  )
+  return rows.length > 0
+}
+
+/** Only one worker at a time looks for work, so that the limits hold. */
+const QUEUE_LOCK = 4_711_003
+
+/** Takes the run that has waited longest and whose agent has a place left. Undefined: there is none. */
+export async function claimRun(
+  { query }: Queries,
+  { workspace, workspaceId }: RunPlace,
+  { executor, perAgent }: { executor: string; perAgent: number },
+): Promise<string | undefined> {
+  const [row] = await query<{ id: string }>(
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${QUEUE_LOCK}))
+     UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
+     WHERE id = (
+       SELECT r.id FROM turn, workflow_runs r
+       WHERE r.workspace = $1 AND (r.workspace_id IS NULL OR r.workspace_id = $2)
+         AND r.executor IS NULL AND r.status = 'pending' AND r.stop_reason = 'queued'
+         AND (r.spec->>'agent' IS NULL OR $4 > (
+           SELECT count(*) FROM workflow_runs o WHERE o.workspace = $1 AND o.status = 'running'
+             AND o.executor IS NOT NULL AND o.spec->>'agent' = r.spec->>'agent'))
+       ORDER BY r.queued_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED)
+     AND executor IS NULL RETURNING id`,
+    [workspace, workspaceId, executor, perAgent],
+  )
+  return row?.id
+}
+
+/** Runs that stand still until somebody answers, with the questions they wait for. */
+export async function runsAwaitingAnswers(
+  { query }: Queries,
+  { workspace, workspaceId }: RunPlace,
+): Promise<{ id: string; questions: string[] }[]> {
+  return query(
+    `SELECT r.id, coalesce(array_agg(a.id) FILTER (WHERE a.status = 'pending'), '{}') AS questions
+     FROM workflow_runs r LEFT JOIN approvals a ON a.workflow_run_id = r.id
+     WHERE r.workspace = $1 AND (r.workspace_id IS NULL OR r.workspace_id = $2) AND r.executor IS NULL
+       AND r.status = 'pending' AND r.stop_reason = 'awaiting_approval'
+     GROUP BY r.id`,
+    [workspace, workspaceId],
+  )
+}
+
+/** Ends a run that nobody works on. False: somebody does, or it has ended. */
+export async function cancelStanding({ query }: Queries, id: string): Promise<boolean> {
+  const rows = await query(
+    `UPDATE workflow_runs SET status = 'cancelled', stop_reason = 'cancelled', completed_at = NOW(),
+       error_message = 'It was stopped.'
+     WHERE id = $1 AND executor IS NULL AND status = 'pending' RETURNING 1`,
+    [id],
+  )
+  return rows.length > 0
+}
+
+export async function countRuns({ query }: Queries, workspace: string): Promise<Record<string, number>> {
+  const rows = await query<{ state: string; count: number }>(
+    `SELECT CASE WHEN status = 'pending' THEN coalesce(stop_reason, 'pending') ELSE status END AS state, count(*)::int
+     FROM workflow_runs WHERE workspace = $1 GROUP BY 1`,
+    [workspace],
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
