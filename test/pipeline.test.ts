@@ -136,3 +136,17 @@ test.each([
   const { code, stdout } = machine.run(['pipeline', 'validate', 'bad'])
   expect([code, stdout]).toEqual([3, expect.stringContaining(problem)])
 })
+
+test('a command of an agent opens no gate, and a name in the file begins no line of ours', () => {
+  pipeline(
+    'gated',
+    '[[step]]\nid = "write"\ntool = "write_file"\nargs = { path = "a", content = "x" }\ngate = "approval"\n',
+  )
+  machine.run(['pipeline', 'trust', 'gated'])
+  const { id } = run('gated')
+  const inside = { env: { KOGU_CALL: 'call_1' } }
+  const opened = machine.run(['pipeline', 'resume', id, '--approve', 'write'], inside)
+  expect([opened.code, opened.stderr]).toEqual([2, expect.stringContaining('inside a Kogu call')])
+  pipeline('odd', '[[step]]\nid = "a"\ntool = "x\\nodd is valid"\n')
+  expect(machine.run(['pipeline', 'validate', 'odd']).stdout.trimEnd().split('\n')).toHaveLength(1)
+})

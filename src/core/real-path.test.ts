@@ -56,3 +56,9 @@ test('a path through a loop of links is a failure that says so', () => {
   symlinkSync('one', at('two'))
   for (const path of ['one', 'one/x', 'one/x/y']) expect(() => realPathOf(at(path))).toThrow('symlink loop')
 })
+
+test('a name that is longer than a name can be is nothing that exists, and a long path of links is not taken for that', () => {
+  expect(realPathOf(at(`dir/${'x'.repeat(300)}`))).toBe(at(`dir/${'x'.repeat(300)}`))
+  expect(realPathOf(at(`${'é'.repeat(200)}/a/b`))).toBe(at(`${'é'.repeat(200)}/a/b`))
+  expect(() => realPathOf(at(`dir/${'y/'.repeat(3000)}z`))).toThrow('ENAMETOOLONG')
+})

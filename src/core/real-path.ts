@@ -98,9 +98,20 @@ export function lookAt(path: string): Stats | undefined {
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOTDIR') return undefined
     if (isSystemError(error) && error.code === 'ELOOP') throw tooManyLinks(path)
+    if (isSystemError(error) && error.code === 'ENAMETOOLONG' && hasTooLongName(path)) return undefined
     throw error
   }
 }
+
+/**
+ * Longer than a name can be: code in an argument (`python3 -c …`), and no file. A long path of ordinary names is another
+ * thing: it may exist, and links in it may lead elsewhere.
+ */
+function hasTooLongName(path: string): boolean {
+  return path.split(sep).some(name => Buffer.byteLength(name) > LONGEST_NAME)
+}
+
+const LONGEST_NAME = 255
 
 function readTarget(link: string): string {
   try {

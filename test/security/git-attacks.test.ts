@@ -485,3 +485,38 @@ test('a further working tree of a repository elsewhere is looked at', async () =
   expect(result.text).toContain('first')
   await other.close()
 })
+
+// Behind walls nothing can leave a mark, so what a program prints is the mark.
+describe('a program that shows itself by what it prints', () => {
+  const config = (): string => join(box.workspace, '.git', 'config')
+  let before: string
+  beforeAll(() => {
+    before = readFileSync(config(), 'utf8')
+    const script = join(box.workspace, '.git', 'shout.sh')
+    writeFileSync(script, '#!/bin/sh\necho CONVERTED\n', { mode: 0o755 })
+    box.write('.gitattributes', '*.txt diff=shout filter=last\n')
+    writeFileSync(config(), `[user]\n\tname = Kim\n[diff "shout"]\n\ttextconv = ${script}\n`)
+  })
+  afterAll(() => writeFileSync(config(), before))
+
+  test.each(['diff', 'log', 'show', 'blame'])('%s shows files as they are', async action => {
+    const result = await call(action, { paths: ['a.txt'] })
+    expect([result.error?.message, result.text]).toEqual([
+      undefined,
+      expect.not.stringContaining('CONVERTED'),
+    ])
+  })
+
+  test('settings that are too many to be looked at are no way to hide a filter behind', async () => {
+    const many = `[pad]\n${Array.from({ length: 3_000 }, (_, i) => `\tk${i}${'x'.repeat(400)} = 1\n`).join('')}`
+    writeFileSync(config(), `${many}[filter "last"]\n\tclean = echo CONVERTED\n`)
+    for (const action of ['status', 'diff']) {
+      const result = await call(action)
+      expect([action, result.ok, result.text]).toEqual([
+        action,
+        false,
+        expect.not.stringContaining('CONVERTED'),
+      ])
+    }
+  })
+})

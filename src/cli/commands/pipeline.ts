@@ -6,6 +6,7 @@ import { startProgress } from '../../agents/pipelines/progress.ts'
 import { type PipelineRun, runPipeline } from '../../agents/pipelines/run-pipeline.ts'
 import { ToolError } from '../../core/errors.ts'
 import { makeFolders } from '../../core/make-folders.ts'
+import { toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openPipelineRuns, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { placesFor } from '../../store/places.ts'
@@ -125,12 +126,14 @@ async function validate(context: CommandContext, name: string): Promise<number> 
 function problemsOf({ pipeline: made }: PipelineFile, { registry, workspace }: Runtime): string[] {
   const panels = new Set(listPanels(workspace))
   const entry = (tool: string) => registry.candidates(tool)[0]
-  return checkPipeline(made, {
+  const problems = checkPipeline(made, {
     hasTool: tool => entry(tool) !== undefined,
     hasPanel: panel => panels.has(panel),
     isUntrustedSource: tool => /^(?:web_|.*__)/.test(entry(tool)?.tool.name ?? tool),
     isHighRisk: tool => entry(tool)?.risk !== 'low',
   })
+  // Names in it are whatever the file says: a line break in one must not begin a line of ours.
+  return problems.map(problem => toLine(problem))
 }
 
 function create(context: CommandContext, name: string): number {
@@ -223,6 +226,8 @@ async function work(
   if (problems.length > 0) throw new ToolError('invalid_input', problems.join('\n'))
   const { runs } = runsOf(context)
   const approved = new Set([context.values.approve ?? []].flat().map(String))
+  // A command of an agent must not open the gates of its own pipeline.
+  if (approved.size > 0) refuseInsideCall(context)
   const workers = createWorkers(context, {
     session,
     run: saved.id,

@@ -154,13 +154,12 @@ async function blame(git: GitReader, args: GitArgs, context: ToolContext): Promi
   await refuseIgnoredRevisions(git, context)
   const first = args.start_line ?? 1
   const last = Math.min(args.end_line ?? first + 1999, first + 1999)
-  const { stdout } = await git
-    .read(['blame', '--porcelain', `-L${first},${last}`, ...revision, '--', name])
-    .catch(error => {
-      // The file has fewer lines: git then wants the exact number.
-      if (args.end_line !== undefined || !/has only \d+ lines/.test(String(error))) throw error
-      return git.read(['blame', '--porcelain', `-L${first},`, ...revision, '--', name])
-    })
+  const look = ['blame', '--no-textconv', '--porcelain']
+  const { stdout } = await git.read([...look, `-L${first},${last}`, ...revision, '--', name]).catch(error => {
+    // The file has fewer lines: git then wants the exact number.
+    if (args.end_line !== undefined || !/has only \d+ lines/.test(String(error))) throw error
+    return git.read([...look, `-L${first},`, ...revision, '--', name])
+  })
   const lines = parseBlame(stdout)
   const shown = lines.map(
     ({ commit, author, date, line, text }) =>

@@ -46,7 +46,8 @@ export async function openGitReader(parts: CommandParts, context: ToolContext): 
   refuseForeignFiles(repository, context)
   const base = await spawner(parts, context, repository, [])
   // Filters are named by the repository and have no switch: each is given an empty program.
-  const names = (await base.tryRead(['config', '--list', '--name-only', '-z', '--includes'])) ?? ''
+  const { stdout: names, cut } = await base.read(['config', '--list', '--name-only', '-z', '--includes'])
+  if (cut) throw new ToolError('forbidden', 'The repository has more settings than can be looked at.')
   const drivers = new Set(
     names
       .split('\0')
