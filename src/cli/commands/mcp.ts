@@ -15,7 +15,7 @@ import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { VERSION } from '../version.ts'
 
-const VERBS = ['list', 'add', 'remove', 'test', 'tools', 'trust', 'approve']
+const VERBS = ['install', 'list', 'add', 'remove', 'test', 'tools', 'trust', 'approve']
 
 export const mcp: Command = {
   help: `
@@ -25,6 +25,8 @@ Offer the tools of this workspace to any agent, as an MCP server; manage the ser
   kogu mcp --cwd ~/project --mode accept-edits
   kogu mcp --http --port 4010           on a loopback address, with a token
   kogu mcp --names claude               offer Read, Edit, Bash, … instead of read_file, edit_file, run_command, …
+
+  kogu mcp install claude|codex|gemini|opencode|cursor|vscode      show what to write for the client; --yes writes it
 
   kogu mcp list                         servers of the configuration, with their health and what they cost
   kogu mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
@@ -50,7 +52,7 @@ Options
   --host HOST          add: a host that it may contact from the sandbox
   --write FOLDER       add: a folder that it may change from the sandbox, without a record
   --no-sandbox         add: start it without a sandbox
-  --yes                trust: it was read and is trusted
+  --yes                trust: it was read and is trusted; install: write it
 `,
   options: {
     names: { type: 'string' },
@@ -71,6 +73,7 @@ Options
     const [, ...rest] = context.positionals
     if (verb === undefined) return serve(context)
     if (!VERBS.includes(verb)) throw unknownVerb('mcp', verb, VERBS)
+    if (verb === 'install') return (await import('./mcp-install.ts')).installInClient(context, rest)
     if (verb === 'add') return (await import('./mcp-config.ts')).addServer(context, rest)
     if (verb === 'remove') return (await import('./mcp-config.ts')).removeServer(context, rest)
     return (await import('./mcp-servers.ts')).manageServers(context, verb, rest)

@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parse, stringify } from 'smol-toml'
+import { summarizeDiff } from '../../core/unified-diff.ts'
+import { toBlock } from '../../core/visible.ts'
+import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
+
+interface Client {
+  /** Below the workspace, or below the home folder with `~`. */
+  readonly path: string
+  /** Where in the file its servers are. */
+  readonly key: string
+  entry(command: readonly string[]): Record<string, unknown>
+}
+
+const plain: Client['entry'] = ([command = '', ...args]) => ({ command, args })
+const typed: Client['entry'] = command => ({ type: 'stdio', ...plain(command) })
+
+/** Where each client looks for servers, and how it writes one. */
+const CLIENTS: Readonly<Record<string, Client>> = {
+  claude: { path: '.mcp.json', key: 'mcpServers', entry: typed },
+  codex: { path: '~/.codex/config.toml', key: 'mcp_servers', entry: plain },
+  gemini: { path: '.gemini/settings.json', key: 'mcpServers', entry: plain },
+  opencode: {
+    path: 'opencode.json',
+    key: 'mcp',
+    entry: command => ({ type: 'local', command, enabled: true }),
+  },
+  cursor: { path: '.cursor/mcp.json', key: 'mcpServers', entry: plain },
+  vscode: { path: '.vscode/mcp.json', key: 'servers', entry: typed },
+}
+
+export const CLIENT_NAMES = Object.keys(CLIENTS)
+
+/** `kogu mcp install CLIENT`: shows what it would write into the client's configuration, and writes it with --yes. */
+export function installInClient(context: CommandContext, rest: readonly string[]): number {
+  const { environment, output, values } = context
+  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  const [name = ''] = rest
+  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
+  if (client === undefined) throw new UsageError(`Which client? One of: ${CLIENT_NAMES.join(', ')}`)
+  const { root } = loadForCommand(context).workspace
+  const path = client.path.startsWith('~/')
+    ? join(environment.home, client.path.slice(2))
+    : join(root, client.path)
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const after = withServer(path, before, client, commandFor(context, root))
+  const { diff } = summarizeDiff(before, after, path)
+  if (output.json) output.object({ path, before, after, written: flag(values, 'yes') })
+  else if (diff === '') output.note(`${path} has it already.`)
+  else output.data(toBlock(diff ?? after, { margin: '' }))
+  if (!flag(values, 'yes')) {
+    output.note(`Nothing is written yet. When it is right: kogu mcp install ${name} --yes`)
+    return EXIT.ok
+  }
+  mkdirSync(dirname(path), { recursive: true })
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, after)
+  renameSync(draft, path)
+  output.note(`Written: ${path}`)
+  return EXIT.ok
+}
+
+/** This very program, by its full path: clients look up names in other places than a shell. */
+function commandFor({ values }: CommandContext, root: string): string[] {
+  const [node = '', program = ''] = process.argv
+  const names = textOption(values, 'names') ?? 'kogu'
+  const approves = flag(values, 'client-approves') ? ['--client-approves'] : []
+  return [node, program, 'mcp', '--cwd', root, '--names', names, ...approves]
+}
+
+function withServer(path: string, text: string, client: Client, command: readonly string[]): string {
+  const isToml = path.endsWith('.toml')
+  let settings: Record<string, unknown>
+  try {
+    const parsed: unknown = text.trim() === '' ? {} : isToml ? parse(text) : JSON.parse(text)
+    settings = toTable(parsed)
+  } catch {
+    throw new UsageError(
+      `${path} cannot be read, so nothing is changed.`,
+      'Comments in JSON are not understood; add the server by hand.',
+    )
+  }
+  const entry = client.entry(command)
+  if (!isToml) {
+    const servers = { ...toTable(settings[client.key]), kogu: entry }
+    return `${JSON.stringify({ ...settings, [client.key]: servers }, null, 2)}\n`
+  }
+  // Appended, so that comments and order stay; a table that is there already is left to the person.
+  if (toTable(settings[client.key]).kogu !== undefined) {
+    throw new UsageError(`${path} has a server 'kogu' already.`, 'Change it by hand, or remove it first.')
+  }
+  const added = stringify({ [client.key]: { kogu: entry } }).replace(/^\[[a-z_]+\]\n/, '')
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`
+}
+
+function toTable(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
