@@ -12,7 +12,7 @@ import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuthorityWish } from './core/authority.ts'
-import { toToolError } from './core/errors.ts'
+import { ToolError, toToolError } from './core/errors.ts'
 import { compileLinear } from './core/linear-pattern.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
@@ -24,9 +24,13 @@ import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import {
+  answerPlan,
+  failRejected,
   finishOrchestration,
+  insertOrchestration,
   type Orchestration,
   orchestrationOfRun,
+  REJECTED,
   savePlan,
 } from './store/tables/orchestration-runs.ts'
 import type { RunPlace } from './store/tables/run-queue.ts'
@@ -65,6 +69,10 @@ export interface Runs {
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
   work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
   messages(run: RunRecord): Promise<Message[]>
+  /** A person's yes to the plan of a run that waits for it; `take` and `work` continue it. */
+  approvePlan(id: string): Promise<void>
+  /** A person's no: the run has failed, and nothing of its plan was done. */
+  rejectPlan(id: string): Promise<void>
   /** For what is kept outside of the database. */
   redactText(text: string): string
   /** Runs of this workspace whose process is gone. */
@@ -108,6 +116,8 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     redactText: redactor.text,
     work: (run, how = {}) => work({ ...options, durable, models, redactor, subAgents }, run, how),
     messages: ({ execution }) => listMessages(database, execution),
+    approvePlan: id => decidePlan(database, id, 'running', user),
+    rejectPlan: id => decidePlan(database, id, 'rejected', user),
     interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()
@@ -134,7 +144,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     how.onEvent?.(shown)
   }
   try {
-    const orchestration = await orchestrationOfRun(database, run.id)
+    const orchestration = await findOrBegin(database, run)
     const stand = await takeTurns(parts, run, { ...how, emit, control, orchestration })
     emit(toEvent(stand))
     await writer.flush()
@@ -168,6 +178,9 @@ async function takeTurns(
 ): Promise<Standstill> {
   const { runtime, durable, loaded, subAgents } = parts
   const { spec } = run
+  // Going on is no approval.
+  if (orchestration?.status === 'awaiting_approval') return { status: 'pending', stopReason: 'awaiting_plan' }
+  if (orchestration?.status === 'rejected') return { status: 'failed', stopReason: 'denied', error: REJECTED }
   const model = parts.models.find(spec.model)
   const store = durable.storeFor(
     { run: run.id, execution: run.execution, task: spec.task },
@@ -177,7 +190,11 @@ async function takeTurns(
   const orchestrates = spec.orchestration !== undefined && mayOrchestrate(loaded, 0)
   const core = await runtime.openRun({
     id: run.id,
-    authority: orchestrates ? withSubAgents(spec.authority) : spec.authority,
+    authority: {
+      ...(orchestrates ? withSubAgents(spec.authority) : spec.authority),
+      // An approved plan says what comes first, and not what each call does.
+      ...(orchestration?.mode === 'approval' ? { confirm: true } : {}),
+    },
     ...(approver === undefined ? {} : { approver }),
   })
   const orchestrator: Orchestrator = {
@@ -203,7 +220,11 @@ async function takeTurns(
       const state = await store.load()
       if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
         const plan = toPlan(state)
-        await savePlan(parts.database, orchestration.id, parts.redactor.value(plan))
+        await savePlan(
+          parts.database,
+          orchestration.id,
+          parts.redactor.value({ plan, messages: state.messages }),
+        )
         emit({ type: 'plan.proposed', orchestration: orchestration.id, plan })
         return { status: 'pending', stopReason: 'awaiting_plan' }
       }
@@ -217,6 +238,40 @@ async function takeTurns(
     leave()
     await runtime.closeRun(run.id)
   }
+}
+
+/** A run that wants its plan approved has a row that says so, whoever started it. */
+async function findOrBegin(database: Database, run: RunRecord): Promise<Orchestration | undefined> {
+  const found = await orchestrationOfRun(database, run.id)
+  const { orchestration: mode, agentId } = run.spec
+  if (found !== undefined || mode === undefined) return found
+  await insertOrchestration(database, {
+    agent: agentId ?? null,
+    run: run.id,
+    execution: run.execution,
+    mode,
+  })
+  return orchestrationOfRun(database, run.id)
+}
+
+async function decidePlan(
+  database: Database,
+  id: string,
+  status: 'running' | 'rejected',
+  user: string,
+): Promise<void> {
+  const found = await orchestrationOfRun(database, id)
+  if (found === undefined || !(await answerPlan(database, found.id, status))) {
+    throw new ToolError(
+      'conflict',
+      `Orchestration run is not awaiting approval (status: ${found?.status ?? 'none'})`,
+    )
+  }
+  const type = status === 'running' ? 'plan.approved' : 'plan.rejected'
+  if (status === 'rejected') await failRejected(database, found)
+  const writer = createEventWriter(database, id, found.execution)
+  writer.emit({ type, orchestration: found.id, user })
+  await writer.flush()
 }
 
 /** An agent's tools are those of its settings; orchestrating is what it was started for. */

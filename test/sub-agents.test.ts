@@ -237,3 +237,70 @@ describe('sub-agents', () => {
     expect(results[0]).toMatchObject({ isError: true, text: expect.stringContaining('no sub-agents') })
   })
 })
+
+describe('orchestration with approval', () => {
+  const approval = { orchestration: 'approval' as const }
+  const opened = { config: 'mode = "accept-edits"\n' }
+
+  test('makes no call before its plan is approved, and confirms each side effect afterwards', async () => {
+    const { start, resume, runtime, workspace } = await open(WRITE('answer'), opened)
+    const { record, events } = await start(approval)
+    expect(record).toMatchObject({ status: 'pending', stopReason: 'awaiting_plan', calls: 0 })
+    expect(events).toContainEqual({
+      type: 'plan.proposed',
+      orchestration: expect.any(String),
+      plan: {
+        text: '',
+        steps: [expect.objectContaining({ name: 'write_file', tool_use_id: 'rehearsal_1_1' })],
+      },
+    })
+    // Going on is no approval.
+    expect((await resume(record.id)).record.stopReason).toBe('awaiting_plan')
+    expect(await runtime.listQuestions()).toEqual([])
+    await runs?.approvePlan(record.id)
+    const asked = await resume(record.id)
+    const [question] = await runtime.listQuestions()
+    expect(asked.record.stopReason).toBe('awaiting_approval')
+    expect(question?.decision.ref?.id).toBe('orchestration-approval')
+    expect(existsSync(join(workspace, 'made.txt'))).toBe(false)
+    await runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+    const done = await resume(record.id)
+    expect(done.record).toMatchObject({
+      status: 'completed',
+      turn: expect.any(Number),
+      output: 'Created made.txt (5 bytes, 1 line)',
+    })
+    expect(existsSync(join(workspace, 'made.txt'))).toBe(true)
+  })
+
+  test('a plan that is rejected leaves nothing, and nobody can approve it later', async () => {
+    const { start, workspace } = await open(WRITE('answer'), opened)
+    const { record } = await start(approval)
+    await runs?.rejectPlan(record.id)
+    await expect(runs?.approvePlan(record.id)).rejects.toThrow(
+      'Orchestration run is not awaiting approval (status: rejected)',
+    )
+    const ended = await runs?.work((await runs.take(record.id)) ?? record)
+    expect(ended).toMatchObject({ status: 'failed', error: 'Plan rejected by user', calls: 0 })
+    expect(existsSync(join(workspace, 'made.txt'))).toBe(false)
+  })
+
+  test('sub-agents confirm their side effects too; a yes for the run is enough for the rest of that one', async () => {
+    let asked = 0
+    const approver: Approver = {
+      async ask(question) {
+        asked += 1
+        return { kind: 'session', user: 'kim', grant: question.offers.at(-1)?.id ?? '' }
+      },
+    }
+    const path = 'agents.writer.answer'
+    const first = WRITE(path).split(`[[${path}]]\ntext`)[0]
+    const script = `${DELEGATE('answer', 'writer')}${first}${WRITE(path).replace('made.txt', 'more.txt')}`
+    const { start, resume, workspace } = await open(script, { ...opened, approver })
+    const { record } = await start(approval)
+    await runs?.approvePlan(record.id)
+    expect((await resume(record.id)).record.status).toBe('completed')
+    expect(existsSync(join(workspace, 'made.txt')) && existsSync(join(workspace, 'more.txt'))).toBe(true)
+    expect(asked).toBe(1)
+  })
+})

@@ -34,7 +34,7 @@ const schema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().min(1).optional(),
   mode: z.enum(['ask', 'accept-edits', 'read-only', 'auto']).optional(),
-  orchestration: z.enum(['none', 'automatic']).optional(),
+  orchestration: z.enum(['none', 'automatic', 'approval']).optional(),
   limits: z
     .strictObject({ max_turns: z.int().min(1).optional(), max_cost: z.number().min(0).optional() })
     .default({}),

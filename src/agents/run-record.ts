@@ -16,11 +16,11 @@ export interface RunSpec {
   readonly limits: RunLimits
   readonly temperature?: number
   readonly maxTokens?: number
-  /** Absent: one agent with its tools. Otherwise it may have sub-agents. */
+  /** Absent: one agent with its tools. Otherwise it may have sub-agents; `approval`: once a person has seen its plan. */
   readonly orchestration?: Orchestration
 }
 
-export type Orchestration = 'automatic'
+export type Orchestration = 'automatic' | 'approval'
 
 export type RunStatus = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
 

@@ -10,7 +10,7 @@ import { lastingId } from '../models.ts'
 import { type CommandContext, countOption, textOption, UsageError } from './command.ts'
 import type { RunSession } from './run-session.ts'
 
-const ORCHESTRATIONS = ['none', 'automatic'] as const
+const ORCHESTRATIONS = ['none', 'automatic', 'approval'] as const
 type OrchestrationOption = (typeof ORCHESTRATIONS)[number]
 
 /** What a command line asks for, with the limits of the configuration and the settings of the agent. */
@@ -160,7 +160,7 @@ function readOrchestration({ values }: CommandContext): OrchestrationOption | un
   if (text === undefined) return undefined
   const found = ORCHESTRATIONS.find(name => name === text)
   if (found !== undefined) return found
-  throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none' or 'automatic'.`)
+  throw new UsageError(`Invalid orchestration mode '${text}'. Must be 'none', 'automatic' or 'approval'.`)
 }
 
 /** Whoever merges the work of others needs more turns than one agent does, but not any number. */

@@ -79,6 +79,11 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
         case 'budget.warning':
           note(`  ! ${event.text}`)
           break
+        case 'plan.proposed':
+          note('  The plan:')
+          for (const { name, input } of event.plan.steps)
+            note(`    ${toLine(name)} ${toLine(subjectOf(input))}`)
+          break
         case 'agent.started':
           note(`  ▷ sub-agent ${toLine(event.name)}`)
           break

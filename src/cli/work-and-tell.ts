@@ -112,7 +112,9 @@ function summary(run: RunRecord, view: RunView, ms: number): string {
     lines.push(`  To take all of it back: kogu undo --run ${run.id}`)
   }
   for (const question of waiting) lines.push(`  waits for you: kogu approvals show ${question}`)
-  if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)
+  if (run.stopReason === 'awaiting_plan')
+    lines.push(`  its plan waits for you: kogu runs approve ${run.id}, or reject`)
+  else if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)
   return lines.join('\n')
 }
 
@@ -134,7 +136,7 @@ function outcome({ status, stopReason }: RunRecord, { denied }: RunView): string
 export function exitCode(run: RunRecord, { denied }: Pick<RunView, 'denied'>): number {
   const { status, stopReason, error } = run
   if (status === 'completed') return denied.length > 0 ? EXIT.denied : EXIT.ok
-  if (stopReason === 'awaiting_approval') return EXIT.needsPerson
+  if (stopReason === 'awaiting_approval' || stopReason === 'awaiting_plan') return EXIT.needsPerson
   if (stopReason === 'limit_reached' || stopReason === 'loop_detected') return EXIT.limit
   if (status === 'pending' || status === 'cancelled') return EXIT.interrupted
   if (stopReason === 'error' && /key/i.test(error ?? '')) return EXIT.credentials

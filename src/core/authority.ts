@@ -16,6 +16,8 @@ export interface Authority {
   /** Hosts that may be contacted, in the form of rules: `example.com`, `*.example.com`, `example.com:8443`. */
   readonly hosts: 'any' | readonly string[]
   readonly limits: RunLimits
+  /** Calls with side effects are asked about also where a rule or the mode allows them; a person's grant still counts. */
+  readonly confirm?: true
 }
 
 /** `restricted`: one simple command of the list, without a shell. */
@@ -82,6 +84,7 @@ export function narrow(parent: Authority, wish: AuthorityWish): Authority {
     git: stricter(GIT_LEVELS, parent.git, wish.git),
     hosts: narrowHosts(parent.hosts, wish.hosts),
     limits: narrowLimits(parent.limits, wish.limits ?? {}),
+    ...(parent.confirm === true || wish.confirm === true ? { confirm: true } : {}),
   }
 }
 

@@ -1,6 +1,7 @@
-import { PROTECTED_FILES } from '../core/access.ts'
+import { GIT_READ, PROTECTED_FILES } from '../core/access.ts'
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
+import type { Risk } from '../core/tool.ts'
 import { findAuthorityStop } from './authority-stops.ts'
 import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
 import { GIT_PUSH, type Item, NO_SANDBOX } from './items.ts'
@@ -57,10 +58,11 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
   }
   const matched = new Map<Rule, Outcome>()
   const toolRules = inForce.filter(rule => rule.matches(TOOL_ITEM, request))
+  const confirmed = itemsToConfirm(items, request)
   const verdicts = items.map(item => {
     const own = inForce.filter(rule => item.kind !== 'tool' && rule.matches(item, request))
     for (const rule of own) matched.set(rule, rule.decision)
-    return judgeItem(item, own, toolRules, request, context)
+    return judgeItem(item, { own, toolRules, isConfirmed: confirmed.has(item) }, request, context)
   })
   for (const rule of toolRules) matched.set(rule, rule.decision)
   return { decision: toDecision(items, verdicts, matched), hard: undefined, verdicts }
@@ -68,10 +70,32 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
 
 const TOOL_ITEM: Item = { kind: 'tool', derived: false }
 
+interface ItemRules {
+  readonly own: readonly Rule[]
+  readonly toolRules: readonly Rule[]
+  /** An allow is not enough; a grant is. */
+  readonly isConfirmed: boolean
+}
+
+/** What a call is about, in a run whose side effects are all confirmed. What the call only reads for it needs no yes. */
+function itemsToConfirm(items: readonly Item[], request: JudgeRequest): ReadonlySet<Item> {
+  if (request.run.authority.confirm !== true || riskOf(items, request) === 'low') return new Set()
+  const effects = items.filter(({ kind, derived }) => !derived && kind !== 'tool' && kind !== 'file_read')
+  return new Set(effects.length > 0 ? effects : items)
+}
+
+/** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
+export function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
+  const command = items.find(item => item.kind === 'execute')
+  // Only a tool of our own is believed that looking is all it does.
+  const looks = items.some(item => item.kind === 'custom' && item.name === GIT_READ)
+  if (command === undefined) return looks && request.tool.isPartOfKogu === true ? 'low' : request.risk
+  return command.analysis.level === 'safe' ? 'low' : 'high'
+}
+
 function judgeItem(
   item: Item,
-  own: readonly Rule[],
-  toolRules: readonly Rule[],
+  { own, toolRules, isConfirmed }: ItemRules,
   request: JudgeRequest,
   context: DecideContext,
 ): Verdict {
@@ -86,7 +110,8 @@ function judgeItem(
   const strictest = pickStrictest(rules)
   // A rule for the tool as a whole stands in for what no rule of its own speaks of.
   const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
-  const verdict = toVerdict(strictest ?? general, context.mode) ?? fallback
+  const settled = toVerdict(strictest ?? general, context.mode) ?? fallback
+  const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(context.mode) : settled
   const open = verdict.outcome === 'ask' || verdict.unasked === true
   if (!open || verdict.always === true) return verdict
   const grant = context.grantFor(item)
@@ -96,6 +121,16 @@ function judgeItem(
     by: 'grant',
     ref: grant,
     reason: `Allowed by the grant ${grant.id}: ${grant.text}.`,
+  }
+}
+
+function confirmation(mode: Mode): Verdict {
+  return {
+    outcome: mode === 'auto' ? 'deny' : 'ask',
+    by: 'mode',
+    ref: { id: 'orchestration-approval', source: 'built-in', text: 'orchestration approval' },
+    reason: 'This run was started so that everything with a side effect is confirmed.',
+    unasked: mode === 'auto',
   }
 }
 

@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto'
-import { GIT_READ } from '../core/access.ts'
 import type { GivenAnswer } from '../core/approval.ts'
 import type { Containment } from '../core/command.ts'
 import type {
@@ -14,12 +13,11 @@ import { ToolError } from '../core/errors.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
 import { isInside } from '../core/real-path.ts'
 import { lineage, type Run } from '../core/run.ts'
-import type { Risk } from '../core/tool.ts'
 import { createPermit } from './call-permit.ts'
 import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
-import { type DecideContext, decide, type Judged } from './decide.ts'
+import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
 import {
   covers,
   describeGrant,
@@ -241,15 +239,6 @@ function deniedByGrant(call: IdentifiedCall, grants: readonly Grant[]): Decision
     ref: { id: denial.id, source: `${denial.scope} grant`, text: describeGrant(denial.spec) },
     reason: `Refused by the remembered answer ${denial.id}: ${describeGrant(denial.spec)}.`,
   }
-}
-
-/** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
-function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
-  const command = items.find(item => item.kind === 'execute')
-  // Only a tool of our own is believed that looking is all it does.
-  const looks = items.some(item => item.kind === 'custom' && item.name === GIT_READ)
-  if (command === undefined) return looks && request.tool.isPartOfKogu === true ? 'low' : request.risk
-  return command.analysis.level === 'safe' ? 'low' : 'high'
 }
 
 function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): string[] {

@@ -17,7 +17,18 @@ import { findRunId, withDatabase, withRuns } from '../run-session.ts'
 import { createRunView, subjectOf } from '../run-view.ts'
 import { workAndTell } from '../work-and-tell.ts'
 
-const VERBS = ['list', 'show', 'tail', 'stop', 'pause', 'resume', 'rerun', 'say'] as const
+const VERBS = [
+  'list',
+  'show',
+  'tail',
+  'stop',
+  'pause',
+  'resume',
+  'rerun',
+  'say',
+  'approve',
+  'reject',
+] as const
 
 export const runs: Command = {
   help: `
@@ -33,6 +44,7 @@ List, watch and steer agents' runs.
   kogu runs say ID TEXT    a message to the agent; it enters with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
+  kogu runs approve|reject ID    the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
 A run survives its process: a call with side effects that was interrupted is shown and never repeated.
@@ -65,6 +77,9 @@ See also: kogu run, kogu approvals, kogu undo --run ID
         return withDatabase(context, database => request(context, database, start, verb))
       case 'say':
         return withDatabase(context, database => say(context, database, start, rest))
+      case 'approve':
+      case 'reject':
+        return decidePlan(context, start, verb)
       case 'rerun':
         return rerun(context, start)
       default:
@@ -255,6 +270,24 @@ async function resume(context: CommandContext, start: string): Promise<number> {
     )
     const run = await session.runs.take(id, raised ? readLimits(context, { config }) : undefined)
     return workAndTell(context, session, run)
+  })
+}
+
+async function decidePlan(
+  context: CommandContext,
+  start: string,
+  verb: 'approve' | 'reject',
+): Promise<number> {
+  return withRuns(context, async session => {
+    const id = await session.findId(start)
+    if (verb === 'approve') {
+      await session.runs.approvePlan(id)
+      return workAndTell(context, session, await session.runs.take(id))
+    }
+    await session.runs.rejectPlan(id)
+    if (context.output.json) context.output.object({ id, status: 'failed', stop_reason: 'denied' })
+    else context.output.note('The plan is rejected; nothing of it was done.')
+    return EXIT.ok
   })
 }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Plan } from '../../agents/events.ts'
+import type { Message } from '../../agents/messages.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './claims.ts'
 
 /** One row of `orchestration_runs`: a run whose agent plans, and whose plan a person may have to approve. */
 export interface Orchestration {
@@ -15,6 +17,8 @@ export interface Orchestration {
   readonly createdAt: Date
   readonly updatedAt: Date
 }
+
+export const REJECTED = 'Plan rejected by user'
 
 const SELECT = `SELECT id, orchestrator_agent_id AS agent, workflow_run_id AS run, execution_id AS execution, mode, status,
   plan_json AS plan, final_output AS "finalOutput", created_at AS "createdAt", updated_at AS "updatedAt"
@@ -46,11 +50,15 @@ export async function orchestrationOfRun(
   return row
 }
 
-/** The plan waits for a person. The conversation it continues is that of the execution. */
-export async function savePlan({ query }: Queries, id: string, plan: Plan): Promise<void> {
+/** The plan waits for a person. It continues the conversation of the execution; `messages` are for looking. */
+export async function savePlan(
+  { query }: Queries,
+  id: string,
+  { plan, messages }: { plan: Plan; messages: readonly Message[] },
+): Promise<void> {
   await query(
-    `UPDATE orchestration_runs SET plan_json = $2, status = 'awaiting_approval' WHERE id = $1 AND status = 'running'`,
-    [id, JSON.stringify(plan).replaceAll('\\u0000', '\\ufffd')],
+    `UPDATE orchestration_runs SET plan_json = $2, messages_json = $3, status = 'awaiting_approval' WHERE id = $1 AND status = 'running'`,
+    [id, toJson(plan), toJson(messages)],
   )
 }
 
@@ -76,5 +84,23 @@ export async function finishOrchestration(
   await query(
     `UPDATE orchestration_runs SET status = $2, final_output = $3 WHERE id = $1 AND status = 'running'`,
     [id, status, output],
+  )
+}
+
+/** The run of a rejected plan has ended, and none of the calls that it wanted to make was made. */
+export async function failRejected(
+  { query }: Queries,
+  { run, execution }: Pick<Orchestration, 'run' | 'execution'>,
+): Promise<void> {
+  const ending = { stopReason: 'denied', text: '', error: REJECTED }
+  await query(
+    `UPDATE agent_executions SET status = 'failed', stop_reason = 'denied', error_message = $2, completed_at = NOW(),
+       state = state || $3::jsonb WHERE id = $1`,
+    [execution, REJECTED, JSON.stringify({ pending: [], answered: [], ending })],
+  )
+  await query(
+    `UPDATE workflow_runs SET status = 'failed', stop_reason = 'denied', error_message = $2, completed_at = NOW()
+     WHERE id = $1 AND executor IS NULL`,
+    [run, REJECTED],
   )
 }
