@@ -240,6 +240,15 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect(existsSync(join(test.workspace, 'x'))).toBe(false)
   })
 
+  it('cannot stop Kogu with a pattern that would never end by going back', async () => {
+    const { runtime } = await open('language = "en"')
+    const code = `async function execute() { return await kogu.readFile('a'.repeat(200)).catch(error => error.message) }`
+    const read = [`${'*a'.repeat(30)}b`]
+    await runtime.call({ tool: 'create_tool', input: { name: 'slow', description: 'd', code, read } })
+    const { data } = await runtime.call({ tool: 'slow', input: {} })
+    expect(data).toMatchObject({ value: expect.stringContaining('is not declared') })
+  })
+
   it('fetch as the documented example does, asking about a host that was not declared', async () => {
     const requests: string[] = []
     const server = createServer((request, response) => {

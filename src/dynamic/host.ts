@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import picomatch from 'picomatch'
 import type { Answer, Approver } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
+import { compileGlob, matchesPath } from '../core/glob.ts'
 import type { Clock } from '../sandbox/isolate/isolates.ts'
 import type { DynamicTool } from './definition.ts'
 import type { CodeContext } from './life-cycle.ts'
@@ -166,7 +166,7 @@ async function answerRead(
   { context, parts, approver }: Answering,
 ): Promise<unknown> {
   const path = String(asRecord(value).path)
-  const isDeclared = tool.capabilities.read.some(glob => picomatch(glob, { dot: true })(path))
+  const isDeclared = tool.capabilities.read.some(glob => matchesPath(compileGlob(glob), path))
   if (!isDeclared || path.split('/').includes('..')) throw notDeclared(parts, `read: ["${path}"]`)
   const result = await parts.call({
     kind: 'own',

@@ -14,7 +14,7 @@ import type { CallResult } from '../core/call.ts'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
 import type { AnyTool } from '../core/tool.ts'
-import { toBlock } from '../core/visible.ts'
+import { toBlock, toLine, underMargin } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
 import { progressNotifier } from './progress.ts'
 import { findTool } from './tool-list.ts'
@@ -98,10 +98,15 @@ function readAnswer(
   const response = inputResponse(ctx.mcpReq.inputResponses, 'approval')
   if (response.kind !== 'elicit' || response.action === 'cancel') return undefined
   const decision = response.action === 'accept' ? response.content?.decision : 'deny'
-  const offer = question?.offers.at(-1)
+  const offer = question === undefined ? undefined : offerOf(question)
   if (decision === 'once') return { kind: 'once', user }
   if (decision === 'session' && offer !== undefined) return { kind: 'session', user, grant: offer.id }
   return { kind: 'deny', user }
+}
+
+/** What may be remembered; nothing about a dangerous call, whatever the client sends back. */
+function offerOf({ isDangerous, offers }: ShownQuestion): ShownQuestion['offers'][number] | undefined {
+  return isDangerous ? undefined : offers.at(-1)
 }
 
 async function askClient(
@@ -110,7 +115,7 @@ async function askClient(
   name: string,
   input: Record<string, unknown>,
 ): Promise<InputRequiredResult> {
-  const offer = question.isDangerous ? undefined : question.offers.at(-1)
+  const offer = offerOf(question)
   const choices = [
     { const: 'once', title: 'Yes, this once' },
     ...(offer === undefined
@@ -143,9 +148,9 @@ function describe({ tool, details, input, preview, cwd, decision, isDangerous }:
     `${isDangerous ? 'DANGEROUS: ' : ''}${tool.name} asks for your approval.`,
     toBlock(subject, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 }),
     ...(preview === undefined ? [] : [toBlock(preview, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 })]),
-    `in ${toBlock(cwd, { margin: '' })}`,
-    toBlock(decision.reason, { margin: '' }),
-    ...(decision.notes ?? []).map(note => toBlock(note, { margin: '' })),
+    `in ${toLine(cwd)}`,
+    underMargin(decision.reason),
+    ...(decision.notes ?? []).map(note => underMargin(note)),
   ].join('\n')
 }
 
