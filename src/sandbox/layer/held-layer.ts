@@ -42,6 +42,11 @@ export function takeLayer(directory: string, name: string): HeldLayer | undefine
   }
 }
 
+/** Its command is over. */
+export function isHeld(directory: string, name: string): boolean {
+  return existsSync(join(directory, name, NOTE))
+}
+
 /** What all layers that wait take on the disk. */
 export function heldBytes(directory: string): number {
   const names = existsSync(directory) ? readdirSync(directory) : []

@@ -17,6 +17,7 @@ import type { SandboxProfile } from '../../core/sandbox.ts'
 import type { SandboxProcesses } from '../processes/processes.ts'
 import type { Sandbox, SandboxCommand, SandboxResult } from '../walls/sandbox.ts'
 import { type DiskLimits, exceeds, watchDisk } from './disk-watch.ts'
+import { copyAfresh } from './fresh-copy.ts'
 import { findOpaqueFolders } from './opaque-folders.ts'
 import { foldersOnBothSides, type OverlayChanges, readOverlay } from './overlay-changes.ts'
 import { emptyFolder } from './remove-tree.ts'
@@ -28,6 +29,11 @@ export interface OverlayRequest {
   folder: string
   profile: SandboxProfile
   command: SandboxCommand
+  /**
+   * Whether no other sandbox lives that could have been handed descriptors on files of the layer. Asked when all processes
+   * of the command are gone; where it is not certain, the layer is copied first.
+   */
+  isAlone?: () => Promise<boolean>
   /** A command whose layer grows beyond them is ended, and nothing of it is kept. */
   limits?: DiskLimits
 }
@@ -61,6 +67,7 @@ export async function runOnOverlay(
       folders: foldersOnBothSides(workspace, upper),
       isPrivileged: sandbox.isPrivileged,
     })
+    if (request.isAlone !== undefined && !(await request.isAlone())) copyAfresh(folder)
     const found = readOverlay(workspace, upper, { opaque, closed })
     return { result, changes: { workspace, upper, startedMs, ...found }, discard }
   } catch (error) {
@@ -129,7 +136,7 @@ function createOverlay(workspace: string, folder: string): void {
 export function removeOverlay(folder: string): void {
   // First, so that a kill in between does not make the next start do it all again.
   rmSync(join(folder, 'journal'), { force: true })
-  for (const name of ['work', 'upper']) {
+  for (const name of ['work', 'upper', 'left']) {
     if (existsSync(join(folder, name))) emptyFolder(join(folder, name))
   }
   rmSync(folder, { recursive: true, force: true })

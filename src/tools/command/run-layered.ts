@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Effect } from '../../core/effects.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
@@ -11,6 +11,7 @@ import {
   type HeldLayer,
   heldBytes,
   holdLayer,
+  isHeld,
   leaveLayer,
   takeLayer,
 } from '../../sandbox/layer/held-layer.ts'
@@ -55,12 +56,16 @@ export async function runLayered(
 ): Promise<Ran> {
   if (parts.sandbox === null) throw new Error('runs behind walls only')
   mkdirSync(parts.places.overlays, { recursive: true, mode: 0o700 })
+  const name = randomUUID()
   const { result, changes, discard } = await runOnOverlay(parts.sandbox, parts.processes, {
     workspace: parts.workspace,
-    folder: join(parts.places.overlays, randomUUID()),
+    folder: join(parts.places.overlays, name),
     profile,
     command,
-    ...(context.permit.command?.contained === true ? { limits: LARGEST_LAYER } : {}),
+    // A contained command shares no folder with others that either could write.
+    ...(context.permit.command?.contained === true
+      ? { limits: LARGEST_LAYER }
+      : { isAlone: () => isAlone(parts, name) }),
   })
   const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
   if (request.preview || wasCut(result)) {
@@ -102,6 +107,13 @@ export async function resumeLayered(
   const discard = (): void => removeOverlay(join(parts.places.overlays, name))
   const settled = await settleContained(parts, request, context, { ...held, discard })
   return { result, ran, notKept: settled.notKept ?? null, notes: notesOf(settled, parts) }
+}
+
+/** Whether no other command of this workspace runs: they share caches, and with those the sockets in them. */
+async function isAlone({ places, background }: CommandParts, name: string): Promise<boolean> {
+  if (readdirSync(places.overlays).some(other => other !== name && !isHeld(places.overlays, other)))
+    return false
+  return (await background().list()).every(({ running }) => !running)
 }
 
 interface Layer {
