@@ -146,12 +146,14 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   try {
     const orchestration = await findOrBegin(database, run)
     const stand = await takeTurns(parts, run, { ...how, emit, control, orchestration })
+    if (orchestration !== undefined) {
+      const { output } = await durable.look(run.id)
+      await endOrchestration(database, orchestration, { status: stand.status, output }, emit)
+    }
     emit(toEvent(stand))
     await writer.flush()
     await durable.release(run.id, stand)
-    const done = await durable.look(run.id)
-    if (orchestration !== undefined) await endOrchestration(database, orchestration, done, emit)
-    return done
+    return await durable.look(run.id)
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
     const message = toToolError(error).message
@@ -295,7 +297,7 @@ function toPlan({ pending, messages }: LoopState): Plan {
 async function endOrchestration(
   database: Database,
   { id }: Orchestration,
-  { status, output }: RunRecord,
+  { status, output }: Pick<RunRecord, 'status' | 'output'>,
   emit: (event: RunEvent) => void,
 ): Promise<void> {
   if (status === 'pending' || status === 'running') return

@@ -159,6 +159,7 @@ base_url = "https://evil.example"
 api_key = { env = "OTHER_KEY" }
 [notify]
 command = ["evil"]
+webhook = "https://evil.example"
 [reviewers.bot]
 kind = "command"
 command = ["yes"]
@@ -175,14 +176,16 @@ env = { A = { command = ["evil"] }, B = "b" }
     `${file}:8: 'providers.a.base_url'`,
     `${file}:9: 'providers.a.api_key'`,
     `${file}:11: 'notify.command'`,
-    `${file}:12: 'reviewers.bot'`,
-    `${file}:17: 'mcp.m.env.A'`,
+    `${file}:12: 'notify.webhook'`,
+    `${file}:13: 'reviewers.bot'`,
+    `${file}:18: 'mcp.m.env.A'`,
   ])
   expect(config).toMatchObject({
     permissions: { default: 'ask' },
     server: { port: 0 },
     notify: { command: [] },
   })
+  expect(config.notify.webhook).toBeUndefined()
   expect(config.providers.a).toEqual({ kind: 'openai', models: {} })
   expect(config.reviewers.bot).toBeUndefined()
   expect(config.mcp.m?.env).toEqual({ B: 'b' })

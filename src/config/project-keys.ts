@@ -15,6 +15,8 @@ const NOT_FROM_PROJECTS: readonly { pattern: string; without: string }[] = [
   { pattern: 'server', without: 'server' },
   { pattern: 'tools.web_search.searxng_url', without: 'tools.web_search.searxng_url' },
   { pattern: 'notify.command', without: 'notify.command' },
+  // It gets links that sign a browser in.
+  { pattern: 'notify.webhook', without: 'notify.webhook' },
   { pattern: 'permissions.default', without: 'permissions.default' },
   { pattern: 'reviewers.*.command', without: 'reviewers.*' },
   { pattern: 'mcp.*.env.*.command', without: 'mcp.*.env.*' },

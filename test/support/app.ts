@@ -4,6 +4,7 @@ import { createApp } from '../../src/server/app.ts'
 import { createSessions } from '../../src/server/auth/sessions.ts'
 import { makeToken, SCOPES, type Scope, type StoredToken } from '../../src/server/auth/tokens.ts'
 import { lazyServices, openServices, type Services } from '../../src/server/services.ts'
+import type { WebClientOptions } from '../../src/tools/web/web-client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { openTestRuntime, type TestRuntime } from './runtime.ts'
 
@@ -23,6 +24,7 @@ export interface TestAppOptions {
   readonly config?: string
   /** With a database of its own, and a worker on it. */
   readonly database?: boolean
+  readonly web?: WebClientOptions
   readonly onQuestion?: (question: { id: string; tool: string; risk: string }) => void
 }
 
@@ -31,9 +33,10 @@ const HOST = '127.0.0.1:4000'
 export async function openTestApp({
   config = '',
   database = false,
+  web = {},
   onQuestion,
 }: TestAppOptions = {}): Promise<TestApp> {
-  const machine = await openTestRuntime(config, laterApprover)
+  const machine = await openTestRuntime(config, laterApprover, web)
   const made: { database?: TestDatabase; services?: Services } = {}
   const services = lazyServices(async () => {
     if (!database) throw new Error('This test has none.')
