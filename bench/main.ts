@@ -26,6 +26,11 @@ const SECTIONS: Readonly<Record<string, Section>> = {
       'files: Kogu in process through the whole runtime (decided, audited, undoable, synced) against a server on stdio (none of it)',
     run: async () => (await import('./files.ts')).measureFiles(),
   },
+  mcp: {
+    title:
+      'mcp: kogu mcp on stdio (decided, audited) against the reference file server (none of it), same client',
+    run: async () => (await import('./mcp.ts')).measureMcp(),
+  },
   search: {
     title: 'search: through the whole runtime against the bare ripgrep of the same package',
     run: async () => (await import('./search.ts')).measureSearch(),

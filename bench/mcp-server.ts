@@ -7,6 +7,7 @@ import * as z from 'zod'
 export interface McpServer {
   /** Throws when the tool says that it failed, because a failure would be measured as fast. */
   call(tool: string, input: Record<string, unknown>): Promise<string>
+  readonly pid: number
   close(): Promise<void>
 }
 
@@ -23,8 +24,12 @@ const answer = z.object({
 
 type Answer = z.output<typeof answer>
 
-export async function startMcpServer(script: string, args: readonly string[]): Promise<McpServer> {
-  const server = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'ignore'] })
+export async function startMcpServer(
+  script: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
+): Promise<McpServer> {
+  const server = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'ignore'], ...options })
   const exited = once(server, 'exit')
   const waiting = new Map<number, (answer: Answer) => void>()
   createInterface({ input: server.stdout }).on('line', line => {
@@ -54,6 +59,7 @@ export async function startMcpServer(script: string, args: readonly string[]): P
   })
   send({ method: 'notifications/initialized' })
   return {
+    pid: server.pid ?? 0,
     async call(tool, input) {
       const { isError, content } = await request('tools/call', { name: tool, arguments: input })
       const text = content?.[0]?.text ?? ''
