@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunSpec } from '../../agents/run-record.ts'
-import type { Queries } from '../database/database.ts'
+import type { Database, Queries } from '../database/database.ts'
 import { workflowOf } from './workflows.ts'
 
 // Runs that wait for a worker: `pending` with the stop reason `queued`, owned by nobody.
@@ -60,15 +60,17 @@ const QUEUE_LOCK = 4_711_003
 
 /** Takes the run that has waited longest and whose agent has a place left. Undefined: there is none. */
 export async function claimRun(
-  { query }: Queries,
+  database: Pick<Database, 'transaction'>,
   { workspace, workspaceId }: RunPlace,
   { executor, perAgent }: { executor: string; perAgent: number },
 ): Promise<string | undefined> {
-  const [row] = await query<{ id: string }>(
-    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${QUEUE_LOCK}))
-     UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
+  return database.transaction(async ({ query }) => {
+    // A statement of its own: the next one sees what the holder before has written.
+    await query(`SELECT pg_advisory_xact_lock(${QUEUE_LOCK})`)
+    const [row] = await query<{ id: string }>(
+      `UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
      WHERE id = (
-       SELECT r.id FROM turn, workflow_runs r
+       SELECT r.id FROM workflow_runs r
        WHERE r.workspace = $1 AND (r.workspace_id IS NULL OR r.workspace_id = $2)
          AND r.executor IS NULL AND r.status = 'pending' AND r.stop_reason = 'queued'
          AND (r.spec->>'agent' IS NULL OR $4 > (
@@ -76,9 +78,10 @@ export async function claimRun(
              AND o.executor IS NOT NULL AND o.spec->>'agent' = r.spec->>'agent'))
        ORDER BY r.queued_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED)
      AND executor IS NULL RETURNING id`,
-    [workspace, workspaceId, executor, perAgent],
-  )
-  return row?.id
+      [workspace, workspaceId, executor, perAgent],
+    )
+    return row?.id
+  })
 }
 
 /** Runs that stand still until somebody answers, with the questions they wait for. */

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { openTestRuntime, type TestRuntime } from '../../test/support/runtime.ts'
+import type { RunSpec } from '../agents/run-record.ts'
+import { laterApprover } from '../core/approval.ts'
+import { openRunDatabase, openRuns, type Runs } from '../runs.ts'
+import type { Database } from '../store/database/database.ts'
+import { claimRun, enqueueRun } from '../store/tables/run-queue.ts'
+import { findRun } from '../store/tables/workflow-runs.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+let machine: TestRuntime
+let server: TestDatabase
+let database: Database
+let runs: Runs
+
+beforeAll(async () => {
+  machine = await openTestRuntime('', laterApprover)
+  server = await createTestDatabase()
+  const { environment, loaded, runtime } = machine
+  const variables = { ...environment.variables, DATABASE_URL: server.url }
+  database = await openRunDatabase({ ...environment, variables })
+  runs = await openRuns({ loaded, environment, runtime, database })
+}, 60_000)
+afterAll(async () => {
+  await runs.close()
+  await database.close()
+  await machine.close()
+  await server.close()
+})
+beforeEach(() => database.query("UPDATE workflow_runs SET status = 'cancelled', executor = NULL"))
+
+function specOf(agent?: string): RunSpec {
+  const model = `rehearsal:${join(machine.workspace, 'r.toml')}`
+  const limits = { maxTurns: 5 }
+  return { task: 'Talk.', model, authority: {}, limits, ...(agent === undefined ? {} : { agent }) }
+}
+
+async function enqueue(agent?: string): Promise<string> {
+  return (await enqueueRun(database, { ...runs.place, spec: specOf(agent) })).id
+}
+
+function work(drainMs = 0): Promise<Worker> {
+  const parts = { runs, database, runtime: machine.runtime, log: () => undefined }
+  return startWorker({ ...parts, most: 4, mostPerAgent: 2, drainMs })
+}
+
+const statusOf = async (id: string) => {
+  const run = await findRun(database, id)
+  return `${run?.status} ${run?.stopReason}`
+}
+
+describe('a worker', () => {
+  test('that is stopped leaves what it was doing to the next one', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "late"\ndelay_ms = 60000\n')
+    const id = await enqueue()
+    const first = await work()
+    await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('running null')
+    await first.close()
+    expect(await statusOf(id)).toBe('pending queued')
+    machine.write('r.toml', '[[answer]]\ntext = "soon"\n')
+    const second = await work()
+    await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed end_turn')
+    await second.close()
+  }, 60_000)
+
+  test('waits for what is nearly done before it stops', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "done"\ndelay_ms = 300\n')
+    const id = await enqueue()
+    const worker = await work(20_000)
+    await expect.poll(() => worker.running, { timeout: 20_000 }).toBe(1)
+    await worker.close()
+    expect(await statusOf(id)).toBe('completed end_turn')
+  }, 60_000)
+
+  test('takes over the runs of one that was killed', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "done"\n')
+    const id = await enqueue()
+    // As a process leaves it that is gone: nobody holds the lock of this name.
+    await database.query("UPDATE workflow_runs SET status = 'running', executor = $2 WHERE id = $1", [
+      id,
+      `kogu-${randomUUID()}`,
+    ])
+    const worker = await work()
+    await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed end_turn')
+    await worker.close()
+  }, 60_000)
+})
+
+describe('the queue', () => {
+  const claim = (place = runs.place) => claimRun(database, place, { executor: 'me', perAgent: 2 })
+
+  test('gives a run to one taker, the oldest first, and to nobody with another folder', async () => {
+    const first = await enqueue()
+    const second = await enqueue()
+    expect(await claim({ ...runs.place, workspaceId: 'other' })).toBeUndefined()
+    expect(await claim({ ...runs.place, workspace: '/elsewhere' })).toBeUndefined()
+    const taken = await Promise.all([claim(), claim(), claim()])
+    expect(new Set(taken)).toEqual(new Set([first, second, undefined]))
+  })
+
+  test('holds back an agent that has its share, and nobody else', async () => {
+    const own = [await enqueue('a'), await enqueue('a'), await enqueue('a')]
+    const other = await enqueue('b')
+    const taken = await Promise.all([claim(), claim(), claim(), claim()])
+    expect(new Set(taken)).toEqual(new Set([own[0], own[1], other, undefined]))
+  })
+})
