@@ -44,14 +44,15 @@ function copyFolder(from: Buffer, to: Buffer, links: Links): void {
 
 function copyEntry(from: Buffer, to: Buffer, links: Links): void {
   const stat = lstatSync(from)
-  if (stat.isDirectory()) return copyFolder(from, to, links)
   // Links, marks of what was deleted, pipes: there is nothing in them that could be changed.
-  if (!stat.isFile()) return linkSync(from, to)
-  const known = links.get(stat.ino)
-  if (known !== undefined) return linkSync(known, to)
-  copyFileSync(from, to, constants.COPYFILE_FICLONE)
-  keepLooks(to, stat)
-  if (stat.nlink > 1) links.set(stat.ino, to)
+  const same = stat.isFile() ? links.get(stat.ino) : from
+  if (stat.isDirectory()) copyFolder(from, to, links)
+  else if (same !== undefined) linkSync(same, to)
+  else {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE)
+    keepLooks(to, stat)
+    if (stat.nlink > 1) links.set(stat.ino, to)
+  }
 }
 
 function keepLooks(path: Buffer, { mode, uid, gid, atimeMs, mtimeMs }: Stats): void {
