@@ -67,6 +67,7 @@ await build({
   input: {
     kogu: join(root, 'src/cli/main.ts'),
     index: join(root, 'src/index.ts'),
+    client: join(root, 'src/client.ts'),
     // Processes of their own, found beside the program by src/sandbox/processes/own-program.ts.
     'spawn-helper': join(root, 'src/sandbox/processes/spawn-helper.ts'),
     supervisor: join(root, 'src/sandbox/background/supervisor.ts'),

@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
-  ...['sub-agents.ts', 'turn-context.ts'],
+  ...['sub-agents.ts', 'turn-context.ts', 'client.ts'],
 ]
 
 const MOST_LINES = 400

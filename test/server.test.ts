@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { createClient } from '../src/client.ts'
 import { type Listening, listen } from '../src/server/listen.ts'
 import { serveWebSocket } from '../src/server/web-socket.ts'
 import { openTestApp, type TestApp } from './support/app.ts'
@@ -270,6 +271,30 @@ describe('events', () => {
       socket.terminate()
     }
   })
+})
+
+describe('the client', () => {
+  test('calls, approves, continues, runs and listens', async () => {
+    const client = createClient({ url: server.url, token })
+    const asked = await client.call('write_file', { path: 'doc/client.md', content: 'hello' })
+    const question = (await client.approvals()).find(({ id }) => id === asked.question)
+    await client.answer(question?.id ?? '', { answer: 'once', digest: question?.digest ?? '' })
+    expect(await client.continueCall(question?.id ?? '')).toMatchObject({ ok: true })
+    app.machine.write('r.toml', '[[answer]]\ntext = "Hello."\n')
+    const run = await client.startRun({
+      task: 'Hi.',
+      model: `rehearsal:${join(app.machine.workspace, 'r.toml')}`,
+    })
+    const said: string[] = []
+    for await (const event of client.events({ after: 0, run: run.id })) {
+      if (event.type === 'text.delta') said.push(event.text)
+      if (event.type === 'run.finished') break
+    }
+    expect(said.join('')).toBe('Hello.')
+    await expect(client.run('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({
+      problem: { status: 404, code: 'not_found' },
+    })
+  }, 60_000)
 })
 
 /** The numbers of the next events. */
