@@ -43,6 +43,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'commands: what run_command changes, recorded and taken back',
     run: async () => (await import('./commands.ts')).measureCommands(),
   },
+  contained: {
+    title: 'contained: lines that run first, beside the same programs bare',
+    run: async () => (await import('./contained.ts')).measureContained(),
+  },
   html: {
     title: 'html: pages as Markdown, and what is kept of them',
     run: async () => (await import('./html.ts')).measureHtml(),

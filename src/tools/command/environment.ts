@@ -27,8 +27,11 @@ export function environmentFor(
   // Variables of earlier calls could change what a line does that was judged by its words alone.
   const own =
     permit.plan === null ? { ...Object.fromEntries(call.run.variables), ...call.additions } : NEUTRAL_GIT
-  return { ...base, ...own, [MARKER]: call.id }
+  return { ...base, ...own, ...(permit.contained === true ? WITHOUT_NETWORK : {}), [MARKER]: call.id }
 }
+
+// Programs that look for newer versions of themselves wait for an answer that never comes.
+const WITHOUT_NETWORK = { NO_UPDATE_NOTIFIER: '1', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }
 
 // A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
 // approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
