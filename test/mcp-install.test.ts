@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
@@ -66,4 +67,53 @@ test('a server is added, listed and removed in the configuration of the person',
   expect(box.run(['mcp', 'remove', 'fine']).code).toBe(0)
   expect(box.json(['mcp', 'list'])).toEqual([])
   expect(box.run(['mcp', 'add', 'x', '--', 'y'], { env: { KOGU_CALL: 'call_1' } }).code).toBe(2)
+})
+
+test('a server that would be fetched with every start is fetched once, when it is trusted, and started from that copy', () => {
+  // Not below /tmp: programs there could be an agent's.
+  const bin = join(import.meta.dirname, '..', 'node_modules', `.kogu-test-npm-${process.pid}`)
+  mkdirSync(bin, { recursive: true })
+  const server = readFileSync(join(import.meta.dirname, 'support', 'hostile-mcp-server.ts'), 'utf8')
+  writeFileSync(
+    join(bin, 'npm'),
+    `#!${process.execPath}
+const { mkdirSync, writeFileSync, appendFileSync } = require('node:fs')
+appendFileSync(${JSON.stringify(join(bin, 'calls'))}, process.argv.slice(2).join(' ') + '\\n')
+const folder = 'node_modules/@anthropic/mcp-server-filesystem'
+mkdirSync(folder, { recursive: true })
+writeFileSync('package.json', '{"dependencies":{"@anthropic/mcp-server-filesystem":"1.2.3"}}')
+writeFileSync(folder + '/package.json', '{"version":"1.2.3","type":"module","bin":"index.js"}')
+writeFileSync(folder + '/index.js', ${JSON.stringify(stripTypeScriptTypes(server))})
+`,
+    { mode: 0o755 },
+  )
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  try {
+    // As the founding documents have it.
+    box.write(
+      '../config/kogu/config.toml',
+      `[tools.mcp]
+enabled = true
+
+[[tools.mcp.servers]]
+name = "filesystem"
+command = "npx"
+args = ["-y", "@anthropic/mcp-server-filesystem", "/workspace"]
+`,
+    )
+    expect(box.run(['mcp', 'trust', 'filesystem'], { env })).toMatchObject({ code: 2 })
+    const trusted = box.run(['mcp', 'trust', 'filesystem', '--yes'], { env })
+    expect(trusted, trusted.stdout + trusted.stderr).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('mcp-server-filesystem 1.2.3'),
+    })
+    for (let n = 0; n < 2; n += 1) {
+      expect(box.json(['call', 'filesystem__good', '{}', '--yes-once'], { env }).text).toBe('fine')
+    }
+    expect(readFileSync(join(bin, 'calls'), 'utf8')).toBe(
+      'install --ignore-scripts --save-exact --no-audit --no-fund -- @anthropic/mcp-server-filesystem\n',
+    )
+  } finally {
+    rmSync(bin, { recursive: true, force: true })
+  }
 })

@@ -79,7 +79,8 @@ async function openProcess(
   const { sandbox } = commands
   if (sandbox === null) throw new Error(`there is no sandbox to start it in: ${commands.noSandboxReason}`)
   const proxy = server.hosts.length === 0 ? undefined : await startProxy(parts.judgeHosts(server.hosts))
-  const profile = await profileFor(parts, server, { argv, cwd, env, proxy })
+  const installed = record.installed?.program.split('/node_modules/')[0]
+  const profile = await profileFor(parts, server, { argv, cwd, env, proxy, installed })
   const transport = createStdioTransport(onOutput =>
     startPiped({
       processes: commands.processes,
@@ -101,6 +102,8 @@ async function profileFor(
     cwd: string
     env: Record<string, string>
     proxy: FilteringProxy | undefined
+    /** Where its copy lies. */
+    installed: string | undefined
   },
 ): Promise<SandboxProfile> {
   const { workspace, home, places, limits, socketFolders } = commands
@@ -109,7 +112,7 @@ async function profileFor(
   for (const folder of [...writable, ...places.own]) makeFolders(folder)
   return {
     writable,
-    readable: [workspace, ...writable],
+    readable: [workspace, ...writable, ...(given.installed === undefined ? [] : [given.installed])],
     home,
     hidden: [
       ...(await findHidden(await judge(line, given.cwd))),
