@@ -121,7 +121,7 @@ test('an answer for the session is not asked for again, and ends with the connec
 test('a client that approves by itself is not asked again, except for what is dangerous', async () => {
   const { call } = await connect({ args: ['--client-approves'] })
   expect(await call('write_file', write)).toMatchObject({ isError: false })
-  expect(await call('run_command', { command: 'rm -rf b.txt' })).toMatchObject({ isError: true })
+  expect(await call('run_command', { command: 'git push --force' })).toMatchObject({ isError: true })
   expect(await call('write_file', { path: '/etc/x', content: '' })).toMatchObject({
     text: expect.stringContaining('forbidden'),
   })
