@@ -30,7 +30,8 @@ const always =
 beforeEach(async () => {
   questions = []
   answer = once
-  box = await openTestRuntime('', approver)
+  // The answers are about lines that are asked about before they run.
+  box = await openTestRuntime('[permissions]\ncommands = "ask"\n', approver)
 })
 afterEach(() => box.close())
 

@@ -1,4 +1,5 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { JudgeHost } from '../../core/command.ts'
 import { makeFolders } from '../../core/make-folders.ts'
@@ -112,7 +113,12 @@ async function profileFor(
   for (const folder of [...writable, ...places.own]) makeFolders(folder)
   return {
     writable,
-    readable: [workspace, ...writable, ...(given.installed === undefined ? [] : [given.installed])],
+    readable: [
+      workspace,
+      ...writable,
+      ...(given.installed === undefined ? [] : [given.installed]),
+      ...programFolders(given.argv),
+    ],
     home,
     hidden: [
       ...(await findHidden(await judge(line, given.cwd))),
@@ -133,4 +139,14 @@ async function profileFor(
 function folderOf(path: string, { workspace, home }: CommandParts): string {
   const expanded = path.replace(/^~(?=\/|$)/, home)
   return isAbsolute(expanded) ? expanded : resolve(workspace, expanded)
+}
+
+/** Where its program and scripts lie, with what they load: a sandbox has a /tmp of its own, and a clone may lie in there. */
+function programFolders(argv: readonly string[]): string[] {
+  const files = argv.filter(
+    word => isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true,
+  )
+  return files.map(file =>
+    file.includes('/node_modules/') ? (file.split('/node_modules/')[0] ?? '/') : dirname(file),
+  )
 }

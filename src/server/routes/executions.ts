@@ -6,12 +6,13 @@ import { listExecutions } from '../../store/tables/agent-executions.ts'
 import { listMessages } from '../../store/tables/agent-messages.ts'
 import {
   answerPlan,
+  failRejected,
   findOrchestration,
   insertOrchestration,
   type Orchestration,
 } from '../../store/tables/orchestration-runs.ts'
 import { insertEvents, newEvent } from '../../store/tables/run-events.ts'
-import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
 import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
@@ -19,7 +20,7 @@ import { HttpProblem } from '../problem.ts'
 import { toRunSpec } from '../run-wish.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
-import type { RunParts } from './runs.ts'
+import { type RunParts, requireRun } from './runs.ts'
 
 const MOST_INPUT = 200_000
 const params = z.object({ id: z.uuid() })
@@ -288,7 +289,7 @@ function planRoutes(api: Api, { services }: RunParts): void {
           newEvent({ type: verb === 'approve' ? 'plan.approved' : 'plan.rejected', ...event }),
         ])
         if (verb === 'approve') await requeueRun(database, found.run)
-        else await rejectRun(opened, found)
+        else await database.transaction(queries => failRejected(queries, found))
         return answer(context, showOrchestration(await requireOrchestration(opened, found.id)))
       },
     )
@@ -297,16 +298,9 @@ function planRoutes(api: Api, { services }: RunParts): void {
   decide('reject', 'Give the plan up')
 }
 
-async function rejectRun({ database }: Services, { run, execution }: Orchestration): Promise<void> {
-  await cancelStanding(database, run)
-  await database.query(
-    `UPDATE agent_executions SET status = 'failed', error_message = 'Plan rejected by user', completed_at = NOW() WHERE id = $1`,
-    [execution],
-  )
-}
-
 async function requireOrchestration(opened: Services, id: string): Promise<Orchestration> {
   const found = await findOrchestration(opened.database, id)
   if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such orchestration.')
+  await requireRun(opened, found.run)
   return found
 }
