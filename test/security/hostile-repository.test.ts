@@ -76,9 +76,10 @@ test.skipIf(noSandbox !== '').each(GROUPS)(
     const result = await run('npm test')
     expect(result.decision.by).toBe('contained')
     const lines = result.text.split('\n')
-    // The line before names the attempt. What is written to a place of its own is gone with it, as the snapshot shows.
+    // The line before names the attempt. What is written to a place of its own, or to the layer, is gone with it, as the
+    // snapshot shows.
     const escaped = lines.flatMap((line, index) => (line.endsWith('ESCAPED') ? [lines[index - 1] ?? ''] : []))
-    if (group !== 'write outside') expect(escaped).toEqual([])
+    if (group !== 'write outside' && group !== 'git and Kogu') expect(escaped).toEqual([])
     expect(snapshot(host)).toEqual(before)
     expect(OUTSIDE.filter(path => existsSync(path))).toEqual([])
     expect(result.text).not.toContain('TOPSECRET')

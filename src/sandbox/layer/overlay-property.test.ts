@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { visibleNode } from '../../../test/support/outside-tmp.ts'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
 import { createProcesses } from '../processes/processes.ts'
@@ -68,7 +69,7 @@ test.skipIf(noSandbox !== '')(
       const script = `process.umask(0o022);(${steps})(${JSON.stringify(lines)})`
       await compare(
         lines.map(line => JSON.stringify(line)),
-        [process.execPath, '--input-type=commonjs', '-e', script],
+        [visibleNode(), '--input-type=commonjs', '-e', script],
       )
     }
   },
