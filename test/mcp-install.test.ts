@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+import { folderOutsideTmp } from './support/outside-tmp.ts'
 
 let box: Sandboxed
 beforeEach(() => {
@@ -70,9 +71,8 @@ test('a server is added, listed and removed in the configuration of the person',
 })
 
 test('a server that would be fetched with every start is fetched once, when it is trusted, and started from that copy', () => {
-  // Not below /tmp: programs there could be an agent's.
-  const bin = join(import.meta.dirname, '..', 'node_modules', `.kogu-test-npm-${process.pid}`)
-  mkdirSync(bin, { recursive: true })
+  // Not below /tmp: programs there could be an agent's, and the real npm would be asked.
+  const bin = mkdtempSync(join(folderOutsideTmp(), 'npm-'))
   const server = readFileSync(join(import.meta.dirname, 'support', 'hostile-mcp-server.ts'), 'utf8')
   writeFileSync(
     join(bin, 'npm'),
