@@ -16,6 +16,7 @@ import type { AuditLog } from './core/audit.ts'
 import { type Authority, type CommandAuthority, fullAuthority } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import { type Clock, systemClock } from './core/clock.ts'
+import { toToolError } from './core/errors.ts'
 import { createSecretFinder } from './core/known-secrets.ts'
 import type { LinearPattern } from './core/linear-pattern.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
@@ -338,15 +339,20 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
   const context = { home, workspace: loaded.workspace.root }
   // Our own tools are all there by now. Those that come later have no kind of access that a rule could stand for.
   const canonical = (name: string): string => registry.candidates(name).at(-1)?.tool.name ?? name
-  const rules = permissions.rules.map((rule, index) => compileRule(rule, index, context, canonical))
-  const problem = (await checkRules(rules, context))[0]
-  if (problem !== undefined) {
-    const { file, line } = problem.rule.definition.origin
-    throw new ConfigError(`Rule '${problem.rule.id}': ${problem.message}`, {
-      file,
-      position: line === undefined ? undefined : { line, column: 1 },
-    })
+  const refuse = ({ file, line }: Rule['definition']['origin'], message: string): never => {
+    throw new ConfigError(message, { file, position: line === undefined ? undefined : { line, column: 1 } })
   }
+  const rules = permissions.rules.map((rule, index) => {
+    try {
+      return compileRule(rule, index, context, canonical)
+    } catch (error) {
+      // A pattern that nothing can be matched with.
+      return refuse(rule.origin, toToolError(error).message)
+    }
+  })
+  const problem = (await checkRules(rules, context))[0]
+  if (problem !== undefined)
+    refuse(problem.rule.definition.origin, `Rule '${problem.rule.id}': ${problem.message}`)
   return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
 }
 

@@ -9,7 +9,11 @@ import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 // One verdict per resource, whichever way it is reached. Ways that arrive later (custom, script, dynamic, MCP tools) all
 // come through a provider, as `foreign_read`, `foreign_write` and `foreign_fetch` do here.
 
+// What is decided before a line runs; contained lines are judged by what they changed.
 const CONFIG = `
+[permissions]
+commands = "ask"
+
 [[permissions.rules]]
 id = "no-plans"
 decision = "deny"

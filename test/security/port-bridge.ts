@@ -7,6 +7,7 @@ import { DEFAULT_SANDBOX_LIMITS } from '../../src/core/sandbox.ts'
 import { createProcesses } from '../../src/sandbox/processes/processes.ts'
 import { createSandbox } from '../../src/sandbox/walls/sandbox.ts'
 import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
+import { visibleNode } from '../support/outside-tmp.ts'
 import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 
 /** Who gets an answer from a server in the background, when; '-' is none. */
@@ -25,7 +26,9 @@ export interface BridgeReport {
 
 /** Runs real servers in two workspaces, as the user who runs this process. */
 export async function tryBridge(): Promise<BridgeReport> {
-  const [own, other] = [await openTestRuntime('', YES), await openTestRuntime('', YES)]
+  // Ports are for lines that were approved; contained ones reach nothing.
+  const config = '[permissions]\ncommands = "ask"\n'
+  const [own, other] = [await openTestRuntime(config, YES), await openTestRuntime(config, YES)]
   const port = await freePort()
   try {
     for (const { write } of [own, other]) writeScripts(write, port)
@@ -33,7 +36,7 @@ export async function tryBridge(): Promise<BridgeReport> {
     const report = {
       host: await fromHost(port),
       sameWorkspace: await run(own, 'sh reach.sh'),
-      sameWorkspaceByNode: await run(own, `${process.execPath} reach.js`),
+      sameWorkspaceByNode: await run(own, `${visibleNode()} reach.js`),
       duringPreview: await run(own, 'sh reach.sh', { preview: true }),
       otherWorkspace: await run(other, 'sh reach.sh'),
       sockets: await visibleSockets(own),
@@ -98,7 +101,7 @@ async function visibleSockets({ home, workspace }: TestRuntime): Promise<string[
 }
 
 async function startServer(on: TestRuntime, port: number): Promise<string> {
-  const command = `${process.execPath} server.js`
+  const command = `${visibleNode()} server.js`
   const started = await call(on, 'run_command', { command, background: true, ports: [port] })
   const id = /as ([\w-]+)\./.exec(started)?.[1] ?? ''
   for (let tries = 0; tries < 50; tries += 1) {

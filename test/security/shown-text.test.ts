@@ -39,7 +39,7 @@ reason = ${toml(EVIL)}
 id = ${toml(`${EVIL}2`)}
 decision = "deny"
 tool = "write_file"
-path = [${toml(`${EVIL}/**`)}]
+path = [${toml(`${EVIL.replace('[', '\\[')}/**`)}]
 reason = ${toml(EVIL)}
 `,
   )

@@ -13,7 +13,11 @@ import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
 const DENIED = 'DENIED-BY-RULE'
 const SENSITIVE = 'NEEDS-A-QUESTION'
 const OUTSIDE = 'DENIED-OUTSIDE'
+// What is decided before a line runs; contained lines are judged by what they changed.
 const CONFIG = `
+[permissions]
+commands = "ask"
+
 [[permissions.rules]]
 id = "no-plans"
 decision = "deny"

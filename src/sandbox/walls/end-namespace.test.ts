@@ -40,7 +40,8 @@ function commandOf(name: string): string[] {
 test.skipIf(noSandbox !== '')(`an orphan is gone when its namespace was ended${noSandbox}`, async () => {
   const mark = `orphan-${process.pid}`
   const status = await startOrphan(mark)
-  expect(alive(mark)).toBe(1)
+  // Two for a moment: the shell is copied before the copy becomes `sleep`.
+  expect(alive(mark)).toBeGreaterThanOrEqual(1)
   await endNamespace(status)
   expect(alive(mark)).toBe(0)
   // It may be asked again: the process is gone.
