@@ -1,5 +1,6 @@
 import type { ToolProcessResult } from '../core/processes.ts'
 import type { ToolOutput } from '../core/tool.ts'
+import { toLine } from '../core/visible.ts'
 
 /** What a program printed and how it ended, as run_command tells it. A program that fails is not a tool that fails. */
 export function toProcessOutput(command: string, result: ToolProcessResult, durationMs: number): ToolOutput {
@@ -12,7 +13,9 @@ export function toProcessOutput(command: string, result: ToolProcessResult, dura
       : [`[Command exited with ${exitCode === null ? (signal ?? 'a signal') : `code ${exitCode}`}]`]
   const silent = text === '' && exitCode === 0 ? ['Command completed successfully (no output)'] : []
   return {
-    text: [...(text === '' ? [] : [text]), ...silent, ...end, ...notes.map(note => `[${note}]`)].join('\n'),
+    text: [...(text === '' ? [] : [text]), ...silent, ...end, ...notes.map(note => `[${toLine(note)}]`)].join(
+      '\n',
+    ),
     data: {
       command,
       exit_code: exitCode,

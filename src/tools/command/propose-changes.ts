@@ -6,6 +6,7 @@ import type { Effect } from '../../core/effects.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { ProposedChanges } from '../../core/proposed-changes.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
+import { toLine } from '../../core/visible.ts'
 import { isAtOrBelow } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 import { viewLayer } from './layer-view.ts'
@@ -90,7 +91,7 @@ function showChanges(effects: readonly Effect[], sides: Sides): { summary: strin
     summary,
     ...listed(kept.map(({ effect, added, removed }) => row(effect, sides.workspace, added, removed))),
     ...(gone.length === 0 ? [] : ['Deleted:']),
-    ...listed(gone.map(({ effect }) => `  ${relative(sides.workspace, effect.path)}`)),
+    ...listed(gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`)),
   ]
   const diffs = rows.map(({ diff }) => diff).filter(diff => diff !== '')
   return { summary, text: cut(`${lines.join('\n')}\n\n${diffs.join('')}`.trimEnd()) }
@@ -102,7 +103,7 @@ function row(
   added: number,
   removed: number,
 ): string {
-  const name = relative(workspace, path)
+  const name = toLine(relative(workspace, path))
   if (entry === 'directory') return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}`
   const what = entry === 'link' ? 'link' : change === 'created' ? 'new' : 'changed'
   const lines = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`

@@ -8,6 +8,7 @@ import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
 import { restrictedProblem } from '../../core/restricted-command.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
+import { toLine } from '../../core/visible.ts'
 import { portsInput, refusePortsInForeground, toAddress } from './background-ports.ts'
 import { startBackground } from './background-start.ts'
 import { exitMeaning } from './exit-meaning.ts'
@@ -16,6 +17,7 @@ import type { CommandParts } from './parts.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const LONGEST_TIMEOUT_MS = 600_000
+const LONGEST_NOTE = 10_000
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i
 const BRINGING_OVER_MS = 300_000
 
@@ -279,7 +281,8 @@ function render(
       : text.trimEnd(),
     ...(exitCode === 0 ? [] : [`[${endOf(result, durationMs)}${meaning === null ? '' : `: ${meaning}`}]`]),
     ...(denial === null ? [] : [`[sandbox: ${denial.message}]`]),
-    ...notes.map(note => `[${note}]`),
+    // One line each: a file's name must not begin one of its own.
+    ...notes.map(note => `[${toLine(note, LONGEST_NOTE)}]`),
     ...(output.truncated ? [`[All of the output: command_output with id "${callId}"]`] : []),
     ...(STAYS_BEHIND.test(line) ? [`[${ENDED_WITH_COMMAND}]`] : []),
   ]

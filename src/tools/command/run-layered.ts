@@ -6,6 +6,7 @@ import { ToolError, toToolError } from '../../core/errors.ts'
 import { Pending } from '../../core/obtain-approval.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import type { ProcessContext } from '../../core/tool.ts'
+import { toLine } from '../../core/visible.ts'
 import {
   bytesOf,
   type HeldLayer,
@@ -256,7 +257,7 @@ function wouldHave(effects: readonly Effect[]): string {
 }
 
 function listed(effects: readonly Effect[], workspace?: string): string {
-  const nameOf = (path: string): string => (workspace === undefined ? path : relative(workspace, path))
+  const nameOf = (path: string): string => toLine(workspace === undefined ? path : relative(workspace, path))
   const names = effects.slice(0, 20).map(({ change, path }) => `${change} ${nameOf(path)}`)
   const more = effects.length > names.length ? ` and ${effects.length - names.length} more` : ''
   return `${names.join(', ')}${more}`
