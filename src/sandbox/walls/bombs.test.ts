@@ -32,6 +32,28 @@ finally:
     time.sleep(8)
 `
 
+/** Writes to so many sockets until none takes more, and tells how many bytes they took. */
+const FILL_SOCKETS = `
+import socket
+kept = []
+def fill(count, size=0, address=None):
+    sent = 0
+    for _ in range(count):
+        if address is None:
+            pair = socket.socketpair()
+        else:
+            pair = (socket.create_connection(address), listen.accept()[0])
+        kept.append(pair)
+        for end in pair:
+            if size: end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+            if size: end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
+            end.setblocking(False)
+            try:
+                while True: sent += end.send(M)
+            except BlockingIOError: pass
+    return sent
+`
+
 for (const spawner of ['helper', 'direct'] as const) {
   describe.skipIf(noSandbox !== '')(`bombs, started by the ${spawner} spawner${noSandbox}`, () => {
     const processes = createProcesses({ spawner })
@@ -104,6 +126,15 @@ for (const spawner of ['helper', 'direct'] as const) {
       [
         'segments of System V',
         'c = ctypes.CDLL(None)\nc.shmat.restype = ctypes.c_void_p\nfor _ in range(70):\n  i = c.shmget(0, 10 * 2**20, 0o1600)\n  assert i >= 0\n  a = c.shmat(i, None, 0); ctypes.memset(a, 1, 10 * 2**20); c.shmdt(ctypes.c_void_p(a))',
+      ],
+      ['large buffers of sockets', `${FILL_SOCKETS}\nassert fill(90, 4 * 2**20) > 256 * 2**20`],
+      [
+        'buffers of many sockets',
+        `${FILL_SOCKETS}\nfor _ in range(3):\n  if os.fork() == 0: fill(450); time.sleep(9); os._exit(0)\nfill(450)`,
+      ],
+      [
+        'buffers of connections',
+        `${FILL_SOCKETS}\nlisten = socket.create_server(("127.0.0.1", 0))\nassert fill(150, 0, listen.getsockname()) > 256 * 2**20`,
       ],
     ])('no more memory than allowed is held as %s', async (_, body) => {
       const script = `import ctypes, mmap, os, time\nM = b"x" * 2**20\n${body}\ntime.sleep(3)\nprint("held")`

@@ -6,7 +6,8 @@
 // machine and is not confined by network namespaces), and Unix sockets unless the profile allows them: a read-only
 // mount does not keep anyone from connecting to a socket in it. Nor may one process reach into another (ptrace and its
 // kin): the first process of the sandbox is Kogu's, and what frees it from its parent outlives the call. Where no control group counts memory, also memory that
-// belongs to no process: files in memory without a name (memfd), and large segments of System V (there may be 4096).
+// belongs to no process: files in memory without a name (memfd), large segments of System V (there may be 4096), and
+// larger buffers of sockets, which the watchdog counts at their default size.
 
 export interface SeccompOptions {
   unixSockets: boolean
@@ -72,6 +73,14 @@ function refuseUnmappedMemory(table: CallTable): Instruction[] {
       refuse(ENOMEM),
       allow(),
     ]),
+    ...whenEqual(table.setsockopt, [
+      load(argument(1)),
+      ...unlessEqual(SOL_SOCKET, [allow()]),
+      load(argument(2)),
+      // Said to be done: programs take any size they get, but not a failure.
+      ...BUFFER_SIZES.flatMap(option => whenEqual(option, [refuse(NO_ERROR)])),
+      allow(),
+    ]),
   ]
 }
 
@@ -90,6 +99,7 @@ const RETURN = 0x06
 const ALLOW = 0x7fff0000
 const ERRNO = 0x00050000
 
+const NO_ERROR = 0
 const EPERM = 1
 const ENOMEM = 12
 const EACCES = 13
@@ -107,6 +117,9 @@ const CLONE_THREAD = 0x00010000
 /** TIOCSTI and TIOCLINUX: put words into the input of whoever owns the terminal. */
 const FORBIDDEN_IOCTLS = [0x5412, 0x541c]
 const LARGE_SEGMENT = 64 * 1024
+const SOL_SOCKET = 1
+/** SO_SNDBUF and SO_RCVBUF; the two that go beyond the system's maximum need a right that no command has. */
+const BUFFER_SIZES = [7, 8]
 const AF_UNIX = 1
 /** IPv4, IPv6 and netlink (which lists network interfaces). */
 const SOCKET_FAMILIES = [2, 10, 16]
@@ -149,6 +162,7 @@ interface CallTable {
   /** Other ways to start a process, or to reach into one. */
   processes: readonly number[]
   shmget: number
+  setsockopt: number
   clone: number
   unshare: number
   ioctl: number
@@ -185,6 +199,7 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     // fork, vfork, ptrace, process_vm_readv, process_vm_writev, execveat
     processes: [57, 58, 101, 310, 311, 322],
     shmget: 29,
+    setsockopt: 54,
     clone: 56,
     unshare: 272,
     ioctl: 16,
@@ -209,6 +224,7 @@ const TABLES: Readonly<Record<string, CallTable>> = {
     // ptrace, process_vm_readv, process_vm_writev, execveat
     processes: [117, 270, 271, 281],
     shmget: 194,
+    setsockopt: 208,
     clone: 220,
     unshare: 97,
     ioctl: 29,

@@ -1,4 +1,4 @@
-import { readFileSync, statfsSync, statSync } from 'node:fs'
+import { readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
 import type { Started } from '../processes/spawner.ts'
 import type { GroupLimit, GroupLimits } from './cgroup.ts'
 
@@ -39,15 +39,15 @@ export function descendantsOf(root: number, limit: number): number[] {
 
 /**
  * Upper bounds first, which are cheap; the exact share (memory shared after a fork counts once) only above them. With it,
- * what lies in the sandbox's file systems in memory, which belongs to no process.
+ * what lies in the sandbox's file systems in memory and in its sockets, which belongs to no process.
  */
 function memoryOf(pids: readonly number[], limit: number): number {
-  const files = bytesInFiles(pids.at(-1))
+  const unowned = bytesInFiles(pids.at(-1)) + bytesInSockets(pids.at(-1))
   for (const measure of [residentBytes, ownBytes]) {
-    const upperBound = files + sum(pids, measure)
+    const upperBound = unowned + sum(pids, measure)
     if (upperBound <= limit) return upperBound
   }
-  return files + sum(pids, proportionalBytes)
+  return unowned + sum(pids, proportionalBytes)
 }
 
 export function residentBytes(pid: number): number {
@@ -90,8 +90,35 @@ function bytesInFiles(pid: number | undefined): number {
 const IN_MEMORY = ['/dev/shm', '/var/tmp']
 const TMPFS = 0x01021994
 
+/**
+ * As seen by one process of the command, whose network is its own. Nothing tells what a Unix socket holds, so each socket
+ * counts with what it may hold. Buffers of TCP grow beyond that by themselves and are counted by their content.
+ */
+function bytesInSockets(pid: number | undefined): number {
+  const network = linkOf(`/proc/${pid}/ns/net`)
+  if (network === '' || network === linkOf('/proc/self/ns/net')) return 0
+  const count = Number(/^sockets: used (\d+)/.exec(read(`/proc/${pid}/net/sockstat`))?.[1] ?? 0)
+  const queued = ['tcp', 'tcp6'].flatMap(name => [
+    ...read(`/proc/${pid}/net/${name}`).matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) 0[0-9A-F]:/g),
+  ])
+  const bytes = queued.map(([, sent, received]) => Number(`0x${sent}`) + Number(`0x${received}`))
+  return count * SOCKET_BYTES + bytes.reduce((total, value) => total + value, 0)
+}
+
+/** The default of both buffers where the system names none. */
+const SOCKET_BYTES = Number(read('/proc/sys/net/core/wmem_default')) || 212_992
+
 function sum(pids: readonly number[], measure: (pid: number) => number): number {
   return pids.reduce((total, pid) => total + measure(pid), 0)
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It ended while we looked.
+    return ''
+  }
 }
 
 function read(path: string): string {
