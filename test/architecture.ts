@@ -36,6 +36,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server',
     'mcp',
     'providers',
+    'doctor.ts',
+    'check-rules.ts',
   ],
   server: [
     'core',
@@ -43,6 +45,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime.ts',
     'models.ts',
     'runs.ts',
+    'doctor.ts',
+    'providers',
+    'mcp',
     'agents',
     'workspace',
     'store',
@@ -54,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
-  ...['sub-agents.ts', 'turn-context.ts', 'client.ts'],
+  ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
 ]
 
 const MOST_LINES = 400

@@ -168,7 +168,7 @@ async function classify(error: unknown): Promise<Failure> {
   }
   const { ConfigError } = await import('../config/config-error.ts')
   if (error instanceof ConfigError) {
-    const { describeConfigError } = await import('./config-words.ts')
+    const { describeConfigError } = await import('../config/describe-error.ts')
     return { code: 'config', message: describeConfigError(error), hint: undefined, exit: EXIT.config }
   }
   const known = toToolError(error)

@@ -2,6 +2,7 @@ import { createRoute } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { routePath } from 'hono/route'
+import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
@@ -14,10 +15,15 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { callRoutes } from './routes/calls.ts'
 import { changeRoutes } from './routes/changes.ts'
+import { dynamicToolRoutes } from './routes/dynamic-tools.ts'
 import { eventRoutes } from './routes/events.ts'
 import { executionRoutes } from './routes/executions.ts'
+import { mcpServerRoutes } from './routes/mcp-servers.ts'
+import { modelRoutes } from './routes/models.ts'
+import { panelRoutes } from './routes/panels.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { runRoutes } from './routes/runs.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
 import type { Services } from './services.ts'
@@ -25,6 +31,7 @@ import type { Services } from './services.ts'
 export interface ServerParts extends DoorOptions {
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
+  readonly environment: Environment
   readonly services: () => Promise<Services>
   readonly version: string
   readonly log: (line: Record<string, unknown>) => void
@@ -53,7 +60,12 @@ export function createApp(parts: ServerParts): Api {
   openRoutes(api, parts)
   sessionRoutes(api, parts)
   agentRoutes(api, parts)
+  panelRoutes(api, parts)
   toolRoutes(api, runtime)
+  dynamicToolRoutes(api, runtime)
+  mcpServerRoutes(api, runtime)
+  modelRoutes(api, parts)
+  settingsRoutes(api, parts)
   callRoutes(api, runtime)
   approvalRoutes(api, runtime)
   changeRoutes(api, runtime)

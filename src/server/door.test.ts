@@ -20,6 +20,7 @@ beforeAll(async () => {
   const allowedHosts = ['127.0.0.1', 'localhost']
   app = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, version: '0' },
+    environment: machine.environment,
     ...{ sessions, tokens, allowedHosts, now: () => now },
     services: lazyServices(() => Promise.reject(new Error('There is none.'))),
     log: () => undefined,

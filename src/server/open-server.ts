@@ -51,6 +51,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const app = createApp({
     runtime,
     loaded,
+    environment,
     services,
     version,
     sessions,

@@ -1,7 +1,8 @@
 import { agentAuthority, type ToolSetting } from '../agents/agent-authority.ts'
 import type { AgentRecord } from '../agents/agent-record.ts'
 import { readOnlyTools } from '../agents/agent-tools.ts'
-import { PANEL_TURNS, type RunLimits } from '../agents/limits.ts'
+import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from '../agents/limits.ts'
+import type { Panel } from '../agents/panel.ts'
 import type { RunSpec } from '../agents/run-record.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { AuthorityWish } from '../core/authority.ts'
@@ -14,6 +15,8 @@ import type { Runtime } from '../runtime.ts'
 export interface RunWish {
   readonly task: string
   readonly agent?: { readonly record: AgentRecord; readonly tools: readonly ToolSetting[] }
+  /** The file that the agent comes from, for what only the file says. */
+  readonly panel?: Panel
   readonly model?: string
   /** Of those the agent has; without an agent, of all. */
   readonly tools?: 'read-only' | readonly string[]
@@ -32,10 +35,10 @@ export interface WishParts {
 
 /** The same rules as `kogu run`: an agent has what its settings say, and a request can only narrow that. */
 export function toRunSpec({ loaded, runtime, runs }: WishParts, wish: RunWish): RunSpec {
-  const { agent } = wish
+  const { agent, panel } = wish
   const { limits, defaults, mode } = loaded.config
-  const id =
-    wish.model ?? (agent === undefined ? undefined : `${agent.record.provider}/${agent.record.model}`)
+  const ofAgent = agent === undefined ? undefined : `${agent.record.provider}/${agent.record.model}`
+  const id = wish.model ?? (panel === undefined ? ofAgent : panel.model)
   // Rehearsals are kept as they were named: the provider's name and the file.
   const model = runs.models.find(id?.replace(/^rehearsal\//, 'rehearsal:'))
   const temperature = agent?.record.temperature ?? defaults.temperature
@@ -48,24 +51,42 @@ export function toRunSpec({ loaded, runtime, runs }: WishParts, wish: RunWish): 
           agent: agent.record.name,
           tools: agent.tools,
           canonicalTool: name => runtime.registry.candidates(name)[0]?.tool.name ?? name,
+          ...(panel?.mode === undefined ? {} : { mode: panel.mode }),
         })
+  const orchestration = orchestrationOf(wish)
   return {
     task: wish.task,
     model: lastingId(model.id, loaded.workspace.cwd),
     authority: { mode: wish.mode ?? mode, ...own, ...narrowTools(runtime, own, wish.tools) },
     limits: {
-      maxTurns: agent === undefined ? limits.max_turns : PANEL_TURNS,
+      maxTurns: turnsOf(wish, limits.max_turns, orchestration),
       maxTimeMs: limits.max_time,
       ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
       ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
+      ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
       ...wish.limits,
     },
-    ...(wish.orchestrates === true ? { orchestration: 'automatic' as const } : {}),
+    ...(orchestration === undefined ? {} : { orchestration }),
     ...(agent === undefined ? {} : { agent: agent.record.name, agentId: agent.record.id }),
     ...(system === undefined ? {} : { system }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   }
+}
+
+function orchestrationOf({ orchestrates, panel }: RunWish): RunSpec['orchestration'] {
+  if (orchestrates === true) return 'automatic'
+  return panel?.orchestration === 'none' ? undefined : panel?.orchestration
+}
+
+function turnsOf(
+  { agent, panel }: RunWish,
+  configured: number,
+  orchestration: RunSpec['orchestration'],
+): number {
+  if (panel?.maxTurns !== undefined) return panel.maxTurns
+  if (orchestration !== undefined) return Math.min(configured, ORCHESTRATION_TURNS)
+  return agent === undefined ? configured : PANEL_TURNS
 }
 
 function narrowTools({ registry }: Runtime, own: AuthorityWish, tools: RunWish['tools']): AuthorityWish {

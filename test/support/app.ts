@@ -55,6 +55,7 @@ export async function openTestApp({
   const stored: StoredToken[] = []
   const api = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, services, version: '0' },
+    environment: machine.environment,
     sessions: createSessions(Date.now),
     tokens: { list: () => stored, add: async () => undefined, remove: async () => false },
     allowedHosts: ['127.0.0.1'],

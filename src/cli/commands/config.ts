@@ -1,5 +1,7 @@
+import { checkRules } from '../../check-rules.ts'
 import { describeProjectAuthority } from '../../config/authority.ts'
 import type { ConfigError } from '../../config/config-error.ts'
+import { describeConfigError } from '../../config/describe-error.ts'
 import { configJsonSchema } from '../../config/json-schema.ts'
 import { getKey, type KeyInfo, listKeys } from '../../config/keys.ts'
 import { inspectConfig, type LoadedConfig } from '../../config/load.ts'
@@ -9,9 +11,7 @@ import { noApprover } from '../../core/approval.ts'
 import { counted } from '../../core/counted.ts'
 import { toLine, underMargin } from '../../core/visible.ts'
 import { createRuntime } from '../../runtime.ts'
-import { checkRules } from '../check-rules.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
-import { describeConfigError } from '../config-words.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand, loadOptions } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -82,7 +82,8 @@ function paths(context: CommandContext): number {
 async function validate(context: CommandContext): Promise<number> {
   const { output } = context
   const { errors: found, warnings: noticed, files, loaded } = inspectConfig(loadOptions(context))
-  const rules = loaded === undefined ? { errors: found, warnings: [] } : await checkRules(context, loaded)
+  const rules =
+    loaded === undefined ? { errors: found, warnings: [] } : await checkRules(context.environment, loaded)
   const unread = loaded === undefined ? [] : unreadKeys(loaded)
   const errors = [...unread, ...rules.errors]
   const warnings = [...noticed, ...rules.warnings]

@@ -1,7 +1,6 @@
 import { agentAuthority, type ToolSetting } from '../../agents/agent-authority.ts'
 import type { AgentRecord } from '../../agents/agent-record.ts'
 import { ToolError } from '../../core/errors.ts'
-import { listPanels, mirrorPanel, readPanel } from '../../store/runs/find-agent.ts'
 import { listToolPermissions, saveToolPermissions } from '../../store/tables/agent-tool-permissions.ts'
 import {
   findAgentById,
@@ -11,10 +10,10 @@ import {
   updateAgent,
 } from '../../store/tables/agents.ts'
 import { providerRow } from '../../store/tables/llm-providers.ts'
-import { findWorkflow, workflowOf } from '../../store/tables/workflows.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
+import { workflowFor } from '../workflow-for.ts'
 import type { RunParts } from './runs.ts'
 
 const agent = z
@@ -48,12 +47,11 @@ const toolSetting = z.object({
   config: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** Agents, their tools, and the panels in the files of the workspace. */
+/** Agents and their tools. */
 export function agentRoutes(api: Api, parts: RunParts): void {
   lookRoutes(api, parts)
   changeRoutes(api, parts)
   toolSettingRoutes(api, parts)
-  panelRoutes(api, parts)
 }
 
 function lookRoutes(api: Api, { services }: RunParts): void {
@@ -201,67 +199,6 @@ function toolSettingRoutes(api: Api, { services, runtime }: RunParts): void {
       return answer(context, shown)
     },
   )
-}
-
-const panel = z
-  .looseObject({ name: z.string(), state: z.enum(['trusted', 'new', 'changed', 'broken']) })
-  .openapi('Panel')
-
-function panelRoutes(api: Api, { services, runtime }: RunParts): void {
-  const look = async (name: string, opened: Services) => {
-    const workflow = await workflowFor(opened, undefined)
-    const known = (await listAgents(opened.database, workflow)).find(each => each.name === name)
-    const read = readPanel(runtime.workspace, name)
-    const state = known === undefined ? 'new' : known.sourceHash === read.hash ? 'trusted' : 'changed'
-    return { ...read, state, agent_id: known?.id ?? null }
-  }
-  api.openapi(
-    route('read', {
-      method: 'get',
-      path: '/api/panels',
-      summary: 'The panels in .kogu/panels, and whether a person has looked at them as they are now',
-      responses: { 200: json(z.array(panel), 'The panels, sorted by name') },
-    }),
-    async context => {
-      const opened = await services()
-      const all = listPanels(runtime.workspace).map(name =>
-        look(name, opened).catch(error => {
-          const message = error instanceof ToolError ? error.message : 'It cannot be read.'
-          return { name, state: 'broken', description: message }
-        }),
-      )
-      return answer(context, await Promise.all(all))
-    },
-  )
-  api.openapi(
-    route('approve', {
-      method: 'post',
-      path: '/api/panels/{name}/trust',
-      summary: 'Let a panel run as it was looked at',
-      request: {
-        params: z.object({ name: z.string().max(100) }),
-        body: body(z.object({ hash: z.string().max(100) })),
-      },
-      responses: { 200: json(panel, 'The panel') },
-    }),
-    async context => {
-      const opened = await services()
-      const found = readPanel(runtime.workspace, context.req.valid('param').name)
-      if (found.hash !== context.req.valid('json').hash)
-        throw new HttpProblem(409, 'stale', 'The panel has changed since it was looked at.')
-      await mirrorPanel(opened.database, await workflowFor(opened, undefined), found)
-      runtime.note('panel-trusted', { panel: found.name, hash: found.hash })
-      return answer(context, await look(found.name, opened))
-    },
-  )
-}
-
-async function workflowFor({ database, runs }: Services, id: string | undefined): Promise<string> {
-  const { user, workspace } = runs.place
-  if (id === undefined) return workflowOf(database, user, workspace)
-  const found = await findWorkflow(database, user, id)
-  if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such workflow.')
-  return found.id
 }
 
 async function requireAgent({ database, runs }: Services, id: string) {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { fillPrompt } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
+import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
 import { insertEvents, insertWorkspaceEvents, newEvent } from '../../store/tables/run-events.ts'
 import { sayToRun } from '../../store/tables/run-messages.ts'
 import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
@@ -10,9 +12,10 @@ import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
-import { toRunSpec } from '../run-wish.ts'
+import { type RunWish, toRunSpec } from '../run-wish.ts'
 import type { Services } from '../services.ts'
 import { runShape, showRun } from '../show-run.ts'
+import { workflowFor } from '../workflow-for.ts'
 
 export interface RunParts {
   readonly runtime: Runtime
@@ -23,8 +26,15 @@ export interface RunParts {
 const params = z.object({ id: z.uuid() })
 
 const wish = z.object({
-  task: z.string().min(1).max(200_000),
+  /** What to do; of a panel, its `{{input}}`. */
+  task: z.string().max(200_000).default(''),
   agent_id: z.uuid().optional(),
+  panel: z
+    .string()
+    .regex(/^[\w-]{1,100}$/)
+    .optional(),
+  /** Values for the other names in a panel's prompt. */
+  variables: z.record(z.string().max(100), z.string().max(200_000)).default({}),
   model: z.string().max(500).optional(),
   tools: z.union([z.literal('read-only'), z.array(z.string().max(200)).max(200)]).optional(),
   mode: z.enum(['ask', 'accept-edits', 'read-only']).optional(),
@@ -53,17 +63,15 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
       const given = context.req.valid('json')
       const opened = await services()
       const { database, runs } = opened
-      const agent = given.agent_id === undefined ? undefined : await findAgentFor(opened, given.agent_id)
       const spec = toRunSpec(
         { runtime, loaded, runs },
         {
-          task: given.task,
+          ...(await whoRuns(opened, given)),
           limits: {
             ...(given.max_turns === undefined ? {} : { maxTurns: given.max_turns }),
             ...(given.max_cost === undefined ? {} : { maxCostUsd: given.max_cost }),
             ...(given.max_tokens === undefined ? {} : { maxTokens: given.max_tokens }),
           },
-          ...(agent === undefined ? {} : { agent }),
           ...(given.model === undefined ? {} : { model: given.model }),
           ...(given.tools === undefined ? {} : { tools: given.tools }),
           ...(given.mode === undefined ? {} : { mode: given.mode }),
@@ -77,6 +85,26 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
+}
+
+/** The agent or panel of a request, with what it is asked to do. */
+async function whoRuns(
+  opened: Services,
+  { task, agent_id, panel: name, variables }: z.infer<typeof wish>,
+): Promise<Pick<RunWish, 'task' | 'agent' | 'panel'>> {
+  if (name !== undefined) {
+    if (agent_id !== undefined)
+      throw new HttpProblem(400, 'invalid_input', 'Name a panel or an agent, not both.')
+    const panel = readPanel(opened.runs.place.workspace, name)
+    const { agent, tools } = await requirePanelAgent(
+      opened.database,
+      await workflowFor(opened, undefined),
+      panel,
+    )
+    return { task: fillPrompt(panel, task, variables), panel, agent: { record: agent, tools } }
+  }
+  if (task === '') throw new HttpProblem(400, 'invalid_input', 'A run needs a task.')
+  return agent_id === undefined ? { task } : { task, agent: await findAgentFor(opened, agent_id) }
 }
 
 function lookRoutes(api: Api, { runtime, services }: RunParts): void {

@@ -1,7 +1,9 @@
+import { toToolError } from '../../core/errors.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
+import { sampleInput } from '../sample-input.ts'
 
 const tool = z
   .object({
@@ -20,6 +22,20 @@ const tool = z
   })
   .openapi('Tool')
 
+const verdict = z
+  .object({
+    tool: z.string(),
+    outcome: z.enum(['allow', 'ask', 'deny']),
+    by: z.string(),
+    reasons: z.array(z.string()),
+    rule: z
+      .object({ id: z.string(), source: z.string(), line: z.int().optional(), text: z.string() })
+      .nullable(),
+    /** The call that was judged: another one may be decided otherwise. */
+    sample: z.record(z.string(), z.unknown()),
+  })
+  .openapi('ToolVerdict')
+
 export function toolRoutes(api: Api, runtime: Runtime): void {
   api.openapi(
     route('read', {
@@ -29,6 +45,18 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       responses: { 200: json(z.array(tool), 'The tools, sorted by name') },
     }),
     context => context.json(runtime.registry.list().map(toTool), 200),
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/tools/verdicts',
+      summary: 'What the rules say about a typical call of every tool; runs nothing',
+      responses: { 200: json(z.array(verdict), 'The verdicts, sorted by name') },
+    }),
+    async context => {
+      const verdicts = await Promise.all(runtime.registry.list().map(entry => judgeTypical(runtime, entry)))
+      return context.json(verdicts, 200)
+    },
   )
   api.openapi(
     route('read', {
@@ -75,5 +103,17 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       enabled: runtime.isEnabled(entry),
       definition: { name: each.name, description: each.description, input_schema: each.input.json },
     }
+  }
+}
+
+/** By the same function that judges real calls. What cannot be judged counts as a question. */
+async function judgeTypical(runtime: Runtime, { tool: each }: Entry): Promise<z.infer<typeof verdict>> {
+  const sample = sampleInput(each.input.json)
+  try {
+    const { decision, by, reasons, ref } = await runtime.explain({ tool: each.name, input: sample })
+    return { tool: each.name, outcome: decision, by, reasons: [...reasons], rule: ref, sample }
+  } catch (error) {
+    const reasons = [toToolError(error).message]
+    return { tool: each.name, outcome: 'ask', by: 'validation', reasons, rule: null, sample }
   }
 }

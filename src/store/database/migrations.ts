@@ -1,6 +1,7 @@
 import { AGENTS } from './migrations/0001-agents.ts'
 import { RUNS } from './migrations/0002-runs.ts'
 import { SERVER } from './migrations/0003-server.ts'
+import { SAVED_VERSIONS } from './migrations/0004-saved-versions.ts'
 
 export interface Migration {
   readonly version: number
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'agents', sql: AGENTS },
   { version: 2, name: 'runs', sql: RUNS },
   { version: 3, name: 'server', sql: SERVER },
+  { version: 4, name: 'saved versions', sql: SAVED_VERSIONS },
 ]

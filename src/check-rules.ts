@@ -1,9 +1,9 @@
-import { ConfigError, type Warning } from '../config/config-error.ts'
-import type { LoadedConfig } from '../config/load.ts'
-import { noApprover } from '../core/approval.ts'
-import { findUnknownTools } from '../permissions/rules/lint.ts'
-import { createRuntime } from '../runtime.ts'
-import type { CommandContext } from './command.ts'
+import { ConfigError, type Warning } from './config/config-error.ts'
+import type { Environment } from './config/environment.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { noApprover } from './core/approval.ts'
+import { findUnknownTools } from './permissions/rules/lint.ts'
+import { createRuntime } from './runtime.ts'
 
 export interface RuleReport {
   readonly errors: readonly ConfigError[]
@@ -14,7 +14,7 @@ export interface RuleReport {
  * What rules say of themselves (examples, effects) is checked when they are compiled, which the runtime does; which
  * tools there are, only the runtime knows.
  */
-export async function checkRules({ environment }: CommandContext, loaded: LoadedConfig): Promise<RuleReport> {
+export async function checkRules(environment: Environment, loaded: LoadedConfig): Promise<RuleReport> {
   try {
     const runtime = await createRuntime({ loaded, environment, approver: noApprover('only checking') })
     const names = runtime.registry.names()

@@ -1,4 +1,4 @@
-import type { ConfigError } from '../config/config-error.ts'
+import type { ConfigError } from './config-error.ts'
 
 /** The sentence with its place, the line itself with a caret, and what to do. */
 export function describeConfigError({ message, codeblock, hint }: ConfigError): string {

@@ -1,0 +1,220 @@
+import { existsSync, readdirSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkRules } from './check-rules.ts'
+import { describeConfigError } from './config/describe-error.ts'
+import { inspectConfig, type LoadedConfig, type LoadOptions } from './config/load.ts'
+import { counted } from './core/counted.ts'
+import { overlayProblem } from './sandbox/layer/overlay.ts'
+import { findAbandonedRuns } from './sandbox/layer/run-folder.ts'
+import { createProcesses } from './sandbox/processes/processes.ts'
+import { detectSandbox, type Wall } from './sandbox/walls/detect.ts'
+import { verifyAudit } from './store/audit/verify.ts'
+import { placesFor } from './store/places.ts'
+
+export interface DoctorContext {
+  /** Where and how the configuration is looked for. */
+  readonly load: LoadOptions
+  readonly version: string
+}
+
+export interface Diagnosis {
+  readonly overall: 'ok' | 'warn' | 'fail'
+  readonly checks: readonly Check[]
+}
+
+/** Looks at everything Kogu needs. Changes nothing. */
+export async function diagnose(context: DoctorContext): Promise<Diagnosis> {
+  const checks = await runChecks(context)
+  const has = (status: Check['status']): boolean => checks.some(check => check.status === status)
+  return { overall: has('fail') ? 'fail' : has('warn') ? 'warn' : 'ok', checks }
+}
+
+export interface Check {
+  readonly id: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly summary: string
+  readonly remedy?: string
+  readonly ms: number
+}
+
+type Finding = Omit<Check, 'id' | 'ms'>
+type Probe = (context: DoctorContext) => Promise<Finding[]> | Finding[]
+
+const PROBES: Readonly<Record<string, Probe>> = {
+  runtime: checkRuntime,
+  config: checkConfig,
+  audit: checkAudit,
+  system: checkSystem,
+  sandbox: checkSandbox,
+  recovery: checkLeftovers,
+  disk: checkDisk,
+}
+
+/** A probe that hangs is a finding, not a hanging doctor. */
+const PROBE_MS = 3000
+
+async function runChecks(context: DoctorContext): Promise<Check[]> {
+  const results = await Promise.all(
+    Object.entries(PROBES).map(async ([id, probe]) => {
+      const started = performance.now()
+      const findings = await withLimit(probe, context)
+      const ms = Math.round(performance.now() - started)
+      return findings.map(finding => ({ id, ...finding, ms }))
+    }),
+  )
+  return results.flat()
+}
+
+async function withLimit(probe: Probe, context: DoctorContext): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>()
+  const timer = setTimeout(() => {
+    late.resolve([{ status: 'warn', summary: `did not answer within ${PROBE_MS / 1000} s` }])
+  }, PROBE_MS)
+  try {
+    return await Promise.race([Promise.resolve(context).then(probe), late.promise])
+  } catch (error) {
+    return [{ status: 'fail', summary: error instanceof Error ? error.message : String(error) }]
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function checkRuntime({ load: { environment }, version }: DoctorContext): Finding[] {
+  const summary = `node ${process.versions.node}, kogu ${version}, ${process.platform} ${process.arch}`
+  const inside = environment.insideCall
+  if (inside === undefined) return [{ status: 'ok', summary }]
+  return [
+    {
+      status: 'warn',
+      summary: `${summary}; started from inside a Kogu call: it cannot approve, trust or undo`,
+    },
+  ]
+}
+
+async function checkConfig(context: DoctorContext): Promise<Finding[]> {
+  const { files, errors: found, warnings: noticed, loaded } = inspectConfig(context.load)
+  const rules =
+    loaded === undefined
+      ? { errors: found, warnings: [] }
+      : await checkRules(context.load.environment, loaded)
+  const { errors } = rules
+  const warnings = [...noticed, ...rules.warnings]
+  const used = files.filter(file => file.status !== 'missing').length
+  const untrusted = loaded?.trust.status === 'untrusted' || loaded?.trust.status === 'changed'
+  return [
+    ...errors.map(error => ({ status: 'fail' as const, summary: describeConfigError(error) })),
+    ...warnings.map(warning => ({ status: 'warn' as const, summary: warning.message })),
+    ...(untrusted
+      ? [
+          {
+            status: 'warn' as const,
+            summary: 'the project files are not trusted: only what they make stricter counts',
+            remedy: 'kogu config trust',
+          },
+        ]
+      : []),
+    ...(errors.length === 0 ? [{ status: 'ok' as const, summary: `${used} files` }] : []),
+  ]
+}
+
+async function checkAudit(context: DoctorContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(context.load)
+  if (loaded === undefined) return [{ status: 'warn', summary: 'not checked: the configuration has errors' }]
+  const places = placesFor(loaded.workspace.root, context.load.environment.directories.state)
+  const where = places.inWorkspace ? '.kogu/audit' : places.audit
+  if (!existsSync(places.audit)) return [{ status: 'ok', summary: `nothing recorded yet (${where})` }]
+  const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+  const [problem] = report.problems
+  if (problem !== undefined)
+    return [{ status: 'fail', summary: problem.message, remedy: 'kogu audit verify' }]
+  return [{ status: 'ok', summary: `${report.events} events, chain intact (${where})` }]
+}
+
+const PARTS = [{ program: 'git', use: 'git tools', package: 'git' }]
+
+/** Tries the walls for real: that bubblewrap is installed does not mean that it may be used here. */
+async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(context.load)
+  const processes = createProcesses({ spawner: 'direct' })
+  try {
+    const { walls, available } = await detectSandbox(processes)
+    const findings: Finding[] = walls.map(({ name, ok, detail }) => ({
+      status: ok ? 'ok' : 'warn',
+      summary: `${name}: ${detail}`,
+    }))
+    if (!available) return [...findings, noSandbox(loaded?.config.sandbox.required === true)]
+    return loaded === undefined ? findings : [...findings, howCommandsRun(loaded, walls)]
+  } finally {
+    await processes.close()
+  }
+}
+
+/** Which of the two holds here, and why. */
+function howCommandsRun({ config, workspace }: LoadedConfig, walls: readonly Wall[]): Finding {
+  const asked = 'command lines are asked about before they run'
+  if (config.permissions.commands === 'ask')
+    return { status: 'ok', summary: `${asked}: permissions.commands = "ask"` }
+  const unfiltered = walls.find(({ name, ok }) => name === 'system calls' && !ok)?.detail
+  const problem = unfiltered ?? overlayProblem(workspace.root)
+  if (problem !== null) return { status: 'warn', summary: `${asked}: ${problem}` }
+  return { status: 'ok', summary: 'command lines run contained, and what they change is judged' }
+}
+
+/** What follows for commands, so that nobody has to find out by a refusal. */
+function noSandbox(required: boolean): Finding {
+  const summary = required
+    ? 'no sandbox, so no command runs ([sandbox] required = true)'
+    : 'no sandbox: a command that does more than read is asked about each time, whatever rules and grants say, and cannot be undone'
+  return {
+    status: required ? 'fail' : 'warn',
+    summary,
+    remedy: "install the package 'bubblewrap', and let it make user namespaces",
+  }
+}
+
+/** What a Kogu that was killed left behind; the next call cleans it up. */
+async function checkLeftovers(context: DoctorContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(context.load)
+  if (loaded === undefined) return []
+  const places = placesFor(loaded.workspace.root, context.load.environment.directories.state)
+  const { overlays, undo, temporary } = places
+  const names = existsSync(undo) ? readdirSync(undo, { recursive: true, encoding: 'utf8' }) : []
+  const pending = names.filter(name => /(^|\/)pending\/[^/]+\.jsonl$/.test(name)).length
+  const layers = existsSync(overlays) ? readdirSync(overlays) : []
+  // Those with a note wait for an answer.
+  const calls = layers.filter(name => !existsSync(join(overlays, name, 'held.json'))).length + pending
+  const folders = findAbandonedRuns(temporary).length
+  if (calls + folders === 0) return [{ status: 'ok', summary: 'no interrupted calls' }]
+  const found = [
+    ...(calls === 0 ? [] : [counted(calls, 'interrupted or running call')]),
+    ...(folders === 0
+      ? []
+      : [counted(folders, 'temporary folder of a killed process', 'temporary folders of killed processes')]),
+  ]
+  return [{ status: 'warn', summary: found.join(', '), remedy: 'the next kogu call cleans this up' }]
+}
+
+function checkSystem({ load: { environment } }: DoctorContext): Finding[] {
+  return PARTS.map(({ program, use, package: name }) => {
+    const found = environment.path.map(folder => join(folder, program)).find(path => existsSync(path))
+    if (found !== undefined) return { status: 'ok', summary: `${program} (${use})` }
+    return {
+      status: 'warn',
+      summary: `${program} is missing (${use})`,
+      remedy: `install the package '${name}'`,
+    }
+  })
+}
+
+const LITTLE_SPACE = 1024 ** 3
+
+function checkDisk(context: DoctorContext): Finding[] {
+  const { bavail, bsize } = statfsSync(context.load.cwd)
+  const free = bavail * bsize
+  const summary = `${(free / 1024 ** 3).toFixed(1)} GB free`
+  return [
+    free < LITTLE_SPACE
+      ? { status: 'warn', summary, remedy: 'make room: undo needs up to 1 GB' }
+      : { status: 'ok', summary },
+  ]
+}

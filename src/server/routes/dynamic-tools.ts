@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import { summarizeDiff } from '../../core/unified-diff.ts'
+import type { Runtime } from '../../runtime.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+
+type LifeCycle = NonNullable<Runtime['dynamic']>
+type Stored = ReturnType<LifeCycle['find']>
+type CodeContext = Parameters<LifeCycle['verify']>[1]
+
+const params = z.object({ name: z.string().max(100) })
+
+const summary = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    version: z.int(),
+    scope: z.enum(['project', 'user']),
+    status: z.enum(['unverified', 'pending', 'passed', 'failed', 'deprecated', 'quarantined']),
+    quarantined: z.string().nullable(),
+    /** 0 to 1. */
+    safety: z.number(),
+    quality: z.number(),
+    confidence: z.number(),
+    uses: z.int(),
+    created_by: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    last_used_at: z.string().nullable(),
+    metrics: z.object({
+      runs: z.int(),
+      successRate: z.number().nullable(),
+      medianMs: z.number().nullable(),
+      errors: z.record(z.string(), z.int()),
+    }),
+  })
+  .openapi('DynamicTool')
+
+const detail = summary.extend({
+  code: z.string(),
+  parameters: z.array(z.looseObject({ name: z.string() })),
+  capabilities: z.object({
+    network: z.array(z.string()),
+    read: z.array(z.string()),
+    tools: z.array(z.string()),
+  }),
+  examples: z.array(z.looseObject({})),
+  safety_analysis: z.looseObject({ score: z.number() }),
+  quality_assessment: z.looseObject({ score: z.number() }),
+  runs: z.array(z.looseObject({ at: z.string(), ok: z.boolean(), ms: z.number() })),
+  /** Earlier ones, the newest first, each with the difference to the one after it. */
+  versions: z.array(z.looseObject({ version: z.int(), code: z.string(), diff: z.string() })),
+})
+
+const verification = z.object({
+  tool: detail,
+  passed: z.int(),
+  total: z.int(),
+  failures: z.array(z.string()),
+})
+
+/** Tools that models wrote: what they are, what was found in them, and what a person does with them. */
+export function dynamicToolRoutes(api: Api, runtime: Runtime): void {
+  lookRoutes(api, runtime)
+  steerRoutes(api, runtime)
+  editRoutes(api, runtime)
+}
+
+function lookRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/dynamic-tools',
+      summary: 'Tools that models wrote; none when they are off',
+      responses: {
+        200: json(
+          z.object({ enabled: z.boolean(), items: z.array(summary), problems: z.array(z.string()) }),
+          'The tools',
+        ),
+      },
+    }),
+    context => {
+      const life = runtime.dynamic
+      if (life === undefined) return context.json({ enabled: false, items: [], problems: [] }, 200)
+      const items = life.list().map(stored => toSummary(life, stored))
+      return answer(context, { enabled: true, items, problems: life.problems() })
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/dynamic-tools/{name}',
+      summary: 'One of them: code, analysis, versions, use',
+      request: { params },
+      responses: { 200: json(detail, 'The tool') },
+    }),
+    context => {
+      const life = requireLife(runtime)
+      return answer(context, toDetail(life, life.find(context.req.valid('param').name)))
+    },
+  )
+}
+
+function steerRoutes(api: Api, runtime: Runtime): void {
+  const steer = (verb: string, sentence: string, act: (life: LifeCycle, name: string) => void): void => {
+    api.openapi(
+      route('approve', {
+        method: 'post',
+        path: `/api/dynamic-tools/{name}/${verb}`,
+        summary: sentence,
+        request: { params, body: body(z.object({})) },
+        responses: { 200: json(detail, 'The tool') },
+      }),
+      context => {
+        const life = requireLife(runtime)
+        const { name } = context.req.valid('param')
+        act(life, name)
+        return answer(context, toDetail(life, life.find(name)))
+      },
+    )
+  }
+  steer('promote', "Make it a tool of all the person's workspaces", (life, name) => life.promote(name))
+  steer('release', 'Let a quarantined tool run again', (life, name) => life.quarantine(name, undefined))
+  steer('retire', 'Mark it as deprecated', (life, name) => life.deprecate(name))
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/dynamic-tools/{name}/quarantine',
+      summary: 'Keep a tool from running',
+      request: { params, body: body(z.object({ reason: z.string().max(500).default('by hand') })) },
+      responses: { 200: json(detail, 'The tool') },
+    }),
+    context => {
+      const life = requireLife(runtime)
+      const { name } = context.req.valid('param')
+      life.quarantine(name, context.req.valid('json').reason)
+      return answer(context, toDetail(life, life.find(name)))
+    },
+  )
+}
+
+function editRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/dynamic-tools/{name}/verify',
+      summary: 'Run the examples of a tool in its isolate',
+      request: { params, body: body(z.object({})) },
+      responses: { 200: json(verification, 'How they went') },
+    }),
+    async context => {
+      const life = requireLife(runtime)
+      const { name } = context.req.valid('param')
+      const code = await codeContext(runtime, context.req.raw.signal)
+      const done = await life.verify(name, code)
+      return answer(context, { ...done, tool: toDetail(life, life.find(done.tool.id)) })
+    },
+  )
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/dynamic-tools/{name}/edit',
+      summary: 'Make a new version; it is analysed and verified anew',
+      request: {
+        params,
+        body: body(
+          z.object({
+            code: z.string().max(200_000).optional(),
+            description: z.string().max(10_000).optional(),
+          }),
+        ),
+      },
+      responses: { 200: json(verification, 'The new version') },
+    }),
+    async context => {
+      const life = requireLife(runtime)
+      const { code, description } = context.req.valid('json')
+      const wanted = {
+        ...(code === undefined ? {} : { code }),
+        ...(description === undefined ? {} : { description }),
+      }
+      const made = await life.edit(
+        context.req.valid('param').name,
+        wanted,
+        await codeContext(runtime, context.req.raw.signal),
+      )
+      return answer(context, { ...made, tool: toDetail(life, life.find(made.tool.id)) })
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/dynamic-tools/{name}/export',
+      summary: 'The tool as a file, for another workspace',
+      request: { params },
+      responses: { 200: json(z.record(z.string(), z.unknown()), 'The file') },
+    }),
+    context => answer(context, JSON.parse(requireLife(runtime).export(context.req.valid('param').name))),
+  )
+}
+
+function requireLife({ dynamic }: Runtime): LifeCycle {
+  if (dynamic !== undefined) return dynamic
+  throw new ToolError('not_enabled', 'Dynamic tools are off.', {
+    hint: 'Set [tools.dynamic] enabled = true.',
+  })
+}
+
+async function codeContext(runtime: Runtime, signal: AbortSignal): Promise<CodeContext> {
+  const run = await runtime.openRun()
+  const { workspace, cwd } = runtime
+  return { callId: `verify_${randomUUID()}`, runId: run.id, run, cwd, workspace, signal }
+}
+
+function toSummary(life: LifeCycle, { tool, scope }: Stored): z.infer<typeof summary> {
+  const { runs, successRate, medianMs, errors } = life.metrics(tool)
+  return {
+    id: tool.id,
+    name: tool.name,
+    description: tool.description,
+    version: tool.version,
+    scope,
+    status: tool.quarantined === undefined ? tool.verificationStatus : 'quarantined',
+    quarantined: tool.quarantined ?? null,
+    safety: tool.safety.score,
+    quality: tool.quality.score,
+    confidence: tool.confidenceScore,
+    uses: tool.usageCount,
+    created_by: tool.createdBy,
+    created_at: tool.createdAt,
+    updated_at: tool.updatedAt,
+    last_used_at: tool.lastUsedAt ?? null,
+    metrics: { runs, successRate, medianMs, errors: { ...errors } },
+  }
+}
+
+function toDetail(life: LifeCycle, stored: Stored): object {
+  const { tool } = stored
+  const later = [...tool.previous.slice(1).map(({ code }) => code), tool.code]
+  const versions = tool.previous.map((old, index) => ({
+    ...old,
+    diff: summarizeDiff(old.code, later[index] ?? '', tool.name).diff ?? '',
+  }))
+  return {
+    ...toSummary(life, stored),
+    code: tool.code,
+    parameters: tool.parameters,
+    capabilities: tool.capabilities,
+    examples: tool.examples,
+    safety_analysis: tool.safety,
+    quality_assessment: tool.quality,
+    runs: tool.runs,
+    versions: versions.reverse(),
+  }
+}

@@ -1,0 +1,237 @@
+import { summarizeDiff } from '../../core/unified-diff.ts'
+import type { McpAdmin } from '../../providers/mcp/admin.ts'
+import { configHash, describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
+import { type ToolDefinition, toolName } from '../../providers/mcp/tool-definition.ts'
+import type { Runtime } from '../../runtime.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+import { callerName } from './panels.ts'
+
+const params = z.object({ name: z.string().max(100) })
+
+const server = z
+  .object({
+    name: z.string(),
+    /** What a person has decided about it. */
+    trust: z.enum(['trusted', 'not trusted', 'changed', 'off']),
+    /** Whether its tools can be called now. */
+    available: z.boolean(),
+    kind: z.enum(['stdio', 'http']),
+    /** Of a program: whether it runs behind walls. */
+    sandbox: z.boolean().nullable(),
+    /** What it is and what it may do, one line each: to be read before it is trusted. */
+    describes: z.array(z.string()),
+    /** Of the configuration as it is now; trust is given to exactly this. */
+    config_hash: z.string(),
+    tools: z.int(),
+    held: z.int(),
+    /** About how many tokens its definitions cost in every prompt. */
+    tokens: z.int(),
+    calls: z.int(),
+    failures: z.int(),
+    problems: z.array(z.string()),
+    installed: z.string().nullable(),
+  })
+  .openapi('McpServer')
+
+const tool = z
+  .object({
+    name: z.string(),
+    full_name: z.string(),
+    /** `new` and `changed` are held until a person approves them. */
+    state: z.enum(['approved', 'new', 'changed']),
+    description: z.string(),
+    /** What the server claims about it; nobody has checked it. */
+    annotations: z.unknown(),
+    definition: z.record(z.string(), z.unknown()),
+    /** From what was approved to what the server says now. */
+    diff: z.string().nullable(),
+    tokens: z.int(),
+  })
+  .openapi('McpTool')
+
+/** MCP servers of the configuration: trust, state, definitions. */
+export function mcpServerRoutes(api: Api, runtime: Runtime): void {
+  lookRoutes(api, runtime)
+  decideRoutes(api, runtime)
+}
+
+function lookRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/mcp/servers',
+      summary: 'MCP servers of the configuration',
+      responses: { 200: json(z.array(server), 'The servers, in the order of the configuration') },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      return context.json(
+        admin.servers.map(each => toServer(runtime, admin, each)),
+        200,
+      )
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/mcp/servers/{name}',
+      summary: 'One server with its tools, and what changed since they were approved',
+      request: { params },
+      responses: { 200: json(server.extend({ tool_list: z.array(tool) }), 'The server') },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      const found = findServer(admin, context.req.valid('param').name)
+      return answer(context, { ...toServer(runtime, admin, found), tool_list: toTools(admin, found) })
+    },
+  )
+}
+
+function decideRoutes(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/mcp/servers/{name}/trust',
+      summary: 'Trust a server as its configuration is now; a package is fetched first',
+      request: { params, body: body(z.object({ config_hash: z.string().max(100) })) },
+      responses: { 200: json(server, 'The server') },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      const found = findServer(admin, context.req.valid('param').name)
+      if (configHash(found) !== context.req.valid('json').config_hash)
+        throw new HttpProblem(409, 'stale', 'Its configuration has changed since it was looked at.')
+      const { config, installed } = await admin.trust(found)
+      runtime.note('mcp-server-trusted', {
+        ...{ server: found.name, config, user: callerName(context) },
+        ...(installed === undefined ? {} : { installed }),
+      })
+      return context.json(toServer(runtime, admin, found), 200)
+    },
+  )
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/mcp/servers/{name}/forget',
+      summary: 'Take the trust in a server back',
+      request: { params, body: body(z.object({})) },
+      responses: { 200: json(server, 'The server') },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      const found = findServer(admin, context.req.valid('param').name)
+      await admin.forget(found)
+      runtime.note('mcp-server-forgotten', { server: found.name, user: callerName(context) })
+      return context.json(toServer(runtime, admin, found), 200)
+    },
+  )
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/mcp/servers/{name}/approve',
+      summary: 'Approve tools that are held: these, or all',
+      request: {
+        params,
+        body: body(z.object({ tools: z.array(z.string().max(200)).max(1_000).optional() })),
+      },
+      responses: { 200: json(z.object({ approved: z.array(z.string()) }), 'Their names') },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      const found = findServer(admin, context.req.valid('param').name)
+      const approved = await admin.approve(found, context.req.valid('json').tools)
+      if (approved.length > 0)
+        runtime.note('mcp-tools-approved', { server: found.name, tools: approved, user: callerName(context) })
+      return context.json({ approved }, 200)
+    },
+  )
+  api.openapi(
+    route('admin', {
+      method: 'post',
+      path: '/api/mcp/servers/{name}/test',
+      summary: 'Start a server anew and list its tools',
+      request: { params, body: body(z.object({})) },
+      responses: {
+        200: json(
+          z.object({
+            ok: z.boolean(),
+            ms: z.int(),
+            era: z.string().nullable(),
+            tools: z.int(),
+            tokens: z.int(),
+            problems: z.array(z.string()),
+          }),
+          'Whether it works',
+        ),
+      },
+    }),
+    async context => {
+      const admin = await runtime.mcp()
+      return answer(context, await admin.test(findServer(admin, context.req.valid('param').name)))
+    },
+  )
+}
+
+function findServer({ servers }: McpAdmin, name: string): McpServerConfig {
+  const found = servers.find(each => each.name === name)
+  if (found === undefined) throw new HttpProblem(404, 'not_found', `There is no MCP server '${name}'.`)
+  return found
+}
+
+function toServer({ registry }: Runtime, admin: McpAdmin, found: McpServerConfig): z.infer<typeof server> {
+  const record = admin.record(found)
+  const id = `mcp:${found.name}`
+  const statistics = registry.statistics().find(each => each.id === id)
+  const definitions = Object.values(record?.pins ?? {})
+  return {
+    name: found.name,
+    trust: admin.status(found),
+    available: statistics?.available === true,
+    kind: found.command === undefined ? 'http' : 'stdio',
+    sandbox: found.command === undefined ? null : found.sandbox,
+    describes: describeServer(found),
+    config_hash: configHash(found),
+    tools: definitions.length,
+    held: Object.keys(record?.held ?? {}).length,
+    tokens: definitions.reduce((sum, definition) => sum + tokensOf(definition), 0),
+    calls: statistics?.calls ?? 0,
+    failures: statistics?.failures ?? 0,
+    problems: registry.problems().filter(problem => problem.includes(found.name)),
+    installed:
+      record?.installed === undefined ? null : `${record.installed.package} ${record.installed.version}`,
+  }
+}
+
+function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[] {
+  const { pins = {}, held = {} } = admin.record(found) ?? {}
+  const names = [...new Set([...Object.keys(pins), ...Object.keys(held)])].sort()
+  return names.flatMap(name => {
+    const pinned = Object.hasOwn(pins, name) ? pins[name] : undefined
+    const offered = Object.hasOwn(held, name) ? held[name] : undefined
+    const shown = offered ?? pinned
+    if (shown === undefined) return []
+    return [
+      {
+        name,
+        full_name: toolName(found.name, name),
+        state: offered === undefined ? 'approved' : pinned === undefined ? 'new' : 'changed',
+        description: shown.description ?? shown.title ?? '',
+        annotations: shown.annotations ?? null,
+        definition: { ...shown },
+        diff: offered === undefined ? null : diffOf(pinned, offered),
+        tokens: tokensOf(shown),
+      },
+    ]
+  })
+}
+
+function diffOf(before: ToolDefinition | undefined, now: ToolDefinition): string {
+  const text = (definition: ToolDefinition | undefined): string =>
+    definition === undefined ? '' : `${JSON.stringify(definition, null, 2)}\n`
+  return summarizeDiff(text(before), text(now), now.name).diff ?? text(now)
+}
+
+function tokensOf(definition: ToolDefinition): number {
+  return Math.ceil(JSON.stringify(definition).length / 4)
+}

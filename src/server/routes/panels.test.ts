@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await openTestApp({ database: true })
+  app.machine.write('talks.toml', '[[answer]]\ntext = "Hello."\n')
+}, 60_000)
+afterAll(() => app.close())
+
+interface Panel {
+  hash: string
+  state: string
+  text: string
+}
+
+const file = (): string => join(app.machine.workspace, '.kogu/panels/greeter.toml')
+
+test('a panel is saved as settings, runs at once, keeps its versions, and is deleted', async () => {
+  const settings = {
+    prompt: 'Greet {{name}}: {{input}}',
+    model: `rehearsal:${join(app.machine.workspace, 'talks.toml')}`,
+    tools: { read_file: { enabled: true } },
+  }
+  const saved: { status: number; json: Panel } = await app.send('PUT /api/panels/greeter', {
+    settings,
+    base: null,
+  })
+  expect(saved).toMatchObject({ status: 200, json: { state: 'trusted', variables: ['name', 'input'] } })
+  expect(readFileSync(file(), 'utf8')).toBe(saved.json.text)
+  const started: { json: { id: string; task: string } } = await app.send('POST /api/runs', {
+    panel: 'greeter',
+    task: 'kindly',
+    variables: { name: 'Kim' },
+  })
+  expect(started.json.task).toBe('Greet Kim: kindly')
+  const text = `${saved.json.text}\n# changed\n`
+  expect(await app.send('PUT /api/panels/greeter', { text, base: null })).toMatchObject({ status: 409 })
+  const again = await app.send('PUT /api/panels/greeter', { text, base: saved.json.hash })
+  expect(again).toMatchObject({ status: 200 })
+  expect((await app.send('GET /api/panels/greeter/versions')).json).toMatchObject([
+    { version: 2 },
+    { version: 1, hash: saved.json.hash },
+  ])
+  const first: { json: Panel } = await app.send('GET /api/panels/greeter/versions/1')
+  expect(first.json.text).toBe(saved.json.text)
+  expect((await app.send('GET /api/panels')).json).toMatchObject([
+    { name: 'greeter', last_run: { id: started.json.id } },
+  ])
+  const { json }: { json: Panel } = await app.send('GET /api/panels/greeter')
+  expect((await app.send(`DELETE /api/panels/greeter?base=${json.hash}`)).status).toBe(204)
+  expect(existsSync(file())).toBe(false)
+}, 60_000)
+
+test('a token that may not approve saves a panel that does not run before somebody looked at it', async () => {
+  const wanted = { settings: { prompt: 'Hi {{input}}' }, base: null }
+  const saved: { json: Panel } = await app.send('PUT /api/panels/unseen', wanted, 'admin')
+  expect(saved.json.state).toBe('new')
+  const refused = await app.send('POST /api/runs', { panel: 'unseen', task: 'x' })
+  expect(refused).toMatchObject({ status: 403 })
+  expect(await app.send('POST /api/panels/unseen/trust', { hash: 'another' })).toMatchObject({ status: 409 })
+  const trusted = await app.send('POST /api/panels/unseen/trust', { hash: saved.json.hash })
+  expect(trusted).toMatchObject({ status: 200, json: { state: 'trusted' } })
+}, 60_000)
+
+test('a panel that cannot be read is refused with the reason, and shown as broken when it is there', async () => {
+  const bad = 'prompt = "x"\nnonsense = 1\n'
+  expect(await app.send('PUT /api/panels/bad', { text: bad, base: null })).toMatchObject({ status: 400 })
+  expect((await app.send('POST /api/panels/bad/check', { text: bad })).json).toMatchObject({ ok: false })
+  app.machine.write('.kogu/panels/bad.toml', bad)
+  expect((await app.send('GET /api/panels/bad')).json).toMatchObject({
+    state: 'broken',
+    text: bad,
+    error: expect.stringContaining('nonsense'),
+  })
+})

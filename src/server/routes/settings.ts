@@ -1,0 +1,163 @@
+import { describeProjectAuthority, hashPart } from '../../config/authority.ts'
+import type { Environment } from '../../config/environment.ts'
+import { listKeys } from '../../config/keys.ts'
+import { type LoadedConfig, loadConfig } from '../../config/load.ts'
+import { trust, untrust } from '../../config/trust.ts'
+import { diagnose } from '../../doctor.ts'
+import type { Runtime } from '../../runtime.ts'
+import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
+
+export interface SettingsParts {
+  readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly version: string
+}
+
+const origin = z.object({
+  layer: z.string(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  written: z.unknown().optional(),
+})
+
+const setting = z
+  .object({ key: z.string(), value: z.unknown(), origin, overrides: z.array(origin) })
+  .openapi('Setting')
+
+/** The configuration that counts, where it comes from, whether the project is trusted, and the doctor's findings. */
+export function settingsRoutes(api: Api, parts: SettingsParts): void {
+  configRoutes(api, parts)
+  trustRoutes(api, parts)
+  doctorRoute(api, parts)
+}
+
+function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/config',
+      summary: 'Every setting that counts, with the file and line it comes from',
+      responses: {
+        200: json(
+          z.object({
+            version: z.string(),
+            workspace: z.string(),
+            mode: z.string(),
+            settings: z.array(setting),
+            files: z.array(z.object({ path: z.string(), layer: z.string(), status: z.string() })),
+            warnings: z.array(
+              z.looseObject({ message: z.string(), file: z.string().optional(), line: z.int().optional() }),
+            ),
+            trust: z.string(),
+          }),
+          'The configuration as this server was started with it',
+        ),
+      },
+    }),
+    context => {
+      const shown = {
+        version,
+        workspace: loaded.workspace.root,
+        mode: loaded.config.mode,
+        settings: listKeys(loaded),
+        files: loaded.files,
+        warnings: loaded.warnings,
+        trust: loaded.trust.status,
+      }
+      // Secrets are references, but a header or a variable may have been written out.
+      return answer(context, JSON.parse(runtime.redact(JSON.stringify(shown))))
+    },
+  )
+}
+
+function trustRoutes(api: Api, { environment, loaded, runtime }: SettingsParts): void {
+  const look = () => {
+    const now = loadConfig({ cwd: loaded.workspace.root, named: true, environment })
+    const { trust: state, projectPart } = now
+    return {
+      projectPart,
+      shown: {
+        status: state.status,
+        since: 'since' in state ? state.since : null,
+        lines: describeProjectAuthority(projectPart).map(({ kind, file, text }) => ({ kind, file, text })),
+        changes: state.status === 'changed' ? state.changes.map(each => ({ ...each })) : [],
+        digest: hashPart(projectPart),
+      },
+    }
+  }
+  const shape = z
+    .object({
+      status: z.enum(['not-needed', 'trusted', 'untrusted', 'changed']),
+      since: z.string().nullable(),
+      /** What the files of the project would switch on, one line each. */
+      lines: z.array(z.object({ kind: z.string(), file: z.string(), text: z.string() })),
+      changes: z.array(z.object({ change: z.string(), text: z.string() })),
+      digest: z.string(),
+    })
+    .openapi('ProjectTrust')
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/trust',
+      summary: "What the project's own files would switch on, and whether a person trusts them",
+      responses: { 200: json(shape, 'The review') },
+    }),
+    context => context.json(look().shown, 200),
+  )
+  api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/trust',
+      summary:
+        'Trust exactly what was reviewed, or take the trust back; counts from the next start of kogu serve',
+      request: { body: body(z.object({ digest: z.string().max(100), trusted: z.boolean() })) },
+      responses: { 200: json(shape, 'The review') },
+    }),
+    async context => {
+      const { digest, trusted } = context.req.valid('json')
+      const { projectPart, shown } = look()
+      if (shown.digest !== digest)
+        throw new HttpProblem(409, 'stale', 'The files have changed since they were reviewed.')
+      const { root } = loaded.workspace
+      if (trusted) await trust(environment, root, projectPart)
+      else await untrust(environment, root)
+      const details = { workspace: root, settings: describeProjectAuthority(projectPart) }
+      runtime.note(trusted ? 'trust-given' : 'trust-ended', details)
+      return context.json(look().shown, 200)
+    },
+  )
+}
+
+function doctorRoute(api: Api, { loaded, environment, version }: SettingsParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/doctor',
+      summary: 'Whether everything is there that Kogu needs; changes nothing',
+      responses: {
+        200: json(
+          z.object({
+            overall: z.enum(['ok', 'warn', 'fail']),
+            checks: z.array(
+              z.object({
+                id: z.string(),
+                status: z.enum(['ok', 'warn', 'fail']),
+                summary: z.string(),
+                remedy: z.string().optional(),
+                ms: z.int(),
+              }),
+            ),
+          }),
+          'The findings',
+        ),
+      },
+    }),
+    async context =>
+      answer(
+        context,
+        await diagnose({ load: { cwd: loaded.workspace.root, named: true, environment }, version }),
+      ),
+  )
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await openTestApp({
+    config: `mode = "ask"
+[providers.local]
+kind = "openai-compatible"
+base_url = "http://127.0.0.1:9/v1"
+api_key = { env = "LOCAL_KEY" }
+[providers.local.models.small]
+price = "unknown"
+[mcp.notes]
+command = ["node", "notes.js"]
+`,
+  })
+})
+afterAll(() => app.close())
+
+test('every tool is listed with what the engine says about a typical call', async () => {
+  const { json }: { json: { tool: string; outcome: string; sample: object }[] } =
+    await app.send('GET /api/tools/verdicts')
+  const of = (tool: string) => json.find(each => each.tool === tool)
+  expect(of('read_file')).toMatchObject({ outcome: 'allow', sample: { path: 'example.md' } })
+  expect(of('write_file')).toMatchObject({ outcome: 'ask' })
+  const explained = await app.send('POST /api/rules/test', {
+    tool: 'write_file',
+    input: of('write_file')?.sample,
+  })
+  expect(explained.json).toMatchObject({ decision: 'ask' })
+})
+
+test('models are listed with prices and the place of their key, never the key; an unknown price is null', async () => {
+  const { json }: { json: { providers: { name: string; key_place: string; models: object[] }[] } } =
+    await app.send('GET /api/models')
+  const local = json.providers.find(({ name }) => name === 'local')
+  expect(local).toMatchObject({
+    has_key: false,
+    models: [{ id: 'local/small', price: null, price_source: 'unknown' }],
+  })
+  expect(local?.key_place).toContain('LOCAL_KEY')
+  const tested = await app.send('POST /api/models/test', { model: 'anthropic/claude-haiku-4-5' })
+  expect(tested).toMatchObject({ status: 200, json: { ok: false, error: { code: 'credentials' } } })
+})
+
+test('an MCP server is described before it is trusted, and trust is given to what was read', async () => {
+  const { json }: { json: { describes: string[] }[] } = await app.send('GET /api/mcp/servers')
+  expect(json).toMatchObject([{ name: 'notes', trust: 'not trusted', kind: 'stdio', sandbox: true }])
+  expect(json[0]?.describes[0]).toContain('notes.js')
+  const stale = await app.send('POST /api/mcp/servers/notes/trust', { config_hash: 'another' })
+  expect(stale.status).toBe(409)
+  expect((await app.send('POST /api/mcp/servers/notes/trust', { config_hash: '' }, 'admin')).status).toBe(403)
+  expect((await app.send('GET /api/mcp/servers/other')).status).toBe(404)
+})
+
+test('the configuration is shown with its origins, and the doctor reports', async () => {
+  const { json }: { json: { settings: { key: string; origin: object }[] } } =
+    await app.send('GET /api/config')
+  const mode = json.settings.find(({ key }) => key === 'mode')
+  expect(mode).toMatchObject({ value: 'ask', origin: { layer: 'user', line: 1 } })
+  expect((await app.send('GET /api/doctor')).json).toMatchObject({
+    checks: expect.arrayContaining([expect.objectContaining({ id: 'runtime', status: 'ok' })]),
+  })
+  expect((await app.send('GET /api/trust')).json).toMatchObject({ status: 'not-needed', lines: [] })
+})
+
+test('dynamic tools are listed, and an unknown one is not found', async () => {
+  expect((await app.send('GET /api/dynamic-tools')).json).toMatchObject({ enabled: true, items: [] })
+  expect((await app.send('GET /api/dynamic-tools/nothing')).status).toBe(404)
+})

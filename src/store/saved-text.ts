@@ -1,0 +1,77 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ToolError } from '../core/errors.ts'
+import { makeFolders } from '../core/make-folders.ts'
+
+// Files of `.kogu` that a person edits (panels, pipelines, configuration), read and replaced as a whole.
+
+export interface SavedText {
+  readonly text: string
+  readonly sha256: string
+}
+
+/** Undefined when there is no such file. A link is refused: it could be turned elsewhere between two looks. */
+export function readText(path: string): SavedText | undefined {
+  if (!existsSync(path)) return undefined
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(fd).isFile()) throw new ToolError('invalid_input', `${path} is not a plain file.`)
+    const text = readFileSync(fd, 'utf8')
+    return { text, sha256: hash('sha256', text) }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * Replaces a file, or makes it. `expected` is the hash of what the person has edited, null for a new file: what somebody
+ * else wrote meanwhile is not lost.
+ */
+export function replaceText(path: string, text: string, expected: string | null): SavedText {
+  refuseStale(path, expected)
+  const folder = dirname(path)
+  makeFolders(folder)
+  refuseLinks(folder)
+  const draft = join(folder, `.${basename(path)}.${randomUUID()}.tmp`)
+  try {
+    writeFileSync(draft, text, { flag: 'wx', flush: true })
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return { text, sha256: hash('sha256', text) }
+}
+
+export function removeText(path: string, expected: string): void {
+  refuseStale(path, expected)
+  refuseLinks(dirname(path))
+  rmSync(path)
+}
+
+function refuseStale(path: string, expected: string | null): void {
+  if ((readText(path)?.sha256 ?? null) === expected) return
+  throw new ToolError('conflict', `${basename(path)} has changed since it was opened.`, {
+    hint: 'Load it again, or overwrite it knowingly.',
+  })
+}
+
+/** A repository can bring `.kogu/panels` as a link to any folder of the person. */
+function refuseLinks(folder: string): void {
+  if (
+    realpathSync(folder) !==
+    join(realpathSync(dirname(dirname(folder))), basename(dirname(folder)), basename(folder))
+  )
+    throw new ToolError('forbidden', `${folder} is reached through a link.`)
+}
