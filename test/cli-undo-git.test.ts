@@ -102,6 +102,26 @@ describe.skipIf(noSandbox !== '')(`undo in a repository${noSandbox}`, () => {
     }
   })
 
+  test('a repository is gone when the calls that made it were undone one by one', () => {
+    const as = 'git -C new -c user.name=A -c user.email=a@example.org'
+    for (const line of ['git init -q new', 'echo n > new/n', 'git -C new add n', `${as} commit -qm one`]) {
+      command(line)
+    }
+    const undos = [1, 2, 3, 4].map(() => box.json(['undo', '--yes']).call)
+    expect(existsSync(join(box.workspace, 'new'))).toBe(false)
+    for (const undo of undos.toReversed()) expect(box.run(['undo', undo, '--yes']).code).toBe(0)
+    expect(git('-C', 'new', 'show', 'HEAD:n')).toBe('n\n')
+    git('-C', 'new', 'fsck', '--full', '--strict')
+  })
+
+  test('an object that a person made keeps the folder of its repository', () => {
+    command('git init -q new')
+    command('echo n > new/n; git -C new add n')
+    const object = git('-C', 'new', 'hash-object', '-w', '../a.txt').trim().replace(/^../, '$&/')
+    for (const _ of [1, 2]) expect(box.run(['undo', '--yes']).code).toBe(0)
+    expect(existsSync(join(box.workspace, 'new/.git/objects', object))).toBe(true)
+  })
+
   test('objects that a command packed come back beside the pack', () => {
     const object = join('.git/objects', git('rev-parse', 'HEAD').trim().replace(/^../, '$&/'))
     command('git gc -q')

@@ -14,6 +14,7 @@ import {
   createRepositories,
   type Repositories,
   saysTheSame,
+  takeLeftObjects,
   whatStaysOfRepositories,
 } from './undo-repositories.ts'
 import type { UndoStore } from './undo-store.ts'
@@ -170,6 +171,7 @@ export async function planUndo(
         takenIds.add(call.call)
       }
     }
+    await takeLeftObjects(disk, repositories, () => chooseCalls(all).filter(({ undone }) => undone))
     const { stays, leftObjects } = whatStaysOfRepositories(disk, observer, repositories)
     for (const path of stays) disk.leave(path)
     const staying = new Set<string>()

@@ -5,7 +5,8 @@ import { repositoryOfObject } from '../../core/git-objects.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { Observer } from '../files/observer.ts'
 import { indexAt, indexDigest } from './git-index-digest.ts'
-import type { PathState } from './undo-plan.ts'
+import type { PlannedDisk } from './planned-disk.ts'
+import type { CallChanges, PathState } from './undo-plan.ts'
 import { readKept, type SavedRecord } from './undo-read.ts'
 import type { Change, StorePlaces } from './undo-record.ts'
 
@@ -68,6 +69,30 @@ export function whatStaysOfRepositories(
     leftObjects += paths.filter(path => isFile(plan.disk.get(path))).length
   }
   return { stays, leftObjects }
+}
+
+/**
+ * Plans that objects go which earlier undos left, where their whole repository goes now: nothing can refer to them any
+ * more. `undone` is asked only when there is such a repository.
+ */
+export async function takeLeftObjects(
+  disk: PlannedDisk,
+  repositories: Repositories,
+  undone: () => readonly CallChanges[],
+): Promise<void> {
+  const goes = (path: string): boolean => disk.kept.has(path) && disk.kept.get(path) === undefined
+  const going = new Set([...disk.kept.keys()].map(repositories.ofObject).filter(each => each !== undefined))
+  for (const repository of going) if (!goes(repository)) going.delete(repository)
+  if (going.size === 0) return
+  const made = undone().flatMap(({ records }) => records.flatMap(({ changes }) => changes))
+  for (const { path, entry, before, after } of made) {
+    const repository = before === undefined ? repositories.ofObject(path) : undefined
+    if (repository === undefined || !going.has(repository) || disk.kept.has(path)) continue
+    const now = await disk.look(path)
+    if (typeof now !== 'object' || now.entry !== entry) continue
+    if (entry === 'directory' || now.state.sha256 === after?.sha256) disk.put(path, undefined)
+  }
+  disk.keep()
 }
 
 function isFile(state: PathState | 'other' | undefined): boolean {
