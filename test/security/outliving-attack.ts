@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../../src/core/sandbox.ts'
+import { createBackground } from '../../src/sandbox/background/background.ts'
 import { runOnOverlay } from '../../src/sandbox/layer/overlay.ts'
 import { commitOverlay } from '../../src/sandbox/layer/overlay-commit.ts'
 import { createProcesses } from '../../src/sandbox/processes/processes.ts'
@@ -15,6 +17,9 @@ export const OUTLIVING_WAYS = [
   'on a layer that is committed',
   'as a preview',
   'with ports',
+  'in the background',
+  'in the background until it is stopped',
+  'in the background until its supervisor is killed',
 ] as const
 export type OutlivingWay = (typeof OUTLIVING_WAYS)[number]
 
@@ -50,6 +55,16 @@ export async function tryToOutlive(way: OutlivingWay, program: string): Promise<
   }
   const profile = toProfile(workspace, program)
   try {
+    if (way.startsWith('in the background')) {
+      const end = await endInBackground(way, {
+        folder: join(root, 'background'),
+        held,
+        mark,
+        command,
+        profile,
+      })
+      return { ...end, ...lookAround(mark, held) }
+    }
     if (way === 'plainly' || way === 'with ports') {
       const { exitCode } = await sandbox.run(profile, command)
       return { output: output.join(''), exitCode, ...lookAround(mark, held) }
@@ -65,6 +80,48 @@ export async function tryToOutlive(way: OutlivingWay, program: string): Promise<
     await processes.close()
     rmSync(root, { recursive: true, force: true })
   }
+}
+
+interface InBackground {
+  folder: string
+  held: string
+  mark: string
+  command: { file: string; args: string[] }
+  profile: SandboxProfile
+}
+
+async function endInBackground(
+  way: OutlivingWay,
+  { folder, held, mark, command, profile }: InBackground,
+): Promise<Pick<OutlivingReport, 'output' | 'exitCode'>> {
+  const background = createBackground(folder)
+  const goesOn = way === 'in the background' ? '' : '; sleep 60'
+  await background.start({
+    ...{ id: 'one', ports: [], title: mark, lifetimeMs: 20_000, profile },
+    ...{ file: '/bin/sh', args: ['-c', `"$0" "$@"${goesOn}`, command.file, ...command.args] },
+  })
+  const supervisor = Number(readFileSync(join(folder, 'supervisor.lock'), 'utf8').split(' ')[0])
+  try {
+    await until(async () => readOrNull(held) !== null)
+    if (way.endsWith('stopped')) await background.stop('one')
+    if (way.endsWith('killed')) {
+      process.kill(supervisor, 'SIGKILL')
+      // Nobody is left who waits for the end: the kernel ends it when it comes to it.
+      await until(async () => marked(mark).length === 0)
+    } else await until(async () => !(await background.state('one')).running)
+  } finally {
+    if (readOrNull(`/proc/${supervisor}/stat`) !== null) process.kill(supervisor, 'SIGKILL')
+  }
+  const [log = ''] = background.outputFiles('one')
+  return { output: readOrNull(log) ?? '', exitCode: 0 }
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (await isTrue()) return
+    await sleep(20)
+  }
+  throw new Error('it did not come to that')
 }
 
 const ACCEPT = { refusal: () => null, keep: async () => {}, committed: async () => {} }
