@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'providers',
     'doctor.ts',
     'check-rules.ts',
+    'pipeline-files.ts',
   ],
   server: [
     'core',
@@ -46,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'models.ts',
     'runs.ts',
     'doctor.ts',
+    'pipeline-files.ts',
     'providers',
     'mcp',
     'agents',
@@ -60,6 +62,7 @@ const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
   ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
+  'pipeline-files.ts',
 ]
 
 const MOST_LINES = 400

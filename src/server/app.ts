@@ -21,6 +21,7 @@ import { executionRoutes } from './routes/executions.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { modelRoutes } from './routes/models.ts'
 import { panelRoutes } from './routes/panels.ts'
+import { pipelineRoutes } from './routes/pipelines.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { runRoutes } from './routes/runs.ts'
 import { settingsRoutes } from './routes/settings.ts'
@@ -61,6 +62,7 @@ export function createApp(parts: ServerParts): Api {
   sessionRoutes(api, parts)
   agentRoutes(api, parts)
   panelRoutes(api, parts)
+  pipelineRoutes(api, parts)
   toolRoutes(api, runtime)
   dynamicToolRoutes(api, runtime)
   mcpServerRoutes(api, runtime)

@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { checkPipeline } from '../../agents/pipelines/check-pipeline.ts'
 import { startProgress } from '../../agents/pipelines/progress.ts'
 import { type PipelineRun, runPipeline } from '../../agents/pipelines/run-pipeline.ts'
 import { ToolError } from '../../core/errors.ts'
 import { makeFolders } from '../../core/make-folders.ts'
-import { toLine } from '../../core/visible.ts'
-import type { Runtime } from '../../runtime.ts'
+import { listPipelines, type PipelineFile, problemsOf, readPipeline } from '../../pipeline-files.ts'
 import { openPipelineRuns, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { placesFor } from '../../store/places.ts'
-import { listPanels } from '../../store/runs/find-agent.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
 import { type Command, type CommandContext, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand, openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
-import { listPipelines, type PipelineFile, readPipeline } from '../pipeline-files.ts'
 import { STARTER } from '../pipeline-starter.ts'
 import { createWorkers } from '../pipeline-workers.ts'
 import { type RunSession, withRuns } from '../run-session.ts'
@@ -113,7 +109,7 @@ function show(context: CommandContext, id: string): number {
 async function validate(context: CommandContext, name: string): Promise<number> {
   const runtime = await openRuntime(context)
   try {
-    const problems = problemsOf(readPipeline(runtime.workspace, name), runtime)
+    const problems = problemsOf(readPipeline(runtime.workspace, name).pipeline, runtime)
     if (context.output.json) context.output.object({ ok: problems.length === 0, problems })
     else if (problems.length === 0) context.output.data(`${name} is valid`)
     else context.output.data(problems.join('\n'))
@@ -121,19 +117,6 @@ async function validate(context: CommandContext, name: string): Promise<number> 
   } finally {
     await runtime.close()
   }
-}
-
-function problemsOf({ pipeline: made }: PipelineFile, { registry, workspace }: Runtime): string[] {
-  const panels = new Set(listPanels(workspace))
-  const entry = (tool: string) => registry.candidates(tool)[0]
-  const problems = checkPipeline(made, {
-    hasTool: tool => entry(tool) !== undefined,
-    hasPanel: panel => panels.has(panel),
-    isUntrustedSource: tool => /^(?:web_|.*__)/.test(entry(tool)?.tool.name ?? tool),
-    isHighRisk: tool => entry(tool)?.risk !== 'low',
-  })
-  // Names in it are whatever the file says: a line break in one must not begin a line of ours.
-  return problems.map(problem => toLine(problem))
 }
 
 function create(context: CommandContext, name: string): number {
@@ -222,7 +205,7 @@ async function work(
   saved: SavedPipelineRun,
 ): Promise<number> {
   const { output } = context
-  const problems = problemsOf(file, session.runtime)
+  const problems = problemsOf(file.pipeline, session.runtime)
   if (problems.length > 0) throw new ToolError('invalid_input', problems.join('\n'))
   const { runs } = runsOf(context)
   const approved = new Set([context.values.approve ?? []].flat().map(String))

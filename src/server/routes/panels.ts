@@ -34,7 +34,7 @@ const panel = z
   })
   .openapi('Panel')
 
-const version = z
+export const versionShape = z
   .object({ version: z.int(), hash: z.string(), author: z.string(), at: z.string() })
   .openapi('SavedVersion')
 
@@ -182,7 +182,7 @@ function versionRoutes(api: Api, { services, runtime }: RunParts): void {
       path: '/api/panels/{name}/versions',
       summary: 'What was saved of a panel, newest first',
       request: { params: panelParams },
-      responses: { 200: json(z.array(version), 'The versions') },
+      responses: { 200: json(z.array(versionShape), 'The versions') },
     }),
     async context => {
       const { database } = await services()
@@ -196,7 +196,7 @@ function versionRoutes(api: Api, { services, runtime }: RunParts): void {
       path: '/api/panels/{name}/versions/{version}',
       summary: 'One version of a panel',
       request: { params: panelParams.extend({ version: z.coerce.number().int().min(1) }) },
-      responses: { 200: json(version.extend({ text: z.string() }), 'The version') },
+      responses: { 200: json(versionShape.extend({ text: z.string() }), 'The version') },
     }),
     async context => {
       const { name, version: number } = context.req.valid('param')

@@ -1,10 +1,14 @@
-import { hash } from 'node:crypto'
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
-import { parseDuration } from '../config/values.ts'
-import { ToolError } from '../core/errors.ts'
+import { checkPipeline } from './agents/pipelines/check-pipeline.ts'
+import { type Pipeline, toPipeline } from './agents/pipelines/pipeline.ts'
+import { parseDuration } from './config/values.ts'
+import { ToolError } from './core/errors.ts'
+import { toLine } from './core/visible.ts'
+import type { Runtime } from './runtime.ts'
+import { listPanels } from './store/runs/find-agent.ts'
+import { readText } from './store/saved-text.ts'
 
 export interface PipelineFile {
   readonly pipeline: Pipeline
@@ -23,28 +27,45 @@ export function listPipelines(workspace: string): string[] {
 }
 
 export function readPipeline(workspace: string, name: string): PipelineFile {
-  const path = join(workspace, '.kogu/pipelines', `${name}.toml`)
-  if (!/^[a-z][a-z0-9_-]*$/.test(name) || !existsSync(path)) {
+  const path = pipelinePath(workspace, name)
+  const found = PIPELINE_NAME.test(name) ? readText(path) : undefined
+  if (found === undefined) {
     throw new ToolError('not_found', `There is no pipeline '${name}' in .kogu/pipelines.`, {
       hint: 'See: kogu pipeline list, or make one: kogu pipeline new NAME',
     })
   }
-  const text = readPlainFile(path)
+  return { pipeline: parsePipeline(found.text, name), path, sha256: found.sha256 }
+}
+
+export const PIPELINE_NAME = /^[a-z][a-z0-9_-]*$/
+
+export function pipelinePath(workspace: string, name: string): string {
+  return join(workspace, '.kogu/pipelines', `${name}.toml`)
+}
+
+/** The pipeline that a text says; its name is that of its file. */
+export function parsePipeline(text: string, name: string): Pipeline {
   const pipeline = toPipeline(withDurations(parseToml(text, name)))
   if (pipeline.name !== name)
     throw new ToolError('invalid_input', `The pipeline in ${name}.toml is called '${pipeline.name}'.`)
-  return { pipeline, path, sha256: hash('sha256', text) }
+  return pipeline
 }
 
-/** What is read must be what lies there: a symlink could be turned elsewhere. */
-function readPlainFile(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    if (!fstatSync(fd).isFile()) throw new ToolError('invalid_input', `${path} is not a plain file.`)
-    return readFileSync(fd, 'utf8')
-  } finally {
-    closeSync(fd)
-  }
+/** Everything that is wrong with a pipeline, with the tools and panels that are there now. */
+export function problemsOf(
+  pipeline: Pipeline,
+  { registry, workspace }: Pick<Runtime, 'registry' | 'workspace'>,
+): string[] {
+  const panels = new Set(listPanels(workspace))
+  const entry = (tool: string) => registry.candidates(tool)[0]
+  const problems = checkPipeline(pipeline, {
+    hasTool: tool => entry(tool) !== undefined,
+    hasPanel: panel => panels.has(panel),
+    isUntrustedSource: tool => /^(?:web_|.*__)/.test(entry(tool)?.tool.name ?? tool),
+    isHighRisk: tool => entry(tool)?.risk !== 'low',
+  })
+  // Names in it are whatever the file says: a line break in one must not begin a line of ours.
+  return problems.map(problem => toLine(problem))
 }
 
 function parseToml(text: string, name: string): Record<string, unknown> {
