@@ -10,6 +10,7 @@ import { type Call, type CallResult, callTool, explainCall } from './core/call.t
 import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired } from './core/end-question.ts'
 import { ToolError, toToolError } from './core/errors.ts'
+import { sweepLocks } from './core/lock-file.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
 import type { Provider } from './core/provider.ts'
@@ -273,6 +274,7 @@ function createRowCheck(): () => boolean {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences: string[] = []
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
+  for (const folder of [places.audit, places.locks, places.approvals, places.temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
     const waiting = (await calls.questions.list()).flatMap(({ question: { subject } }) =>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { tryLock, waitForLock } from './lock-file.ts'
+import { sweepLocks, tryLock, waitForLock } from './lock-file.ts'
 
 let folder: string
 let path: string
@@ -42,6 +42,27 @@ async function kill(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
   await ended
 }
+
+test('what killed processes left is swept, and nothing else', async () => {
+  const { child } = await start(HOLD)
+  const dead = readFileSync(path, 'utf8')
+  await kill(child)
+  writeFileSync(`${path}.0123456789ab`, dead)
+  writeFileSync(join(folder, 'gone.lock'), dead)
+  const held = join(folder, 'held.lock')
+  tryLock(held)
+  writeFileSync(`${held}.0123456789ab`, readFileSync(held))
+  // Another process is just writing this one.
+  writeFileSync(`${held}.ba9876543210`, '')
+  writeFileSync(join(folder, 'notes.txt'), dead)
+  sweepLocks(folder)
+  expect(readdirSync(folder).sort()).toEqual([
+    'held.lock',
+    'held.lock.0123456789ab',
+    'held.lock.ba9876543210',
+    'notes.txt',
+  ])
+})
 
 describe('one process', () => {
   test('a lock is held once, and can be taken again after its release', () => {

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   linkSync,
+  lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   readSync,
@@ -11,6 +14,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError } from './errors.ts'
 
@@ -44,6 +48,26 @@ export async function waitForLock(path: string, timeoutMs: number): Promise<File
     await sleep(pause)
   }
 }
+
+/** Removes what processes that were killed left in a folder: locks, and drafts of locks, which nobody else would look at. */
+export function sweepLocks(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  for (const name of names) {
+    const path = join(folder, name)
+    if (name.endsWith('.lock')) {
+      if (stateOf(path) === 'stale') tryLock(path)?.release()
+    } else if (/\.[0-9a-f]{12}$/.test(name) && isAbandoned(path)) rmSync(path, { force: true })
+  }
+}
+
+/** A draft is empty for the moment in which it is written. */
+function isAbandoned(draft: string): boolean {
+  const file = lstatSync(draft, { throwIfNoEntry: false })
+  if (file?.isFile() !== true || file.size > LONGEST_OWNER) return false
+  return file.size === 0 ? Date.now() - file.mtimeMs > 60_000 : stateOf(draft) === 'stale'
+}
+
+const LONGEST_OWNER = 256
 
 /** Each level guards the breaking of the one before it; a level is needed only when a process died while breaking. */
 const DEEPEST_GUARD = 4
@@ -166,7 +190,7 @@ function linkNew(existing: string, path: string): boolean {
 function read(path: string): string {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   try {
-    const buffer = Buffer.alloc(256)
+    const buffer = Buffer.alloc(LONGEST_OWNER)
     return buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0))
   } finally {
     closeSync(fd)

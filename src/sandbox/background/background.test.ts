@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
+import { findAbandonedRuns } from '../layer/run-folder.ts'
 import { useBackgroundPlace } from '../testing.ts'
 import { type Background, createBackground } from './background.ts'
 
@@ -129,13 +130,18 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
     expect(existsSync(join(state.root, 'work/here'))).toBe(true)
   })
 
-  test('when the supervisor is killed its commands die and are told as not running', async () => {
+  test('when the supervisor is killed its commands die, are told as not running, and leave a /tmp that is found', async () => {
     const background = createBackground(state.folder)
-    await background.start(command('orphan', 'echo on; sleep 1; touch survived; sleep 60'))
+    const job = command('orphan', 'echo on; sleep 1; touch survived; sleep 60')
+    const temporary = join(state.root, 'tmp')
+    const privateTmp = join(temporary, 'background-0badcafe')
+    await background.start({ ...job, profile: { ...job.profile, privateTmp } })
     await until(background, 'orphan', output => output.includes('on'))
+    expect([existsSync(privateTmp), findAbandonedRuns(temporary)]).toEqual([true, []])
     process.kill(Number(readFileSync(join(state.folder, 'supervisor.lock'), 'utf8').split(' ')[0]), 'SIGKILL')
     await sleep(1_200)
     expect(existsSync(join(state.root, 'work/survived'))).toBe(false)
+    expect(findAbandonedRuns(temporary)).toEqual(['background-0badcafe'])
     expect(await background.state('orphan')).toMatchObject({ running: false })
   })
 

@@ -12,9 +12,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { tryLock } from '../../core/lock-file.ts'
-import { removeFilledFolder } from '../layer/remove-tree.ts'
+import { openRunFolder, removeRunFolder } from '../layer/run-folder.ts'
 import { type HostPorts, openHostPorts } from '../network/host-ports.ts'
 import { createProcesses } from '../processes/processes.ts'
 import { isWaitingForInput } from '../processes/waiting.ts'
@@ -123,10 +123,13 @@ async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void
   mkdirSync(place, { mode: 0o700 })
   try {
     writeMeta(place, meta)
+    const { privateTmp } = command.profile
+    if (privateTmp !== undefined) openRunFolder(dirname(privateTmp), basename(privateTmp))
     const ports = await openHostPorts(portsPlace(sockets, id), command.ports)
     void own(command, meta, { place, ports, sandbox })
   } catch (error) {
     rmSync(place, { recursive: true, force: true })
+    removeTemporary(command.profile.privateTmp)
     exitWhenIdle(sandbox)
     throw error
   }
@@ -190,7 +193,7 @@ async function run(command: BackgroundCommand, { place, sandbox }: Resources): P
 /** Nobody else uses it. It is no reason to forget how the command ended. */
 function removeTemporary(path: string | undefined): void {
   try {
-    if (path !== undefined) removeFilledFolder(path)
+    if (path !== undefined) removeRunFolder(dirname(path), basename(path))
   } catch {
     // Somebody else's files are in it.
   }

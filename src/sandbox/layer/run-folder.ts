@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { isLocked, tryLock } from '../../core/lock-file.ts'
 import { removeFilledFolder } from './remove-tree.ts'
 
-// Where the commands of one run keep their /tmp. The folder of a run without a name belongs to one process, which says so
-// in `NAME.owner` before the folder exists: when the process was killed, the next one knows that nobody needs it any more.
+// Where the commands of one run keep their /tmp, and each background command its own. The folder of a run without a name
+// belongs to one process, that of a background command to its supervisor, which says so in `NAME.owner` before the folder exists: when the process was killed, the next one knows that nobody needs it any more.
 
-/** No other process can continue such a run. */
-const GENERATED = /^run_[0-9a-f-]{36}$/
+/** No other process can continue such a run, or own such a command. */
+const GENERATED = /^(run_[0-9a-f-]{36}|background-[0-9a-f]{8})$/
 
 export function openRunFolder(temporary: string, runId: string): string {
   const folder = join(temporary, runId)

@@ -46,7 +46,6 @@ export async function startBackground(
   const folders = permit.command.plan === null ? foldersToWrite(parts, permit) : []
   const id = randomUUID().slice(0, 8)
   const temporary = join(parts.places.temporary, `background-${id}`)
-  mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const call = { id: context.callId, run: context.run, additions: request.env }
   await parts.background().start({
     id,
