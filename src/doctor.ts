@@ -4,10 +4,12 @@ import { checkRules } from './check-rules.ts'
 import { describeConfigError } from './config/describe-error.ts'
 import { inspectConfig, type LoadedConfig, type LoadOptions } from './config/load.ts'
 import { counted } from './core/counted.ts'
+import { createIsolates } from './sandbox/isolate/isolates.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
 import { findAbandonedRuns } from './sandbox/layer/run-folder.ts'
 import { createProcesses } from './sandbox/processes/processes.ts'
 import { detectSandbox, type Wall } from './sandbox/walls/detect.ts'
+import { findUsableSystem } from './sandbox/walls/detect-usable.ts'
 import { verifyAudit } from './store/audit/verify.ts'
 import { placesFor } from './store/places.ts'
 
@@ -46,6 +48,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   audit: checkAudit,
   system: checkSystem,
   sandbox: checkSandbox,
+  isolate: checkIsolate,
   recovery: checkLeftovers,
   disk: checkDisk,
 }
@@ -158,6 +161,40 @@ function howCommandsRun({ config, workspace }: LoadedConfig, walls: readonly Wal
   const problem = unfiltered ?? overlayProblem(workspace.root)
   if (problem !== null) return { status: 'warn', summary: `${asked}: ${problem}` }
   return { status: 'ok', summary: 'command lines run contained, and what they change is judged' }
+}
+
+/** Runs code in an isolate for real: the addon must fit this Node, and the walls must let it start. */
+async function checkIsolate(context: DoctorContext): Promise<Finding[]> {
+  const { loaded } = inspectConfig(context.load)
+  if (loaded?.config.tools.dynamic.enabled === false) return []
+  const system = findUsableSystem()
+  const isolates = createIsolates(typeof system === 'string' ? undefined : system, 64)
+  try {
+    const outcome = await isolates.run({
+      key: 'doctor',
+      code: '() => 42',
+      input: '{}',
+      timeoutMs: PROBE_MS,
+      memoryMb: 64,
+      signal: AbortSignal.timeout(PROBE_MS),
+      answer: () => Promise.reject(new Error('Nothing is answered.')),
+    })
+    if (!outcome.ok) {
+      const words = outcome.message === '' ? outcome.reason : outcome.message
+      return [{ status: 'warn', summary: `tools that models write cannot run here: ${words}` }]
+    }
+  } finally {
+    isolates.close()
+  }
+  if (typeof system !== 'string')
+    return [{ status: 'ok', summary: 'tools that models write run in an isolate, behind the sandbox' }]
+  return [
+    {
+      status: 'warn',
+      summary: `tools that models write run in an isolate alone, without the second wall: ${system}`,
+      remedy: "install the package 'bubblewrap', and let it make user namespaces",
+    },
+  ]
 }
 
 /** What follows for commands, so that nobody has to find out by a refusal. */

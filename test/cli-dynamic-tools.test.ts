@@ -42,6 +42,10 @@ describe('kogu tools dynamic', () => {
       error: { code: 'forbidden', message: 'Error: The tool is quarantined: odd' },
     })
     expect(box.run(['tools', 'dynamic', 'quarantine', 'reverse', '--lift']).code).toBe(0)
+    expect(box.run(['tools', 'dynamic', 'deprecate', 'reverse']).code).toBe(0)
+    expect(box.json(['tools', 'dynamic', 'list'])).toMatchObject([{ verificationStatus: 'deprecated' }])
+    expect(box.run(['tools', 'show', 'reverse']).stdout).toContain('Deprecated. Reverses a text')
+    expect(box.run(['call', 'reverse', '{"text":"abc"}']).stdout).toBe('cba\n')
     expect(box.run(['tools', 'dynamic', 'export', 'reverse', 'reverse.json']).code).toBe(0)
     box.approve('delete_dynamic_tool', { tool_name: 'reverse', confirm: true })
     expect(box.run(['tools', 'dynamic', 'import', join(box.workspace, 'reverse.json')]).code).toBe(0)

@@ -84,9 +84,20 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
     const { stdout } = kogu('doctor')
     expect(stdout).toContain(reason)
     expect(stdout).toContain('asked about each time, whatever rules and grants say')
+    expect(stdout).toMatch(/warn +isolate +.*in an isolate alone, without the second wall: /)
+  })
+
+  test.skipIf(!possible)('tools that models write run in the isolate alone, and say so', () => {
+    const code = 'function execute(p) { return p.text + typeof process }'
+    const tool = { name: 'lonely', description: 'd', code }
+    const made = kogu('call', 'create_tool', JSON.stringify(tool), '--yes-once')
+    expect(made.stdout).toContain('without the second wall')
+    expect(kogu('call', 'lonely', '{"text":"a "}', '--yes-once').stdout).toBe('a undefined\n')
   })
 })
 
 test.skipIf(typeof findUsableSystem() === 'string')('walls that are there are not taken for missing', () => {
-  expect(box.run(['doctor']).stdout).not.toContain('no sandbox')
+  const { stdout } = box.run(['doctor'])
+  expect(stdout).not.toContain('no sandbox')
+  expect(stdout).toMatch(/ok +isolate +tools that models write run in an isolate, behind the sandbox/)
 })

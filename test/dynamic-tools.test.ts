@@ -275,7 +275,12 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
         ['web_fetch', { kind: 'network', url: 'http://api.test/missing', method: 'GET' }],
       ])
       asked.length = 0
-      const declared = { ...FETCH_JSON, name: 'fetch_declared', network: ['api.test'] }
+      const typed = FETCH_JSON.code
+        .replace('(params)', '(params: { url: string; timeout_ms?: number }): Promise<unknown>')
+        .replace('(e)', '(e: unknown)')
+        .replace('e.message', '(e as Error).message')
+      expect(typed).toContain('as Error')
+      const declared = { ...FETCH_JSON, code: typed, name: 'fetch_declared', network: ['api.test'] }
       expect((await runtime.call({ tool: 'create_tool', input: declared })).text).toContain(
         '安全性スコア: 1.00',
       )

@@ -58,6 +58,22 @@ describe.each(ERAS)('a client of the %s era', era => {
     await expect(call('no_such_tool', {})).rejects.toMatchObject({ code: -32602 })
   })
 
+  test('hears of a tool that was just made, and can call it at once', async () => {
+    const changed = Promise.withResolvers<void>()
+    const { client, call } = await connect({
+      era,
+      answer: () => ({ action: 'accept', content: { decision: 'once' } }),
+      onToolsChanged: changed.resolve,
+    })
+    const code = 'function execute(params) { return params.text.toUpperCase() }'
+    expect(await call('create_tool', { name: 'shout', description: 'Shouts', code })).toMatchObject({
+      isError: false,
+    })
+    expect(await call('shout', { text: 'tea' })).toMatchObject({ text: expect.stringContaining('TEA') })
+    await changed.promise
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('shout')
+  })
+
   test('asks its person, and the answer holds for this call alone', async () => {
     const asked: string[] = []
     const { call } = await connect({

@@ -13,9 +13,9 @@ type LifeCycle = NonNullable<Runtime['dynamic']>
 type CodeContext = Parameters<LifeCycle['verify']>[1]
 type Verification = Awaited<ReturnType<LifeCycle['verify']>>
 
-const VERBS = ['list', 'show', 'verify', 'edit', 'promote', 'quarantine', 'export', 'import']
+const VERBS = ['list', 'show', 'verify', 'edit', 'promote', 'quarantine', 'deprecate', 'export', 'import']
 /** What makes, changes or widens a tool is a person's to do, never a command's that an agent started. */
-const FOR_PERSONS = new Set(['edit', 'promote', 'quarantine', 'import'])
+const FOR_PERSONS = new Set(['edit', 'promote', 'quarantine', 'deprecate', 'import'])
 
 /** `kogu tools dynamic …`: the life of tools that models made. */
 export async function dynamicTools(context: CommandContext): Promise<number> {
@@ -37,8 +37,13 @@ export async function dynamicTools(context: CommandContext): Promise<number> {
       return report(context, await life.verify(wanted, await codeContext(context, runtime)))
     if (verb === 'edit') return report(context, await edit(context, life, wanted, runtime))
     if (verb === 'promote')
-      return done(context, `${life.promote(wanted).name} is a tool of all your workspaces now.`)
-    if (verb === 'quarantine') return quarantine(context, life, wanted)
+      return done(context, `${(await life.promote(wanted)).name} is a tool of all your workspaces now.`)
+    if (verb === 'deprecate')
+      return done(
+        context,
+        `${(await life.deprecate(wanted)).name} is deprecated: it still runs, and its description says so.`,
+      )
+    if (verb === 'quarantine') return await quarantine(context, life, wanted)
     if (verb === 'export') return exportTool(context, life, wanted)
     const text = readFileSync(resolve(context.cwd, wanted), 'utf8')
     return report(context, await life.import(text, await codeContext(context, runtime)))
@@ -157,10 +162,10 @@ function report({ output }: CommandContext, { tool, passed, total, failures }: V
   return failures.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-function quarantine(context: CommandContext, life: LifeCycle, name: string): number {
+async function quarantine(context: CommandContext, life: LifeCycle, name: string): Promise<number> {
   const isLifted = flag(context.values, 'lift')
   const reason = isLifted ? undefined : (textOption(context.values, 'reason') ?? 'by hand')
-  const tool = life.quarantine(name, reason)
+  const tool = await life.quarantine(name, reason)
   return done(
     context,
     isLifted ? `${tool.name} may run again.` : `${tool.name} is quarantined: it does not run.`,

@@ -16,7 +16,7 @@ export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
     parameterAliases: {},
     // With the id, which is a hash of the code: other code is another tool for whoever approved this one.
     title: `${tool.description.split('\n')[0]?.slice(0, 60) ?? ''} (${tool.id})`,
-    description: tool.description,
+    description: `${tool.verificationStatus === 'deprecated' ? 'Deprecated. ' : ''}${tool.description}`,
     category: 'Execution',
     risk: 'high',
     isIsolated: true,

@@ -104,7 +104,8 @@ async function saveCreated(built: DynamicTool, context: ToolContext, parts: Dyna
   const { texts } = parts
   const { verifyTool } = await import('./verify.ts')
   const { tool, passed, total, failures } = await verifyTool(built, context, parts)
-  parts.store.save(tool)
+  // Whoever is told of the tool can call it.
+  await parts.store.save(tool)
   const stakes = `${tool.name} ${tool.description}`.match(HIGH_STAKES)
   parts.note('tool.create', {
     toolId: tool.id,
@@ -272,7 +273,7 @@ function deleteTool(parts: DynamicParts): AnyTool {
     async run({ confirm, ...wanted }) {
       if (confirm !== true) throw refusal(parts, parts.texts.errors.confirm)
       const { id, name } = find(wanted, parts)
-      parts.store.remove(id)
+      await parts.store.remove(id)
       parts.note('tool.delete', { toolId: id, toolName: name, success: true })
       return {
         text: parts.texts.deleted(name, id),

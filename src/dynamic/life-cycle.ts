@@ -25,10 +25,11 @@ export interface LifeCycle {
     context: CodeContext,
   ): Promise<Verification>
   /** Makes it a tool of all the person's workspaces. */
-  promote(nameOrId: string): DynamicTool
+  promote(nameOrId: string): Promise<DynamicTool>
   /** With a reason it may not run; without one it may again. */
-  quarantine(nameOrId: string, reason: string | undefined): DynamicTool
-  deprecate(nameOrId: string): DynamicTool
+  quarantine(nameOrId: string, reason: string | undefined): Promise<DynamicTool>
+  /** It still runs, for whoever calls it, and says in its description that it should not be used any more. */
+  deprecate(nameOrId: string): Promise<DynamicTool>
   export(nameOrId: string): string
   /** Analysed anew: nothing that the text says about its safety counts. */
   import(text: string, context: CodeContext): Promise<Verification>
@@ -42,14 +43,14 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     if (found === undefined) throw refusal(parts, texts.errors.notFound(nameOrId), 'not_found')
     return found
   }
-  const change = (
+  const change = async (
     nameOrId: string,
     update: (tool: DynamicTool) => DynamicTool,
     details: object,
-  ): DynamicTool => {
+  ): Promise<DynamicTool> => {
     const { tool, scope } = find(nameOrId)
     const next = update(tool)
-    store.save(next, { scope, replaces: tool.id })
+    await store.save(next, { scope, replaces: tool.id })
     parts.note('tool.update', {
       toolId: tool.id,
       toolName: tool.name,
@@ -71,7 +72,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async verify(nameOrId, context) {
       const { tool, scope } = find(nameOrId)
       const result = await verified(tool, context)
-      store.save(result.tool, { scope, replaces: tool.id })
+      await store.save(result.tool, { scope, replaces: tool.id })
       return result
     },
     async edit(nameOrId, { code, description }, context) {
@@ -89,7 +90,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
         tool,
       )
       const result = await verified(next, context)
-      store.save(result.tool, { scope, replaces: tool.id })
+      await store.save(result.tool, { scope, replaces: tool.id })
       parts.note('tool.update', {
         toolId: next.id,
         toolName: next.name,
@@ -99,9 +100,9 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
       })
       return result
     },
-    promote(nameOrId) {
+    async promote(nameOrId) {
       const { tool } = find(nameOrId)
-      store.save(tool, { scope: 'user', replaces: tool.id })
+      await store.save(tool, { scope: 'user', replaces: tool.id })
       parts.note('tool.update', {
         toolId: tool.id,
         toolName: tool.name,
@@ -131,7 +132,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
         buildTool({ ...given, ...fromTask(given), createdBy: 'user' }, parts),
         context,
       )
-      store.save(result.tool)
+      await store.save(result.tool)
       parts.note('tool.import', { toolId: result.tool.id, toolName: result.tool.name, success: true })
       return result
     },

@@ -17,7 +17,6 @@ export function dynamicProvider(parts: DynamicParts): Provider {
         const made = make === undefined ? [] : stored.map(({ tool }) => make(tool, parts))
         onTools([...own, ...made], parts.store.problems())
       }
-      // What makes tools has loaded it by then, so nobody waits.
       parts.store.onChange(async () => tell((await import('./created-tool.ts')).toTool))
       tell(toTool)
     },

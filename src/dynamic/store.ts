@@ -5,12 +5,12 @@ export interface DynamicStore {
   list(): readonly StoredTool[]
   /** Files that are no tool of ours, one sentence each. */
   problems(): readonly string[]
-  /** Replaces the file of `replaces`, when that is another id. */
-  save(tool: DynamicTool, options?: { scope?: Scope; replaces?: string }): void
-  remove(id: string): void
+  /** Replaces the file of `replaces`, when that is another id. Returns when every listener knows. */
+  save(tool: DynamicTool, options?: { scope?: Scope; replaces?: string }): Promise<void>
+  remove(id: string): Promise<void>
   /** Adds one use; written soon, together with others. */
   recordRun(id: string, run: RunRecord): void
-  onChange(listener: () => void): void
+  onChange(listener: () => Promise<void>): void
   flush(): void
 }
 

@@ -35,15 +35,15 @@ const MOST_BYTES = 4 * 1024 * 1024
 export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
   const tools = new Map<string, StoredTool>()
   const pending = new Map<string, RunRecord[]>()
-  const listeners: (() => void)[] = []
+  const listeners: (() => Promise<void>)[] = []
   const problems: string[] = []
   let timer: NodeJS.Timeout | undefined
   let ledger = readLedger(places.ledger)
   for (const scope of ['project', 'user'] as const) load(places[scope], scope, { tools, problems, ledger })
 
   const path = (id: string, scope: Scope): string => join(places[scope], `${id}.json`)
-  const tell = (): void => {
-    for (const listener of listeners) listener()
+  const tell = async (): Promise<void> => {
+    for (const listener of listeners) await listener()
   }
   const flush = (): void => {
     clearTimeout(timer)
@@ -64,7 +64,7 @@ export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
   return {
     list: () => [...tools.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1)),
     problems: () => problems,
-    save(tool, { scope = 'project', replaces } = {}) {
+    async save(tool, { scope = 'project', replaces } = {}) {
       places.prepare()
       flush()
       mkdirSync(places[scope], { recursive: true, mode: 0o700 })
@@ -76,15 +76,15 @@ export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
         rmSync(path(old.tool.id, old.scope), { force: true })
       if (replaces !== undefined) tools.delete(replaces)
       tools.set(tool.id, { tool, scope })
-      tell()
+      await tell()
     },
-    remove(id) {
+    async remove(id) {
       const stored = tools.get(id)
       if (stored === undefined) return
       rmSync(path(id, stored.scope), { force: true })
       tools.delete(id)
       pending.delete(id)
-      tell()
+      await tell()
     },
     recordRun(id, run) {
       const stored = tools.get(id)

@@ -28,6 +28,7 @@ List tools, show one in full, or count calls per provider.
   kogu tools dynamic verify reverse     runs its examples
   kogu tools dynamic edit reverse --code new.ts        a new version; --description TEXT
   kogu tools dynamic quarantine reverse --reason TEXT  it may not run; --lift: it may again
+  kogu tools dynamic deprecate reverse  it still runs, and its description says so; verify lifts it
   kogu tools dynamic promote reverse    makes it a tool of all your workspaces
   kogu tools dynamic export reverse reverse.json       and: import reverse.json
   kogu tools trust count                lets a script of .kogu/scripts be used, as it is now

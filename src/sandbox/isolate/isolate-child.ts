@@ -1,14 +1,16 @@
 // The process that runs model-written code, started by isolate-process.ts behind walls of its own. The code runs in a
 // V8 isolate without Node; this file is the only thing that it can talk to, with strings and numbers. Each call gets
-// a new context, so that nothing of one call is left for the next; it is made ahead, while nobody waits.
-import { writeSync } from 'node:fs'
+// a new context, so that nothing of one call is left for the next; it is made ahead, while nobody waits. The code runs
+// on this process's only thread: passing it to another costs more than most calls, and Kogu ends the process anyway
+// when the code does not give the thread back.
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import type * as Ivm from 'isolated-vm'
 import { createFrameReader, encodeFrame, type Frame, type FrameKind, NO_CALL } from './frames.ts'
+import type { Entry } from './inside/realm.ts'
 import { INSIDE_SOURCE } from './inside/source.ts'
 import { answerOwn, createCrypto } from './own-realm.ts'
-import { type Failure, LIMITS, OUT_OF_MEMORY, type Settings } from './protocol.ts'
+import { type Failure, LIMITS, type Settings } from './protocol.ts'
 
 const CHANNEL = 3
 const settings = JSON.parse(process.argv[2] ?? '') as Settings // made by isolate-process.ts
@@ -20,25 +22,17 @@ const send = (kind: FrameKind, call: string, text: string, request = 0): void =>
 }
 // Not process.exit, which waits for the thread of the isolate: that may never come back.
 const end = (): void => void process.kill(process.pid, 'SIGKILL')
-const endWithoutMemory = (): void => {
-  writeSync(2, `${OUT_OF_MEMORY}\n`)
-  end()
-}
 channel.on('error', end)
 // Kogu is gone: so is everything that it started.
 channel.on('close', end)
 
-const isolate = new ivm.Isolate({
-  memoryLimit: settings.memoryMb,
-  // V8 has lost control over the isolate, and its thread sleeps for ever.
-  onCatastrophicError: endWithoutMemory,
-})
+const isolate = new ivm.Isolate({ memoryLimit: settings.memoryMb })
 const inside = isolate.compileScriptSync(INSIDE_SOURCE, { filename: 'kogu:inside' })
 
 /** One context, ready to run the tool once. */
 interface Prepared {
   readonly context: Ivm.Context
-  readonly entry: Ivm.Reference<Record<string, (...values: unknown[]) => void>>
+  readonly run: Ivm.Reference<Entry['run']>
   readonly state: CallState
 }
 
@@ -55,47 +49,37 @@ interface CallState {
 }
 
 let code: Ivm.Script | undefined
-let next: Promise<Prepared> | undefined
+let next: Prepared | undefined
 let running: Prepared | undefined
+/** Of calls that are over, but still on the stack: their last message waits for its answer. */
+let over: Ivm.Context[] = []
+let isSettled = true
 
-channel.on(
-  'data',
-  createFrameReader(LIMITS.frameBytes, frame => {
-    void receive(frame)
-  }),
-)
-// A call whose isolate V8 gave up is not always told so.
-setInterval(() => {
-  if (isolate.isDisposed) endWithoutMemory()
-}, 50)
+channel.on('data', createFrameReader(LIMITS.frameBytes, receive))
 send('ready', NO_CALL, '')
 
-async function receive({ kind, call, request, text }: Frame): Promise<void> {
+function receive({ kind, call, request, text }: Frame): void {
   if (kind === 'load') {
     try {
       code = isolate.compileScriptSync(text, { filename: 'tool.js' })
-      next = prepare()
-      next.catch(() => {
-        // Told when it is called.
-      })
     } catch (error) {
       send('failure', call, JSON.stringify(toFailure(error)))
     }
   } else if (kind === 'call') {
-    await start(call, text)
+    start(call, text)
   } else if (kind === 'reply' && running?.state.id === call) {
     running.state.deliver('reply', request, text)
   }
 }
 
-async function start(id: string, input: string): Promise<void> {
+function start(id: string, input: string): void {
   try {
-    const prepared = await (next ?? prepare())
+    settle()
+    const prepared = next ?? prepare()
     next = undefined
     running = prepared
     prepared.state.id = id
-    const run = await prepared.entry.get('run', { reference: true })
-    await run.apply(undefined, [input])
+    prepared.run.applySync(undefined, [input])
   } catch (error) {
     const failure = toFailure(error)
     send('failure', id, JSON.stringify(failure))
@@ -104,9 +88,9 @@ async function start(id: string, input: string): Promise<void> {
   }
 }
 
-async function prepare(): Promise<Prepared> {
+function prepare(): Prepared {
   if (code === undefined) throw new Error('no code is loaded')
-  const context = await isolate.createContext()
+  const context = isolate.createContextSync()
   const state: CallState = {
     id: NO_CALL,
     over: false,
@@ -120,19 +104,22 @@ async function prepare(): Promise<Prepared> {
   const receiveInside = new ivm.Callback((operation: unknown, number: unknown, text: unknown) =>
     handle(state, String(operation), Number(number), String(text)),
   )
-  const setUp = await inside.run(context, { reference: true })
+  const setUp = inside.runSync(context, { reference: true })
   const limits = new ivm.ExternalCopy({ output: LIMITS.outputBytes, pending: LIMITS.pending }).copyInto()
-  const toEntry = await setUp.apply(undefined, [receiveInside, limits], { result: { reference: true } })
-  const defined = await code.run(context, { reference: true })
-  const made = await toEntry.apply(undefined, [defined.derefInto()], { result: { reference: true } })
-  const entry = made as Prepared['entry'] // what createRealm in inside/realm.ts returns
-  const deliver = await entry.get('deliver', { reference: true })
+  const toEntry = setUp.applySync(undefined, [receiveInside, limits], { result: { reference: true } })
+  const defined = code.runSync(context, { reference: true })
+  const made = toEntry.applySync(undefined, [defined.derefInto()], { result: { reference: true } })
+  const entry = made as Ivm.Reference<Entry> // what createRealm returns
+  const run = entry.getSync('run', { reference: true })
+  const deliver = entry.getSync('deliver', { reference: true })
   state.deliver = (kind, number, text) => {
-    deliver.apply(undefined, [kind, number, text]).catch((error: unknown) => {
+    try {
+      deliver.applySync(undefined, [kind, number, text])
+    } catch (error) {
       if (!state.over) fail(state, toFailure(error))
-    })
+    }
   }
-  return { context, entry, state }
+  return { context, run, state }
 }
 
 /** What the code's realm sends. It waits for the answer, so it cannot send faster than this process works. */
@@ -227,21 +214,30 @@ function fail(state: CallState, failure: Failure): void {
   finish()
 }
 
-/** Nothing of the call stays, and the next context is made. */
+/** Nothing of the call stays. */
 function finish(): void {
-  const over = running
-  running = undefined
-  if (over !== undefined) {
-    over.state.over = true
-    for (const timer of over.state.timers.values()) clearTimeout(timer)
-    // Not while it is still on the stack: the call's last message waits for its answer.
-    setImmediate(() => over.context.release())
+  if (running !== undefined) {
+    running.state.over = true
+    for (const timer of running.state.timers.values()) clearTimeout(timer)
+    over.push(running.context)
+    running = undefined
   }
-  if (next !== undefined || code === undefined) return
-  next = prepare()
-  next.catch(() => {
+  isSettled = false
+  setImmediate(settle)
+}
+
+/** Makes the next context ahead, and says that the code gave the thread back. */
+function settle(): void {
+  if (isSettled) return
+  isSettled = true
+  for (const context of over) context.release()
+  over = []
+  try {
+    next ??= prepare()
+  } catch {
     // Told when it is called.
-  })
+  }
+  send('ready', NO_CALL, '')
 }
 
 function toFailure(error: unknown): Failure {

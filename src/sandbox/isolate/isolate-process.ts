@@ -28,6 +28,8 @@ export interface IsolateListener {
 export interface IsolateProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<IsolateEnd>
+  /** Whether the code of the last call has come to its end: it can go on after its result. */
+  readonly isSettled: boolean
   send(frame: Frame): void
   /** Tells the current call only: a process outlives thousands of them. */
   listen(listener: IsolateListener | undefined): void
@@ -114,13 +116,15 @@ function watch(child: ChildProcess, memoryMb: number): IsolateProcess {
   let listener: IsolateListener | undefined
   let over: IsolateEnd | undefined
   let errors = ''
+  let isSettled = false
   const kill = (): void => killGroup(child)
   const watchdog = createWatchdog(child.pid ?? 0, RESIDENT_MB + 1.5 * memoryMb, () => {
     errors = OUT_OF_MEMORY
     kill()
   })
   const read = createFrameReader(LIMITS.frameBytes, frame => {
-    if (frame.kind === 'ready') ready.resolve()
+    isSettled = frame.kind === 'ready'
+    if (isSettled) ready.resolve()
     else listener?.onFrame(frame)
   })
   channel.on('data', chunk => {
@@ -161,6 +165,9 @@ function watch(child: ChildProcess, memoryMb: number): IsolateProcess {
   return {
     ready: ready.promise,
     ended: ended.promise,
+    get isSettled() {
+      return isSettled
+    },
     send: frame => void channel.write(encodeFrame(frame)),
     listen(next) {
       listener = next

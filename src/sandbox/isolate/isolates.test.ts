@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { findUsableSystem } from '../walls/detect-usable.ts'
+import { descendantsOf } from '../walls/watchdog.ts'
 import { createIsolates, type IsolateOutcome, type IsolateRequest } from './isolates.ts'
 
 const system = findUsableSystem()
@@ -10,8 +12,9 @@ function run(
   body: string,
   input: unknown = {},
   options: Partial<IsolateRequest> = {},
+  where = isolates,
 ): Promise<IsolateOutcome> {
-  return isolates.run({
+  return where.run({
     key: body,
     code: `(function () { 'use strict'; ${body}; return execute })()`,
     input: JSON.stringify(input),
@@ -146,6 +149,18 @@ describe('an isolate', () => {
     const [spun, fine] = await Promise.all([run(body, { spin: true }, { timeoutMs: 2_000 }), run(body)])
     expect([spun, fine]).toMatchObject([{ reason: 'timeout' }, { json: '1' }])
     expect(await resultOf(body)).toBe(1)
+  })
+
+  it('is ended when it goes on after its result', async () => {
+    const before = new Set(descendantsOf(process.pid, 100))
+    const alone = createIsolates(undefined, 128)
+    const body = 'function execute() { queueMicrotask(function f() { queueMicrotask(f) }); return 1 }'
+    expect(await run(body, {}, {}, alone)).toMatchObject({ json: '1' })
+    const own = descendantsOf(process.pid, 100).filter(pid => !before.has(pid))
+    await expect
+      .poll(() => own.filter(pid => existsSync(`/proc/${pid}`)).length, { timeout: 20_000 })
+      .toBeLessThan(own.length)
+    alone.close()
   })
 
   it('is ended when the caller gives up', async () => {

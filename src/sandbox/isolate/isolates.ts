@@ -46,6 +46,12 @@ export type IsolateOutcome =
 /** At the same time; further calls wait for their turn. */
 const MOST_PROCESSES = 6
 const IDLE_MS = 60_000
+/** What a start costs: a process that was used within that time is likely to be used again before a new one is there. */
+const START_MS = 250
+/** A process that was idle for so long makes room for one that stands ready for the next tool. */
+const LONG_IDLE_MS = 1_000
+/** Code that goes on so long after its result is ended with its process. */
+const UNSETTLED_MS = 1_000
 /** Then it is replaced: what the code may have made of its process ends sometime. */
 const MOST_CALLS = 10_000
 const MOST_BUSY_MS = 300_000
@@ -80,7 +86,9 @@ class Pool implements Isolates {
 
   prepare(): void {
     const hasSpare = [...this.#workers].some(worker => worker.key === undefined && !worker.busy)
-    if (!hasSpare && !this.#closed && this.#workers.size < MOST_PROCESSES) this.#start(this.#memoryMb)
+    if (hasSpare || this.#closed) return
+    if (this.#workers.size >= MOST_PROCESSES && !this.#endIdle(LONG_IDLE_MS)) return
+    this.#start(this.#memoryMb)
   }
 
   async run(request: IsolateRequest): Promise<IsolateOutcome> {
@@ -118,7 +126,7 @@ class Pool implements Isolates {
       const idle = [...this.#workers].filter(worker => !worker.busy)
       const own = idle.find(worker => worker.key === request.key)
       const spare = idle.find(worker => worker.key === undefined && worker.memoryMb === request.memoryMb)
-      const worker = own ?? spare ?? this.#makeRoom(request, idle)
+      const worker = own ?? spare ?? this.#makeRoom(request)
       if (worker !== undefined) {
         worker.busy = true
         worker.key = request.key
@@ -128,13 +136,24 @@ class Pool implements Isolates {
     }
   }
 
-  #makeRoom(request: IsolateRequest, idle: readonly Worker[]): Worker | undefined {
-    if (this.#workers.size >= MOST_PROCESSES) {
-      const oldest = idle.toSorted((a, b) => a.usedAt - b.usedAt)[0]
-      if (oldest !== undefined) this.#end(oldest)
-      else if (request.isNested !== true) return undefined
-    }
-    return this.#start(request.memoryMb)
+  #makeRoom({ memoryMb, isNested = false }: IsolateRequest): Worker | undefined {
+    const isFull = this.#workers.size >= MOST_PROCESSES
+    if (isFull && !this.#endIdle(isNested ? 0 : START_MS) && !isNested) return undefined
+    return this.#start(memoryMb)
+  }
+
+  /** Ends the process that was idle the longest, when that is at least so long. */
+  #endIdle(leastMs: number): boolean {
+    const idle = [...this.#workers].filter(worker => !worker.busy)
+    const oldest = idle.toSorted((a, b) => a.usedAt - b.usedAt)[0]
+    if (oldest === undefined || Date.now() - oldest.usedAt < leastMs) return false
+    this.#end(oldest)
+    return true
+  }
+
+  /** Whoever waits looks again: what became free may fit only one of them. */
+  #wake(): void {
+    for (const look of this.#waiting.splice(0)) look()
   }
 
   #start(memoryMb: number): Worker {
@@ -159,7 +178,7 @@ class Pool implements Isolates {
     worker.usedAt = Date.now()
     worker.process.hold(false)
     if (!isWhole || isWorn || this.#closed) this.#end(worker)
-    else this.#waiting.shift()?.()
+    else this.#wake()
     this.#clock()
   }
 
@@ -169,7 +188,7 @@ class Pool implements Isolates {
   }
 
   #forget(worker: Worker): void {
-    if (this.#workers.delete(worker)) this.#waiting.shift()?.()
+    if (this.#workers.delete(worker)) this.#wake()
   }
 
   /** Ends processes that nobody needs, and keeps one ahead for the next tool while tools are used. */
@@ -178,7 +197,11 @@ class Pool implements Isolates {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       const now = Date.now()
-      for (const worker of this.#workers) if (!worker.busy && now - worker.usedAt > IDLE_MS) this.#end(worker)
+      this.#wake()
+      for (const worker of this.#workers) {
+        const mostMs = worker.calls === 0 || worker.process.isSettled ? IDLE_MS : UNSETTLED_MS
+        if (!worker.busy && now - worker.usedAt > mostMs) this.#end(worker)
+      }
       if ([...this.#workers].some(worker => worker.key !== undefined)) {
         this.prepare()
         this.#clock()
