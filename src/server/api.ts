@@ -78,4 +78,11 @@ export const pageQuery = z.object({
   cursor: z.string().max(200).optional(),
 })
 
+/** For functions whose options are left out rather than undefined. */
+export function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const given = Object.entries(value).filter(([, item]) => item !== undefined)
+  // Only undefined values went.
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> }
+}
+
 export { z }

@@ -18,14 +18,17 @@ import { changeRoutes } from './routes/changes.ts'
 import { dynamicToolRoutes } from './routes/dynamic-tools.ts'
 import { eventRoutes } from './routes/events.ts'
 import { executionRoutes } from './routes/executions.ts'
+import { homeRoutes } from './routes/home.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { modelRoutes } from './routes/models.ts'
 import { panelRoutes } from './routes/panels.ts'
 import { pipelineRoutes } from './routes/pipelines.ts'
 import { ruleRoutes } from './routes/rules.ts'
+import { runDetailRoutes } from './routes/run-details.ts'
 import { runRoutes } from './routes/runs.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { usageRoutes } from './routes/usage.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
 import type { Services } from './services.ts'
 
@@ -74,8 +77,11 @@ export function createApp(parts: ServerParts): Api {
   auditRoutes(api, runtime)
   ruleRoutes(api, runtime, parts.now)
   runRoutes(api, parts)
+  runDetailRoutes(api, parts)
   executionRoutes(api, parts)
   workspaceRoutes(api, parts)
+  usageRoutes(api, parts)
+  homeRoutes(api, parts)
   eventRoutes(api, services)
   metricRoutes(api, counts, services)
   api.openAPIRegistry.registerComponent('securitySchemes', 'session', {

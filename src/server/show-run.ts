@@ -22,6 +22,9 @@ export const runShape = z
     tokens: z.int(),
     calls: z.int(),
     turn: z.int(),
+    max_cost_usd: z.number().nullable(),
+    mode: z.string().nullable(),
+    orchestration: z.string().nullable(),
   })
   .openapi('Run')
 
@@ -43,8 +46,16 @@ export function showRun(run: RunRecord): z.infer<typeof runShape> {
     tokens: run.tokens,
     calls: run.calls,
     turn: run.turn,
+    max_cost_usd: run.spec.limits.maxCostUsd ?? null,
+    mode: run.spec.authority.mode ?? null,
+    orchestration: run.spec.orchestration ?? null,
   }
 }
+
+/** Beside the run itself: what became of its calls. */
+export const countedRunShape = runShape
+  .extend({ denied: z.int(), failed_calls: z.int(), agents: z.int() })
+  .openapi('CountedRun')
 
 export const executionShape = z
   .object({

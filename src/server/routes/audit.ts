@@ -1,7 +1,7 @@
 import type { Runtime } from '../../runtime.ts'
 import { readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
-import { type Api, answer, json, pageQuery, route, z } from '../api.ts'
+import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 
 const event = z
@@ -98,10 +98,4 @@ function isAfterCursor({ at, segment, seq }: StoredEvent, cursor: string): boole
   const last = readCursor(cursor)
   if (new Date(at).getTime() !== last.at.getTime()) return true
   return segment === last.segment ? seq < last.seq : segment < last.segment
-}
-
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const given = Object.entries(value).filter(([, item]) => item !== undefined)
-  // Only undefined values went.
-  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> }
 }

@@ -3,6 +3,7 @@ import { type Api, route, z } from '../api.ts'
 import { follow } from '../events/follow.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
+import { toShownEvent } from './run-details.ts'
 
 const IDLE_MS = 15_000
 
@@ -94,10 +95,7 @@ const texts = new WeakMap<StoredEvent, string>()
 function toText(stored: StoredEvent): string {
   const known = texts.get(stored)
   if (known !== undefined) return known
-  const { seq, run, execution, at, event } = stored
-  const { type, ...data } = event
-  const shown = { seq, at: at.toISOString(), type, ...(run === null ? {} : { run, execution }), ...data }
-  const text = `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`
+  const text = `id: ${stored.seq}\nevent: ${stored.event.type}\ndata: ${JSON.stringify(toShownEvent(stored))}\n\n`
   texts.set(stored, text)
   return text
 }

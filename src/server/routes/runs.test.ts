@@ -109,6 +109,32 @@ describe('a run over HTTP', () => {
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
   }, 60_000)
 
+  test('shows its calls, agents, timeline and events', async () => {
+    const { json }: { json: { items: Shown[] } } = await app.send('GET /api/runs?status=completed&text=WRITE')
+    const [{ id } = { id: '' }] = json.items
+    expect(json.items).toMatchObject([{ denied: 0, failed_calls: 0, agents: 1 }])
+    expect((await app.send(`GET /api/runs/${id}/calls`)).json).toMatchObject({
+      items: [{ tool: 'write_file', state: 'ok', output: { truncated: false } }],
+      next: null,
+    })
+    expect((await app.send(`GET /api/runs/${id}/agents`)).json).toMatchObject([
+      { parent_execution_id: null, status: 'completed', waiting: 0 },
+    ])
+    const timeline: { json: { items: { kind: string; wait_ms: number; ended_at: string }[] } } =
+      await app.send(`GET /api/runs/${id}/timeline`)
+    const call = timeline.json.items.find(({ kind }) => kind === 'call')
+    expect(call).toMatchObject({ label: 'write_file', state: 'ok', ended_at: expect.any(String) })
+    expect(timeline.json.items.filter(({ kind }) => kind === 'step').length).toBeGreaterThanOrEqual(2)
+    const page: { json: { items: { seq: number }[]; next: number } } = await app.send(
+      `GET /api/runs/${id}/events?limit=2`,
+    )
+    const rest: { json: { items: { seq: number }[] } } = await app.send(
+      `GET /api/runs/${id}/events?after=${page.json.next}`,
+    )
+    expect(rest.json.items[0]?.seq).toBeGreaterThan(page.json.items[1]?.seq ?? Number.POSITIVE_INFINITY)
+    expect((await app.send('GET /api/runs?has=denials')).json).toMatchObject({ items: [] })
+  }, 60_000)
+
   test('is stopped while it waits, and listed in pages', async () => {
     const started: { json: Shown } = await app.send('POST /api/runs', { task: 'Write again.', model })
     await settled(started.json.id)
@@ -230,6 +256,17 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
     expect.arrayContaining([expect.objectContaining({ name: 'anthropic' })]),
   )
   expect((await app.send('GET /api/usage?by=agent')).status).toBe(200)
+  expect((await app.send('GET /api/usage/summary')).json).toMatchObject({
+    budget: { day: { limit_usd: null } },
+  })
+  expect((await app.send('GET /api/usage/days?by=agent')).status).toBe(200)
+  expect((await app.send('GET /api/usage/tools')).json).toEqual(
+    expect.arrayContaining([expect.objectContaining({ tool: 'write_file', asked: 2 })]),
+  )
+  expect((await app.send('GET /api/home')).json).toMatchObject({
+    setup: { trust: 'not-needed', runs: 1 },
+    last_day: { asked: 2, failed_runs: 2 },
+  })
   expect((await app.send('GET /api/users')).json).toHaveLength(1)
   expect((await app.send('GET /api/auth/session', undefined, 'read')).json).toMatchObject({
     scopes: ['read'],

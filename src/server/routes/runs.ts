@@ -4,17 +4,18 @@ import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
+import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertEvents, insertWorkspaceEvents, newEvent } from '../../store/tables/run-events.ts'
 import { sayToRun } from '../../store/tables/run-messages.ts'
 import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
-import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
+import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import { type RunWish, toRunSpec } from '../run-wish.ts'
 import type { Services } from '../services.ts'
-import { runShape, showRun } from '../show-run.ts'
+import { countedRunShape, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
 
 export interface RunParts {
@@ -118,24 +119,36 @@ function lookRoutes(api: Api, { runtime, services }: RunParts): void {
           cursor: z.uuid().optional(),
           status: runShape.shape.status.optional(),
           agent: z.string().max(200).optional(),
+          since: z.iso.datetime({ offset: true }).optional(),
+          until: z.iso.datetime({ offset: true }).optional(),
+          /** In the task, without regard to case. */
+          text: z.string().max(200).optional(),
+          /** Only runs in which something was refused, or in which a call failed. */
+          has: z.enum(['denials', 'errors']).optional(),
+          min_cost: z.coerce.number().min(0).optional(),
         }),
       },
       responses: {
-        200: json(z.object({ items: z.array(runShape), next: z.string().nullable() }), 'A page of runs'),
+        200: json(
+          z.object({ items: z.array(countedRunShape), next: z.string().nullable() }),
+          'A page of runs',
+        ),
       },
     }),
     async context => {
-      const { limit, cursor, status, agent } = context.req.valid('query')
+      const { limit, cursor, since, until, min_cost, ...wanted } = context.req.valid('query')
       const { database } = await services()
       const found = await listRuns(database, {
         workspace: runtime.workspace,
         limit,
         ...(cursor === undefined ? {} : { before: cursor }),
-        ...(status === undefined ? {} : { status }),
-        ...(agent === undefined ? {} : { agent }),
+        ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(until === undefined ? {} : { until: new Date(until) }),
+        ...(min_cost === undefined ? {} : { minCostUsd: min_cost }),
+        ...withoutUndefined(wanted),
       })
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null)
-      return context.json({ items: found.map(showRun), next }, 200)
+      return context.json({ items: await withCounts(database, found), next }, 200)
     },
   )
   api.openapi(
@@ -146,7 +159,7 @@ function lookRoutes(api: Api, { runtime, services }: RunParts): void {
       request: { params },
       responses: {
         200: json(
-          runShape.extend({ calls_made: z.array(z.unknown()), messages: z.array(z.unknown()) }),
+          countedRunShape.extend({ calls_made: z.array(z.unknown()), messages: z.array(z.unknown()) }),
           'The run',
         ),
       },
@@ -154,13 +167,28 @@ function lookRoutes(api: Api, { runtime, services }: RunParts): void {
     async context => {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
-      const [calls, messages] = await Promise.all([
+      const [calls, messages, [counted]] = await Promise.all([
         listToolExecutions(opened.database, run.execution),
         opened.runs.messages(run),
+        withCounts(opened.database, [run]),
       ])
-      return answer(context, { ...showRun(run), calls_made: calls, messages })
+      return answer(context, { ...counted, calls_made: calls, messages })
     },
   )
+}
+
+async function withCounts(
+  database: Services['database'],
+  runs: readonly RunRecord[],
+): Promise<z.infer<typeof countedRunShape>[]> {
+  const counts = await countsOfRuns(
+    database,
+    runs.map(({ id }) => id),
+  )
+  return runs.map(run => {
+    const { denied = 0, failed = 0, agents = 1 } = counts.find(each => each.run === run.id) ?? {}
+    return { ...showRun(run), denied, failed_calls: failed, agents }
+  })
 }
 
 function steerRoutes(api: Api, { services }: RunParts): void {

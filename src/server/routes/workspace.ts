@@ -1,12 +1,11 @@
 import { listProviders } from '../../store/tables/llm-providers.ts'
-import { sumUsage } from '../../store/tables/usage.ts'
 import {
   findWorkflow,
   insertWorkflow,
   listWorkflows,
   type WorkflowRecord,
 } from '../../store/tables/workflows.ts'
-import { type Api, answer, body, json, route, z } from '../api.ts'
+import { type Api, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 import type { RunParts } from './runs.ts'
 
@@ -20,7 +19,7 @@ const workflow = z
   })
   .openapi('Workflow')
 
-/** Workflows, vendors of models, what they cost, and the one person this is for. */
+/** Workflows, vendors of models, and the one person this is for. */
 export function workspaceRoutes(api: Api, parts: RunParts): void {
   workflowRoutes(api, parts)
   providerRoutes(api, parts)
@@ -121,25 +120,6 @@ function providerRoutes(api: Api, { services }: RunParts): void {
         }
       })
       return context.json(shown, 200)
-    },
-  )
-  api.openapi(
-    route('read', {
-      method: 'get',
-      path: '/api/usage',
-      summary: 'Tokens and money, summed up',
-      request: {
-        query: z.object({
-          by: z.enum(['model', 'day', 'agent', 'run']).default('model'),
-          since: z.iso.datetime({ offset: true }).optional(),
-        }),
-      },
-      responses: { 200: json(z.array(z.looseObject({ key: z.string(), costUsd: z.number() })), 'The sums') },
-    }),
-    async context => {
-      const { by, since } = context.req.valid('query')
-      const { database } = await services()
-      return answer(context, await sumUsage(database, { by, since: new Date(since ?? 0) }))
     },
   )
 }

@@ -49,10 +49,11 @@ export interface UsageSum {
   readonly unknown: number
 }
 
-export type UsageGroup = 'model' | 'day' | 'agent' | 'run'
+export type UsageGroup = 'model' | 'provider' | 'day' | 'agent' | 'run'
 
 const KEYS: Readonly<Record<UsageGroup, string>> = {
   model: "u.provider || '/' || u.model",
+  provider: 'u.provider',
   day: "to_char(u.at, 'YYYY-MM-DD')",
   agent: "coalesce(r.spec->>'agent', '(none)')",
   run: 'u.workflow_run_id::text',
@@ -79,4 +80,91 @@ export async function spentSince({ query }: Queries, since: Date): Promise<numbe
     [since],
   )
   return row?.spent ?? 0
+}
+
+export interface DayUsage extends UsageSum {
+  /** `2026-11-16`, in UTC. */
+  readonly day: string
+}
+
+export interface UsageFilter {
+  readonly workspace: string
+  readonly since: Date
+  readonly until?: Date
+}
+
+/** Of one workspace, for each day and group: what a chart of days is made of. */
+export async function usagePerDay(
+  { query }: Queries,
+  by: UsageGroup,
+  { workspace, since, until }: UsageFilter,
+): Promise<DayUsage[]> {
+  return query<DayUsage>(
+    `SELECT to_char(u.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, coalesce(${KEYS[by]}, '(deleted)') AS key,
+       count(*)::int AS requests, sum(input_tokens)::int AS input, sum(cached_tokens)::int AS cached,
+       sum(cache_write_tokens)::int AS "cacheWrite", sum(output_tokens)::int AS output,
+       sum(reasoning_tokens)::int AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
+       count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown
+     FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
+     WHERE r.workspace = $1 AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3) GROUP BY 1, 2 ORDER BY 1, 2`,
+    [workspace, since, until ?? null],
+  )
+}
+
+export interface UsageTotal extends Omit<UsageSum, 'key'> {
+  readonly runs: number
+  /** Of requests to models; null when there were none. */
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+}
+
+export async function usageTotal(
+  { query }: Queries,
+  { workspace, since, until }: UsageFilter,
+): Promise<UsageTotal> {
+  const [row] = await query<UsageTotal>(
+    `SELECT count(*)::int AS requests, count(DISTINCT u.workflow_run_id)::int AS runs,
+       coalesce(sum(input_tokens), 0)::int AS input, coalesce(sum(cached_tokens), 0)::int AS cached,
+       coalesce(sum(cache_write_tokens), 0)::int AS "cacheWrite", coalesce(sum(output_tokens), 0)::int AS output,
+       coalesce(sum(reasoning_tokens), 0)::int AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
+       count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown,
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY u.duration_ms) AS "p50Ms",
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY u.duration_ms) AS "p95Ms"
+     FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
+     WHERE r.workspace = $1 AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3)`,
+    [workspace, since, until ?? null],
+  )
+  if (row === undefined) throw new Error('A sum without groups has one row.')
+  return row
+}
+
+export interface ToolUse {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
+  readonly refused: number
+  /** A person was asked. */
+  readonly asked: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+/** Calls of agents, by tool; the most used first. */
+export async function toolUse(
+  { query }: Queries,
+  { workspace, since, until }: UsageFilter,
+): Promise<ToolUse[]> {
+  return query<ToolUse>(
+    `SELECT t.tool_name AS tool, count(*)::int AS calls,
+       count(*) FILTER (WHERE t.error_code IN ('denied', 'forbidden', 'not_enabled', 'expired', 'needs_approval'))::int AS refused,
+       count(*) FILTER (WHERE t.is_error AND coalesce(t.error_code, '') NOT IN
+         ('denied', 'forbidden', 'not_enabled', 'expired', 'needs_approval'))::int AS failed,
+       count(*) FILTER (WHERE t.decision->>'by' IN ('user', 'timeout'))::int AS asked,
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY t.duration_ms)::int AS "p50Ms",
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY t.duration_ms)::int AS "p95Ms"
+     FROM tool_executions t JOIN agent_executions e ON e.id = t.execution_id JOIN workflow_runs r ON r.id = e.workflow_run_id
+     WHERE r.workspace = $1 AND t.created_at >= $2 AND ($3::timestamptz IS NULL OR t.created_at <= $3)
+     GROUP BY 1 ORDER BY 2 DESC, 1`,
+    [workspace, since, until ?? null],
+  )
 }

@@ -95,6 +95,13 @@ export interface RunFilter {
   readonly agent?: string
   /** Those before this one, for the next page. */
   readonly before?: string
+  readonly since?: Date
+  readonly until?: Date
+  /** In the task, without regard to case. */
+  readonly text?: string
+  /** With calls that were refused, or that failed. */
+  readonly has?: 'denials' | 'errors'
+  readonly minCostUsd?: number
 }
 
 /** The newest first. */
@@ -103,6 +110,12 @@ export async function listRuns({ query }: Queries, filter: RunFilter = {}): Prom
     `${SELECT} WHERE ($1::text IS NULL OR r.workspace = $1) AND ($2::text IS NULL OR r.status = $2)
      AND ($3::text IS NULL OR r.id::text LIKE $3) AND ($5::text IS NULL OR r.spec->>'agent' = $5)
      AND ($6::uuid IS NULL OR (r.created_at, r.id) < (SELECT b.created_at, b.id FROM workflow_runs b WHERE b.id = $6))
+     AND ($7::timestamptz IS NULL OR r.created_at >= $7) AND ($8::timestamptz IS NULL OR r.created_at <= $8)
+     AND ($9::text IS NULL OR position(lower($9) IN lower(r.task)) > 0)
+     AND ($10::text IS NULL OR EXISTS (SELECT 1 FROM tool_executions t JOIN agent_executions x ON x.id = t.execution_id
+       WHERE x.workflow_run_id = r.id AND t.is_error AND (t.error_code IN ('denied', 'forbidden', 'not_enabled', 'expired',
+         'needs_approval')) IS NOT DISTINCT FROM ($10 = 'denials')))
+     AND ($11::float8 IS NULL OR spent.cost >= $11)
      ORDER BY r.created_at DESC, r.id DESC LIMIT $4`,
     [
       filter.workspace ?? null,
@@ -111,6 +124,11 @@ export async function listRuns({ query }: Queries, filter: RunFilter = {}): Prom
       filter.limit ?? 50,
       filter.agent ?? null,
       filter.before ?? null,
+      filter.since ?? null,
+      filter.until ?? null,
+      filter.text ?? null,
+      filter.has ?? null,
+      filter.minCostUsd ?? null,
     ],
   )
   return rows.map(toRecord)

@@ -1,0 +1,138 @@
+import type { Environment } from '../../config/environment.ts'
+import type { LoadedConfig } from '../../config/load.ts'
+import { openModels } from '../../models.ts'
+import type { Runtime } from '../../runtime.ts'
+import { listPanels } from '../../store/runs/find-agent.ts'
+import { toolUse, usageTotal } from '../../store/tables/usage.ts'
+import { listRuns } from '../../store/tables/workflow-runs.ts'
+import { type Api, answer, json, route, z } from '../api.ts'
+import type { Services } from '../services.ts'
+import { runShape, showRun } from '../show-run.ts'
+
+export interface HomeParts {
+  readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly services: () => Promise<Services>
+  readonly now: () => number
+}
+
+const home = z
+  .object({
+    workspace: z.string(),
+    mode: z.string(),
+    /** What is left to do before Kogu can be used. */
+    setup: z.object({
+      model: z.string().nullable(),
+      trust: z.enum(['not-needed', 'trusted', 'untrusted', 'changed']),
+      panels: z.int(),
+      runs: z.int(),
+    }),
+    waiting: z.array(
+      z.object({
+        id: z.string(),
+        tool: z.string(),
+        risk: z.string(),
+        run: z.string(),
+        created_at: z.string(),
+        expires_at: z.string(),
+      }),
+    ),
+    running: z.array(runShape),
+    attention: z.array(z.object({ kind: z.string(), subject: z.string(), text: z.string() })),
+    last_day: z.object({
+      runs: z.int(),
+      failed_runs: z.int(),
+      calls: z.int(),
+      asked: z.int(),
+      refused: z.int(),
+      cost_usd: z.number(),
+      unknown_prices: z.int(),
+      budget_usd: z.number().nullable(),
+    }),
+  })
+  .openapi('Home')
+
+const DAY_MS = 86_400_000
+const MOST_RUNS = 200
+
+/** What a person wants to see first. */
+export function homeRoutes(api: Api, parts: HomeParts): void {
+  const { runtime, loaded, environment, services, now } = parts
+  const models = openModels(loaded, environment)
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/home',
+      summary: 'What waits, what runs, what needs attention, and the last 24 hours',
+      responses: { 200: json(home, 'The summary') },
+    }),
+    async context => {
+      const { database } = await services()
+      const { workspace } = runtime
+      const filter = { workspace, since: new Date(now() - DAY_MS) }
+      const [questions, running, recent, used, tools, [any]] = await Promise.all([
+        runtime.listQuestions(),
+        listRuns(database, { workspace, status: 'running', limit: 20 }),
+        listRuns(database, { ...filter, limit: MOST_RUNS }),
+        usageTotal(database, filter),
+        toolUse(database, filter),
+        listRuns(database, { workspace, limit: 1 }),
+      ])
+      const sum = (name: 'calls' | 'asked' | 'refused'): number =>
+        tools.reduce((total, tool) => total + tool[name], 0)
+      return answer(context, {
+        workspace,
+        mode: loaded.config.mode,
+        setup: {
+          model: models.defaultId() ?? null,
+          trust: loaded.trust.status,
+          panels: listPanels(workspace).length,
+          runs: any === undefined ? 0 : 1,
+        },
+        waiting: questions
+          .filter(({ answer: given }) => given === null)
+          .map(({ id, tool, risk, runId, createdAt, expiresAt }) => ({
+            ...{ id, tool: tool.name, risk, run: runId },
+            created_at: new Date(createdAt).toISOString(),
+            expires_at: new Date(expiresAt).toISOString(),
+          })),
+        running: running.map(showRun),
+        attention: await attention(parts, used.unknown),
+        last_day: {
+          runs: recent.length,
+          failed_runs: recent.filter(({ status }) => status === 'failed').length,
+          calls: sum('calls'),
+          asked: sum('asked'),
+          refused: sum('refused'),
+          cost_usd: used.costUsd,
+          unknown_prices: used.unknown,
+          budget_usd: loaded.config.limits.budget.day ?? null,
+        },
+      })
+    },
+  )
+}
+
+async function attention({ runtime, loaded }: HomeParts, unknownPrices: number) {
+  const admin = await runtime.mcp()
+  const servers = admin.servers.flatMap(server => {
+    const status = admin.status(server)
+    const held = Object.keys(admin.record(server)?.held ?? {}).length
+    if (status === 'not trusted' || status === 'changed')
+      return [{ kind: 'mcp', subject: server.name, text: `The MCP server '${server.name}' is ${status}.` }]
+    return held === 0
+      ? []
+      : [{ kind: 'mcp', subject: server.name, text: `${held} tools of '${server.name}' are held.` }]
+  })
+  const unusable = runtime.dynamic?.problems() ?? []
+  return [
+    ...servers,
+    ...runtime.registry.problems().map(text => ({ kind: 'tools', subject: '', text })),
+    ...unusable.map(text => ({ kind: 'dynamic', subject: '', text })),
+    ...loaded.warnings.map(({ message }) => ({ kind: 'config', subject: '', text: message })),
+    ...(unknownPrices === 0
+      ? []
+      : [{ kind: 'price', subject: '', text: `${unknownPrices} requests went to models of unknown price.` }]),
+  ]
+}

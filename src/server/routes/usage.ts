@@ -1,0 +1,150 @@
+import type { LoadedConfig } from '../../config/load.ts'
+import type { Runtime } from '../../runtime.ts'
+import { spentSince, sumUsage, toolUse, usagePerDay, usageTotal } from '../../store/tables/usage.ts'
+import { type Api, answer, json, route, z } from '../api.ts'
+import type { Services } from '../services.ts'
+
+export interface UsageParts {
+  readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly services: () => Promise<Services>
+  readonly now: () => number
+}
+
+const time = z.iso.datetime({ offset: true })
+const span = z.object({ since: time.optional(), until: time.optional() })
+const by = z.enum(['model', 'provider', 'agent', 'run'])
+
+const sums = {
+  requests: z.int(),
+  /** Disjoint kinds of tokens: their sum is what was used. */
+  input: z.int(),
+  cached: z.int(),
+  cacheWrite: z.int(),
+  output: z.int(),
+  reasoning: z.int(),
+  costUsd: z.number(),
+  /** Requests whose price is not known: their cost is in none of these sums. */
+  unknown: z.int(),
+}
+
+const budget = z.object({ limit_usd: z.number().nullable(), spent_usd: z.number() })
+
+/** What models cost, and what tools were called. */
+export function usageRoutes(api: Api, parts: UsageParts): void {
+  sumRoutes(api, parts)
+  dayRoutes(api, parts)
+}
+
+function sumRoutes(api: Api, { services, runtime, loaded, now }: UsageParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage',
+      summary: 'Tokens and money of this database, summed up',
+      request: {
+        query: z.object({ by: z.enum([...by.options, 'day']).default('model'), since: time.optional() }),
+      },
+      responses: { 200: json(z.array(z.object({ key: z.string(), ...sums })), 'The sums') },
+    }),
+    async context => {
+      const { by: group, since } = context.req.valid('query')
+      const { database } = await services()
+      return answer(context, await sumUsage(database, { by: group, since: new Date(since ?? 0) }))
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage/summary',
+      summary: 'Totals of this workspace, and how much of the budgets is used up',
+      request: { query: span },
+      responses: {
+        200: json(
+          z.object({
+            ...sums,
+            runs: z.int(),
+            p50Ms: z.number().nullable(),
+            p95Ms: z.number().nullable(),
+            budget: z.object({ day: budget, month: budget, warn_at: z.number() }),
+          }),
+          'The totals',
+        ),
+      },
+    }),
+    async context => {
+      const { database } = await services()
+      const today = new Date(now())
+      const starts = {
+        day: new Date(today.getFullYear(), today.getMonth(), today.getDate()),
+        month: new Date(today.getFullYear(), today.getMonth(), 1),
+      }
+      const { day, month, warn_at } = loaded.config.limits.budget
+      const [total, ofDay, ofMonth] = await Promise.all([
+        usageTotal(database, { workspace: runtime.workspace, ...toSpan(context.req.valid('query')) }),
+        spentSince(database, starts.day),
+        spentSince(database, starts.month),
+      ])
+      const budgets = {
+        day: { limit_usd: day ?? null, spent_usd: ofDay },
+        month: { limit_usd: month ?? null, spent_usd: ofMonth },
+        warn_at,
+      }
+      return context.json({ ...total, budget: budgets }, 200)
+    },
+  )
+}
+
+function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage/days',
+      summary: 'Tokens and money of this workspace for each day and group',
+      request: { query: span.extend({ by: by.default('model') }) },
+      responses: {
+        200: json(z.array(z.object({ day: z.string(), key: z.string(), ...sums })), 'By day, then by group'),
+      },
+    }),
+    async context => {
+      const { by: group, ...wanted } = context.req.valid('query')
+      const { database } = await services()
+      const filter = { workspace: runtime.workspace, ...toSpan(wanted) }
+      return answer(context, await usagePerDay(database, group, filter))
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage/tools',
+      summary:
+        'Calls of agents in this workspace by tool: how many, how many failed or were refused, how long',
+      request: { query: span },
+      responses: {
+        200: json(
+          z.array(
+            z.object({
+              tool: z.string(),
+              calls: z.int(),
+              failed: z.int(),
+              refused: z.int(),
+              asked: z.int(),
+              p50Ms: z.number(),
+              p95Ms: z.number(),
+            }),
+          ),
+          'The most used first',
+        ),
+      },
+    }),
+    async context => {
+      const { database } = await services()
+      const filter = { workspace: runtime.workspace, ...toSpan(context.req.valid('query')) }
+      return answer(context, await toolUse(database, filter))
+    },
+  )
+}
+
+function toSpan({ since, until }: z.infer<typeof span>): { since: Date; until?: Date } {
+  return { since: new Date(since ?? 0), ...(until === undefined ? {} : { until: new Date(until) }) }
+}
