@@ -8,7 +8,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { toAiSdkTools } from '../src/agents/ai-sdk-tools.ts'
 import { createAiSdkModel } from '../src/agents/models/ai-sdk-model.ts'
 import { runAgent } from '../src/agents/run-agent.ts'
-import { startMockVendor } from '../test/support/mock-vendor.ts'
+import { type MockVendor, startMockVendor } from '../test/support/mock-vendor.ts'
 import { interleave } from './measure.ts'
 import { buildWhenOutdated } from './start.ts'
 import { type Row, showTime, toPlainRow, toRow, verdict } from './table.ts'
@@ -22,6 +22,17 @@ const ROUNDS = 30
 export async function measureAgents(): Promise<Row[]> {
   buildWhenOutdated()
   return [await measureLoop(), ...(await measureProgram())]
+}
+
+/** Some minutes of killing, so it is a section of its own. */
+export async function measureKills(): Promise<Row[]> {
+  buildWhenOutdated()
+  const machine = await createMachine()
+  try {
+    return [await countEffects(machine)]
+  } finally {
+    await machine.close()
+  }
 }
 
 /** The same model and the same tool, through the same pipeline; only the loop around them differs. */
@@ -116,7 +127,15 @@ async function measureLoop(): Promise<Row> {
   }
 }
 
-async function measureProgram(): Promise<Row[]> {
+interface Machine {
+  readonly vendor: MockVendor
+  readonly workspace: string
+  start(args: readonly string[]): ChildProcess
+  close(): Promise<void>
+}
+
+/** A home on which Kogu was never started. */
+async function createMachine(): Promise<Machine> {
   const vendor = await startMockVendor()
   const home = mkdtempSync(join(tmpdir(), 'kogu-bench-agents-'))
   const workspace = join(home, 'project')
@@ -127,10 +146,24 @@ async function measureProgram(): Promise<Row[]> {
   writeFileSync(join(workspace, 'steps.toml'), script(STEPS))
   writeFileSync(join(workspace, 'lines.toml'), linesScript())
   const env = { HOME: home, PATH: '/usr/bin:/bin', ANTHROPIC_API_KEY: 'sk-bench-0123456789' }
-  const start = (args: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env })
-  const ended = (child: ChildProcess): Promise<void> =>
-    new Promise(resolve => child.on('close', () => resolve()))
+  return {
+    vendor,
+    workspace,
+    start: args => spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env }),
+    async close() {
+      await vendor.close()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise(resolve => child.on('close', () => resolve()))
+}
+
+async function measureProgram(): Promise<Row[]> {
+  const machine = await createMachine()
+  const { vendor, workspace, start } = machine
   const untilAsked = async (): Promise<number> => {
     const started = performance.now()
     const asked = new Promise<number>(resolve => {
@@ -153,19 +186,14 @@ async function measureProgram(): Promise<Row[]> {
       atMost('first kogu run on a new machine, to the first request', first, 4_000),
       atMost('a later one', median(later), 800),
       atMost('a durable step (an answer, or the calls of a turn)', perStep, 8),
-      await measureKills(start, ended),
     ]
   } finally {
-    await vendor.close()
-    rmSync(home, { recursive: true, force: true })
+    await machine.close()
   }
 }
 
 /** Of a long run, from its first event to its last: what each of its steps took, the tool itself included. */
-async function durableStep(
-  start: (args: readonly string[]) => ChildProcess,
-  workspace: string,
-): Promise<number> {
+async function durableStep(start: Machine['start'], workspace: string): Promise<number> {
   const file = join(workspace, 'events.ndjson')
   const child = start(['run', 'steps', '--model', 'rehearsal:steps.toml', '--ndjson', '--max-turns', '100'])
   const chunks: Buffer[] = []
@@ -185,15 +213,12 @@ const KILLS = 200
 const LINES = 12
 
 /** Runs that append lines, killed with SIGKILL at random moments and resumed: each line once, or shown as unknown. */
-async function measureKills(
-  start: (args: readonly string[]) => ChildProcess,
-  ended: (child: ChildProcess) => Promise<void>,
-): Promise<Row> {
+async function countEffects({ start }: Machine): Promise<Row> {
   const counts = { kills: 0, runs: 0, twice: 0, lost: 0, unknown: 0 }
   while (counts.kills < KILLS) {
     counts.runs += 1
     const file = `log-${counts.runs}.txt`
-    const id = await killAndResume(start, ended, file, counts)
+    const id = await killAndResume(start, file, counts)
     const shown = await output(start(['runs', 'show', id, '--json']))
     const calls: { isAmbiguous: boolean }[] = JSON.parse(shown).calls
     const unknown = calls.filter(call => call.isAmbiguous).length
@@ -214,8 +239,7 @@ async function measureKills(
 
 /** The id of a run that was killed some times and then ended. */
 async function killAndResume(
-  start: (args: readonly string[]) => ChildProcess,
-  ended: (child: ChildProcess) => Promise<void>,
+  start: Machine['start'],
   file: string,
   counts: { kills: number },
 ): Promise<string> {

@@ -56,8 +56,12 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     run: async () => (await import('./dynamic.ts')).measureDynamic(),
   },
   agents: {
-    title: "agents: the loop beside the AI SDK's, durable steps, kills",
+    title: "agents: the loop beside the AI SDK's, durable steps, the first request",
     run: async () => (await import('./agents.ts')).measureAgents(),
+  },
+  kills: {
+    title: 'kills: runs with side effects, killed at random moments and resumed (some minutes)',
+    run: async () => (await import('./agents.ts')).measureKills(),
   },
   edits: {
     title: 'edits: the property test of the edit tool at full length',

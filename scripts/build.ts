@@ -120,12 +120,16 @@ keepRecentChunks()
 renameSync(fresh, dist)
 rmSync(old, { recursive: true, force: true })
 
-/** A kogu that is running loads its chunks when it needs them, by the names of its own build. */
+/**
+ * A kogu that is running loads its chunks when it needs them, by the names of its own build. They stay for an hour, and
+ * `.npmignore` keeps them out of the package.
+ */
 function keepRecentChunks(): void {
   const chunks = join(old, 'chunks')
-  for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {
+  const kept = (existsSync(chunks) ? readdirSync(chunks) : []).filter(name => {
     const recent = Date.now() - statSync(join(chunks, name)).mtimeMs < 3_600_000
-    if (recent && !existsSync(join(fresh, 'chunks', name)))
-      renameSync(join(chunks, name), join(fresh, 'chunks', name))
-  }
+    return recent && name.endsWith('.js') && !existsSync(join(fresh, 'chunks', name))
+  })
+  for (const name of kept) renameSync(join(chunks, name), join(fresh, 'chunks', name))
+  writeFileSync(join(fresh, 'chunks/.npmignore'), kept.map(name => `/${name}\n`).join(''))
 }

@@ -18,7 +18,7 @@ import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
-import { type Database, openDatabase } from './store/database/database.ts'
+import type { Database } from './store/database/database.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
@@ -78,16 +78,6 @@ export interface Runs {
   /** Runs of this workspace whose process is gone. */
   interrupted(): Promise<string[]>
   close(): Promise<void>
-}
-
-/** The database of a machine: the person's own by DATABASE_URL, otherwise the embedded one. */
-export function openRunDatabase({ directories, variables }: Environment): Promise<Database> {
-  const url = variables.DATABASE_URL
-  return openDatabase({
-    folder: directories.data,
-    cache: directories.cache,
-    ...(url === undefined || url === '' ? {} : { url }),
-  })
 }
 
 export async function openRuns(options: RunsOptions): Promise<Runs> {
@@ -218,7 +208,7 @@ async function takeTurns(
         return { status: 'pending', stopReason: 'limit_reached', error: budget.sentence }
       if (budget !== undefined && turn === run.turn) emit({ type: 'budget.warning', text: budget.sentence })
       const current = { ...context, holdsCalls: holds }
-      await durable.turn({ run: run.id, turn }, (_, step) => takeDurableTurn(current, step))
+      await durable.turn({ run: run.id, turn }, () => takeDurableTurn(current))
       const state = await store.load()
       if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
         const plan = toPlan(state)

@@ -269,7 +269,7 @@ async function takeTurns(
       if (signal.aborted) return await cutOff(parent, store, before)
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
       if (budget?.exceeded === true) return await endEarly(store, before, 'limit_reached', budget.sentence)
-      await takeDurableTurn(context, (_, work) => work())
+      await takeDurableTurn(context)
       if (waiting.question !== undefined)
         throw new Pending({ id: waiting.question, callId }, `The sub-agent '${child.agent}' asks.`)
     }

@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'runtime.ts',
     'models.ts',
+    'run-database.ts',
     'runs.ts',
     'agents',
     'workspace',
@@ -45,6 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'runtime.ts',
     'models.ts',
+    'run-database.ts',
     'runs.ts',
     'doctor.ts',
     'pipeline-files.ts',
@@ -62,7 +64,7 @@ const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
   ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
-  'pipeline-files.ts',
+  ...['pipeline-files.ts', 'run-database.ts'],
 ]
 
 const MOST_LINES = 400

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 
@@ -71,7 +71,7 @@ test('a dry run judges every call in the mode that is named', () => {
   expect(dryRun('--mode', 'accept-edits').transitions).toEqual({ 'ask->allow': 1 })
 })
 
-test('the package holds no path of the machine that built it', () => {
+test('the package holds no path of the machine that built it, and nothing of an earlier build', () => {
   const root = join(import.meta.dirname, '..')
   const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
@@ -82,9 +82,13 @@ test('the package holds no path of the machine that built it', () => {
     .map((file: { path: string }) => file.path)
     .filter((path: string) => path.startsWith('dist/'))
   expect(paths).toContain('dist/kogu.js')
-  const telling = paths.filter((path: string) => {
-    const text = readFileSync(join(root, path), 'latin1')
-    return text.includes(root) || text.includes(process.execPath)
-  })
+  const texts = paths.map((path: string) => readFileSync(join(root, path), 'latin1'))
+  const telling = paths.filter(
+    (_: string, index: number) => texts[index].includes(root) || texts[index].includes(process.execPath),
+  )
   expect(telling).toEqual([])
+  // A chunk that nothing loads was left by another build.
+  const chunks = paths.filter((path: string) => path.startsWith('dist/chunks/') && path.endsWith('.js'))
+  const all = texts.join('\n')
+  expect(chunks.filter((path: string) => !all.includes(basename(path)))).toEqual([])
 })

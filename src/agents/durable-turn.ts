@@ -74,36 +74,34 @@ export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   recorded(call: string): Promise<CallFinished | undefined>
 }
 
-/** Runs a named step; the engine keeps what it returns. */
-export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>
-
-export async function takeDurableTurn(context: TurnContext, step: Step): Promise<void> {
-  const { calls } = await step('answer', () => answerStep(context))
-  if (calls && context.holdsCalls !== true) await step('calls', () => callsStep(context))
+export async function takeDurableTurn(context: TurnContext): Promise<void> {
+  const { calls, fresh } = await answerStep(context)
+  if (calls && context.holdsCalls !== true) await callsStep(context, fresh)
 }
 
-async function answerStep(context: TurnContext): Promise<{ calls: boolean }> {
+/** `fresh`: the model has asked for these calls just now, so that nobody can have begun them. */
+async function answerStep(context: TurnContext): Promise<{ calls: boolean; fresh: boolean }> {
   const { store, model, signal } = context
   const started = performance.now()
   const state = await store.load()
-  if (state.pending.length > 0) return { calls: true }
-  const said = await store.messages()
-  if (state.ending !== null && said.length === 0) return { calls: false }
+  if (state.pending.length > 0) return { calls: true, fresh: false }
+  const [said, elsewhere] = await Promise.all([store.messages(), store.spentElsewhere()])
+  if (state.ending !== null && said.length === 0) return { calls: false, fresh: false }
   const asked = withMessages(
     state,
     said.map(({ content }) => content),
   )
   for (const { content } of said) context.emit({ type: 'message.received', text: content })
-  const loop = { ...toLoopContext(context), elsewhere: await store.spentElsewhere() }
+  const loop = { ...toLoopContext(context), elsewhere }
   const stopped = checkBefore(asked, loop)
   const next: Answered = stopped === undefined ? await ask(asked, loop) : { state: stopped }
   // A request that was given up for a pause has not happened.
-  if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false }
+  if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false, fresh: false }
   const costUsd = next.usage === undefined ? null : costOf(next.usage.usage, model.price)
   if (costUsd !== null) spendMoney(context.calls.run, costUsd)
   const usage = next.usage === undefined ? {} : { usage: { ...next.usage, costUsd } }
   await store.save(withTime(next.state, started, 0), { taken: said.map(({ id }) => id), ...usage })
-  return { calls: next.state.pending.length > 0 }
+  return { calls: next.state.pending.length > 0, fresh: true }
 }
 
 interface Answered {
@@ -124,13 +122,15 @@ async function ask(state: LoopState, context: LoopContext): Promise<Answered> {
   }
 }
 
-async function callsStep(context: TurnContext): Promise<void> {
+async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
   const { store, run } = context
   const started = performance.now()
   const state = await store.load()
   if (state.pending.length === 0) return
   const idOf = (use: ToolUseBlock): string => callId(run, state.turn, state.pending.indexOf(use))
-  const before = await alreadyAnswered(state, idOf, context)
+  const before = fresh
+    ? { known: new Map<string, Outcome & { waitMs: number }>(), executed: [] }
+    : await alreadyAnswered(state, idOf, context)
   const executed: ExecutedCall[] = [...before.executed]
   const waiting: (WaitingCall & { use: string })[] = []
   const givenUp = new Set<string>()

@@ -27,7 +27,7 @@ export async function withDatabase<T>(
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
   refuseInsideCall(context)
-  const { openRunDatabase } = await import('../runs.ts')
+  const { openRunDatabase } = await import('../run-database.ts')
   const database = await openRunDatabase(context.environment)
   try {
     return await work(database)
@@ -41,15 +41,22 @@ export async function withRuns<T>(
   context: CommandContext,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(context, async database => {
-    const loaded = loadForCommand(context)
-    const approver = await approverFor(context)
-    const runtime = await createRuntime({ loaded, environment: context.environment, approver })
+  refuseInsideCall(context)
+  const { environment, output } = context
+  const loaded = loadForCommand(context)
+  const approver = await approverFor(context)
+  const { openRunDatabase } = await import('../run-database.ts')
+  // While the database server starts, this process loads and composes everything else.
+  const opening = openRunDatabase(environment)
+  opening.catch(() => undefined)
+  try {
+    const runtime = await createRuntime({ loaded, environment, approver })
     try {
       const { openRuns } = await import('../runs.ts')
-      const runs = await openRuns({ loaded, environment: context.environment, runtime, database })
+      const database = await opening
+      const runs = await openRuns({ loaded, environment, runtime, database })
       try {
-        for (const sentence of await runtime.recover()) context.output.note(sentence)
+        for (const sentence of await runtime.recover()) output.note(sentence)
         return await work({
           loaded,
           database,
@@ -65,7 +72,12 @@ export async function withRuns<T>(
     } finally {
       await runtime.close()
     }
-  })
+  } finally {
+    await opening.then(
+      database => database.close(),
+      () => undefined,
+    )
+  }
 }
 
 /** The one run whose id begins as given. */

@@ -1,6 +1,7 @@
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { openRunDatabase, openRuns, type Runs } from '../runs.ts'
+import { openRunDatabase } from '../run-database.ts'
+import { openRuns, type Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
 import { type EventHub, openEventHub } from './events/event-hub.ts'

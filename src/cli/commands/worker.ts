@@ -27,8 +27,9 @@ Options
     const url = textOption(values, 'database')
     const variables = { ...environment.variables, ...(url === undefined ? {} : { DATABASE_URL: url }) }
     const own = { ...environment, variables }
-    const [{ createRuntime }, { openRunDatabase, openRuns }, { startWorker }] = await Promise.all([
+    const [{ createRuntime }, { openRunDatabase }, { openRuns }, { startWorker }] = await Promise.all([
       import('../../runtime.ts'),
+      import('../../run-database.ts'),
       import('../../runs.ts'),
       import('../../server/worker.ts'),
     ])

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ToolError } from '../../core/errors.ts'
@@ -17,7 +18,10 @@ export interface Queries {
 export interface Database extends Queries {
   /** All or nothing. Not repeated by itself: `work` may have done other things meanwhile. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
-  /** The same for work that does nothing else and can be done twice: repeated when the connection is lost. */
+  /**
+   * The same for work that does nothing else and can be done twice: repeated when the connection is lost. Statements that
+   * are not awaited one by one go to the server together, in their order, and cost one round trip.
+   */
   repeatable<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /** A connection of one's own, for advisory locks and notifications. */
   connect(): Promise<pg.Client>
@@ -38,7 +42,7 @@ export interface DatabaseOptions extends EmbeddedOptions {
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const server = createServer(options)
   await server.find()
-  const pool = new pg.Pool({ ...server.address(), max: 10 })
+  const pool = new pg.Pool({ ...server.address(), max: 10, pipeline: true })
   const relaxed = new pg.Pool({ ...server.address(), max: 6, options: '-c synchronous_commit=off' })
   server.onMove(address => {
     for (const each of [pool, relaxed]) Object.assign(each.options, address)
@@ -52,8 +56,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Database = {
     relaxed: { pool: relaxed, query: (text, values) => retry(() => runQuery(relaxed, text, values), server) },
     query: (text, values) => retry(() => runQuery(pool, text, values), server),
-    transaction: async work => inTransaction(await retry(() => begin(pool), server), work),
-    repeatable: work => retry(async () => inTransaction(await begin(pool), work), server),
+    async transaction(work) {
+      const client = await retry(() => begin(pool), server)
+      return inTransaction(client, Promise.resolve(), work)
+    },
+    repeatable: work =>
+      retry(async () => {
+        const client = await pool.connect()
+        return inTransaction(client, client.query('BEGIN'), work)
+      }, server),
     async connect() {
       return retry(async () => {
         const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
@@ -91,9 +102,16 @@ async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  begun: Promise<unknown>,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
   try {
-    const result = await work({ query: (text, values) => runQuery(client, text, values) })
+    const [result] = await Promise.all([
+      work({ query: (text, values) => runQuery(client, text, values) }),
+      begun,
+    ])
     await client.query('COMMIT')
     client.release()
     return result
@@ -149,8 +167,10 @@ async function runQuery<Row>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
+  // Named, so that the server parses and plans it once for each connection.
+  const name = values.length === 0 ? {} : { name: hash('sha1', text) }
   // What the statement returns is the caller's promise; see Queries.
-  return (await on.query(text, [...values])).rows as Row[]
+  return (await on.query({ ...name, text, values: [...values] })).rows as Row[]
 }
 
 const RETRY_MS = 20_000

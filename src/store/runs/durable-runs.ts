@@ -142,6 +142,8 @@ function createTurnStore(database: Database, { part, executor, model, redactor }
   const { run: id, execution, task } = part
   // What is in the tables; nobody else writes there while we own the run, and a save without ownership fails.
   let written: LoopState | undefined
+  // Whether there can be questions of this execution that nobody has settled: another process may have left some.
+  let mayWait = true
   return {
     async load() {
       written ??= (await loadState(database, execution)) ?? startState(task)
@@ -152,14 +154,19 @@ function createTurnStore(database: Database, { part, executor, model, redactor }
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
       // Done twice it is the same as done once, so that it can be repeated after a lost connection.
       await database.repeatable(async queries => {
-        if (!(await saveState(queries, { run: id, execution, executor, known }, state))) throw new LostRun()
-        await markTaken(queries, taken)
-        await insertToolExecutions(queries, execution, redactor.value(calls))
-        await settleApprovals(queries, calls)
-        await insertApprovals(queries, { run: id, execution }, waiting)
-        if (entry !== undefined)
-          await insertUsage(queries, { ...entry, provider: model.provider, model: model.name })
+        const [isOurs] = await Promise.all([
+          saveState(queries, { run: id, execution, executor, known }, state),
+          markTaken(queries, taken),
+          insertToolExecutions(queries, execution, redactor.value(calls)),
+          mayWait ? settleApprovals(queries, calls) : undefined,
+          insertApprovals(queries, { run: id, execution }, waiting),
+          entry === undefined
+            ? undefined
+            : insertUsage(queries, { ...entry, provider: model.provider, model: model.name }),
+        ])
+        if (!isOurs) throw new LostRun()
       })
+      mayWait = (mayWait && calls.length === 0) || waiting.length > 0
       written = state
     },
     claim: claim => insertClaim(database, { ...claim, run: id, execution, executor }),

@@ -1,5 +1,4 @@
 import { DBOS } from '@dbos-inc/dbos-sdk'
-import type { Step } from '../../agents/durable-turn.ts'
 import type { Database } from '../database/database.ts'
 
 // DBOS on our own PostgreSQL, by four rules: one workflow per turn under the id `run:tN`, so that starting a turn twice is
@@ -7,7 +6,7 @@ import type { Database } from '../database/database.ts'
 // by advisory lock (executors.ts); a pinned application version. A turn whose executor is gone is cancelled, which makes
 // the engine refuse late checkpoints of a process that only seemed to be gone; its successor goes on from the written state.
 
-export type TurnWork = (turn: TurnId, step: Step) => Promise<void>
+export type TurnWork = () => Promise<void>
 
 export interface TurnId {
   readonly run: string
@@ -33,7 +32,9 @@ const turnWorkflow = DBOS.registerWorkflow(
   async (run: string, turn: number): Promise<void> => {
     const work = works.get(workflowId({ run, turn }))
     if (work === undefined) throw new Error('This turn was started by another process.')
-    await work({ run, turn }, (name, step) => DBOS.runStep(step, { name }))
+    // Not in steps of the engine: what it does is written down in our own tables, and the engine never does a turn again
+    // that was cut off. Each step would cost seven round trips more.
+    await work()
   },
   { name: 'turn' },
 )
@@ -46,8 +47,9 @@ export async function openTurnEngine(database: Database, executor: string): Prom
     applicationVersion: APPLICATION_VERSION,
     executorID: executor,
     logger: SILENT,
-    // Turns are started by whoever owns the run, never taken from a queue.
+    // Turns are started by whoever owns the run, never taken from a queue, and nobody sends messages to them.
     listenQueues: [],
+    useListenNotify: false,
   })
   await DBOS.launch()
   return {

@@ -15,7 +15,7 @@ export async function loadState(queries: Queries, execution: string): Promise<Lo
 
 /**
  * Writes down a state, with the messages that are new since `known`. False: this executor does not own the run any
- * longer, and nothing was written.
+ * longer, and the transaction must not be committed.
  */
 export async function saveState(
   queries: Queries,
@@ -24,7 +24,7 @@ export async function saveState(
 ): Promise<boolean> {
   const { ending, usage } = state
   const status = ending === null ? 'running' : ending.error === undefined ? 'completed' : 'failed'
-  const rows = await queries.query(
+  const updated = queries.query(
     `UPDATE agent_executions SET state = $4, status = $5::text, stop_reason = $6, output_text = $7, error_message = $8,
        token_usage = $9, duration_ms = $10, completed_at = CASE WHEN $5::text = 'running' THEN NULL ELSE NOW() END
      WHERE id = $1 AND EXISTS (SELECT 1 FROM workflow_runs WHERE id = $2 AND executor = $3 FOR UPDATE) RETURNING 1`,
@@ -45,9 +45,8 @@ export async function saveState(
       Math.round(state.activeMs),
     ],
   )
-  if (rows.length === 0) return false
-  await insertMessages(queries, at.execution, messages, at.known)
-  return true
+  const [rows] = await Promise.all([updated, insertMessages(queries, at.execution, messages, at.known)])
+  return rows.length > 0
 }
 
 /** One row of `agent_executions`, as it is. */
