@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Plugin } from 'rolldown'
+import { buildDashboard } from './build-dashboard.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -101,6 +102,8 @@ cpSync(join(isolatedVm, 'prebuilds'), join(fresh, 'isolate'), {
 copyFileSync(join(isolatedVm, 'LICENSE'), join(fresh, 'isolate', 'LICENSE'))
 // `./kogu` reads which Node to start from here: asking each candidate for its version would double its start-up time.
 writeFileSync(join(fresh, 'node-path'), process.execPath)
+
+await buildDashboard({ root, into: join(fresh, 'dashboard'), before: join(dist, 'dashboard') })
 
 if (process.argv.includes('--types')) {
   const result = spawnSync(

@@ -17,5 +17,6 @@ export function runTool(title: string, script: string, args: readonly string[]):
 export function runStaticChecks(): boolean {
   const clean = runTool('format and lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings'])
   const typed = runTool('types', 'typescript/bin/tsc', ['--noEmit', '-p', '.'])
-  return clean && typed
+  const page = runTool('types of the dashboard', 'typescript/bin/tsc', ['--noEmit', '-p', 'src/dashboard'])
+  return clean && typed && page
 }

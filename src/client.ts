@@ -169,7 +169,7 @@ async function* parseStream(response: Response): AsyncGenerator<ServerEvent> {
         const [, type] = /^event: (.+)$/m.exec(block) ?? []
         const [, data] = /^data: (.+)$/m.exec(block) ?? []
         // Written by the server's events route.
-        if (data !== undefined) yield { type, ...JSON.parse(data) } as ServerEvent
+        if (data !== undefined && type !== 'idle') yield { type, ...JSON.parse(data) } as ServerEvent
       }
     }
   } finally {

@@ -7,6 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
 import { SCOPES } from './auth/tokens.ts'
+import { dashboardRoutes } from './dashboard.ts'
 import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
@@ -91,6 +92,7 @@ export function createApp(parts: ServerParts): Api {
   })
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   api.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Kogu', version: parts.version } })
+  dashboardRoutes(api)
   return api
 }
 

@@ -6,6 +6,8 @@ import type { Services } from '../services.ts'
 import { toShownEvent } from './run-details.ts'
 
 const IDLE_MS = 15_000
+/** An event and not a comment: a page cannot hear comments, and has to notice a connection that has gone silent. */
+const IDLE = 'event: idle\ndata: {}\n\n'
 
 const position = z.coerce.number().int().min(0).optional()
 
@@ -52,10 +54,7 @@ export function eventRoutes(api: Api, services: () => Promise<Services>): void {
           async pull(controller) {
             const { value, done } = await events.next()
             if (done === true) controller.close()
-            else
-              controller.enqueue(
-                encoder.encode(value.length === 0 ? ': idle\n\n' : value.map(toText).join('')),
-              )
+            else controller.enqueue(encoder.encode(value.length === 0 ? IDLE : value.map(toText).join('')))
           },
           cancel: () => ended.abort(),
         },

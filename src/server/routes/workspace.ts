@@ -127,7 +127,7 @@ function providerRoutes(api: Api, { services }: RunParts): void {
 const person = z.object({ id: z.string(), name: z.string() }).openapi('User')
 
 /** One local person. There is nothing to log in with and nobody to register: `kogu open` makes a session. */
-function personRoutes(api: Api, { services }: RunParts): void {
+function personRoutes(api: Api, { services, runtime }: RunParts): void {
   const me = async () => {
     const { user } = (await services()).runs.place
     return { id: user, name: user }
@@ -147,13 +147,21 @@ function personRoutes(api: Api, { services }: RunParts): void {
       path: '/api/auth/session',
       summary: 'Who is asking, and what they may do',
       responses: {
-        200: json(z.object({ user: person, kind: z.string(), scopes: z.array(z.string()) }), 'You'),
+        200: json(
+          z.object({ user: person, kind: z.string(), scopes: z.array(z.string()), workspace: z.string() }),
+          'You, and where you are',
+        ),
       },
     }),
     async context => {
       const caller = context.get('caller')
       return context.json(
-        { user: await me(), kind: caller?.kind ?? '', scopes: [...(caller?.scopes ?? [])] },
+        {
+          user: await me(),
+          kind: caller?.kind ?? '',
+          scopes: [...(caller?.scopes ?? [])],
+          workspace: runtime.workspace,
+        },
         200,
       )
     },

@@ -1,0 +1,86 @@
+import type { ServerRun } from '../../client.ts'
+import type { Decision } from '../../core/decision.ts'
+import type { Effect } from '../../core/effects.ts'
+import type { ShownQuestion } from '../../core/stored-question.ts'
+
+// What the server's routes answer, as /api/openapi.json describes it.
+
+export type Approval = ShownQuestion
+
+export type Run = ServerRun & { readonly turn: number; readonly workspace: string }
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly next: string | null
+}
+
+export interface CallRecord {
+  readonly call: string
+  readonly tool: string
+  readonly input: unknown
+  readonly output: string | null
+  readonly isError: boolean
+  readonly errorCode: string | null
+  readonly durationMs: number
+  readonly isAmbiguous: boolean
+  readonly decision: Decision | null
+  readonly effects: readonly Effect[] | null
+  readonly at: string
+}
+
+export interface Tool {
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly title: string
+  readonly category: string
+  readonly risk: 'low' | 'high'
+  readonly provider: string
+  readonly enabled: boolean
+  readonly definition: {
+    readonly name: string
+    readonly description: string
+    readonly input_schema: Readonly<Record<string, unknown>>
+  }
+}
+
+export interface Change {
+  readonly call: string
+  readonly run: string
+  readonly tool: string
+  readonly at: string
+  readonly undone: boolean
+  readonly undoes: readonly string[]
+  readonly paths: readonly { readonly path: string; readonly change: string }[]
+}
+
+export interface UndoPlan {
+  readonly calls: readonly string[]
+  readonly steps: readonly { readonly path: string; readonly action: 'create' | 'restore' | 'delete' }[]
+  readonly conflicts: readonly { readonly path: string; readonly call: string; readonly reason: string }[]
+  readonly staying: readonly string[]
+}
+
+export interface AuditItem {
+  readonly seq: number
+  readonly at: string
+  readonly segment: string
+  readonly hash: string
+  readonly type: 'call-started' | 'approval-requested' | 'approval-answered' | 'call-finished' | 'note'
+  readonly call?: string
+  readonly run?: string
+  readonly tool?: string
+  readonly ok?: boolean
+  readonly error?: { readonly code: string; readonly message: string }
+  readonly decision?: Decision
+  readonly risk?: string
+  readonly action?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly answer?: string
+  readonly user?: string
+  readonly runMs?: number
+  readonly waitMs?: number
+  readonly input?: unknown
+  readonly caller?: string
+  readonly agent?: string
+  readonly [field: string]: unknown
+}

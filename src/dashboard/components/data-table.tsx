@@ -1,0 +1,73 @@
+import { Anchor, Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+
+export interface Column<Row> {
+  readonly key: string
+  readonly label: string
+  readonly render: (row: Row) => ReactNode
+  /** On a phone, a row is a card: the title leads, the rest follows with its label or stays away. */
+  readonly phone?: 'title' | 'hide'
+  readonly align?: 'right'
+}
+
+export interface DataTableProps<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  /** Makes the row a link; it is on the first column. */
+  readonly href?: (row: Row) => string
+}
+
+export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTableProps<Row>) {
+  return (
+    <div className="kogu-card kogu-table-box">
+      <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(column => (
+              <Table.Th
+                key={column.key}
+                ta={column.align}
+                style={{ whiteSpace: 'nowrap' }}
+                fz="xs"
+                c="dimmed"
+              >
+                {column.label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(row => (
+            <Table.Tr key={rowKey(row)} className="kogu-row">
+              {columns.map((column, index) => (
+                <Table.Td
+                  key={column.key}
+                  ta={column.align}
+                  data-label={column.label}
+                  data-phone={column.phone}
+                >
+                  {index === 0 && href !== undefined ? (
+                    <Anchor
+                      component={Link}
+                      href={href(row)}
+                      className="kogu-row-link"
+                      data-row-link
+                      fw={600}
+                    >
+                      {column.render(row)}
+                    </Anchor>
+                  ) : (
+                    column.render(row)
+                  )}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+export interface PageProps {
+  readonly title: string
+  readonly intro?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A screen: one heading of the first level, what can be done, and the rest. */
+export function Page({ title, intro, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Kogu`
+  }, [title])
+  return (
+    <Stack gap="md" maw={1600} mx="auto">
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Stack gap={2} style={{ minWidth: 0, flex: '1 1 280px' }}>
+          <Title order={1}>{title}</Title>
+          {intro !== undefined && (
+            <Text c="dimmed" size="sm" component="div">
+              {intro}
+            </Text>
+          )}
+        </Stack>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { parseDiff } from './parse-diff.ts'
+
+const DIFF = `--- a/prices.json
++++ b/prices.json
+@@ -1,4 +1,4 @@
+ {
+-  "tea": 120,
++  "tea": 95,
+   "cup": 80
+ }
+`
+
+test('lines have their numbers, and the part that changed is marked', () => {
+  const [file] = parseDiff(DIFF)
+  expect(file).toMatchObject({ path: 'prices.json', added: 1, removed: 1 })
+  expect(file?.lines.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+    ['hunk', undefined, undefined],
+    ['same', 1, 1],
+    ['removed', 2, undefined],
+    ['added', undefined, 2],
+    ['same', 3, 3],
+    ['same', 4, 4],
+  ])
+  const added = file?.lines[3]
+  expect(added?.text.slice(...(added.changed ?? []))).toBe('95')
+})
+
+test('content that looks like the header of another file stays in its own file', () => {
+  const hostile = [
+    '--- a/a.sql',
+    '+++ b/a.sql',
+    '@@ -1,2 +1,2 @@',
+    '--- harmless.txt',
+    '+++ harmless.txt',
+    ' x',
+    '',
+  ]
+  const files = parseDiff(hostile.join('\n'))
+  expect(files.map(({ path, added, removed }) => [path, added, removed])).toEqual([['a.sql', 1, 1]])
+})
+
+test('a new and a deleted file have the name that is not /dev/null', () => {
+  const text =
+    '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+a\n--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n'
+  expect(parseDiff(text).map(({ path }) => path)).toEqual(['new.txt', 'old.txt'])
+})

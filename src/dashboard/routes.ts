@@ -1,0 +1,56 @@
+import { useCallback } from 'react'
+import { useSearchParams } from 'wouter'
+
+// Every address of the page. What a person has chosen (tab, filter, selected row) is in the address too, so that Back works and
+// a copied link shows the same.
+
+export const routes = {
+  home: () => '/',
+  panels: () => '/panels',
+  panel: (name: string, tab?: string) => withQuery(`/panels/${encodeURIComponent(name)}`, { tab }),
+  pipelines: () => '/pipelines',
+  pipeline: (name: string, query: { view?: string; step?: string } = {}) =>
+    withQuery(`/pipelines/${encodeURIComponent(name)}`, query),
+  runs: (query: { status?: string; agent?: string } = {}) => withQuery('/runs', query),
+  run: (id: string, query: { tab?: string; call?: string } = {}) =>
+    withQuery(`/runs/${encodeURIComponent(id)}`, query),
+  approvals: () => '/approvals',
+  approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
+  audit: (query: { text?: string; tool?: string; outcome?: string; call?: string; run?: string } = {}) =>
+    withQuery('/audit', query),
+  tools: () => '/tools',
+  tool: (name: string, tab?: string) => withQuery(`/tools/${encodeURIComponent(name)}`, { tab }),
+  permissions: (query: { tab?: string; rule?: string } = {}) => withQuery('/permissions', query),
+  providers: () => '/providers',
+  mcp: (server?: string) => (server === undefined ? '/mcp' : `/mcp/${encodeURIComponent(server)}`),
+  usage: () => '/usage',
+  settings: (query: { section?: string } = {}) => withQuery('/settings', query),
+}
+
+function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+/** One choice that is kept in the address. An empty text takes it out. `replace` leaves no step for Back, as while typing. */
+export function useUrlState(
+  name: string,
+  initial = '',
+): readonly [string, (value: string, how?: { replace?: boolean }) => void] {
+  const [params, setParams] = useSearchParams()
+  const set = useCallback(
+    (value: string, { replace = false } = {}) => {
+      setParams(
+        before => {
+          const next = new URLSearchParams(before)
+          if (value === '' || value === initial) next.delete(name)
+          else next.set(name, value)
+          return next
+        },
+        { replace },
+      )
+    },
+    [setParams, name, initial],
+  )
+  return [params.get(name) ?? initial, set]
+}

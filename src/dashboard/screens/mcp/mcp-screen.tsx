@@ -1,0 +1,8 @@
+import { Page } from '../../components/page.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { words } from '../../shell/words.ts'
+
+export default function McpScreen() {
+  const t = useWords(words)
+  return <Page title={t('mcp')}>{null}</Page>
+}

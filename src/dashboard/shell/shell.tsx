@@ -1,0 +1,111 @@
+import { AppShell, Button, Code, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { Component, type ReactNode, Suspense } from 'react'
+import { Link, Route, Switch } from 'wouter'
+import { toShownError, useGet } from '../api/api.ts'
+import { Empty } from '../components/data-region.tsx'
+import { useWords } from '../i18n/language.tsx'
+import { Palette } from './palette.tsx'
+import { Rail } from './rail.tsx'
+import { SCREENS } from './screens.ts'
+import { ShortcutHelp, useShortcuts } from './shortcuts.tsx'
+import { TopBar } from './top-bar.tsx'
+import { useTabTitle } from './waiting.ts'
+import { words } from './words.ts'
+
+/** Rail, top bar and the screen of the address. */
+export function Shell() {
+  const t = useWords(words)
+  const [opened, menu] = useDisclosure(false)
+  const signedOut = useSignedOut()
+  const help = useShortcuts()
+  useTabTitle()
+  if (signedOut) return <SignedOut />
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 208, breakpoint: 768, collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a className="kogu-skip" href="#main">
+        {t('skip')}
+      </a>
+      <AppShell.Header>
+        <TopBar menuOpened={opened} onMenu={menu.toggle} />
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={t('navigation')}>
+        <Rail onNavigate={menu.close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main">
+        <ScreenGuard message={t('missingChunk')} action={t('reload')}>
+          <Suspense fallback={null}>
+            <Switch>
+              {SCREENS.flatMap(({ patterns, component: Screen }) =>
+                patterns.map(pattern => <Route key={pattern} path={pattern} component={Screen} />),
+              )}
+              <Route>
+                <Empty
+                  title={t('notFound')}
+                  action={
+                    <Button component={Link} href="/">
+                      {t('goHome')}
+                    </Button>
+                  }
+                />
+              </Route>
+            </Switch>
+          </Suspense>
+        </ScreenGuard>
+      </AppShell.Main>
+      <Palette />
+      <ShortcutHelp {...help} />
+    </AppShell>
+  )
+}
+
+/** True once a request was refused for want of a session. Nothing else is shown then: it would be a page of errors. */
+function useSignedOut(): boolean {
+  const { error } = useGet<unknown>('session', '/api/auth/session')
+  return error !== null && toShownError(error).status === 401
+}
+
+function SignedOut() {
+  const t = useWords(words)
+  const queries = useQueryClient()
+  return (
+    <Stack component="main" align="center" justify="center" mih="100vh" p="lg" ta="center">
+      <Title order={1}>{t('expired')}</Title>
+      <Text maw={480}>{t('expiredText')}</Text>
+      <Code fz="md" px="md" py="xs">
+        kogu open
+      </Code>
+      <Button onClick={() => void queries.resetQueries()}>{t('expiredReload')}</Button>
+    </Stack>
+  )
+}
+
+interface GuardProps {
+  readonly message: string
+  readonly action: string
+  readonly children: ReactNode
+}
+
+/** A screen that cannot be loaded takes neither rail nor top bar with it. */
+class ScreenGuard extends Component<GuardProps, { failed: boolean }> {
+  override state = { failed: false }
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true }
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children
+    return (
+      <Empty
+        title={this.props.message}
+        action={<Button onClick={() => window.location.reload()}>{this.props.action}</Button>}
+      />
+    )
+  }
+}
