@@ -14,6 +14,7 @@ import { HttpProblem, sendProblem } from './problem.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { auditCallRoutes } from './routes/audit-calls.ts'
 import { callRoutes } from './routes/calls.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { dynamicToolRoutes } from './routes/dynamic-tools.ts'
@@ -75,8 +76,9 @@ export function createApp(parts: ServerParts): Api {
   callRoutes(api, runtime)
   approvalRoutes(api, runtime)
   changeRoutes(api, runtime)
+  auditCallRoutes(api, runtime, parts.now)
   auditRoutes(api, runtime)
-  ruleRoutes(api, runtime, parts.now)
+  ruleRoutes(api, parts)
   runRoutes(api, parts)
   runDetailRoutes(api, parts)
   executionRoutes(api, parts)

@@ -1,9 +1,13 @@
+import { ConfigError } from '../../config/config-error.ts'
+import type { Environment } from '../../config/environment.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { describeGrant } from '../../permissions/grants.ts'
 import { dryRun } from '../../permissions/rules/dry-run.ts'
 import { lintRules } from '../../permissions/rules/lint.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { describeDraft, openWithText } from '../config-files.ts'
 import { HttpProblem } from '../problem.ts'
 
 const rule = z
@@ -14,6 +18,8 @@ const rule = z
     source: z.string(),
     line: z.int().nullable(),
     reason: z.string().nullable(),
+    /** What it says, as it is written in the file; null for the built-in ones. */
+    definition: z.record(z.string(), z.unknown()).nullable(),
   })
   .openapi('Rule')
 
@@ -28,7 +34,21 @@ const grant = z
   })
   .openapi('Grant')
 
-export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void {
+export interface RuleParts {
+  readonly runtime: Runtime
+  readonly loaded: LoadedConfig
+  readonly environment: Environment
+  readonly now: () => number
+}
+
+/** Rules and remembered answers: what they are, what they say, what others would have said. */
+export function ruleRoutes(api: Api, parts: RuleParts): void {
+  lookRoutes(api, parts)
+  tryRoutes(api, parts)
+  grantRoutes(api, parts)
+}
+
+function lookRoutes(api: Api, { runtime, now }: RuleParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -37,15 +57,16 @@ export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void 
       responses: { 200: json(z.array(rule), 'The rules') },
     }),
     context => {
-      const rules = runtime.rules.map(({ decision, ref, reason }) => ({
+      const rules = runtime.rules.map(({ decision, ref, reason, definition }) => ({
         id: ref.id,
         decision,
         text: ref.text,
         source: ref.source,
         line: ref.line ?? null,
         reason: reason ?? null,
+        definition: withoutOrigin(definition),
       }))
-      return context.json(rules, 200)
+      return answer(context, rules)
     },
   )
   api.openapi(
@@ -61,6 +82,10 @@ export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void 
       return answer(context, lintRules(runtime.rules, known, now()))
     },
   )
+}
+
+function tryRoutes(api: Api, parts: RuleParts): void {
+  const { runtime } = parts
   api.openapi(
     route('read', {
       method: 'post',
@@ -76,28 +101,60 @@ export function ruleRoutes(api: Api, runtime: Runtime, now: () => number): void 
     async context => answer(context, await runtime.explain(context.req.valid('json'))),
   )
   api.openapi(
-    route('read', {
+    route('admin', {
       method: 'post',
       path: '/api/rules/dry-run',
-      summary: 'Decide recorded calls again under the rules in force; runs nothing',
-      request: { body: body(z.object({ since: z.iso.datetime({ offset: true }).optional() })) },
+      summary: 'Decide recorded calls again under the rules in force or under others; runs nothing',
+      request: { body: body(trial) },
       responses: { 200: json(z.looseObject({ calls: z.int() }), 'What would change') },
     }),
     async context => {
-      const { since } = context.req.valid('json')
+      const { since, tool, text, only, remove } = context.req.valid('json')
       const calls = readCalls({
         directory: runtime.places.audit,
         ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(tool === undefined ? {} : { tool }),
       })
-      const report = await dryRun(
-        calls,
-        runtime.permissions,
-        name => runtime.registry.candidates(name)[0],
-        runtime.authority,
-      )
-      return answer(context, { ...report, changed: report.changed.slice(0, 500) })
+      const isOther = text !== undefined || remove.length > 0
+      const other = isOther
+        ? await openWithText(parts, { ...(text === undefined ? {} : { text }), only, remove }).catch(
+            refuseConfig,
+          )
+        : runtime
+      try {
+        const find = (name: string) => other.registry.candidates(name)[0]
+        const report = await dryRun(calls, other.permissions, find, other.authority)
+        return answer(context, { ...report, changed: report.changed.slice(-MOST_CHANGED).reverse() })
+      } finally {
+        if (isOther) await other.close()
+      }
     },
   )
+}
+
+const MOST_CHANGED = 500
+
+const trial = z.object({
+  since: z.iso.datetime({ offset: true }).optional(),
+  tool: z.string().max(200).optional(),
+  /** In the place of the person's own configuration file. */
+  text: z.string().max(1_000_000).optional(),
+  /** No rules but those of `text`. */
+  only: z.boolean().default(false),
+  /** Ids of rules to leave out. */
+  remove: z.array(z.string().max(200)).max(1_000).default([]),
+})
+
+function refuseConfig(error: unknown): never {
+  if (error instanceof ConfigError) throw new HttpProblem(400, 'invalid_input', describeDraft(error))
+  throw error
+}
+
+function withoutOrigin({ origin: _origin, ...rest }: object & { origin?: unknown }): Record<string, unknown> {
+  return { ...rest }
+}
+
+function grantRoutes(api: Api, { runtime }: RuleParts): void {
   api.openapi(
     route('read', {
       method: 'get',

@@ -1,12 +1,17 @@
+import { basename } from 'node:path'
 import { describeProjectAuthority, hashPart } from '../../config/authority.ts'
 import type { Environment } from '../../config/environment.ts'
 import { listKeys } from '../../config/keys.ts'
 import { type LoadedConfig, loadConfig } from '../../config/load.ts'
 import { trust, untrust } from '../../config/trust.ts'
+import { summarizeDiff } from '../../core/unified-diff.ts'
 import { diagnose } from '../../doctor.ts'
 import type { Runtime } from '../../runtime.ts'
+import { readText, replaceText } from '../../store/saved-text.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { configPath, problemsOfText } from '../config-files.ts'
 import { HttpProblem } from '../problem.ts'
+import { callerName } from './panels.ts'
 
 export interface SettingsParts {
   readonly runtime: Runtime
@@ -29,6 +34,7 @@ const setting = z
 /** The configuration that counts, where it comes from, whether the project is trusted, and the doctor's findings. */
 export function settingsRoutes(api: Api, parts: SettingsParts): void {
   configRoutes(api, parts)
+  fileRoutes(api, parts)
   trustRoutes(api, parts)
   doctorRoute(api, parts)
 }
@@ -68,6 +74,80 @@ function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): vo
       }
       // Secrets are references, but a header or a variable may have been written out.
       return answer(context, JSON.parse(runtime.redact(JSON.stringify(shown))))
+    },
+  )
+}
+
+const layer = z.enum(['user', 'project', 'local'])
+const file = z
+  .object({
+    layer,
+    path: z.string(),
+    /** Empty when there is no such file. */
+    text: z.string(),
+    /** Null when there is no such file. */
+    hash: z.string().nullable(),
+  })
+  .openapi('ConfigText')
+
+function fileRoutes(api: Api, parts: SettingsParts): void {
+  const { loaded, environment, runtime } = parts
+  const look = (of: z.infer<typeof layer>): z.infer<typeof file> => {
+    const path = configPath(loaded, environment, of)
+    const found = readText(path)
+    return { layer: of, path, text: found?.text ?? '', hash: found?.sha256 ?? null }
+  }
+  api.openapi(
+    route('admin', {
+      method: 'get',
+      path: '/api/config/files/{layer}',
+      summary: 'The text of a configuration file that a person edits',
+      request: { params: z.object({ layer }) },
+      responses: { 200: json(file, 'The file') },
+    }),
+    context => context.json(look(context.req.valid('param').layer), 200),
+  )
+  api.openapi(
+    route('admin', {
+      method: 'post',
+      path: '/api/config/files/{layer}/check',
+      summary: 'What is wrong with a text, and how it differs from the file; writes nothing',
+      request: { params: z.object({ layer }), body: body(z.object({ text: z.string().max(1_000_000) })) },
+      responses: {
+        200: json(z.object({ problems: z.array(z.string()), diff: z.string() }), 'The findings'),
+      },
+    }),
+    async context => {
+      const { text } = context.req.valid('json')
+      const { text: before, path } = look(context.req.valid('param').layer)
+      const { diff } = summarizeDiff(before, text, basename(path))
+      return context.json({ problems: await problemsOfText(parts, text), diff: diff ?? '' }, 200)
+    },
+  )
+  api.openapi(
+    route('admin', {
+      method: 'put',
+      path: '/api/config/files/{layer}',
+      summary:
+        'Replace a configuration file; also needs the scope approve. Counts from the next start of kogu serve',
+      request: {
+        params: z.object({ layer }),
+        body: body(z.object({ text: z.string().max(1_000_000), base: z.string().max(100).nullable() })),
+      },
+      responses: { 200: json(file, 'The file') },
+    }),
+    async context => {
+      // Whoever writes rules decides what needs no approval.
+      if (context.get('caller')?.scopes.includes('approve') !== true)
+        throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
+      const { text, base } = context.req.valid('json')
+      const before = look(context.req.valid('param').layer)
+      const [problem] = await problemsOfText(parts, text)
+      if (problem !== undefined) throw new HttpProblem(400, 'invalid_input', problem)
+      replaceText(before.path, text, base)
+      const { diff } = summarizeDiff(before.text, text, basename(before.path))
+      runtime.note('config-saved', { file: before.path, diff, user: callerName(context) })
+      return context.json(look(before.layer), 200)
     },
   )
 }

@@ -70,3 +70,41 @@ test('dynamic tools are listed, and an unknown one is not found', async () => {
   expect((await app.send('GET /api/dynamic-tools')).json).toMatchObject({ enabled: true, items: [] })
   expect((await app.send('GET /api/dynamic-tools/nothing')).status).toBe(404)
 })
+
+test('recorded calls are listed one row each, in pages, by what decided them', async () => {
+  app.machine.write('a.txt', 'hello')
+  for (const path of ['a.txt', 'a.txt', 'missing.txt'])
+    await app.send('POST /api/calls', { tool: 'read_file', input: { path } })
+  type Page = {
+    json: { items: { call: string; input: { path: string }; ok: boolean }[]; next: string | null }
+  }
+  const first: Page = await app.send('GET /api/audit/calls?limit=2&tool=read_file')
+  expect(first.json.items).toMatchObject([{ input: { path: 'missing.txt' }, ok: false }, { ok: true }])
+  const second: Page = await app.send(`GET /api/audit/calls?limit=2&tool=read_file&cursor=${first.json.next}`)
+  expect(second.json).toMatchObject({ items: [{ input: { path: 'a.txt' }, ok: true }], next: null })
+  expect(first.json.items.map(({ call }) => call)).not.toContain(second.json.items[0]?.call)
+  const failed: Page = await app.send('GET /api/audit/calls?ok=false&text=MISSING.TXT')
+  expect(failed.json.items).toHaveLength(1)
+  expect((await app.send('GET /api/audit/calls?outcome=deny')).json).toMatchObject({ items: [] })
+  expect((await app.send('GET /api/audit/summary')).json).toMatchObject({ calls: 3, outcomes: { allow: 3 } })
+})
+
+test('other rules are tried on recorded calls without being saved, and saved only when they can be used', async () => {
+  const text = '[[permissions.rules]]\nid = "no"\ndecision = "deny"\ntool = "read_file"\npath = ["a.txt"]\n'
+  const report: { json: { changed: object[] } } = await app.send('POST /api/rules/dry-run', { text })
+  expect(report.json).toMatchObject({ transitions: { 'allow->deny': 2 } })
+  expect((await app.send('GET /api/rules')).json).toEqual([])
+  const broken = await app.send('POST /api/rules/dry-run', { text: '[permissions]\nrules = 1\n' })
+  expect(broken.status).toBe(400)
+  const { json }: { json: { hash: string; text: string } } = await app.send('GET /api/config/files/user')
+  const wanted = `${json.text}\n${text}`
+  expect((await app.send('POST /api/config/files/user/check', { text: wanted })).json).toMatchObject({
+    problems: [],
+    diff: expect.stringContaining('+id = "no"'),
+  })
+  const put = (body: object, ...scopes: 'admin'[]) => app.send('PUT /api/config/files/user', body, ...scopes)
+  expect((await put({ text: wanted, base: json.hash }, 'admin')).status).toBe(403)
+  expect((await put({ text: wanted, base: null })).status).toBe(409)
+  expect((await put({ text: 'mode = 3', base: json.hash })).status).toBe(400)
+  expect((await put({ text: wanted, base: json.hash })).status).toBe(200)
+})
