@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Approver, Question } from '../src/core/approval.ts'
-import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { type Approver, noApprover, type Question } from '../src/core/approval.ts'
+import { openTestRuntime, reopenTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 // Many runs of one process: each with its own authority, its own approver, its own end.
 
@@ -65,6 +65,21 @@ describe('a run', () => {
     })
     expect(child.authority).toMatchObject({ writeScope: [join(workspace, 'doc')], git: 'read-only' })
     expect((await runtime.call({ ...writeA, run: child.id })).error?.code).toBe('forbidden')
+  })
+
+  test('with a name keeps its authority in later processes, also when its own was killed', async () => {
+    box = await openTestRuntime('mode = "accept-edits"\n')
+    await box.runtime.openRun({ id: 'night', authority: { mode: 'read-only', limits: { calls: 2 } } })
+    // Nothing was closed: the first process is gone.
+    const later = await reopenTestRuntime(box, noApprover('a test'))
+    const call = { ...writeA, run: 'night' }
+    expect((await later.runtime.explain(call)).decision).toBe('deny')
+    expect((await later.runtime.call(call)).error?.code).toBe('denied')
+    await later.close()
+    const last = await reopenTestRuntime(box, noApprover('a test'))
+    expect((await last.runtime.call(call)).error?.code).toBe('denied')
+    expect((await last.runtime.call(call)).error?.message).toBe("The run 'night' has made its 2 calls.")
+    await last.close()
   })
 
   test('cannot have a write folder outside the workspace, by a link neither', async () => {

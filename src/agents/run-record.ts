@@ -16,7 +16,7 @@ export interface RunSpec {
   readonly limits: RunLimits
   readonly temperature?: number
   readonly maxTokens?: number
-  /** Absent: one agent with its tools. Otherwise it may have sub-agents; `approval`: once a person has seen its plan. */
+  /** Defaults to one agent with its tools. With a value, it may have sub-agents; `approval`: once a person has seen its plan. */
   readonly orchestration?: Orchestration
 }
 

@@ -1,7 +1,7 @@
 /** One of many things to show: in one line, and in full. */
 export interface Entry {
   readonly line: string
-  /** Absent: the line says it all. Called only when there is room. */
+  /** More than the line says; called only when there is room. */
   readonly full?: () => string
 }
 

@@ -5,9 +5,9 @@ type Combine = (current: unknown, proposed: unknown) => unknown
 
 /** What each setting is, for everybody who has to treat settings differently. */
 export interface KeyEntry {
-  /** How the administrator's file, which may only tighten, changes it. Absent: it cannot. */
+  /** How the administrator's file, which may only tighten, changes it. Undefined: that file cannot set it. */
   readonly managed?: Combine
-  /** How a file that nobody trusts yet changes it. Absent: only once the person trusts the file. */
+  /** How a file that nobody trusts yet changes it. Undefined: the person has to trust the file first. */
   readonly untrusted?: Combine
   /** The file below `src` that reads it. Null: nothing does yet, so that setting it is an error and not a false comfort. */
   readonly reader: string | null

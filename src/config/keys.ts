@@ -20,7 +20,7 @@ export interface KeyInfo {
 
 export interface KeyOrigin {
   readonly layer: Layer
-  /** Path of the file, the flag or the variable; absent: built in. */
+  /** Path of the file, the flag or the variable; undefined for a built-in default. */
   readonly file?: string
   readonly line?: number
   /** The value as written there. */

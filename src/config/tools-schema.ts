@@ -33,7 +33,7 @@ export function toolsSchema() {
             error: 'Write "brave", "searxng" or "duckduckgo", or a list of them.',
           })
           .optional()
-          .describe('Search engines in the order in which they are asked; absent: those that are set up'),
+          .describe('Search engines in the order in which they are asked; defaults to those that are set up'),
         searxng_url: z
           .url({ protocol: /^https?$/ })
           .optional()
@@ -91,7 +91,7 @@ function checkCommand() {
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('The program and its arguments; absent: found in the files of the project')
+    .describe('The program and its arguments; defaults to what the files of the project suggest')
 }
 
 function customToolSchema() {
@@ -172,7 +172,7 @@ function namedServerSchema() {
       .default([])
       .describe('Folders that it may change from the sandbox, without a record'),
     tools: table({
-      on: z.array(z.string()).default([]).describe('Globs of the tools that are on; absent: all'),
+      on: z.array(z.string()).default([]).describe('Globs of the tools that are on; defaults to all'),
       off: z.array(z.string()).default([]).describe('Globs of tools that are off'),
     }),
     pin: z.string().optional().describe('Hash of the approved tool list; a change asks again'),

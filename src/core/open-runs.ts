@@ -68,7 +68,12 @@ export function createOpenRuns(parts: OpenRunsParts) {
   }
 
   const openNamed = (id: string, options: OpenRunOptions): Promise<Run> => {
-    const opened = toOptions(options).then(each => parts.load(id, each))
+    const opened = toOptions(options).then(async each => {
+      const run = await parts.load(id, each)
+      // Before its first call: a process that is killed must not leave a run without its authority.
+      await parts.save(run)
+      return run
+    })
     named.set(id, opened)
     opened.catch(() => named.delete(id))
     return opened
@@ -114,7 +119,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
     async resume(id: string, authority: Authority, state: RunState): Promise<Run> {
       const known = find(id)
       if (known !== undefined) return known
-      const options = { authority: narrow(parts.authority, authority), approver }
+      const options = { authority: narrow(parts.authority, authority), approver, clock: parts.clock }
       return restoreRun(await parts.load(id, options), state)
     },
     /** A run for one call. */

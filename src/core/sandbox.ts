@@ -25,7 +25,7 @@ export interface SandboxProfile {
   readonly unixSockets: boolean
   /** The whole environment. Variables that steer the dynamic loader (LD_*) are left out. */
   readonly env: Readonly<Record<string, string>>
-  /** A folder that the program sees as /tmp; absent: an empty one in memory that ends with it. */
+  /** A folder that the program sees as /tmp; defaults to an empty one in memory that ends with it. */
   readonly privateTmp?: string
   /** The program cannot change `privateTmp`. `shared`: others may while it starts, so nothing can be mounted in it. */
   readonly privateTmpIs?: 'read-only' | 'shared'
@@ -36,7 +36,7 @@ export interface SandboxProfile {
 export interface ReplacedFolder {
   /** Where the program finds it. */
   readonly path: string
-  /** What it finds there; absent: an empty folder in memory that ends with it. */
+  /** What it finds there; defaults to an empty folder in memory that ends with it. */
   readonly source?: string
 }
 

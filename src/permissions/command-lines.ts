@@ -2,7 +2,7 @@ import type { analyzeCommand } from './commands/analyze.ts'
 import type { CommandAnalysis, CommandContext } from './commands/types.ts'
 
 interface LineOptions extends Pick<CommandContext, 'home' | 'workspace'> {
-  /** Absent: loaded when asked to. */
+  /** Defaults to one that is loaded when it is first needed. */
   readonly analyzeCommand?: typeof analyzeCommand
 }
 

@@ -50,7 +50,7 @@ export interface EngineOptions {
   readonly grants: GrantStore
   /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
   readonly noSandbox: () => NoSandbox | null
-  /** Whether command lines run contained, asked when one is judged. Absent: they are asked about. */
+  /** Whether command lines run contained, asked when one is judged. Defaults to asking about them. */
   readonly containment?: () => Containment
   /** Hosts that approved commands may contact beside those that they name. */
   readonly network: NetworkSetting
@@ -60,8 +60,8 @@ export interface EngineOptions {
   /** Whether a text carries a secret that must not leave. Defaults to never. */
   readonly findSecret?: FindSecret
   /**
-   * Absent: loaded with the first command line, whose judgement is a promise then. It is the larger half of the program,
-   * and most starts judge no command.
+   * Defaults to one that is loaded with the first command line, whose judgement is a promise then. It is the larger half
+   * of the program, and most starts judge no command.
    */
   readonly analyzeCommand?: typeof analyzeCommand
 }

@@ -17,7 +17,7 @@ export interface Grant {
   readonly workspace: string
   /** The run it holds for, when it is a session grant. */
   readonly run?: string
-  /** The agent it was given to. Absent: it holds for every run in the workspace. */
+  /** The agent it was given to. Without one, it holds for every run in the workspace. */
   readonly agent?: string
   readonly spec: GrantSpec
   /** The tool it was given for, as that tool was then. Once the tool claims to be something else, it is not covered. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noApprover } from '../core/approval.ts'
-import { fullAuthority } from '../core/authority.ts'
+import { fullAuthority, narrow } from '../core/authority.ts'
 import { addLabel, createRun, type Run } from '../core/run.ts'
 import type { Label } from '../core/tool.ts'
 import { loadRun, saveRun } from './runs.ts'
@@ -68,6 +68,24 @@ test('a run comes back with its receipts, partial views, folder and variables', 
   await saveRun(directory, run)
   expect(withoutLabels(await loadRun(directory, 'my-run.1', options))).toEqual(run)
   expect(readdirSync(directory)).toEqual(['my-run.1.json'])
+})
+
+test('a run never comes back with more authority than it had, nor with calls it has used up', async () => {
+  const agent = narrow(options.authority, {
+    ...{ agent: 'helper', mode: 'read-only', tools: ['read_file'], hosts: ['example.com'], git: 'read-only' },
+    ...{ commands: { profile: 'restricted', allowed: ['ls'] }, writeScope: ['/w/doc'] },
+    ...{ limits: { calls: 3 }, confirm: true },
+  })
+  const run = createRun('r', { ...options, authority: agent })
+  run.spent.calls = 2
+  await saveRun(directory, run)
+  const later = await loadRun(directory, 'r', options)
+  expect([later.authority, later.spent]).toEqual([agent, { calls: 2, money: 0 }])
+  const narrower = await loadRun(directory, 'r', {
+    ...options,
+    authority: narrow(options.authority, { tools: [] }),
+  })
+  expect(narrower.authority).toEqual({ ...agent, tools: [] })
 })
 
 test('an id that was never used is a new run', async () => {

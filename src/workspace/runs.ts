@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { type Authority, narrow } from '../core/authority.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { createRun, type Run, type RunOptions } from '../core/run.ts'
 import { openRunLabels } from './run-labels.ts'
@@ -9,23 +10,50 @@ import { openRunLabels } from './run-labels.ts'
 /** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
 const MAX_RECEIPTS = 20_000
 
+const commands = { timeoutMs: z.number().exactOptional() }
+const savedAuthority = z.object({
+  agent: z.string().exactOptional(),
+  mode: z.enum(['read-only', 'auto', 'ask', 'accept-edits']),
+  writeScope: z.array(z.string()),
+  tools: z.union([z.literal('all'), z.array(z.string())]),
+  commands: z.union([
+    z.object({ ...commands, profile: z.literal('shell') }),
+    z.object({ ...commands, profile: z.literal('restricted'), allowed: z.array(z.string()) }),
+  ]),
+  git: z.enum(['disabled', 'read-only', 'read-write']),
+  hosts: z.union([z.literal('any'), z.array(z.string())]),
+  limits: z.object({
+    timeMs: z.number().exactOptional(),
+    calls: z.number().exactOptional(),
+    money: z.number().exactOptional(),
+  }),
+  confirm: z.literal(true).exactOptional(),
+})
+
 const savedRun = z.object({
   format: z.literal(1),
+  authority: savedAuthority.optional(),
+  spent: z.object({ calls: z.number(), money: z.number() }).default({ calls: 0, money: 0 }),
   receipts: z.array(z.tuple([z.string(), z.string()])),
   partialViews: z.array(z.tuple([z.string(), z.string(), z.array(z.tuple([z.int(), z.int()]))])).default([]),
   cwd: z.string().optional(),
   variables: z.record(z.string(), z.string()),
 })
 
-/** The run of an earlier process, or a new one under this id. */
+/**
+ * The run of an earlier process, or a new one under this id. It has no more authority than it was opened with: whoever
+ * knows its id could otherwise have its next call judged under more.
+ */
 export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
   const path = runPath(directory, id)
   const kept = openRunLabels(path.replace(/json$/, 'labels'))
-  const run = createRun(id, { ...options, kept, isNamed: true })
-  kept.refresh(run.labels)
   const text = await readIfThere(path)
-  if (text === undefined) return run
-  const saved = parse(text, path)
+  const saved = text === undefined ? undefined : parse(text, path)
+  const authority = narrow(options.authority, saved?.authority ?? {})
+  const run = createRun(id, { ...options, authority, kept, isNamed: true })
+  kept.refresh(run.labels)
+  if (saved === undefined) return run
+  Object.assign(run.spent, saved.spent)
   for (const [file, hash] of saved.receipts) run.receipts.set(file, hash)
   for (const [file, sha256, lines] of saved.partialViews) run.partialViews.set(file, { sha256, lines })
   for (const [name, value] of Object.entries(saved.variables)) run.variables.set(name, value)
@@ -38,6 +66,8 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
   const path = runPath(directory, run.id)
   const saved: z.input<typeof savedRun> = {
     format: 1,
+    authority: copyOf(run.authority),
+    spent: run.spent,
     receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
     partialViews: [...run.partialViews]
       .slice(-MAX_RECEIPTS)
@@ -54,6 +84,11 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
     await rm(temporary, { force: true })
     throw error
   }
+}
+
+/** With lists that a schema may own. */
+function copyOf(authority: Authority): z.input<typeof savedAuthority> {
+  return structuredClone(authority) as z.input<typeof savedAuthority>
 }
 
 /** The id becomes the name of a file, so it may not lead anywhere else. */

@@ -14,7 +14,7 @@ export interface ToHelper {
   /** Names of the two pipes, inside the helper's folder. */
   stdout: string
   stderr: string
-  /** Name of a file in the helper's folder that becomes standard input; it is removed. Absent: /dev/null. */
+  /** Name of a file in the helper's folder that becomes standard input; it is removed. Defaults to /dev/null. */
   stdin?: string
   /** A file or named pipe that becomes standard input instead. */
   stdinPath?: string

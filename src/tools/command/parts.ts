@@ -29,12 +29,12 @@ export interface CommandParts {
   readonly path: readonly string[]
   /** Where approved commands find folders that they may write: package caches. Absolute; need not exist. */
   readonly caches: readonly string[]
-  /** Folders of the workspace, relative to it, that background commands change without a record. Absent: none. */
+  /** Folders of the workspace, relative to it, that background commands change without a record. Defaults to none. */
   readonly backgroundWrite: readonly string[]
   /** Where daemons of this machine keep their sockets. */
   readonly socketFolders: readonly string[]
   readonly limits: SandboxLimits
-  /** Of each stream that a result shows, in bytes. Absent: 30,000. */
+  /** Of each stream that a result shows, in bytes. Defaults to 30,000. */
   readonly outputBytes?: number
   readonly redact: (text: string) => string
 }

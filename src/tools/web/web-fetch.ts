@@ -8,7 +8,7 @@ import type { WebClient } from './web-client.ts'
 export interface WebParts {
   client(): Promise<WebClient>
   cache(): Promise<PageCache>
-  /** Absent: PDF documents are binary content. */
+  /** Without it, PDF documents are binary content. */
   readonly readPdf?: ReadPdf
 }
 

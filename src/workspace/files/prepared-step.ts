@@ -14,7 +14,7 @@ export interface PreparedStep extends UndoStep {
   readonly renameFrom?: string
   /** It goes to this path by being renamed. */
   readonly renameTo?: string
-  /** Absent: there is nothing to keep, or it is too large. */
+  /** Missing when there is nothing to keep, or when it is too large. */
   readonly kept?: ContentSource
   /** Written into the file itself. */
   readonly inPlace: boolean

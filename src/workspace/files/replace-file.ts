@@ -37,9 +37,9 @@ export interface Draft {
   /** Null: the file must not exist. */
   readonly seen: Pick<Seen, 'stat'> | null
   readonly content: Uint8Array
-  /** Absent: that of the file as seen, or what the system gives to new files. */
+  /** Defaults to that of the file as seen, or to what the system gives to new files. */
   readonly mode?: number
-  /** Absent: that of the file as seen, or our own. */
+  /** Defaults to that of the file as seen, or to our own. */
   readonly owner?: Owner
   /** From newTemporary(); recorded before it is created, so that the next start can remove it after a kill. */
   readonly temporary: string

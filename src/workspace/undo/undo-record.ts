@@ -34,7 +34,7 @@ export interface Owner {
 }
 
 export interface Change extends Effect {
-  /** Absent: there was no content, or it was too large to keep (`undoable: false`). */
+  /** Missing when there was no content, or when it was too large to keep (`undoable: false`). */
   content?: ContentSource
   /** Owner and group of what was there, where they are not those of this process. */
   owner?: Owner
