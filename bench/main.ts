@@ -65,7 +65,11 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
-    run: async () => (await import('./edits.ts')).measureEdits(),
+    run: async () => (await import('./long-tests.ts')).measureEdits(),
+  },
+  kills: {
+    title: 'kills: the kill tests of files and of the audit log at full length',
+    run: async () => (await import('./long-tests.ts')).measureKills(),
   },
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -149,17 +149,6 @@ describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
     )
   })
 
-  test('the restricted profile takes one simple command of the list', () => {
-    const restricted = (command: string) =>
-      box.json(['call', 'shell_exec', JSON.stringify({ command, profile: 'restricted' })])
-    expect(restricted('ls src').data.stdout).toBe('x.ts\n')
-    for (const command of ['ls & touch x', 'ls; id', 'ls | wc', 'ls > x', 'ls $(id)', 'ls `id`', 'ls\nid']) {
-      expect(restricted(command).error.message).toContain('forbidden shell metacharacter')
-    }
-    expect(restricted('touch x').error.message).toContain("'touch' is not in the allowed command list")
-    expect(restricted('find . -delete').ok).toBe(false)
-  })
-
   test('a working folder outside the workspace is refused', () => {
     const input = JSON.stringify({ command: 'ls', working_dir: '..' })
     expect(box.run(['call', 'run_command', input]).code).toBe(2)
@@ -211,116 +200,6 @@ describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
     for (const more of [{ background: true }, { stdin: 'x' }]) {
       const input = JSON.stringify({ command: 'touch made', ...more })
       expect([more, box.run(['call', 'run_command', input]).code]).toEqual([more, 7])
-    }
-  })
-
-  test('what a command leaves as its state is not believed', () => {
-    const secret = join(box.home, 'secret')
-    writeFileSync(secret, `${box.workspace}\nSTOLEN=yes\0`)
-    const inRun = (command: string) =>
-      box.json(['call', 'run_command', JSON.stringify({ command }), '--yes-once', '--run', 'r2'])
-    const leave = (how: string) =>
-      inRun(`f=$(trap -p EXIT | grep -o '/run/kogu-state[^ ]*'); trap - EXIT; ${how}; kill -9 $$`)
-    leave('mkfifo $f')
-    leave('mkdir -p $f/x')
-    leave(`ln -s ${secret} $f`)
-    leave(`printf '${box.workspace}/nowhere\\nGOOD=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > $f`)
-    expect(inRun('pwd; env').data.stdout).toMatch(/^\/.*\/work\n/)
-    expect(inRun('env').data.stdout).not.toMatch(/STOLEN|GOFLAGS|npm_config/)
-    expect(inRun('env').data.stdout).toContain('GOOD=1')
-  })
-
-  test('git commands do not let the rest of a line plant code in a repository', () => {
-    run('git init -q . && git config user.name kim && git config user.email k@x', '--yes-once')
-    box.write('evil/hooks/post-checkout', 'x')
-    const scripts = {
-      'a file named like a subcommand': 'git add config; printf "[core]\\n\\teditor = x\\n" >> .git/config',
-      'core.fsmonitor': 'git branch one; printf "[core]\\n\\tfsmonitor = x\\n" >> .git/config',
-      'core.hookspath': 'git config core.hooksPath /tmp/x',
-      'alias.st': "git config alias.st '!x'",
-      'include.path': 'git config include.path /tmp/x',
-      'filter.x.clean': 'git config filter.x.clean x',
-      commondir: 'git commit -q --allow-empty -m x; echo ../evil > .git/commondir',
-      'hooks as a link': 'git commit -q --allow-empty -m x; rm -r .git/hooks; ln -s ../evil/hooks .git/hooks',
-      'hooks of a module':
-        'git commit -q --allow-empty -m x; mkdir -p .git/modules/m/hooks; echo > .git/modules/m/hooks/a',
-      'a file for a repository': 'git commit -q --allow-empty -m x; mkdir n; echo "gitdir: ../evil" > n/.git',
-      'a file in a worktree line':
-        'git worktree list; git worktree prune; mkdir n; echo "gitdir: ../evil" > n/.git',
-      'info/attributes': 'git branch two; mkdir -p .git/info; echo "* diff=x" > .git/info/attributes',
-      alternates: 'git branch two; mkdir -p .git/objects/info; echo /tmp > .git/objects/info/alternates',
-      'config.worktree': 'git config a.b c; printf "[core]\\n\\teditor = x\\n" > .git/config.worktree',
-    }
-    for (const [what, script] of Object.entries(scripts)) {
-      box.write('line.sh', script.replace(/^git [^;]*;?/, ''))
-      // The git commands stand in the line; what plants something is hidden in a script.
-      const git = /^git [^;]*/.exec(script)?.[0] ?? ''
-      const result = run(`${git}; bash line.sh`, '--yes-once')
-      expect([what, result.error?.code, result.error?.message]).toEqual([
-        what,
-        'forbidden',
-        expect.stringContaining('none of its changes were kept'),
-      ])
-    }
-    expect(run('git config core.hooksPath x', '--yes-once').error.message).toContain('core.hookspath')
-  })
-
-  test('the daily work with git goes through', () => {
-    const work = (line: string) => {
-      const result = run(line, '--yes-once')
-      expect([line, result.error?.message, result.data?.stderr, result.data?.success]).toEqual([
-        line,
-        undefined,
-        expect.any(String),
-        true,
-      ])
-    }
-    work('git init -q -b main . && git config user.name kim && git config user.email k@x')
-    work(
-      'git add a.txt && git commit -qm one && git switch -q -c topic && echo more >> a.txt && git commit -qam two',
-    )
-    work('git switch -q main && git merge -q topic && git branch -d topic && git tag v1 && git stash list')
-    work('git clone -q . copy && git remote add origin ./copy && git fetch -q origin')
-    work('git worktree add -q tree && git worktree remove tree')
-    work(`git -c protocol.file.allow=always submodule --quiet add ${box.workspace}/copy module`)
-    work('git commit -qm three && git rebase -q HEAD~1 && git gc -q')
-  })
-
-  test('git shows differences unasked, without the programs that a repository names', () => {
-    const git = (...args: string[]) => execFileSync('git', ['-C', box.workspace, ...args])
-    git('init', '-q', '-b', 'main')
-    git('config', 'user.name', 'kim')
-    git('config', 'user.email', 'k@x')
-    box.write('.gitattributes', '*.txt diff=evil\n')
-    rmSync(join(box.workspace, '.env'))
-    git('add', '-A')
-    git('commit', '-qm', 'one')
-    box.write('evil.sh', '#!/bin/sh\necho EVIL\n')
-    chmodSync(join(box.workspace, 'evil.sh'), 0o755)
-    for (const key of ['diff.external', 'diff.evil.command', 'diff.evil.textconv']) {
-      git('config', key, join(box.workspace, 'evil.sh'))
-    }
-    box.write('a.txt', 'changed\n')
-    git('stash', '-q')
-    git('stash', 'apply', '-q')
-    for (const [line, shown] of [
-      ['git diff -- a.txt', '+changed'],
-      ['git -C . diff HEAD -- a.txt', '+changed'],
-      ['timeout 5 git diff -- a.txt | cat', '+changed'],
-      ['git log -p -- a.txt', '+hello'],
-      ['git show HEAD -- a.txt', '+hello'],
-      ['git blame a.txt', 'changed'],
-      ['git stash show -p', '+changed'],
-      ['git grep changed', 'a.txt:changed'],
-      ['echo git diff', 'git diff\n'],
-    ] as const) {
-      const result = run(line)
-      expect([line, result.data?.exit_code, result.data?.stdout]).toEqual([
-        line,
-        0,
-        expect.stringContaining(shown),
-      ])
-      expect([line, result.data.stdout]).not.toEqual([line, expect.stringContaining('EVIL')])
     }
   })
 
