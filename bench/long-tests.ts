@@ -23,7 +23,9 @@ export async function measureEdits(): Promise<Row[]> {
 
 /** Writers of files and of the audit log, killed again and again. The suite kills each 20 times. */
 export async function measureKills(): Promise<Row[]> {
-  const tests = ['test/recovery/files-kill.test.ts', 'test/recovery/audit-kill.test.ts']
+  const tests = ['recovery/files-kill', 'recovery/audit-kill', 'contained-later'].map(
+    each => `test/${each}.test.ts`,
+  )
   const { holds, ms } = await runTests(tests, { KOGU_KILLS: String(KILLS) })
   return [
     toPlainRow({

@@ -67,8 +67,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./long-tests.ts')).measureEdits(),
   },
-  kills: {
-    title: 'kills: the kill tests of files and of the audit log at full length',
+  'file-kills': {
+    title: 'file-kills: the kill tests of files and of the audit log at full length',
     run: async () => (await import('./long-tests.ts')).measureKills(),
   },
 }

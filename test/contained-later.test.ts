@@ -128,7 +128,7 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
   })
 
   test('survive a kill at any moment: all of them or none, answerable or gone', async () => {
-    for (const killAfter of [0, 150, 300, 450, 600, 800, 1100, 1500]) {
+    for (const killAfter of KILL_AFTER_MS) {
       const kogu = await open()
       const child = spawn(process.execPath, [...FLAGS, KOGU, kogu.home], {
         cwd: import.meta.dirname,
@@ -155,6 +155,9 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
   })
 })
 
+/** `npm run bench -- file-kills` takes them all. */
+const KILL_AFTER_MS =
+  process.env.KOGU_KILLS === undefined ? [0, 300, 800] : [0, 150, 300, 450, 600, 800, 1100, 1500]
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e']
 /** Starts, runs the line, answers its own question and goes on; killed somewhere on the way. */
 const KOGU = `

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -31,7 +31,7 @@ export function createTestEngine(
   rules: readonly Omit<RuleDefinition, 'origin'>[] = [],
   { mode = 'ask', ...options }: Partial<EngineOptions> & { mode?: Mode } = {},
 ): TestEngine {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-engine-')))
+  const root = mkdtempSync(join(folderOfEngines(), 'engine-'))
   const workspace = options.workspace ?? root
   const context = { home: '/home/kim', workspace }
   const grants: Grant[] = []
@@ -98,4 +98,14 @@ function toolNamed(name: string) {
     access: () => [],
     run: async () => ({ text: '' }),
   })
+}
+
+let folder: string | undefined
+/** Thousands of engines share it; it goes with the process. */
+function folderOfEngines(): string {
+  if (folder !== undefined) return folder
+  const made = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-engines-')))
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+  folder = made
+  return made
 }

@@ -7,7 +7,7 @@ import { readEvents } from '../../src/store/audit/read.ts'
 import { listSegments, segmentPath } from '../../src/store/audit/segment-files.ts'
 import { verifyAudit } from '../../src/store/audit/verify.ts'
 
-/** `npm run bench -- kills` kills 200 times. */
+/** `npm run bench -- file-kills` kills 200 times. */
 const KILLS = Number(process.env.KOGU_KILLS ?? 20)
 
 const WRITER = new URL('./audit-writer.ts', import.meta.url).pathname
