@@ -47,8 +47,7 @@ const savedRun = z.object({
 export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
   const path = runPath(directory, id)
   const kept = openRunLabels(path.replace(/json$/, 'labels'))
-  const text = await readIfThere(path)
-  const saved = text === undefined ? undefined : parse(text, path)
+  const saved = await readSaved(path)
   const authority = narrow(options.authority, saved?.authority ?? {})
   const run = createRun(id, { ...options, authority, kept, isNamed: true })
   kept.refresh(run.labels)
@@ -66,7 +65,8 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
   const path = runPath(directory, run.id)
   const saved: z.input<typeof savedRun> = {
     format: 1,
-    authority: copyOf(run.authority),
+    // As it was opened: a later process with another mode narrows its own calls and not those of the next one.
+    authority: (await readSaved(path))?.authority ?? copyOf(run.authority),
     spent: run.spent,
     receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
     partialViews: [...run.partialViews]
@@ -99,6 +99,11 @@ function runPath(directory: string, id: string): string {
     })
   }
   return join(directory, `${id}.json`)
+}
+
+async function readSaved(path: string): Promise<z.output<typeof savedRun> | undefined> {
+  const text = await readIfThere(path)
+  return text === undefined ? undefined : parse(text, path)
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {
