@@ -1,13 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { checkPipeline } from './agents/pipelines/check-pipeline.ts'
 import { type Pipeline, toPipeline } from './agents/pipelines/pipeline.ts'
 import { parseDuration } from './config/values.ts'
 import { ToolError } from './core/errors.ts'
-import { toLine } from './core/visible.ts'
-import type { Runtime } from './runtime.ts'
-import { listPanels } from './store/runs/find-agent.ts'
 import { readText } from './store/saved-text.ts'
 
 export interface PipelineFile {
@@ -49,23 +45,6 @@ export function parsePipeline(text: string, name: string): Pipeline {
   if (pipeline.name !== name)
     throw new ToolError('invalid_input', `The pipeline in ${name}.toml is called '${pipeline.name}'.`)
   return pipeline
-}
-
-/** Everything that is wrong with a pipeline, with the tools and panels that are there now. */
-export function problemsOf(
-  pipeline: Pipeline,
-  { registry, workspace }: Pick<Runtime, 'registry' | 'workspace'>,
-): string[] {
-  const panels = new Set(listPanels(workspace))
-  const entry = (tool: string) => registry.candidates(tool)[0]
-  const problems = checkPipeline(pipeline, {
-    hasTool: tool => entry(tool) !== undefined,
-    hasPanel: panel => panels.has(panel),
-    isUntrustedSource: tool => /^(?:web_|.*__)/.test(entry(tool)?.tool.name ?? tool),
-    isHighRisk: tool => entry(tool)?.risk !== 'low',
-  })
-  // Names in it are whatever the file says: a line break in one must not begin a line of ours.
-  return problems.map(problem => toLine(problem))
 }
 
 function parseToml(text: string, name: string): Record<string, unknown> {

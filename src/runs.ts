@@ -62,8 +62,8 @@ export interface Runs {
   readonly place: RunPlace & { readonly user: string }
   /** What this process is called where a run says who works on it. */
   readonly executor: string
-  /** Writes down a new run; `work` does the rest. */
-  create(spec: RunSpec): Promise<RunRecord>
+  /** Writes down a new run, under an id that the caller may have chosen; `work` does the rest. */
+  create(spec: RunSpec, id?: string): Promise<RunRecord>
   /** Takes over a run that nobody works on, also one that ended early; `work` continues it. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
@@ -101,7 +101,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     models,
     place,
     executor: durable.executor,
-    create: spec => durable.create(spec, place),
+    create: (spec, id) => durable.create(spec, place, id),
     take: (id, limits) => durable.take(id, limits),
     redactText: redactor.text,
     work: (run, how = {}) => work({ ...options, durable, models, redactor, subAgents }, run, how),

@@ -39,7 +39,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'providers',
     'doctor.ts',
     'check-rules.ts',
-    'pipeline-files.ts',
+    ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts'],
+    ...['pipeline-templates.ts', 'pipeline-schedules.ts'],
   ],
   server: [
     'core',
@@ -49,7 +50,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'run-database.ts',
     'runs.ts',
     'doctor.ts',
-    'pipeline-files.ts',
+    ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts'],
+    ...['pipeline-templates.ts', 'pipeline-schedules.ts'],
     'providers',
     'mcp',
     'agents',
@@ -66,7 +68,8 @@ const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
   ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
-  ...['pipeline-files.ts', 'run-database.ts'],
+  ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts', 'pipeline-panels.ts'],
+  ...['pipeline-templates.ts', 'pipeline-schedules.ts', 'run-database.ts'],
 ]
 
 const MOST_LINES = 400

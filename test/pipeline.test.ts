@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -65,6 +65,7 @@ gate = "approval"
   ])
   expect(done.status).toBe('completed')
   expect(machine.read('doc/report.md')).toBe('Prices rise.')
+  expect(machine.run(['pipeline', 'resume', waiting.id]).code).not.toBe(0)
   machine.run(['undo', '--run', waiting.id, '--yes'])
   expect(() => machine.read('doc/report.md')).toThrow()
 })
@@ -95,26 +96,84 @@ max_retries = 3
   expect(machine.read('log.txt')).toBe('xxx')
 })
 
+/** The record of a run, where no repository can bring one along. */
+function recordOf(id: string): string {
+  const folder = join(machine.home, 'state/kogu/workspaces')
+  const [workspace = ''] = readdirSync(folder)
+  return join(folder, workspace, 'pipelines/runs', `${id}.json`)
+}
+
+const APPEND =
+  '[[step]]\nid = "write"\ntool = "write_file"\nargs = { path = "a.txt", content = "x", mode = "append" }\ngate = "approval"\n'
+
 test('a step that was under way when Kogu was killed is not repeated unless a person says so', () => {
-  pipeline(
-    'once',
-    '[[step]]\nid = "write"\ntool = "write_file"\nargs = { path = "a.txt", content = "x", mode = "append" }\ngate = "approval"\n',
-  )
+  pipeline('once', APPEND)
   machine.run(['pipeline', 'trust', 'once'])
   const { id } = run('once')
-  const file = join(machine.workspace, '.kogu/pipeline-runs', `${id}.json`)
-  const saved = JSON.parse(machine.read(`.kogu/pipeline-runs/${id}.json`))
-  // As it stands on disk while the step runs.
+  const saved = JSON.parse(readFileSync(recordOf(id), 'utf8'))
+  // As it stands on disk while the step runs: begun in the record of the run and in the audit log.
   saved.progress.steps.write = { status: 'running', attempts: 0 }
-  writeFileSync(file, JSON.stringify(saved))
+  const underWay = (): void => writeFileSync(recordOf(id), JSON.stringify(saved))
+  underWay()
   const resume = (...args: string[]) =>
     machine.json(['pipeline', 'resume', id, '--mode', 'accept-edits', '--approve', 'write', ...args])
-  expect(resume().error).toMatchObject({
-    code: 'conflict',
-    hint: expect.stringContaining('--retry write or --skip write'),
+  // Nothing of the call is on record, so it cannot have happened.
+  expect(resume().status).toBe('completed')
+  expect(machine.read('a.txt')).toBe('x')
+  // Its end is on record: it is not done a second time.
+  underWay()
+  expect(resume()).toMatchObject({
+    status: 'completed',
+    steps: { write: { text: expect.stringContaining('interrupted') } },
   })
-  expect(resume('--skip', 'write').status).toBe('completed')
-  expect(() => machine.read('a.txt')).toThrow()
+  expect(machine.read('a.txt')).toBe('x')
+})
+
+test('a record of a run that a repository brings along is none', () => {
+  pipeline('gated', APPEND)
+  machine.run(['pipeline', 'trust', 'gated'])
+  const { id } = run('gated')
+  const saved = JSON.parse(readFileSync(recordOf(id), 'utf8'))
+  const forged = { ...saved, id: 'pl_000000000000', progress: { steps: {}, loops: {} } }
+  machine.write('.kogu/pipeline-runs/pl_000000000000.json', JSON.stringify(forged))
+  expect(machine.run(['pipeline', 'resume', 'pl_000000000000']).code).toBe(9)
+})
+
+test('a run begins again in the middle, with the outputs of the one before, and says what it would repeat', () => {
+  machine.write('b.txt', 'tea')
+  pipeline(
+    'two',
+    `[[step]]
+id = "read"
+tool = "read_file"
+args = { path = "b.txt" }
+[[step]]
+id = "write"
+tool = "write_file"
+args = { path = "a.txt", content = "{{steps.read.text}}", mode = "append" }
+[[step]]
+id = "again"
+tool = "read_file"
+args = { path = "a.txt" }
+`,
+  )
+  machine.run(['pipeline', 'trust', 'two'])
+  const first = run('two')
+  machine.write('b.txt', 'coffee')
+  expect(run('two', '--from', 'write')).toEqual({
+    ok: false,
+    repeats: ['write: write_file {"path":"a.txt","content":"…","mode":"append"}'],
+  })
+  const second = run('two', '--from', 'write', '--of', first.id, '--yes')
+  expect(second).toMatchObject({ status: 'completed', continues: first.id })
+  expect(machine.read('a.txt')).not.toContain('coffee')
+  // A step alone: what follows stays as it was.
+  const alone = run('two', '--only', 'read')
+  expect(alone).toMatchObject({
+    status: 'completed',
+    steps: { read: { text: expect.stringContaining('coffee') } },
+  })
+  expect(run('two', '--only', 'nope').error.message).toContain("no step 'nope'")
 })
 
 test.each([
@@ -130,6 +189,17 @@ test.each([
   [
     '[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[step]]\nid = "run"\ntool = "run_command"\nargs = { command = "{{steps.page.text}}" }',
     'Add gate = "approval"',
+  ],
+  ['[[step]]\nid = "a"\ntool = "read_file"', "Missing required parameter 'path'"],
+  ['[[step]]\nid = "a"\ntool = "read_file"\nargs = { path = "x", pth = "y" }', "Unknown parameter 'pth'"],
+  ['[[step]]\nid = "a"\ntext = "{{run.year}}"', 'of a run there are id, date'],
+  [
+    '[[step]]\nid = "a"\ntool = "write_file"\nargs = { path = ".git/config", content = "x" }',
+    "Step 'a' will be denied",
+  ],
+  [
+    '[input]\np = {}\n[[step]]\nid = "a"\ntool = "write_file"\nargs = { path = ".git/{{input.p}}", content = "x" }',
+    "Step 'a' will be denied",
   ],
 ])('the pipeline %j is refused before it runs', (toml, problem) => {
   pipeline('bad', toml)

@@ -1,9 +1,30 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { type FileLock, tryLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 
-// One file per run of a pipeline, replaced as a whole after every step.
+// One file per run of a pipeline, replaced as a whole after every step. In the state folder: a repository that brought
+// such a file along could say that a gate was passed, or put words into the mouth of a step.
+
+const tries = {
+  attempts: z.int().min(0),
+  waits: z.int().min(0).optional(),
+  run: z.string().optional(),
+}
+const value = { text: z.string(), data: z.unknown(), untrusted: z.string().optional() }
+const step = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('waiting'),
+    ...tries,
+    notBefore: z.number().optional(),
+    gate: z.literal(true).optional(),
+  }),
+  z.object({ status: z.literal('running'), ...tries }),
+  z.object({ status: z.literal('done'), ...tries, ...value }),
+  z.object({ status: z.literal('skipped'), ...tries, reason: z.string() }),
+  z.object({ status: z.literal('failed'), ...tries, error: z.string() }),
+])
 
 const schema = z.object({
   id: z.string(),
@@ -12,16 +33,21 @@ const schema = z.object({
   sha256: z.string(),
   input: z.record(z.string(), z.unknown()),
   startedAt: z.string(),
-  status: z.enum(['running', 'waiting', 'completed', 'failed']),
+  status: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed']),
+  /** The earlier run whose outputs stand for the steps that are not run again. */
+  continues: z.string().optional(),
   progress: z.object({
-    steps: z.record(z.string(), z.looseObject({ status: z.string(), attempts: z.number() })),
+    steps: z.record(z.string(), step),
     loops: z.record(z.string(), z.number()),
+    before: z.record(z.string(), z.object(value)).optional(),
   }),
 })
 
 export type SavedPipelineRun = z.output<typeof schema>
 
 export interface PipelineRuns {
+  /** Undefined: another process works on it. */
+  lock(id: string): FileLock | undefined
   save(run: SavedPipelineRun): void
   find(id: string): SavedPipelineRun | undefined
   list(): SavedPipelineRun[]
@@ -36,6 +62,10 @@ export function openPipelineRuns(folder: string): PipelineRuns {
   }
   return {
     find,
+    lock(id) {
+      makeFolders(folder)
+      return tryLock(join(folder, `${id}.lock`))
+    },
     save(run) {
       makeFolders(folder)
       const draft = join(folder, `.${run.id}.${process.pid}.tmp`)

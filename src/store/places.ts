@@ -26,6 +26,8 @@ export interface Places {
   readonly tools: string
   /** Which dynamic tools were made here; outside the workspace. */
   readonly toolLedger: string
+  /** Runs, summaries and schedules of pipelines; outside the workspace, so that no repository brings any along. */
+  readonly pipelines: string
   /** Of the person, for all workspaces. */
   readonly grants: string
   readonly userTools: string
@@ -53,6 +55,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     caches: join(own, 'caches'),
     tools: join(state, 'tools'),
     toolLedger: join(own, 'dynamic-tools.json'),
+    pipelines: join(own, 'pipelines'),
     grants: join(stateDirectory, 'grants.json'),
     userTools: join(stateDirectory, 'tools'),
     inWorkspace,

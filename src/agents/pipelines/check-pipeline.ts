@@ -1,14 +1,18 @@
 import { toToolError } from '../../core/errors.ts'
-import { type Graph, toGraph } from './graph.ts'
+import { type Graph, loopMates, toGraph } from './graph.ts'
 import type { Pipeline, Step } from './pipeline.ts'
 import { referencesIn } from './values.ts'
 
+/** What is known of a tool or a panel that a step uses. */
+export interface WorkerFacts {
+  /** What it says may come from outside. */
+  readonly isUntrustedSource: boolean
+  readonly isHighRisk: boolean
+}
+
 export interface PipelineFacts {
-  hasTool(name: string): boolean
-  hasPanel(name: string): boolean
-  /** A tool whose results come from outside. */
-  isUntrustedSource(tool: string): boolean
-  isHighRisk(tool: string): boolean
+  tool(name: string): (WorkerFacts & { checkArgs(args: Step['args']): string | undefined }) | undefined
+  panel(name: string): (WorkerFacts & { readonly variables: readonly string[] }) | undefined
 }
 
 /** Everything that is wrong with a pipeline, one sentence each, before anything of it runs. */
@@ -27,29 +31,63 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
       `The steps ${graph.cyclic.join(', ')} form a cycle without a limit. Give the edge back a max_retries.`,
     ]
   }
-  return pipeline.steps.flatMap(step => [
-    ...checkKind(step, facts),
-    ...checkReferences(step, pipeline, graph),
-    ...checkFlow(step, pipeline, graph, facts),
-  ])
+  return [
+    ...pipeline.steps.flatMap(step => [
+      ...checkKind(step, facts),
+      ...checkReferences(step, pipeline, graph),
+      ...checkFlow(step, pipeline, graph, facts),
+    ]),
+    ...pipeline.edges.flatMap(({ from, to, summarize, summarizer }) =>
+      summarize && summarizer !== undefined && facts.panel(summarizer) === undefined
+        ? [`The edge from '${from}' to '${to}': there is no panel '${summarizer}'.`]
+        : [],
+    ),
+  ]
 }
 
-function checkKind({ id, tool, panel }: Step, { hasTool, hasPanel }: PipelineFacts): string[] {
-  if (tool !== undefined && !hasTool(tool)) return [`Step '${id}': there is no tool '${tool}'.`]
-  if (panel !== undefined && !hasPanel(panel)) return [`Step '${id}': there is no panel '${panel}'.`]
-  return []
+function checkKind({ id, tool, panel, args, vars, prompt }: Step, facts: PipelineFacts): string[] {
+  if (tool !== undefined) {
+    const found = facts.tool(tool)
+    if (found === undefined) return [`Step '${id}': there is no tool '${tool}'.`]
+    const problem = found.checkArgs(args)
+    return problem === undefined ? [] : [`Step '${id}': ${problem}`]
+  }
+  if (panel === undefined) return []
+  const found = facts.panel(panel)
+  if (found === undefined) return [`Step '${id}': there is no panel '${panel}'.`]
+  // Without vars and prompt the outputs of the steps before it are its input.
+  const given = new Set([...Object.keys(vars), 'input'])
+  const missing = found.variables.filter(name => !given.has(name))
+  const known = new Set([...found.variables, ...(prompt === undefined ? [] : usedVars(prompt))])
+  const unused = Object.keys(vars).filter(name => !known.has(name))
+  return [
+    ...missing.map(name => `Step '${id}': the panel '${panel}' needs the variable '${name}'.`),
+    ...unused.map(name => `Step '${id}': the panel '${panel}' has no variable '${name}'.`),
+  ]
+}
+
+/** What `{{run.…}}` can name. */
+const RUN_VALUES: ReadonlySet<string> = new Set(['id', 'date', 'month', 'week'])
+
+function usedVars(prompt: string): string[] {
+  return referencesIn(prompt).flatMap(([root, name]) => (root === 'vars' && name !== undefined ? [name] : []))
 }
 
 function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[] {
   const earlier = before(step.id, graph)
+  const mates = loopMates(graph, step.id)
   try {
-    return referencesIn([step.args, step.vars, step.prompt, step.text]).flatMap(([root, name = '']) => {
-      if (root === 'input' && !Object.hasOwn(input, name))
-        return [`Step '${step.id}': there is no input '${name}'.`]
-      if (root === 'steps' && !earlier.has(name))
-        return [`Step '${step.id}': '${name}' does not run before it, so its output is not there.`]
-      return []
-    })
+    return referencesIn([step.args, step.vars, step.prompt, step.text, step.folder]).flatMap(
+      ([root, name = '']) => {
+        if (root === 'input' && !Object.hasOwn(input, name))
+          return [`Step '${step.id}': there is no input '${name}'.`]
+        if (root === 'steps' && !earlier.has(name) && !mates.has(name))
+          return [`Step '${step.id}': '${name}' does not run before it, so its output is not there.`]
+        if (root === 'run' && !RUN_VALUES.has(name))
+          return [`Step '${step.id}': of a run there are ${[...RUN_VALUES].join(', ')}, not '${name}'.`]
+        return []
+      },
+    )
   } catch (error) {
     return [`Step '${step.id}': ${toToolError(error).message}`]
   }
@@ -57,11 +95,11 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
 
 /** What a page says must not decide what a risky tool does without anybody looking. */
 function checkFlow(step: Step, { steps }: Pipeline, graph: Graph, facts: PipelineFacts): string[] {
-  if (step.tool === undefined || step.gate !== undefined || !facts.isHighRisk(step.tool)) return []
+  const factsOf = ({ tool, panel }: Step): WorkerFacts | undefined =>
+    tool !== undefined ? facts.tool(tool) : panel !== undefined ? facts.panel(panel) : undefined
+  if (step.gate !== undefined || factsOf(step)?.isHighRisk !== true) return []
   const earlier = before(step.id, graph)
-  const source = steps.find(
-    ({ id, tool }) => earlier.has(id) && tool !== undefined && facts.isUntrustedSource(tool),
-  )
+  const source = steps.find(each => earlier.has(each.id) && factsOf(each)?.isUntrustedSource === true)
   if (source === undefined) return []
   return [
     `Step '${step.id}' acts on what '${source.id}' brings in from outside. Add gate = "approval" to it.`,

@@ -51,6 +51,12 @@ export function stepsBetween({ incoming, order }: Graph, start: string, end: str
   return order.filter(id => after.has(id) && before.has(id))
 }
 
+/** Steps of every loop that a step is part of: it can name what they said in the round before. */
+export function loopMates(graph: Graph, id: string): Set<string> {
+  const loops = [...graph.loops.values()].flat().map(({ from, to }) => stepsBetween(graph, to, from))
+  return new Set(loops.filter(steps => steps.includes(id)).flat())
+}
+
 function isLoop(edge: Edge, edges: readonly Edge[]): boolean {
   return (
     edge.maxRetries > 0 &&

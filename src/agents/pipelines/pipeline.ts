@@ -25,7 +25,9 @@ export interface Edge {
   readonly retryDelayMs: number
   /** Summarise what `from` hands over instead of passing it on whole. */
   readonly summarize: boolean
-  /** Run `to` by itself as soon as everything before it has an output, also outside of a run of the whole pipeline. */
+  /** The panel whose model and prompt summarise. Defaults to the configured model. */
+  readonly summarizer?: string
+  /** `to` follows by itself when `from` is run alone and everything before it has an output. */
   readonly autoChain: boolean
 }
 
@@ -73,6 +75,7 @@ const edge = z.strictObject({
   max_retries: z.int().min(0).max(20).default(0),
   retry_delay: z.int().min(1_000).default(1_000),
   summarize: z.boolean().default(false),
+  summarizer: z.string().min(1).optional(),
   auto_chain: z.boolean().default(false),
 })
 
@@ -113,6 +116,7 @@ function toEdge({ from, to, when, ...rest }: z.output<typeof edge>): Edge {
     maxRetries: rest.max_retries,
     retryDelayMs: rest.retry_delay,
     summarize: rest.summarize,
+    ...(rest.summarizer === undefined ? {} : { summarizer: rest.summarizer }),
     autoChain: rest.auto_chain,
   }
 }

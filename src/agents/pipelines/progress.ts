@@ -1,6 +1,7 @@
 import { holds } from './condition.ts'
 import { type Graph, stepsBetween } from './graph.ts'
 import type { Edge, Pipeline, Step } from './pipeline.ts'
+import type { StepValue } from './values.ts'
 
 // How far a run of a pipeline is, as plain data that can be written down after every step. Pure functions say what is
 // next; who runs the steps and where this is kept is somebody else's business.
@@ -9,19 +10,40 @@ export interface Progress {
   readonly steps: Readonly<Record<string, StepProgress>>
   /** How often each loop went back, by `from>to`. */
   readonly loops: Readonly<Record<string, number>>
+  /** What steps of a loop said in the round before: whoever tries again knows what went wrong. */
+  readonly before?: Readonly<Record<string, StepValue>> | undefined
+}
+
+interface Tries {
+  readonly attempts: number
+  /** How often the vendor's rate limit was waited for. */
+  readonly waits?: number | undefined
+  /** The run of a panel, so that it goes on instead of beginning again. */
+  readonly run?: string | undefined
 }
 
 export type StepProgress =
-  | { readonly status: 'waiting'; readonly attempts: number; readonly notBefore?: number }
+  | (Tries & {
+      readonly status: 'waiting'
+      readonly notBefore?: number | undefined
+      readonly gate?: true | undefined
+    })
   /** Begun, and its end is not known yet. After a crash it may have happened or not. */
-  | { readonly status: 'running'; readonly attempts: number; readonly run?: string }
-  | { readonly status: 'done'; readonly attempts: number; readonly text: string; readonly data: unknown }
-  | { readonly status: 'skipped'; readonly attempts: number; readonly reason: string }
-  | { readonly status: 'failed'; readonly attempts: number; readonly error: string }
+  | (Tries & { readonly status: 'running' })
+  | (Tries & StepValue & { readonly status: 'done' })
+  | (Tries & { readonly status: 'skipped'; readonly reason: string })
+  | (Tries & { readonly status: 'failed'; readonly error: string })
 
 export type StepOutcome =
-  | { readonly ok: true; readonly text: string; readonly data: unknown }
-  | { readonly ok: false; readonly error: string; readonly retryable: boolean }
+  | (StepValue & { readonly ok: true; readonly run?: string })
+  | {
+      readonly ok: false
+      readonly error: string
+      readonly retryable: boolean
+      /** The vendor said 429: waiting helps, trying something else does not. */
+      readonly rateLimited?: boolean
+      readonly run?: string
+    }
 
 export type PipelineStatus = 'running' | 'completed' | 'failed'
 
@@ -64,6 +86,9 @@ export function nextSteps(
   return { progress: { ...given, steps }, ready }
 }
 
+const MOST_WAITS = 5
+const LONGEST_WAIT_S = 90
+
 /** Takes in how a step ended: a failed one waits for its next try, a loop puts its steps back to waiting. */
 export function finishStep(
   pipeline: Pipeline,
@@ -71,17 +96,30 @@ export function finishStep(
   progress: Progress,
   { id, outcome, now }: { id: string; outcome: StepOutcome; now: number },
 ): Progress {
-  const attempts = (progress.steps[id]?.attempts ?? 0) + 1
-  const set = (next: StepProgress): Progress => ({ ...progress, steps: { ...progress.steps, [id]: next } })
+  const { attempts: before = 0, waits = 0 } = progress.steps[id] ?? {}
+  const run = outcome.run === undefined ? {} : { run: outcome.run }
+  const set = (next: StepProgress): Progress => withStep(progress, id, next)
   if (!outcome.ok) {
+    if (outcome.rateLimited === true && waits < MOST_WAITS) {
+      const seconds = Math.min(15 * (waits + 1), LONGEST_WAIT_S)
+      const notBefore = now + seconds * 1_000
+      return set({ status: 'waiting', attempts: before, waits: waits + 1, notBefore, ...run })
+    }
     const { tries, delayMs } = triesOf(pipeline, graph, id)
-    if (outcome.retryable && attempts <= tries)
-      return set({ status: 'waiting', attempts, notBefore: now + delayMs })
-    return set({ status: 'failed', attempts, error: outcome.error })
+    if (outcome.retryable && before < tries)
+      return set({ status: 'waiting', attempts: before + 1, notBefore: now + delayMs })
+    return set({ status: 'failed', attempts: before + 1, error: outcome.error, ...run })
   }
-  return goBack(graph, set({ status: 'done', attempts, text: outcome.text, data: outcome.data }), id)
+  const { text, data, untrusted } = outcome
+  const value = { text, data, ...(untrusted === undefined ? {} : { untrusted }) }
+  return goBack(graph, set({ status: 'done', attempts: before + 1, ...value, ...run }), id)
 }
 
+export function withStep(progress: Progress, id: string, step: StepProgress): Progress {
+  return { ...progress, steps: { ...progress.steps, [id]: step } }
+}
+
+/** A loop whose condition holds: its steps wait again, and what they said is kept for the next round. */
 function goBack(graph: Graph, progress: Progress, id: string): Progress {
   const own = progress.steps[id]
   const text = own?.status === 'done' ? own.text : ''
@@ -91,9 +129,14 @@ function goBack(graph: Graph, progress: Progress, id: string): Progress {
     if (times >= edge.maxRetries || (edge.when !== undefined && !holds(edge.when, text))) continue
     const again = stepsBetween(graph, edge.to, edge.from)
     const waiting = again.map(step => [step, { status: 'waiting', attempts: 0 }] as const)
+    const said = again.flatMap(step => {
+      const done = progress.steps[step]
+      return done?.status === 'done' ? [[step, { text: done.text, data: done.data }] as const] : []
+    })
     return {
       steps: { ...progress.steps, ...Object.fromEntries(waiting) },
       loops: { ...progress.loops, [key]: times + 1 },
+      before: { ...progress.before, ...Object.fromEntries(said) },
     }
   }
   return progress

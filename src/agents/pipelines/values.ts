@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/errors.ts'
 
-// `{{input.topic}}`, `{{steps.search.results[0].title}}`: a path into what is there, and nothing else. No operators, no
+// `{{input.topic}}`, `{{steps.search.results[0].title}}`, `{{run.week}}`: a path into what is there, and nothing else. No operators, no
 // calls: a pipeline file is data that somebody else may have written.
 
 export interface Scope {
@@ -8,15 +8,19 @@ export interface Scope {
   /** What each finished step produced. */
   readonly steps: Readonly<Record<string, StepValue>>
   readonly vars?: Readonly<Record<string, unknown>>
+  /** Of the run itself: id, date, month, week. */
+  readonly run?: Readonly<Record<string, unknown>>
 }
 
 export interface StepValue {
   readonly text: string
   readonly data: unknown
+  /** Whose words are in it, when they are not those of the workspace. */
+  readonly untrusted?: string | undefined
 }
 
 const REFERENCE = /\{\{\s*([^{}]*?)\s*\}\}/g
-const PATH = /^(input|steps|vars)((?:\.[A-Za-z_][\w-]*|\[\d{1,6}\])+)$/
+const PATH = /^(input|steps|vars|run)((?:\.[A-Za-z_][\w-]*|\[\d{1,6}\])+)$/
 
 /** Every reference of a value with the step or input that it names, for checks before anything runs. */
 export function referencesIn(value: unknown): string[][] {
@@ -42,14 +46,16 @@ function toPath(source: string): string[] {
   const match = PATH.exec(source)
   if (match === null) {
     throw new ToolError('invalid_input', `{{${source}}} is not a reference.`, {
-      hint: 'Write {{input.NAME}}, {{vars.NAME}} or {{steps.STEP.field}}; lists by [0].',
+      hint: 'Write {{input.NAME}}, {{vars.NAME}}, {{run.date}} or {{steps.STEP.field}}; lists by [0].',
     })
   }
   return [match[1] ?? '', ...(match[2] ?? '').split(/[.[\]]+/).filter(part => part !== '')]
 }
 
-function lookUp([root = '', ...path]: readonly string[], { input, steps, vars = {} }: Scope): unknown {
-  let value: unknown = root === 'steps' ? stepRoot(path[0] ?? '', steps) : root === 'vars' ? vars : input
+function lookUp([root = '', ...path]: readonly string[], scope: Scope): unknown {
+  const { input, steps, vars = {}, run = {} } = scope
+  let value: unknown =
+    root === 'steps' ? stepRoot(path[0] ?? '', steps) : root === 'vars' ? vars : root === 'run' ? run : input
   for (const part of root === 'steps' ? path.slice(1) : path) {
     // Own properties only: `constructor` and `__proto__` are not values of anybody.
     const found = typeof value === 'object' && value !== null && Object.hasOwn(value, part)

@@ -1,13 +1,8 @@
 import { parse, stringify } from 'smol-toml'
 import type { Environment } from '../../config/environment.ts'
 import { toToolError } from '../../core/errors.ts'
-import {
-  listPipelines,
-  PIPELINE_NAME,
-  parsePipeline,
-  pipelinePath,
-  problemsOf,
-} from '../../pipeline-files.ts'
+import { problemsOf } from '../../pipeline-checks.ts'
+import { listPipelines, PIPELINE_NAME, parsePipeline, pipelinePath } from '../../pipeline-files.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
@@ -66,9 +61,9 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
       summary: 'The pipelines in .kogu/pipelines',
       responses: { 200: json(z.array(pipeline), 'The pipelines, sorted by name') },
     }),
-    context => {
+    async context => {
       const all = listPipelines(parts.runtime.workspace).map(name => look(parts, name))
-      return answer(context, all)
+      return answer(context, await Promise.all(all))
     },
   )
   api.openapi(
@@ -79,7 +74,7 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
       request: { params },
       responses: { 200: json(pipeline, 'The pipeline') },
     }),
-    context => answer(context, look(parts, context.req.valid('param').name)),
+    async context => answer(context, await look(parts, context.req.valid('param').name)),
   )
   api.openapi(
     route('read', {
@@ -102,10 +97,11 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
         ),
       },
     }),
-    context => {
+    async context => {
       const given = context.req.valid('json')
       const wanted = 'text' in given ? given.text : stringify(given.definition)
-      return answer(context, { ...understand(parts, context.req.valid('param').name, wanted), text: wanted })
+      const understood = await understand(parts, context.req.valid('param').name, wanted)
+      return answer(context, { ...understood, text: wanted })
     },
   )
 }
@@ -134,7 +130,7 @@ function saveRoutes(api: Api, parts: PipelineParts): void {
       runtime.note('pipeline-saved', { pipeline: name, hash: saved.sha256, author })
       if (context.get('caller')?.scopes.includes('approve') === true)
         await trustPipeline(parts, name, saved.sha256)
-      return answer(context, look(parts, name))
+      return answer(context, await look(parts, name))
     },
   )
   api.openapi(
@@ -166,10 +162,10 @@ function trustRoute(api: Api, parts: PipelineParts): void {
     async context => {
       const { name } = context.req.valid('param')
       const { hash } = context.req.valid('json')
-      if (look(parts, name).hash !== hash)
+      if ((await look(parts, name)).hash !== hash)
         throw new HttpProblem(409, 'stale', 'The pipeline has changed since it was looked at.')
       await trustPipeline(parts, name, hash)
-      return answer(context, look(parts, name))
+      return answer(context, await look(parts, name))
     },
   )
 }
@@ -217,12 +213,12 @@ async function trustPipeline({ runtime, environment }: PipelineParts, name: stri
   runtime.note('pipeline-trusted', { pipeline: name, hash: sha256 })
 }
 
-function look(parts: PipelineParts, name: string): z.infer<typeof pipeline> {
+async function look(parts: PipelineParts, name: string): Promise<z.infer<typeof pipeline>> {
   const { runtime, environment } = parts
   const path = pipelinePath(runtime.workspace, name)
   const found = readText(path)
   if (found === undefined) throw new HttpProblem(404, 'not_found', `There is no pipeline '${name}'.`)
-  const read = understand(parts, name, found.text)
+  const read = await understand(parts, name, found.text)
   const trust = openScriptTrust(environment.directories.state, runtime.workspace)
   const seen = trust.isTrusted({ path, sha256: found.sha256 }) ? 'trusted' : 'untrusted'
   return {
@@ -234,15 +230,15 @@ function look(parts: PipelineParts, name: string): z.infer<typeof pipeline> {
   }
 }
 
-function understand(
+async function understand(
   { runtime }: PipelineParts,
   name: string,
   content: string,
-): Pick<z.infer<typeof pipeline>, 'definition' | 'edges' | 'problems'> {
+): Promise<Pick<z.infer<typeof pipeline>, 'definition' | 'edges' | 'problems'>> {
   try {
     const made = parsePipeline(content, name)
     const edges = made.edges.map(({ from, to }) => ({ from, to }))
-    return { definition: parse(content), edges, problems: problemsOf(made, runtime) }
+    return { definition: parse(content), edges, problems: await problemsOf(made, runtime) }
   } catch (error) {
     return { definition: null, edges: [], problems: [toToolError(error).message] }
   }

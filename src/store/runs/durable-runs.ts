@@ -34,7 +34,8 @@ import { openTurnEngine, type TurnEngine, type TurnId, type TurnWork } from './t
 /** The part of the store that works on runs; there is one in each process that does. */
 export interface DurableRuns {
   readonly executor: string
-  create(spec: RunSpec, place: RunPlace & { user: string }): Promise<RunRecord>
+  /** Under a new id, or one that the caller has written down before. */
+  create(spec: RunSpec, place: RunPlace & { user: string }, id?: string): Promise<RunRecord>
   /** Takes a run over that nobody works on, with other limits if given. Fails with `conflict` while somebody does. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on one turn. */
@@ -59,8 +60,7 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
   const me = executor.id
   return {
     executor: me,
-    async create(spec, { workspace, workspaceId, user }) {
-      const id = randomUUID()
+    async create(spec, { workspace, workspaceId, user }, id = randomUUID()) {
       const workflow = await workflowOf(database, user, workspace)
       const run = { id, execution: randomUUID(), workflow, workspace, workspaceId, spec, executor: me }
       await database.transaction(queries => insertRun(queries, run))

@@ -1,0 +1,61 @@
+import { ToolError } from '../../core/errors.ts'
+import { type Graph, toGraph } from './graph.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Progress, StepProgress } from './progress.ts'
+
+export interface Again {
+  readonly step: string
+  /** `from`: it and everything behind it. `only`: it alone, and what follows it by `auto_chain`. */
+  readonly extent: 'from' | 'only'
+}
+
+/** Begins in the middle: outputs of an earlier run stand for the steps before. `repeats`: what was done once already. */
+export function beginAgain(
+  pipeline: Pipeline,
+  earlier: Progress,
+  { step, extent }: Again,
+): { progress: Progress; repeats: string[] } {
+  if (!pipeline.steps.some(({ id }) => id === step))
+    throw new ToolError('not_found', `The pipeline '${pipeline.name}' has no step '${step}'.`)
+  const graph = toGraph(pipeline)
+  const again = extent === 'from' ? behind(graph, step) : chained(graph, step, earlier)
+  const missing = missingBefore(graph, again, earlier)
+  if (missing.length > 0) {
+    const said = `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} no output in that run`
+    throw new ToolError('conflict', `'${step}' cannot run: ${said}.`, { hint: `Run from ${missing[0]}.` })
+  }
+  const steps = pipeline.steps.map(({ id }): [string, StepProgress] => {
+    if (again.has(id)) return [id, { status: 'waiting', attempts: 0 }]
+    const kept = earlier.steps[id]
+    if (kept?.status === 'done' || kept?.status === 'skipped') return [id, kept]
+    return [id, { status: 'skipped', attempts: 0, reason: 'It is not part of this run.' }]
+  })
+  const repeats = pipeline.steps
+    .map(({ id }) => id)
+    .filter(id => again.has(id) && ['done', 'running', 'failed'].includes(earlier.steps[id]?.status ?? ''))
+  return { progress: { steps: Object.fromEntries(steps), loops: {} }, repeats }
+}
+
+function behind({ order, incoming }: Graph, step: string): Set<string> {
+  const found = new Set([step])
+  for (const id of order) if (incoming.get(id)?.some(({ from }) => found.has(from))) found.add(id)
+  return found
+}
+
+/** A step follows by itself when an edge says so and everything else before it has an output. */
+function chained({ order, incoming }: Graph, step: string, earlier: Progress): Set<string> {
+  const found = new Set([step])
+  for (const id of order) {
+    const edges = incoming.get(id) ?? []
+    const isChained = edges.some(({ from, autoChain }) => autoChain && found.has(from))
+    const isReady = edges.every(({ from }) => found.has(from) || earlier.steps[from]?.status === 'done')
+    if (isChained && isReady) found.add(id)
+  }
+  return found
+}
+
+function missingBefore({ incoming }: Graph, again: ReadonlySet<string>, { steps }: Progress): string[] {
+  const needed = [...again].flatMap(id => incoming.get(id) ?? []).map(({ from }) => from)
+  const isThere = (id: string): boolean => ['done', 'skipped'].includes(steps[id]?.status ?? '')
+  return [...new Set(needed)].filter(id => !again.has(id) && !isThere(id))
+}

@@ -1,0 +1,143 @@
+import { toLine } from '../core/visible.ts'
+import type { PipelineEvent } from '../pipeline-work.ts'
+import {
+  createPipelineRun,
+  createRunAgain,
+  type PipelineOptions,
+  type PipelineParts,
+  type PlannedAgain,
+  pipelineRunsOf,
+  repeatsOf,
+  requirePipelineRun,
+  workOnPipeline,
+} from '../pipelines.ts'
+import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
+import { type CommandContext, flag, textOption, UsageError } from './command.ts'
+import { confirmed } from './confirm.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Output } from './output.ts'
+import { withRuns } from './run-session.ts'
+
+/** `kogu pipeline run NAME`: the whole of it, or `--from STEP`, `--only STEP` with the outputs of an earlier run. */
+export function runNew(context: CommandContext, name: string): Promise<number> {
+  return withParts(context, async parts => {
+    const again = readAgain(context, parts, name)
+    if (again === undefined)
+      return work(context, parts, await createPipelineRun(parts, name, readGiven(context)))
+    const repeats = repeatsOf(parts, again)
+    if (repeats.length > 0 && !(await agreed(context, repeats))) {
+      if (context.output.json) context.output.object({ ok: false, repeats })
+      context.output.problem(
+        `These were done before and would be done again:\n${repeats.join('\n')}\nAdd --yes.`,
+      )
+      return EXIT.needsPerson
+    }
+    return work(context, parts, await createRunAgain(parts, again))
+  })
+}
+
+export function resumeRun(context: CommandContext, id: string): Promise<number> {
+  return withParts(context, parts =>
+    work(context, parts, requirePipelineRun(pipelineRunsOf(parts.runtime.places), id)),
+  )
+}
+
+/** Opens everything that working on a pipeline takes. */
+export function withParts<T>(
+  context: CommandContext,
+  use: (parts: PipelineParts & Pick<PipelineOptions, 'approver'>) => Promise<T>,
+): Promise<T> {
+  return withRuns(context, ({ loaded, database, runtime, runs, approver }) =>
+    use({ loaded, database, runtime, runs, approver, environment: context.environment }),
+  )
+}
+
+export function names(context: CommandContext, option: string): string[] {
+  return [context.values[option] ?? []].flat().map(String)
+}
+
+/** `--input NAME=VALUE`, as often as there are values. */
+export function readGiven(context: CommandContext): Record<string, string> {
+  return Object.fromEntries(
+    names(context, 'input').map(text => {
+      const [, key, value = ''] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? []
+      if (key === undefined) throw new UsageError('--input takes NAME=VALUE.')
+      return [key, value]
+    }),
+  )
+}
+
+async function work(
+  context: CommandContext,
+  parts: PipelineParts & Pick<PipelineOptions, 'approver'>,
+  run: SavedPipelineRun,
+): Promise<number> {
+  const { output, signal, values } = context
+  const model = textOption(values, 'model')
+  const ended = await workOnPipeline(parts, run.id, {
+    signal,
+    ...(parts.approver === undefined ? {} : { approver: parts.approver }),
+    approve: names(context, 'approve'),
+    retry: names(context, 'retry'),
+    skip: names(context, 'skip'),
+    rehearse: flag(values, 'rehearse'),
+    ...(model === undefined ? {} : { model }),
+    onEvent: event => show(output, event),
+    askAtGate: (step, input) =>
+      confirmed(context, `Step ${step.id}: ${toLine(JSON.stringify(input)).slice(0, 500)}\nRun it?`),
+  })
+  if (output.json) output.object({ ...summarizeRun(ended), steps: ended.progress.steps })
+  else output.note(describeEnd(ended))
+  if (ended.status === 'completed') return EXIT.ok
+  return ended.status === 'failed' ? EXIT.failed : EXIT.needsPerson
+}
+
+function show(output: Output, event: PipelineEvent): void {
+  if (event.type === 'step.started') output.note(`▶ ${event.step}  ${toLine(event.what)}`)
+  else if (event.type === 'step.waiting') output.note(`⧗ ${event.step}  waits ${event.why}`)
+  else output.note(event.ok ? `✓ ${event.step}` : `✕ ${event.step}  ${toLine(event.error ?? '')}`)
+}
+
+function describeEnd({ id, status, progress }: SavedPipelineRun): string {
+  const undo = [id, ...Object.values(progress.steps).flatMap(({ run }) => run ?? [])]
+  if (status === 'waiting') {
+    const gate = Object.entries(progress.steps).find(
+      ([, step]) => step.status === 'waiting' && step.gate === true,
+    )?.[0]
+    const answer = gate === undefined ? 'Answer (kogu approvals list), then' : 'Look at it, then'
+    return `waits for a person. ${answer}: kogu pipeline resume ${id}${gate === undefined ? '' : ` --approve ${gate}`}`
+  }
+  if (status === 'stopped') return `stopped. To go on: kogu pipeline resume ${id}`
+  return `${status}. To take back what it changed:${undo.map(run => ` kogu undo --run ${run}`).join(' ;')}`
+}
+
+export function summarizeRun({ id, pipeline, status, startedAt, continues }: SavedPipelineRun) {
+  return { id, pipeline, status, started_at: startedAt, ...(continues === undefined ? {} : { continues }) }
+}
+
+function readAgain(
+  { values }: CommandContext,
+  { runtime }: PipelineParts,
+  name: string,
+): PlannedAgain | undefined {
+  const from = textOption(values, 'from')
+  const only = textOption(values, 'only')
+  const step = from ?? only
+  if (from !== undefined && only !== undefined) throw new UsageError('Use --from or --only, not both.')
+  if (step === undefined) {
+    if (values.of !== undefined) throw new UsageError('--of goes with --from STEP or --only STEP.')
+    return undefined
+  }
+  const runs = pipelineRunsOf(runtime.places)
+  const id = textOption(values, 'of') ?? runs.list().find(run => run.pipeline === name)?.id
+  if (id === undefined)
+    throw new UsageError(`The pipeline '${name}' has not run yet.`, 'Run all of it first.')
+  const of = requirePipelineRun(runs, id)
+  if (of.pipeline !== name) throw new UsageError(`${id} is a run of '${of.pipeline}'.`)
+  return { step, extent: from === undefined ? 'only' : 'from', of }
+}
+
+async function agreed(context: CommandContext, repeats: readonly string[]): Promise<boolean> {
+  if (flag(context.values, 'yes')) return true
+  return confirmed(context, `These were done before and would be done again:\n${repeats.join('\n')}\nDo it?`)
+}

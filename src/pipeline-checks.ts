@@ -1,0 +1,134 @@
+import { checkPipeline, type PipelineFacts, type WorkerFacts } from './agents/pipelines/check-pipeline.ts'
+import type { Pipeline, Step } from './agents/pipelines/pipeline.ts'
+import { referencesIn } from './agents/pipelines/values.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { toToolError } from './core/errors.ts'
+import { validateInput } from './core/input.ts'
+import type { Entry } from './core/registry.ts'
+import { toLine } from './core/visible.ts'
+import type { Runtime } from './runtime.ts'
+import { listPanels, readPanel } from './store/runs/find-agent.ts'
+
+/** Everything that is wrong with a pipeline here and now, without running it: its shape, its tools, the rules. */
+export async function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {
+  const problems = checkPipeline(pipeline, factsFrom(runtime))
+  const denied = problems.length > 0 ? [] : await findDenied(pipeline, runtime)
+  // Names in it are whatever the file says: a line break in one must not begin a line of ours.
+  return [...problems, ...denied].map(problem => toLine(problem))
+}
+
+function factsFrom({ registry, workspace }: Runtime): PipelineFacts {
+  const panels = new Set(listPanels(workspace))
+  const entry = (tool: string): Entry | undefined => registry.candidates(tool)[0]
+  const toolFacts = (tool: string): WorkerFacts => ({
+    isHighRisk: entry(tool)?.risk !== 'low',
+    isUntrustedSource: isForeign(tool, entry(tool)),
+  })
+  return {
+    tool(name) {
+      const found = entry(name)
+      if (found === undefined) return undefined
+      return { ...toolFacts(name), checkArgs: args => checkArgs(found, args) }
+    },
+    panel(name) {
+      if (!panels.has(name)) return undefined
+      const { tools, prompt } = readPanel(workspace, name)
+      const own = tools.filter(({ enabled }) => enabled).map(({ tool }) => toolFacts(tool))
+      return {
+        variables: [...prompt.matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map(match => match[1] ?? ''),
+        isHighRisk: own.some(({ isHighRisk }) => isHighRisk),
+        isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource),
+      }
+    },
+  }
+}
+
+/** Tools of the web and of servers that belong to others. */
+function isForeign(name: string, entry: Entry | undefined): boolean {
+  return /^web_/.test(entry?.tool.name ?? name) || entry?.tool.label?.trusted === false
+}
+
+/** Values that come from references are not known yet; that they are there, and that nothing else is, can be said. */
+function checkArgs({ tool }: Entry, args: Step['args']): string | undefined {
+  try {
+    validateInput(tool, args)
+    return undefined
+  } catch (error) {
+    const { message } = toToolError(error)
+    const isAboutNames = /(Missing required|Unknown) parameter/.test(message)
+    return isAboutNames || referencesIn(args).length === 0 ? message : undefined
+  }
+}
+
+/** Two values that have nothing in common: what is denied with both of them is denied whatever the value. */
+const STAND_INS = ['a', 'kogu-stand-in/b.txt']
+
+async function findDenied({ steps }: Pipeline, runtime: Runtime): Promise<string[]> {
+  const problems: string[] = []
+  for (const { id, tool, args } of steps) {
+    if (tool === undefined) continue
+    const reasons = await Promise.all(STAND_INS.map(text => reasonOfDenial(runtime, tool, args, text)))
+    const [reason] = reasons
+    if (reason !== undefined && reasons.every(each => each !== undefined))
+      problems.push(`Step '${id}' will be denied: ${reason}`)
+  }
+  return problems
+}
+
+async function reasonOfDenial(
+  runtime: Runtime,
+  tool: string,
+  args: Step['args'],
+  standIn: string,
+): Promise<string | undefined> {
+  const input = withStandIns(args, standIn)
+  try {
+    const { decision, reasons, ref } = await runtime.explain({ tool, input })
+    if (decision !== 'deny') return undefined
+    return `${reasons[0] ?? 'by a rule'}${ref === null ? '' : ` (${ref.id})`}`
+  } catch (error) {
+    const { code, message } = toToolError(error)
+    // A stand-in need not be a valid value.
+    return code === 'not_enabled' || code === 'forbidden' ? message : undefined
+  }
+}
+
+function withStandIns(value: unknown, standIn: string): unknown {
+  if (typeof value === 'string') {
+    if (referencesIn(value).length === 0) return value
+    return value.replaceAll(/\{\{[^{}]*\}\}/g, standIn)
+  }
+  if (Array.isArray(value)) return value.map(item => withStandIns(item, standIn))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withStandIns(item, standIn)]))
+}
+
+/** What a person may have forgotten; it runs all the same. */
+export function warningsOf({ steps }: Pipeline, { workspace }: Runtime, { config }: LoadedConfig): string[] {
+  if (config.limits.max_cost !== undefined || config.limits.budget.day !== undefined) return []
+  const known = new Set(listPanels(workspace))
+  return steps.flatMap(({ id, panel }) => {
+    if (panel === undefined || !known.has(panel) || readPanel(workspace, panel).maxCostUsd !== undefined)
+      return []
+    return [
+      toLine(
+        `Step '${id}': the panel '${panel}' has no cost limit. Set max_cost under [limits] in it or in the configuration.`,
+      ),
+    ]
+  })
+}
+
+/** What a person should know before steps are run a second time. */
+export function describeRepeats({ steps }: Pipeline, repeats: readonly string[], runtime: Runtime): string[] {
+  const facts = factsFrom(runtime)
+  return steps
+    .filter(({ id }) => repeats.includes(id))
+    .flatMap(({ id, tool, panel, args }) => {
+      if (tool !== undefined && facts.tool(tool)?.isHighRisk !== false)
+        return [`${id}: ${tool} ${JSON.stringify(withStandIns(args, '…'))}`]
+      if (panel !== undefined && facts.panel(panel)?.isHighRisk !== false)
+        return [`${id}: what the panel '${panel}' does with its tools`]
+      return []
+    })
+    .map(line => toLine(line))
+}

@@ -1,0 +1,221 @@
+import { hash, randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { agentAuthority } from './agents/agent-authority.ts'
+import { ORCHESTRATION_TURNS, PANEL_TURNS } from './agents/limits.ts'
+import { fillPrompt } from './agents/panel.ts'
+import type { Edge } from './agents/pipelines/pipeline.ts'
+import type { StepOutcome } from './agents/pipelines/progress.ts'
+import type { PanelOrder } from './agents/pipelines/run-pipeline.ts'
+import { type Summarizer, summarizeText } from './agents/pipelines/summaries.ts'
+import type { RunRecord, RunSpec } from './agents/run-record.ts'
+import type { LoadedConfig } from './config/load.ts'
+import type { Approver } from './core/approval.ts'
+import { ToolError } from './core/errors.ts'
+import { fenceUntrusted } from './core/fence.ts'
+import { makeFolders } from './core/make-folders.ts'
+import { addLabel, type Run } from './core/run.ts'
+import { lastingId } from './models.ts'
+import type { Runs } from './runs.ts'
+import type { Runtime } from './runtime.ts'
+import type { Database } from './store/database/database.ts'
+import { readPanel, requirePanelAgent } from './store/runs/find-agent.ts'
+import { findRun } from './store/tables/workflow-runs.ts'
+import { workflowOf } from './store/tables/workflows.ts'
+
+// What models do in a pipeline: panels and summaries. Each is a run like any other, so it survives its process, counts
+// for the budget and is in the list of runs.
+
+export interface PanelParts {
+  readonly loaded: LoadedConfig
+  readonly runtime: Runtime
+  readonly database: Database
+  readonly runs: Runs
+  /** The pipeline's own run: what entered it has entered its panels, and the other way round. */
+  readonly core: Run
+  readonly approver: Approver | undefined
+  readonly signal: AbortSignal
+  /** Instead of the models that panels name. */
+  readonly model?: string | undefined
+  /** Plays `.kogu/rehearsals/PANEL.toml` instead of asking a model. */
+  readonly rehearse: boolean
+}
+
+/** Undefined: it waits for somebody's answer, or was stopped; its run goes on later. */
+export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<StepOutcome | undefined> {
+  const { runs, signal, approver } = parts
+  const id = order.run ?? randomUUID()
+  // Written down before it exists: a crash in between leaves an id without a run, never a run that nobody knows.
+  if (order.run === undefined) await order.begun(id)
+  const found = await findRun(parts.database, id)
+  if (found?.status === 'completed') return toOutcome(found, await labelsOf(parts, id))
+  const run = found === undefined ? await begin(parts, order, id) : await runs.take(id)
+  const ended = await runs.work(run, { signal, ...(approver === undefined ? {} : { approver }) })
+  if (ended.status === 'running' || ended.status === 'pending') return undefined
+  return toOutcome(ended, await labelsOf(parts, id))
+}
+
+async function begin(parts: PanelParts, { step, prompt, vars }: PanelOrder, id: string): Promise<RunRecord> {
+  const spec = await panelSpec(parts, step.panel ?? '', { prompt, vars })
+  const run = await parts.runs.create(spec, id)
+  const core = await parts.runtime.openRun({ id })
+  for (const label of parts.core.labels) addLabel(core, label)
+  await parts.runtime.closeRun(id)
+  return run
+}
+
+/** What the panel has read has entered the pipeline too. */
+async function labelsOf({ runtime, core }: PanelParts, id: string): Promise<Run['labels']> {
+  const { labels } = await runtime.openRun({ id })
+  await runtime.closeRun(id)
+  for (const label of labels) addLabel(core, label)
+  return labels
+}
+
+const RATE_LIMITED = /\b429\b|rate.?limit|too many requests/i
+
+function toOutcome({ id, status, output, error, stopReason, costUsd }: RunRecord, labels: Run['labels']) {
+  if (status !== 'completed') {
+    const message = error ?? stopReason ?? 'The panel failed.'
+    return {
+      ok: false as const,
+      error: message,
+      retryable: status === 'failed' && stopReason !== 'denied',
+      rateLimited: RATE_LIMITED.test(message),
+      run: id,
+    }
+  }
+  const foreign = labels.find(({ trusted }) => !trusted)
+  const untrusted = foreign === undefined ? {} : { untrusted: foreign.source ?? foreign.origin }
+  return {
+    ok: true as const,
+    text: output ?? '',
+    data: { run: id, cost_usd: costUsd },
+    run: id,
+    ...untrusted,
+  }
+}
+
+async function panelSpec(
+  parts: PanelParts,
+  name: string,
+  { prompt, vars }: Pick<PanelOrder, 'prompt' | 'vars'>,
+): Promise<RunSpec> {
+  const { loaded, runtime, database, runs } = parts
+  const panel = readPanel(runtime.workspace, name)
+  const workflow = await workflowOf(database, runs.place.user, runtime.workspace)
+  const { agent, tools } = await requirePanelAgent(database, workflow, panel)
+  const variables = Object.fromEntries(
+    Object.entries(vars).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+  const filled = fillPrompt(panel, prompt, variables)
+  const hasInput = /\{\{\s*input\s*\}\}/.test(panel.prompt)
+  const { defaults, mode } = loaded.config
+  const orchestration = panel.orchestration ?? 'none'
+  const turns = orchestration === 'none' ? PANEL_TURNS : ORCHESTRATION_TURNS
+  const temperature = panel.temperature ?? defaults.temperature
+  const maxTokens = panel.maxTokens ?? defaults.max_tokens
+  return {
+    task: hasInput || prompt === '' ? filled : `${filled}\n\n${prompt}`,
+    model: modelFor(parts, name, panel.model),
+    agent: agent.name,
+    agentId: agent.id,
+    authority: {
+      mode,
+      ...agentAuthority({
+        agent: agent.name,
+        tools,
+        canonicalTool: tool => runtime.registry.candidates(tool)[0]?.tool.name ?? tool,
+        ...(panel.mode === undefined ? {} : { mode: panel.mode }),
+      }),
+    },
+    limits: {
+      ...limitsFrom(loaded),
+      maxTurns: panel.maxTurns ?? turns,
+      ...(panel.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
+    },
+    ...(orchestration === 'none' ? {} : { orchestration }),
+    ...(panel.system === undefined ? {} : { system: panel.system }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+}
+
+function limitsFrom({ config: { limits } }: LoadedConfig): Partial<RunSpec['limits']> {
+  return {
+    maxTimeMs: limits.max_time,
+    ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
+    ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
+  }
+}
+
+function modelFor(
+  { rehearse, model, runs, runtime, loaded }: PanelParts,
+  panel: string,
+  own: string | undefined,
+): string {
+  const file = join(runtime.workspace, '.kogu/rehearsals', `${panel}.toml`)
+  const wanted = rehearse ? `rehearsal:${file}` : (model ?? own)
+  return lastingId(runs.models.find(wanted).id, loaded.workspace.cwd)
+}
+
+/** Long outputs, shortened by a model that has no tools: what it reads can make it say something, not do anything. */
+export function summarize(parts: PanelParts, { summarizer }: Edge, text: string): Promise<string> {
+  const { runs, runtime, signal, loaded } = parts
+  const name = summarizer ?? 'summary'
+  const spec = async (task: string): Promise<RunSpec> => {
+    const base: RunSpec =
+      summarizer === undefined
+        ? {
+            task,
+            model: modelFor(parts, name, undefined),
+            authority: {},
+            limits: { ...limitsFrom(loaded), maxTurns: 1 },
+          }
+        : await panelSpec(parts, summarizer, { prompt: task, vars: {} })
+    return { ...base, authority: { ...base.authority, tools: [] } }
+  }
+  const model = modelFor(parts, name, summarizer && readPanel(runtime.workspace, summarizer).model)
+  const panelHash = summarizer === undefined ? '' : readPanel(runtime.workspace, summarizer).hash
+  const ask: Summarizer['ask'] = async (instruction, chunk) => {
+    const made = await runs.create(await spec(`${instruction}\n\n${fenceUntrusted(chunk, 'part')}`))
+    const ended = await runs.work(made, { signal })
+    if (ended.status === 'completed') return ended.output ?? ''
+    throw new ToolError('failed', `It could not be summarised: ${ended.error ?? ended.stopReason ?? ''}`)
+  }
+  return summarizeText(text, {
+    id: `${model} ${panelHash}`,
+    ask,
+    cache: openCache(join(runtime.places.pipelines, 'summaries')),
+    pause: () => (model.startsWith('rehearsal:') ? Promise.resolve() : pause(signal)),
+  })
+}
+
+const BETWEEN_BATCHES_MS = 5_000
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, BETWEEN_BATCHES_MS)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(new ToolError('cancelled', 'It was stopped.'))
+    })
+  })
+}
+
+/** One file per summary, named by what it is a summary of. */
+function openCache(folder: string): Summarizer['cache'] {
+  const path = (key: string): string => join(folder, hash('sha256', key).slice(0, 40))
+  return {
+    get: key => (existsSync(path(key)) ? readFileSync(path(key), 'utf8') : undefined),
+    set(key, summary) {
+      makeFolders(folder)
+      const draft = `${path(key)}.${process.pid}.tmp`
+      writeFileSync(draft, summary, { mode: 0o600 })
+      renameSync(draft, path(key))
+    },
+  }
+}

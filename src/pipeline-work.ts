@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Step } from './agents/pipelines/pipeline.ts'
+import type { StepOutcome } from './agents/pipelines/progress.ts'
+import type { PipelineWorkers } from './agents/pipelines/run-pipeline.ts'
+import type { CallResult } from './core/call.ts'
+import { type PanelParts, runPanel, summarize } from './pipeline-panels.ts'
+import { readEvents } from './store/audit/read.ts'
+
+/** What happens in a run of a pipeline, for whoever watches. */
+export type PipelineEvent =
+  | { readonly type: 'step.started'; readonly step: string; readonly what: string }
+  | { readonly type: 'step.finished'; readonly step: string; readonly ok: boolean; readonly error?: string }
+  /** It waits for a person: at its gate, in the inbox, or in the run of its panel. */
+  | { readonly type: 'step.waiting'; readonly step: string; readonly why: string }
+
+export interface WorkParts extends PanelParts {
+  /** Steps whose gate somebody has opened. */
+  readonly approved: ReadonlySet<string>
+  /** Asks at a gate, where somebody is there. */
+  askAtGate(step: Step, input: unknown): Promise<boolean>
+  readonly save: PipelineWorkers['save']
+  tell(event: PipelineEvent): void
+}
+
+/** Tools through the pipeline of calls, panels as durable runs. */
+export function createWorkers(parts: WorkParts): PipelineWorkers {
+  const { runtime, core, signal, tell, loaded } = parts
+  const call = (tool: string, input: unknown, id?: string): Promise<CallResult> =>
+    runtime.call({
+      ...{ tool, input, run: core.id, caller: 'pipeline', signal },
+      ...(id === undefined ? {} : { id }),
+    })
+  const told = async (
+    { id }: Step,
+    what: string,
+    work: () => Promise<StepOutcome | undefined>,
+  ): Promise<StepOutcome | undefined> => {
+    tell({ type: 'step.started', step: id, what })
+    const outcome = await work()
+    if (outcome?.ok === true) tell({ type: 'step.finished', step: id, ok: true })
+    else if (outcome !== undefined) tell({ type: 'step.finished', step: id, ok: false, error: outcome.error })
+    else tell({ type: 'step.waiting', step: id, why: 'for an answer' })
+    return outcome
+  }
+  return {
+    signal,
+    save: parts.save,
+    parallel: loaded.config.agents.max_parallel,
+    now: Date.now,
+    wait: until => sleep(Math.max(0, until - Date.now()), undefined, { signal }).catch(() => undefined),
+    runTool: (step, input, attempt) =>
+      told(step, step.tool ?? '', async () => {
+        const result = await call(step.tool ?? '', input, callIdOf(core.id, step.id, attempt))
+        return result.question === undefined ? toOutcome(result) : undefined
+      }),
+    runPanel: order => told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel(parts, order)),
+    async readFolder(step) {
+      const read = async (): Promise<StepOutcome> => readFolder(step, call)
+      return (await told(step, `folder ${step.folder ?? ''}`, read)) ?? NOTHING
+    },
+    summarize: (edge, text) => summarize(parts, edge, text),
+    async passGate(step, input) {
+      if (parts.approved.has(step.id)) return true
+      // Where the rules ask about this very call, that question is the gate.
+      if (step.tool !== undefined && (await wouldAsk(parts, step.tool, input))) return true
+      if (await parts.askAtGate(step, input)) return true
+      tell({ type: 'step.waiting', step: step.id, why: 'at its gate' })
+      return false
+    },
+  }
+}
+
+const NOTHING: StepOutcome = { ok: false, error: 'The folder was not read.', retryable: false }
+
+/** The same in every process that comes to this step, so that the record says after a crash how it ended. */
+export function callIdOf(run: string, step: string, attempt: string): string {
+  return `call_${run}.${step}.${attempt}`
+}
+
+export type RecordedEnd = 'none' | 'unknown' | { readonly ok: boolean; readonly error: string | null }
+
+/** What the audit log knows of the call of a step that was under way when its process ended. */
+export async function recordedEnd(
+  { runtime }: Pick<WorkParts, 'runtime'>,
+  id: string,
+  since: Date,
+): Promise<RecordedEnd> {
+  let end: RecordedEnd = 'none'
+  for await (const { event } of readEvents({ directory: runtime.places.audit, call: id, since })) {
+    if (event.type === 'call-started') end = 'unknown'
+    if (event.type !== 'call-finished') continue
+    // A question was put and the call waited: nothing has happened yet.
+    const waits = event.error?.code === 'needs_approval'
+    end = waits ? 'none' : { ok: event.ok, error: event.error?.message ?? null }
+  }
+  return end
+}
+
+async function wouldAsk(
+  { runtime, core }: Pick<WorkParts, 'runtime' | 'core'>,
+  tool: string,
+  input: unknown,
+): Promise<boolean> {
+  try {
+    return (await runtime.explain({ tool, input, run: core.id })).decision === 'ask'
+  } catch {
+    // The call itself will say what is wrong with it.
+    return false
+  }
+}
+
+/** What was refused is not tried again: a second try would only ask again. */
+function toOutcome({ ok, text, data, error, label }: CallResult): StepOutcome {
+  const untrusted = label?.trusted === false ? { untrusted: label.source ?? label.origin } : {}
+  if (ok) return { ok: true, text, data, ...untrusted }
+  const retryable = error?.code === 'failed' || error?.code === 'timeout' || error?.code === 'conflict'
+  const message = error?.message ?? text
+  return { ok: false, error: message, retryable, rateLimited: retryable && /\b429\b/.test(message) }
+}
+
+const MOST_FILES = 200
+const FILE_CHARACTERS = 50_000
+const MOST_CHARACTERS = 150_000
+const LEFT_OUT =
+  /(?:^|\/)(?:node_modules|\.git|\.svn|__pycache__|dist|build|target|\.DS_Store|Thumbs\.db)(?:\/|$)/
+
+/** By the tools, so that what may not be read is not read, and the record says what was. */
+async function readFolder(
+  { folder }: Step,
+  call: (tool: string, input: unknown) => Promise<CallResult>,
+): Promise<StepOutcome> {
+  const listed = await call('glob_search', {
+    pattern: '{*,*/*,*/*/*}',
+    base_dir: folder,
+    max_results: MOST_FILES,
+  })
+  if (!listed.ok) return toOutcome(listed)
+  const { files } = listed.data as { files: string[] }
+  const read: string[] = []
+  let text = ''
+  for (const path of files.toSorted()) {
+    if (LEFT_OUT.test(path) || text.length >= MOST_CHARACTERS) continue
+    const { ok, text: content } = await call('read_file', { path })
+    // Binary or sensitive files are left out, as a person's summary would.
+    if (!ok) continue
+    text += `## ${path}\n${content.slice(0, FILE_CHARACTERS)}\n\n`
+    read.push(path)
+  }
+  return { ok: true, text: text.slice(0, MOST_CHARACTERS), data: { files: read } }
+}

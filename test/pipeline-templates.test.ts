@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { onceApprover } from '../src/core/approval.ts'
+import { TEMPLATES, writeTemplate } from '../src/pipeline-templates.ts'
+import { createPipelineRun, trustPipeline, workOnPipeline } from '../src/pipelines.ts'
+import { openRuns, type Runs } from '../src/runs.ts'
+import { type Database, openDatabase } from '../src/store/database/database.ts'
+import type { SavedPipelineRun } from '../src/store/pipeline-runs.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { PUBLIC, type RawServer, respond, startRawServer, testInternet } from './support/web.ts'
+
+// Every template as a person gets it: written, trusted, rehearsed. The web is a server on loopback.
+
+let server: TestDatabase
+let web: RawServer
+let box: TestRuntime
+let database: Database
+let runs: Runs
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  const found = {
+    Abstract: 'Tea is a drink.',
+    AbstractText: 'Tea is a drink.',
+    AbstractURL: 'https://tea.test/',
+  }
+  web = await startRawServer(socket =>
+    respond(socket, JSON.stringify(found), { 'content-type': 'application/json' }),
+  )
+})
+afterAll(async () => {
+  await web.close()
+  await server.close()
+})
+beforeEach(async () => {
+  const network = testInternet(web.port)
+  network.names.set('api.duckduckgo.com', [PUBLIC])
+  box = await openTestRuntime('mode = "accept-edits"\n', onceApprover('the test'), { network })
+  box.write('src/price.ts', 'export const price = 1 // TODO\n')
+  box.write('doc/design.md', 'One constant.\n')
+  const { loaded, environment, runtime } = box
+  database = await openDatabase({ folder: box.home, cache: box.home, url: server.url })
+  runs = await openRuns({ loaded, environment, runtime, database })
+})
+afterEach(async () => {
+  await runs.close()
+  await box.close()
+  await database.close()
+})
+
+async function rehearse(template: string, input: Record<string, string> = {}): Promise<SavedPipelineRun> {
+  const { loaded, environment, runtime, workspace } = box
+  const parts = { loaded, environment, runtime, database, runs }
+  await writeTemplate(workspace, 'mine', template)
+  await trustPipeline(parts, 'mine')
+  const { id } = await createPipelineRun(parts, 'mine', input)
+  return workOnPipeline(parts, id, { rehearse: true, askAtGate: async () => true })
+}
+
+const read = (path: string): string => readFileSync(join(box.workspace, path), 'utf8')
+
+const INPUT: Partial<Record<string, Record<string, string>>> = {
+  'design-to-code': { file: 'src/answer.ts' },
+  'bug-fix': { report: 'The price is wrong' },
+  'market-research': { topic: 'tea' },
+  'self-bootstrap': { goal: 'an answer', file: 'src/answer.ts' },
+}
+
+test.each(TEMPLATES)('%s runs as it is written', async template => {
+  const { status, progress } = await rehearse(template, INPUT[template])
+  expect({ status, progress }).toMatchObject({ status: 'completed' })
+  const failed = Object.entries(progress.steps).filter(
+    ([id, step]) => step.status !== 'done' && !(template === 'weekly-review' && id === 'log'),
+  )
+  expect(failed).toEqual([])
+})
+
+test('what the templates write is where they say', async () => {
+  await rehearse('code-review')
+  const review = read('doc/mine.md')
+  for (const expert of ['folders say', 'done twice', 'parsed at the edge']) expect(review).toContain(expert)
+  expect(existsSync(join(box.workspace, '.kogu/pipeline-runs'))).toBe(false)
+})
+
+test('what came from the web is known as such to the steps behind it', async () => {
+  const { progress } = await rehearse('market-research', { topic: 'tea' })
+  expect(progress.steps.search).toMatchObject({ status: 'done', untrusted: expect.any(String) })
+  expect(progress.steps.analyse).toMatchObject({ status: 'done', untrusted: expect.any(String) })
+})
