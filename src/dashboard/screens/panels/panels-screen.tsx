@@ -1,8 +1,8 @@
-import { Page } from '../../components/page.tsx'
-import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useParams } from 'wouter'
+import { PanelEditor } from './panel-editor.tsx'
+import { PanelList } from './panel-list.tsx'
 
 export default function PanelsScreen() {
-  const t = useWords(words)
-  return <Page title={t('panels')}>{null}</Page>
+  const { name } = useParams<{ name?: string }>()
+  return name === undefined ? <PanelList /> : <PanelEditor key={name} name={name} />
 }

@@ -1,8 +1,8 @@
-import { Page } from '../../components/page.tsx'
-import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useParams } from 'wouter'
+import { PipelineEditor } from './pipeline-editor.tsx'
+import { PipelineList } from './pipeline-list.tsx'
 
 export default function PipelinesScreen() {
-  const t = useWords(words)
-  return <Page title={t('pipelines')}>{null}</Page>
+  const { name } = useParams<{ name?: string }>()
+  return name === undefined ? <PipelineList /> : <PipelineEditor key={name} name={name} />
 }

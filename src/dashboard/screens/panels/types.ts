@@ -1,0 +1,66 @@
+import type { Run } from '../../api/types.ts'
+
+/** What `GET /api/panels/{name}` answers; the list leaves the text out. */
+export interface Panel {
+  readonly name: string
+  readonly state: 'trusted' | 'new' | 'changed' | 'broken'
+  readonly hash: string
+  readonly settings: PanelSettings | null
+  readonly variables: readonly string[]
+  readonly error: string | null
+  readonly agent_id: string | null
+  readonly last_run: Run | null
+  readonly text?: string
+}
+
+/** A panel's file as JSON. Keys that the page does not know are kept as they are. */
+export interface PanelSettings {
+  readonly description?: string
+  readonly system?: string
+  readonly prompt?: string
+  readonly model?: string
+  readonly temperature?: number
+  readonly max_tokens?: number
+  readonly mode?: string
+  readonly orchestration?: 'none' | 'automatic' | 'approval'
+  readonly limits?: { readonly max_turns?: number; readonly max_cost?: number }
+  readonly tools?: Readonly<Record<string, ToolSettings>>
+}
+
+export type ToolSettings = Readonly<Record<string, unknown>> & { readonly enabled?: boolean }
+
+export interface Verdict {
+  readonly tool: string
+  readonly outcome: 'allow' | 'ask' | 'deny'
+  readonly by: string
+  readonly reasons: readonly string[]
+  readonly rule: { readonly id: string; readonly source: string; readonly line?: number } | null
+}
+
+export interface Model {
+  readonly id: string
+  readonly name: string
+  readonly context: number | null
+  readonly max_output: number | null
+  readonly tools: boolean
+  readonly images: boolean
+  readonly temperature: boolean
+  readonly price: {
+    readonly input: number
+    readonly output: number
+    readonly cached: number
+    readonly cacheWrite: number
+  } | null
+}
+
+export interface Models {
+  readonly default: string | null
+  readonly providers: readonly {
+    readonly name: string
+    readonly kind: string
+    readonly key_place: string | null
+    readonly has_key: boolean
+    readonly is_default: boolean
+    readonly models: readonly Model[]
+  }[]
+}

@@ -1,0 +1,52 @@
+/** What `GET /api/pipelines/{name}` answers. */
+export interface Pipeline {
+  readonly name: string
+  readonly state: 'trusted' | 'untrusted' | 'broken'
+  readonly hash: string
+  readonly definition: Definition | null
+  readonly edges: readonly { readonly from: string; readonly to: string }[]
+  readonly problems: readonly string[]
+  readonly text: string
+}
+
+/** A pipeline's file as JSON. Keys that the page does not know are kept as they are. */
+export interface Definition {
+  readonly name: string
+  readonly description?: string
+  readonly input?: Readonly<Record<string, InputField>>
+  readonly step: readonly Step[]
+  readonly edge?: readonly Edge[]
+}
+
+export interface InputField {
+  readonly type?: 'string' | 'number' | 'boolean'
+  readonly required?: boolean
+  readonly default?: string | number | boolean
+  readonly description?: string
+}
+
+export interface Step {
+  readonly id: string
+  readonly title?: string
+  readonly tool?: string
+  readonly args?: Readonly<Record<string, unknown>>
+  readonly panel?: string
+  readonly prompt?: string
+  readonly vars?: Readonly<Record<string, unknown>>
+  readonly text?: string
+  readonly folder?: string
+  readonly retry?: number
+  readonly on_error?: 'stop' | 'continue'
+  readonly gate?: 'approval'
+}
+
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly when?: string
+  readonly max_retries?: number
+  readonly retry_delay?: string | number
+  readonly summarize?: boolean
+  readonly summarizer?: string
+  readonly auto_chain?: boolean
+}

@@ -1,0 +1,40 @@
+import { defineWords } from '../../i18n/words.ts'
+
+export const words = defineWords({
+  en: {
+    pipelines: 'Pipelines',
+    intro: 'A pipeline runs tools and panels in an order that you decide.',
+    name: 'Name',
+    description: 'Description',
+    steps: 'Steps',
+    state: 'State',
+    trusted: 'ready',
+    untrusted: 'not looked at',
+    broken: 'cannot be read',
+    problems: { one: '{count} problem', other: '{count} problems' },
+  },
+  ja: {
+    pipelines: 'パイプライン',
+    intro: 'パイプラインは、ツールとパネルを決めた順に実行します。',
+    name: '名前',
+    description: '説明',
+    steps: 'ステップ',
+    state: '状態',
+    trusted: '実行できます',
+    untrusted: '未確認',
+    broken: '読み込めません',
+    problems: '問題 {count} 件',
+  },
+  ko: {
+    pipelines: '파이프라인',
+    intro: '파이프라인은 도구와 패널을 정한 순서로 실행합니다.',
+    name: '이름',
+    description: '설명',
+    steps: '단계',
+    state: '상태',
+    trusted: '실행 가능',
+    untrusted: '확인 전',
+    broken: '읽을 수 없음',
+    problems: '문제 {count}건',
+  },
+})
