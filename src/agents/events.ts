@@ -17,9 +17,15 @@ export type RunEvent =
       costUsd: number | null
       ms: number
     }
+  /** What a request to a model used. */
+  | { type: 'usage'; model: string; usage: Usage; costUsd: number | null }
   | { type: 'text.delta'; text: string }
   | { type: 'call.proposed'; call: string; tool: string; input: unknown }
   | { type: 'call.waiting'; call: string; tool: string; approval: string }
+  /** It was let through, and runs. */
+  | { type: 'call.started'; call: string; tool: string }
+  /** What it says while it runs, without secrets; the result has all of it. */
+  | { type: 'call.output'; call: string; text: string }
   | {
       type: 'call.finished'
       call: string
@@ -57,4 +63,9 @@ export type WorkspaceEvent =
   | { type: 'approval.created'; approval: string; run: string; call: string; tool: string; risk: string }
   | { type: 'approval.updated'; approval: string; run: string; answer: string; user: string }
   | { type: 'approval.closed'; approval: string; run: string }
+  /** Tools came, went or are others now. */
   | { type: 'tool.changed' }
+  | { type: 'mcp.status'; server: string; trust: string; available: boolean; held: number }
+  /** Files of the configuration are others than those that this server began with. */
+  | { type: 'config.changed'; files: readonly string[] }
+  | { type: 'panel.changed' | 'pipeline.changed'; name: string }

@@ -97,12 +97,15 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
     const view = toView(state.messages, { context: model.capabilities.context, fixedCharacters, rejected })
     try {
       const response = await withRetries(model, toRequest(view, context), { emit, signal })
+      const { usage } = response
+      const costUsd = costOf(usage, model.price)
+      emit({ type: 'usage', model: model.id, usage, costUsd })
       emit({
         type: 'step.finished',
         turn: state.turn + 1,
         stopReason: response.stopReason,
-        usage: response.usage,
-        costUsd: costOf(response.usage, model.price),
+        usage,
+        costUsd,
         ms: Math.round(performance.now() - started),
       })
       return { response, rejected }

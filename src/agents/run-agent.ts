@@ -31,6 +31,7 @@ export interface AgentCall {
   readonly id?: string
   readonly beforeRun?: Call['beforeRun']
   readonly afterRun?: Call['afterRun']
+  readonly onProgress?: (text: string) => void
 }
 
 export interface RunAgentOptions {
@@ -124,14 +125,22 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
   const { runtime, run, signal, emit } = parts
   for (const { id, name, input } of uses) emit({ type: 'call.proposed', call: id, tool: name, input })
   const results = await runtime.callAll(
-    uses.map(use => ({
-      tool: use.name,
-      input: use.input,
-      run: run.id,
-      caller: 'agent',
-      signal,
-      ...parts.durable?.(use),
-    })),
+    uses.map(use => {
+      const durable = parts.durable?.(use)
+      return {
+        tool: use.name,
+        input: use.input,
+        run: run.id,
+        caller: 'agent',
+        signal,
+        ...durable,
+        async beforeRun(prepared) {
+          await durable?.beforeRun?.(prepared)
+          emit({ type: 'call.started', call: use.id, tool: use.name })
+        },
+        onProgress: createProgress(use.id, emit),
+      } satisfies AgentCall
+    }),
   )
   results.forEach((result, index) => {
     const call = uses[index]?.id ?? ''
@@ -143,6 +152,18 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
     )
   })
   return results
+}
+
+/** Of what one call says while it runs; more than this is for its result alone. */
+const MOST_PROGRESS = 64 * 1024
+
+function createProgress(call: string, emit: CallParts['emit']): (text: string) => void {
+  let left = MOST_PROGRESS
+  return text => {
+    if (left <= 0) return
+    emit({ type: 'call.output', call, text: text.slice(0, left) })
+    left -= text.length
+  }
 }
 
 export function toFinished(call: string, result: CallResult): RunEvent {

@@ -22,7 +22,8 @@ export const routes = {
   tool: (name: string, tab?: string) => withQuery(`/tools/${encodeURIComponent(name)}`, { tab }),
   permissions: (query: { tab?: string; rule?: string } = {}) => withQuery('/permissions', query),
   providers: () => '/providers',
-  mcp: (server?: string) => (server === undefined ? '/mcp' : `/mcp/${encodeURIComponent(server)}`),
+  // Not /mcp: that is where MCP clients connect.
+  mcp: (server?: string) => (server === undefined ? '/servers' : `/servers/${encodeURIComponent(server)}`),
   usage: () => '/usage',
   settings: (query: { section?: string } = {}) => withQuery('/settings', query),
 }

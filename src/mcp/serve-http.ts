@@ -48,19 +48,8 @@ const IDLE_MS = 30 * 60_000
 
 /** Serves MCP on a loopback address. Every request needs the token, and names this machine as its host and origin. */
 export async function serveHttp(runtime: Runtime, options: HttpOptions): Promise<HttpDoor> {
-  const shared: Omit<ServerParts, 'run'> = {
-    runtime,
-    version: options.version,
-    names: options.names,
-    budget: options.budget,
-    running: new Set(),
-    state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
-  }
-  // Requests of the newer protocol belong to no session: they are one run, that of whoever holds the token.
-  const run = onceOpened(runtime, options.run)
+  const door = openMcpDoor(runtime, options)
   const onerror = (error: Error): void => options.onError(error.message)
-  const modern = createMcpHandler(() => createServer({ ...shared, run }), { legacy: 'reject', onerror })
-  const sessions = createSessions(runtime, shared)
   const handle = async (request: Request): Promise<Response> => {
     const refused =
       hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
@@ -68,12 +57,8 @@ export async function serveHttp(runtime: Runtime, options: HttpOptions): Promise
       unauthorized(request, options.token)
     if (refused !== undefined) return refused
     if (new URL(request.url).pathname !== '/mcp') return new Response('Not found', { status: 404 })
-    return (await isLegacyRequest(request)) ? sessions.handle(request) : modern.fetch(request)
+    return door.handle(request)
   }
-  const stopListening = runtime.registry.onChange(() => {
-    modern.notify.toolsChanged()
-    sessions.announce()
-  })
   const answer = toNodeHandler({ fetch: handle }, { onerror })
   // Of a request that comes in, Node always knows method and address; its types are shared with those that go out.
   const http = createHttpServer((request, response) => void answer(request as IncomingRequest, response))
@@ -82,11 +67,56 @@ export async function serveHttp(runtime: Runtime, options: HttpOptions): Promise
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     async close() {
-      stopListening()
       http.close()
-      await modern.close()
-      await sessions.close()
+      await door.quiet()
       http.closeAllConnections()
+      await door.close()
+    },
+  }
+}
+
+export interface McpDoor {
+  /** Answers a request that was let in. */
+  handle(request: Request): Promise<Response>
+  /** Ends streams and sessions. */
+  quiet(): Promise<void>
+  /** The same, and waits for calls that are under way. */
+  close(): Promise<void>
+}
+
+/** MCP over HTTP for one caller, without a port: who may come in is for others to say. */
+export function openMcpDoor(
+  runtime: Runtime,
+  options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'run' | 'onError'>,
+): McpDoor {
+  const shared: Omit<ServerParts, 'run'> = {
+    runtime,
+    version: options.version,
+    names: options.names,
+    budget: options.budget,
+    running: new Set(),
+    state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
+  }
+  // Requests of the newer protocol belong to no session: they are one run, that of the caller.
+  const run = onceOpened(runtime, options.run)
+  const onerror = (error: Error): void => options.onError(error.message)
+  const modern = createMcpHandler(() => createServer({ ...shared, run }), { legacy: 'reject', onerror })
+  const sessions = createSessions(runtime, shared)
+  const stopListening = runtime.registry.onChange(() => {
+    modern.notify.toolsChanged()
+    sessions.announce()
+  })
+  const quiet = async (): Promise<void> => {
+    stopListening()
+    await modern.close()
+    await sessions.close()
+  }
+  return {
+    handle: async request =>
+      (await isLegacyRequest(request)) ? sessions.handle(request) : modern.fetch(request),
+    quiet,
+    async close() {
+      await quiet()
       await Promise.allSettled(shared.running)
     },
   }

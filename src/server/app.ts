@@ -9,6 +9,7 @@ import { type Api, body, createApi, json, route, z } from './api.ts'
 import { SCOPES } from './auth/tokens.ts'
 import { dashboardRoutes } from './dashboard.ts'
 import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
+import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
 import { agentRoutes } from './routes/agents.ts'
@@ -45,8 +46,13 @@ export interface ServerParts extends DoorOptions {
 
 const MOST_BODY_BYTES = 10 * 1024 * 1024
 
+export interface App {
+  readonly api: Api
+  close(): Promise<void>
+}
+
 /** The whole HTTP door, without a port: a test can send it requests directly. */
-export function createApp(parts: ServerParts): Api {
+export function createApp(parts: ServerParts): App {
   const { runtime, services } = parts
   const api = createApi()
   const counts = createRequestCounts()
@@ -94,8 +100,9 @@ export function createApp(parts: ServerParts): Api {
   })
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   api.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Kogu', version: parts.version } })
+  const mcp = mcpRoute(api, parts)
   dashboardRoutes(api)
-  return api
+  return { api, close: mcp.close }
 }
 
 /** One line and one count for every request. No query, no header, no body: each may hold a secret. */

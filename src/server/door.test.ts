@@ -18,13 +18,14 @@ beforeAll(async () => {
   sessions = createSessions(() => now)
   const tokens = { list: () => stored, add: async () => undefined, remove: async () => false }
   const allowedHosts = ['127.0.0.1', 'localhost']
-  app = createApp({
+  const made = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, version: '0' },
     environment: machine.environment,
     ...{ sessions, tokens, allowedHosts, now: () => now },
     services: lazyServices(() => Promise.reject(new Error('There is none.'))),
     log: () => undefined,
   })
+  app = made.api
 })
 afterAll(() => machine.close())
 

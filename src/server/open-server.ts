@@ -60,9 +60,9 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     now: Date.now,
     log,
   })
-  const listening = await listen(app, options)
+  const listening = await listen(app.api, options)
   opened.url = listening.url
-  const sockets = serveWebSocket(listening.server, app, services)
+  const sockets = serveWebSocket(listening.server, app.api, services)
   const file = writeServerFile(runtime.places.state, { url: listening.url, pid: process.pid })
   return {
     url: listening.url,
@@ -72,7 +72,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
       file.remove()
       sockets.close()
       // Streams end with their hub; what is under way is drained meanwhile.
-      await Promise.all([listening.close(GRACE_MS), opened.services?.close()])
+      await Promise.all([listening.close(GRACE_MS), opened.services?.close(), app.close()])
       await runtime.close()
     },
   }

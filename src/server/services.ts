@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
 import { type EventHub, openEventHub } from './events/event-hub.ts'
 import { startWatch, type Watch } from './events/watch-approvals.ts'
+import { startWorkspaceWatch, type WorkspaceWatch } from './events/watch-workspace.ts'
 import { HttpProblem } from './problem.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -16,6 +17,7 @@ export interface Services {
   readonly hub: EventHub
   readonly worker: Worker
   readonly watch: Watch
+  readonly workspaceWatch: WorkspaceWatch
   close(): Promise<void>
 }
 
@@ -52,6 +54,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     const runs = await openRuns({ loaded, environment, runtime, database })
     const hub = await openEventHub(database, runtime.workspace)
     const watch = startWatch({ runtime, database, onQuestion: options.onQuestion })
+    const workspaceWatch = startWorkspaceWatch({ runtime, loaded, database })
     const { max_runs, max_runs_per_agent } = loaded.config.server
     const worker = await startWorker({
       runtime,
@@ -67,9 +70,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       hub,
       worker,
       watch,
+      workspaceWatch,
       async close() {
         await worker.close()
         await watch.close()
+        await workspaceWatch.close()
         await hub.close()
         await runs.close()
         await database.close()

@@ -53,7 +53,7 @@ export async function openTestApp({
     return made.services
   })
   const stored: StoredToken[] = []
-  const api = createApp({
+  const app = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, services, version: '0' },
     environment: machine.environment,
     sessions: createSessions(Date.now),
@@ -62,6 +62,7 @@ export async function openTestApp({
     now: Date.now,
     log: () => undefined,
   })
+  const { api } = app
   const token = (...scopes: Scope[]): string => {
     const fresh = makeToken('test', scopes.length === 0 ? SCOPES : scopes, { now: new Date() })
     stored.push(fresh.stored)
@@ -89,6 +90,7 @@ export async function openTestApp({
       return { status: response.status, json: (isJson ? JSON.parse(text) : text) as never }
     },
     async close() {
+      await app.close()
       await made.services?.close()
       await machine.close()
       await made.database?.close()

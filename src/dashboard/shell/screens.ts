@@ -113,8 +113,8 @@ export const SCREENS: readonly Screen[] = [
   },
   {
     key: 'mcp',
-    path: '/mcp',
-    patterns: ['/mcp', '/mcp/:server'],
+    path: '/servers',
+    patterns: ['/servers', '/servers/:server'],
     icon: Plug,
     component: lazy(() => import('../screens/mcp/mcp-screen.tsx')),
   },

@@ -77,3 +77,24 @@ test('a panel that cannot be read is refused with the reason, and shown as broke
     error: expect.stringContaining('nonsense'),
   })
 })
+
+test('listeners are told of files that somebody changed beside the server, and of tools that came', async () => {
+  const { hub, workspaceWatch } = await app.services()
+  await workspaceWatch.look()
+  const before = hub.newest
+  app.machine.write('.kogu/panels/late.toml', 'prompt = "x"')
+  app.machine.write('.kogu/config.toml', 'mode = "read-only"\n')
+  const provider = { id: 'test:late', displayName: 'late', priority: 1, start: async () => undefined }
+  const remove = await app.machine.runtime.registerProvider({ ...provider, close: async () => undefined })
+  await workspaceWatch.look()
+  await remove()
+  await hub.wait(before, AbortSignal.timeout(5_000))
+  const told = (await hub.read(before)).map(({ event }) => event)
+  expect(told).toEqual(
+    expect.arrayContaining([
+      { type: 'panel.changed', name: 'late' },
+      { type: 'tool.changed' },
+      expect.objectContaining({ type: 'config.changed' }),
+    ]),
+  )
+})

@@ -31,6 +31,12 @@ export function createEventWriter(database: Database, run: string, execution: st
       const newest = buffer.at(-1)
       if (event.type === 'text.delta' && newest?.event.type === 'text.delta') {
         newest.event = { type: 'text.delta', text: newest.event.text + event.text }
+      } else if (
+        event.type === 'call.output' &&
+        newest?.event.type === 'call.output' &&
+        newest.event.call === event.call
+      ) {
+        newest.event = { ...event, text: newest.event.text + event.text }
       } else buffer.push(newEvent(event))
       timer ??= setTimeout(write, FLUSH_MS).unref()
     },

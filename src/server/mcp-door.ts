@@ -1,0 +1,36 @@
+import type { LoadedConfig } from '../config/load.ts'
+import type { McpDoor } from '../mcp/serve-http.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Api } from './api.ts'
+import { requireScope } from './door.ts'
+
+/** `/mcp`: the tools of the workspace over MCP, for whoever has a token with the scope `run`. */
+export function mcpRoute(
+  api: Api,
+  parts: {
+    runtime: Runtime
+    loaded: LoadedConfig
+    version: string
+    log: (line: Record<string, unknown>) => void
+  },
+): { close(): Promise<void> } {
+  const { runtime, loaded, version, log } = parts
+  // One for each caller: what one of them has read and was granted is not the other's.
+  const doors = new Map<string, Promise<McpDoor>>()
+  const open = async (): Promise<McpDoor> => {
+    const { openMcpDoor } = await import('../mcp/serve-http.ts')
+    const onError = (message: string): void => log({ level: 'warn', event: 'mcp', message })
+    return openMcpDoor(runtime, { version, names: 'kogu', budget: loaded.config.tools.budget, onError })
+  }
+  api.all('/mcp', requireScope('run'), async context => {
+    const caller = context.get('caller')?.name ?? ''
+    const door = doors.get(caller) ?? open()
+    doors.set(caller, door)
+    return (await door).handle(context.req.raw)
+  })
+  return {
+    async close() {
+      for (const door of doors.values()) await (await door).close()
+    },
+  }
+}
