@@ -68,4 +68,6 @@ export type WorkspaceEvent =
   | { type: 'mcp.status'; server: string; trust: string; available: boolean; held: number }
   /** Files of the configuration are others than those that this server began with. */
   | { type: 'config.changed'; files: readonly string[] }
-  | { type: 'panel.changed' | 'pipeline.changed'; name: string }
+  | { type: 'panel.changed'; name: string }
+  /** Its file, or a run of it. */
+  | { type: 'pipeline.changed'; name: string; pipeline_run?: string }

@@ -25,6 +25,7 @@ import { homeRoutes } from './routes/home.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { modelRoutes } from './routes/models.ts'
 import { panelRoutes } from './routes/panels.ts'
+import { pipelineRunRoutes } from './routes/pipeline-runs.ts'
 import { pipelineRoutes } from './routes/pipelines.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { runDetailRoutes } from './routes/run-details.ts'
@@ -74,6 +75,7 @@ export function createApp(parts: ServerParts): App {
   agentRoutes(api, parts)
   panelRoutes(api, parts)
   pipelineRoutes(api, parts)
+  pipelineRunRoutes(api, parts)
   toolRoutes(api, runtime)
   dynamicToolRoutes(api, runtime)
   mcpServerRoutes(api, runtime)

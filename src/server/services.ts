@@ -7,6 +7,7 @@ import type { Database } from '../store/database/database.ts'
 import { type EventHub, openEventHub } from './events/event-hub.ts'
 import { startWatch, type Watch } from './events/watch-approvals.ts'
 import { startWorkspaceWatch, type WorkspaceWatch } from './events/watch-workspace.ts'
+import { type PipelineWorker, startPipelineWorker } from './pipeline-worker.ts'
 import { HttpProblem } from './problem.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -18,6 +19,7 @@ export interface Services {
   readonly worker: Worker
   readonly watch: Watch
   readonly workspaceWatch: WorkspaceWatch
+  readonly pipelines: PipelineWorker
   close(): Promise<void>
 }
 
@@ -64,6 +66,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       mostPerAgent: max_runs_per_agent,
       log,
     })
+    const pipelines = startPipelineWorker({ loaded, environment, runtime, database, runs, log })
     return {
       database,
       runs,
@@ -71,7 +74,9 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       worker,
       watch,
       workspaceWatch,
+      pipelines,
       async close() {
+        await pipelines.close()
         await worker.close()
         await watch.close()
         await workspaceWatch.close()

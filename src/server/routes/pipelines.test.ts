@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
 
@@ -41,4 +43,77 @@ test('a text that is no pipeline is not saved, and one that is there already is 
   expect((await app.send('PUT /api/pipelines/bad', { text: 'step = 1', base: null })).status).toBe(400)
   app.machine.write('.kogu/pipelines/bad.toml', 'step = 1')
   expect((await app.send('GET /api/pipelines/bad')).json).toMatchObject({ state: 'broken', text: 'step = 1' })
+})
+
+interface PipelineRun {
+  id: string
+  status: string
+  steps: Record<string, { status: string; text?: string }>
+}
+
+async function settled(id: string): Promise<PipelineRun> {
+  const { hub } = await app.services()
+  for (;;) {
+    const { json }: { json: PipelineRun & { is_working: boolean } } = await app.send(
+      `GET /api/pipeline-runs/${id}`,
+    )
+    if (!json.is_working) return json
+    await hub.wait(hub.newest, AbortSignal.timeout(100))
+  }
+}
+
+test('a pipeline runs, waits for an answer, goes on by itself after it, and begins again in its middle', async () => {
+  const made = {
+    name: 'writes',
+    input: { topic: { required: true } },
+    step: [
+      { id: 'say', text: 'About {{input.topic}}' },
+      { id: 'keep', tool: 'write_file', args: { path: 'doc/out.md', content: '{{steps.say.text}}' } },
+    ],
+  }
+  await app.send('PUT /api/pipelines/writes', { definition: made, base: null })
+  expect((await app.send('POST /api/pipelines/writes/run', {})).status).toBe(400)
+  const begun: { status: number; json: PipelineRun } = await app.send('POST /api/pipelines/writes/run', {
+    input: { topic: 'tea' },
+  })
+  expect(begun.status).toBe(202)
+  const { id } = begun.json
+  expect(await settled(id)).toMatchObject({
+    status: 'waiting',
+    steps: { say: { status: 'done', text: 'About tea' } },
+  })
+  const { json }: { json: { id: string; digest: string }[] } = await app.send(`GET /api/approvals?run=${id}`)
+  await app.send(`POST /api/approvals/${json[0]?.id}/answer`, { answer: 'once', digest: json[0]?.digest })
+  const { hub } = await app.services()
+  for (let run = await settled(id); run.status === 'waiting'; run = await settled(id))
+    await hub.wait(hub.newest, AbortSignal.timeout(200))
+  expect(await settled(id)).toMatchObject({ status: 'completed' })
+  expect(readFileSync(join(app.machine.workspace, 'doc/out.md'), 'utf8')).toBe('About tea')
+  const again = { of: id, step: 'keep' }
+  const repeats: { json: { repeats: string[] } } = await app.send('POST /api/pipelines/writes/repeats', again)
+  expect(repeats.json.repeats[0]).toContain('keep')
+  expect((await app.send('GET /api/pipeline-runs?pipeline=writes')).json).toHaveLength(1)
+}, 60_000)
+
+test('a token that may only run opens no gate', async () => {
+  const gated = {
+    name: 'gated',
+    step: [{ id: 'look', tool: 'read_file', args: { path: 'a.txt' }, gate: 'approval' }],
+  }
+  app.machine.write('a.txt', 'hello')
+  await app.send('PUT /api/pipelines/gated', { definition: gated, base: null })
+  const begun: { json: PipelineRun } = await app.send('POST /api/pipelines/gated/run', {})
+  expect(await settled(begun.json.id)).toMatchObject({ status: 'waiting' })
+  const path = `POST /api/pipeline-runs/${begun.json.id}/resume`
+  expect((await app.send(path, { approve: ['look'] }, 'read', 'run')).status).toBe(403)
+  expect((await app.send(path, { approve: ['look'] })).status).toBe(202)
+  expect(await settled(begun.json.id)).toMatchObject({ status: 'completed' })
+}, 60_000)
+
+test('a template is written with its panels, and does not run before somebody looked at it', async () => {
+  const { json }: { json: string[] } = await app.send('GET /api/pipeline-templates')
+  expect(json).toContain('code-review')
+  const made = await app.send('POST /api/pipelines', { name: 'review', template: 'code-review' })
+  expect(made).toMatchObject({ status: 201, json: { state: 'untrusted', problems: [] } })
+  expect((await app.send('POST /api/pipelines/review/run', {})).status).toBe(403)
 })

@@ -3,6 +3,7 @@ import type { Environment } from '../../config/environment.ts'
 import { toToolError } from '../../core/errors.ts'
 import { problemsOf } from '../../pipeline-checks.ts'
 import { listPipelines, PIPELINE_NAME, parsePipeline, pipelinePath } from '../../pipeline-files.ts'
+import { TEMPLATES, writeTemplate } from '../../pipeline-templates.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
@@ -48,6 +49,7 @@ const change = z.union([
 /** The pipelines of the workspace: files in `.kogu/pipelines`. */
 export function pipelineRoutes(api: Api, parts: PipelineParts): void {
   lookRoutes(api, parts)
+  templateRoutes(api, parts)
   saveRoutes(api, parts)
   trustRoute(api, parts)
   versionRoutes(api, parts)
@@ -102,6 +104,36 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
       const wanted = 'text' in given ? given.text : stringify(given.definition)
       const understood = await understand(parts, context.req.valid('param').name, wanted)
       return answer(context, { ...understood, text: wanted })
+    },
+  )
+}
+
+function templateRoutes(api: Api, parts: PipelineParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/pipeline-templates',
+      summary: 'Pipelines to start from',
+      responses: { 200: json(z.array(z.string()), 'Their names') },
+    }),
+    context => context.json([...TEMPLATES], 200),
+  )
+  api.openapi(
+    route('admin', {
+      method: 'post',
+      path: '/api/pipelines',
+      summary:
+        'Write a pipeline from a template, with its panels and rehearsals; nobody has looked at it yet',
+      request: {
+        body: body(z.object({ name: params.shape.name, template: z.string().max(100).default('todo') })),
+      },
+      responses: { 201: json(pipeline, 'The pipeline') },
+    }),
+    async context => {
+      const { name, template } = context.req.valid('json')
+      await writeTemplate(parts.runtime.workspace, name, template)
+      parts.runtime.note('pipeline-saved', { pipeline: name, template, author: callerName(context) })
+      return answer(context, await look(parts, name), 201)
     },
   )
 }

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { toToolError } from '../core/errors.ts'
+import { type PipelineOptions, type PipelineParts, pipelineRunsOf, workOnPipeline } from '../pipelines.ts'
+import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
+import { insertWorkspaceEvents } from '../store/tables/run-events.ts'
+import { findRun } from '../store/tables/workflow-runs.ts'
+
+/** Works on runs of pipelines in this process, and goes on with those whose questions were answered. */
+export interface PipelineWorker {
+  begin(
+    run: SavedPipelineRun,
+    options?: Pick<PipelineOptions, 'approve' | 'retry' | 'skip' | 'model' | 'rehearse'>,
+  ): void
+  /** False: nobody works on it here. */
+  stop(id: string): boolean
+  isWorking(id: string): boolean
+  close(): Promise<void>
+}
+
+const LOOK_MS = 1_000
+
+export function startPipelineWorker(
+  parts: PipelineParts & { readonly log: (line: Record<string, unknown>) => void },
+): PipelineWorker {
+  const { runtime, database, log } = parts
+  const working = new Map<string, { stop: AbortController; ended: Promise<void> }>()
+  const stopped = new AbortController()
+  const tell = (run: SavedPipelineRun): Promise<void> => {
+    const event = { type: 'pipeline.changed' as const, name: run.pipeline, pipeline_run: run.id }
+    return insertWorkspaceEvents(database, runtime.workspace, [
+      { id: randomUUID(), at: new Date().toISOString(), event },
+    ]).catch(() => undefined)
+  }
+  const work = async (run: SavedPipelineRun, options: PipelineOptions): Promise<void> => {
+    log({ level: 'info', event: 'pipeline.taken', run: run.id, pipeline: run.pipeline })
+    try {
+      const { status } = await workOnPipeline(parts, run.id, { ...options, onEvent: () => void tell(run) })
+      log({ level: 'info', event: 'pipeline.left', run: run.id, status })
+    } catch (error) {
+      log({ level: 'warn', event: 'pipeline.failed', run: run.id, message: toToolError(error).message })
+    }
+    await tell(run)
+  }
+  const begin: PipelineWorker['begin'] = (run, options = {}) => {
+    if (working.has(run.id) || stopped.signal.aborted) return
+    const stop = new AbortController()
+    const ended = work(run, { ...options, signal: stop.signal }).finally(() => working.delete(run.id))
+    working.set(run.id, { stop, ended })
+  }
+  const loop = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await continueAnswered(parts, working, begin).catch(error =>
+        log({ level: 'error', event: 'pipelines', message: toToolError(error).message }),
+      )
+      await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
+    }
+  }
+  const ended = loop()
+  return {
+    begin,
+    stop(id) {
+      working.get(id)?.stop.abort()
+      return working.has(id)
+    },
+    isWorking: id => working.has(id),
+    async close() {
+      stopped.abort()
+      for (const { stop } of working.values()) stop.abort()
+      await Promise.all([ended, ...[...working.values()].map(each => each.ended)])
+    },
+  }
+}
+
+/** A run goes on when one of its questions has an answer, or when the run of a panel it waits for stands still no longer. */
+async function continueAnswered(
+  { runtime, database }: PipelineParts,
+  working: ReadonlyMap<string, unknown>,
+  begin: PipelineWorker['begin'],
+): Promise<void> {
+  const waiting = pipelineRunsOf(runtime.places)
+    .list()
+    .filter(({ id, status }) => status === 'waiting' && !working.has(id))
+  if (waiting.length === 0) return
+  const questions = await runtime.listQuestions()
+  for (const run of waiting) {
+    const answered = questions.some(({ runPath, answer }) => answer !== null && runPath.includes(run.id))
+    if (answered || (await hasEndedPanel(database, run))) begin(run)
+  }
+}
+
+async function hasEndedPanel(database: PipelineParts['database'], { progress }: SavedPipelineRun) {
+  for (const step of Object.values(progress.steps)) {
+    if (step.status !== 'waiting' || step.run === undefined) continue
+    const status = (await findRun(database, step.run))?.status
+    if (status === 'completed' || status === 'failed' || status === 'cancelled') return true
+  }
+  return false
+}
