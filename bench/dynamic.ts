@@ -1,29 +1,50 @@
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { runInNewContext } from 'node:vm'
 import { getQuickJS } from 'quickjs-emscripten'
 import { createIsolates, type IsolateOutcome, type Isolates } from '../src/sandbox/isolate/isolates.ts'
 import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
-import { interleave } from './measure.ts'
-import { type Row, showTime, toPlainRow, toRow, verdict } from './table.ts'
+import { findDeno, startDeno } from './deno.ts'
+import { interleave, type Side } from './measure.ts'
+import { type Row, type Target, toPlainRow, toRow, verdict } from './table.ts'
 
-const SMALL = 'function execute(p) { return p.a + 1 }'
-const JSON_100_KB = 'function execute(p) { return p }'
-const PRIMES =
-  'function execute(p) { let n = 0; for (let i = 2; n < p.count; i++) { let ok = true; for (let d = 2; d * d <= i; d++) if (i % d === 0) { ok = false; break } if (ok) n++ } return n }'
+interface Work {
+  readonly name: string
+  readonly code: string
+  readonly input: unknown
+  readonly rounds: number
+  readonly target?: Target
+}
+
+const ADD = 'function execute(p) { return p.a + 1 }'
+const WARM: readonly Work[] = [
+  { name: 'warm call', code: ADD, input: { a: 1 }, rounds: 600, target: { ms: 0.5 } },
+  {
+    name: '100 KB of JSON in and out',
+    code: 'function execute(p) { return p }',
+    input: { rows: Array.from({ length: 1000 }, (_, n) => ({ n, text: 'x'.repeat(80) })) },
+    rounds: 60,
+  },
+]
+const PRIMES: Work = {
+  name: 'CPU-bound: 20000 primes',
+  code: 'function execute(p) { let n = 0; for (let i = 2; n < p.count; i++) { let ok = true; for (let d = 2; d * d <= i; d++) if (i % d === 0) { ok = false; break } if (ok) n++ } return n }',
+  input: { count: 20_000 },
+  rounds: 15,
+  target: { ratio: 1.3 },
+}
 
 /** Dynamic tools beside what else runs JavaScript; then a thousand runs of honest and hostile ones at once. */
 export async function measureDynamic(): Promise<Row[]> {
   const system = findUsableSystem()
   const isolates = createIsolates(typeof system === 'string' ? undefined : system, 128)
+  const deno = findDeno()
+  const rows: Row[] = []
   try {
-    return [
-      ...(await measureFirst(isolates)),
-      ...(await measureWarm(isolates)),
-      await measureWork(isolates),
-      ...(await measureDeno()),
-      await measureMixed(isolates),
-    ]
+    rows.push(...(await measureFirst(isolates, deno)))
+    for (const work of WARM) rows.push(...(await measureWarm(isolates, deno, work)))
+    rows.push(await measureWork(isolates))
+    if (deno === undefined)
+      rows.push(toPlainRow({ name: 'Deno', kogu: 'not measured: it cannot be installed' }))
+    return [...rows, await measureMixed(isolates)]
   } finally {
     isolates.close()
   }
@@ -49,38 +70,51 @@ async function run(
 
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
-/** A new tool to its first result: with a process that stands ready, and without. */
-async function measureFirst(isolates: Isolates): Promise<Row[]> {
-  const ready: number[] = []
-  const cold: number[] = []
-  for (let round = 0; round < 12; round += 1) {
-    isolates.prepare()
-    await pause(400)
-    const started = performance.now()
-    await run(isolates, SMALL, { a: 1 }, `first ${round}`)
-    ready.push(performance.now() - started)
-    const again = performance.now()
-    await run(isolates, SMALL, { a: 1 }, `cold ${round}`)
-    cold.push(performance.now() - again)
-  }
+/** One row for each peer; the first carries the target. */
+function toRows(
+  name: string,
+  kogu: Float64Array,
+  peers: Readonly<Record<string, Float64Array>>,
+  target?: Target,
+): Row[] {
+  return Object.entries(peers).map(([peer, samples], index) =>
+    toRow({
+      name: index === 0 ? name : '',
+      kogu,
+      peer: { name: peer, samples },
+      ...(index === 0 && target !== undefined ? { target } : {}),
+    }),
+  )
+}
+
+/** A tool that never ran before, with a process that stands ready, as it does after any other call. */
+async function measureFirst(isolates: Isolates, deno: string | undefined): Promise<Row[]> {
   const quickJs = await getQuickJS()
-  const samples = await interleave(12, {
-    quickjs: { run: () => evaluateIn(quickJs.newContext(), SMALL, '{"a":1}') },
-    vm: { run: () => runInNewContext(`${SMALL}; execute({ a: 1 })`) },
+  let count = 0
+  const sides: Record<string, Side> = {
+    quickjs: { run: () => evaluateIn(quickJs.newContext(), ADD, '{"a":1}') },
+    'node:vm, no wall': { run: () => runInNewContext(`${ADD}; execute({ a: 1 })`) },
+    ...(deno === undefined ? {} : { 'a new Deno': { run: () => runDenoOnce(deno) } }),
+  }
+  const { before, after, kogu, ...peers } = await interleave(10, {
+    // Until a process stands ready.
+    before: { run: () => pause(1_500) },
+    kogu: {
+      run() {
+        count += 1
+        return run(isolates, ADD, { a: 1 }, `first ${count}`)
+      },
+    },
+    after: { run: () => pause(1_500) },
+    ...sides,
   })
-  return [
-    toRow({
-      name: 'new tool to first result, a process ready',
-      kogu: Float64Array.from(ready),
-      peer: { name: 'quickjs', samples: samples.quickjs },
-      target: { ms: 10 },
-    }),
-    toRow({
-      name: 'new tool to first result, no process ready',
-      kogu: Float64Array.from(cold),
-      peer: { name: 'node:vm (no wall)', samples: samples.vm },
-    }),
-  ]
+  return toRows('new tool to first result', kogu, peers, { ms: 10 })
+}
+
+async function runDenoOnce(program: string): Promise<void> {
+  const child = startDeno(program, ADD)
+  await child.call('{"a":1}')
+  child.close()
 }
 
 type QuickContext = ReturnType<Awaited<ReturnType<typeof getQuickJS>>['newContext']>
@@ -93,99 +127,40 @@ function evaluateIn(context: QuickContext, code: string, input: string): string 
   return text
 }
 
-/** A second call of the same tool: it comes when it comes, so the next context has been made meanwhile. */
-async function measureWarm(isolates: Isolates): Promise<Row[]> {
-  const big = { rows: Array.from({ length: 1000 }, (_, n) => ({ n, text: 'x'.repeat(80) })) }
-  const warm = async (code: string, input: unknown, wait: number): Promise<Float64Array> => {
-    const times: number[] = []
-    for (let round = 0; round < 200; round += 1) {
-      const started = performance.now()
-      await run(isolates, code, input)
-      times.push(performance.now() - started)
-      if (wait > 0) await pause(wait)
-    }
-    return Float64Array.from(times.slice(20))
-  }
+/** A further call of the same tool. All but Deno use a new context for each; Kogu makes its next one meanwhile. */
+async function measureWarm(isolates: Isolates, deno: string | undefined, work: Work): Promise<Row[]> {
+  const { name, code, input, rounds, target } = work
   const quickJs = await getQuickJS()
-  const text = JSON.stringify(big)
-  const peers = await interleave(180, {
-    quickjs: { run: () => evaluateIn(quickJs.newContext(), SMALL, '{"a":1}') },
-    quickjsBig: { run: () => evaluateIn(quickJs.newContext(), JSON_100_KB, text) },
-    vm: { run: () => runInNewContext(`${SMALL}; execute({ a: 1 })`) },
+  const text = JSON.stringify(input)
+  const child = deno === undefined ? undefined : startDeno(deno, code)
+  const sides: Record<string, Side> = {
+    quickjs: { run: () => evaluateIn(quickJs.newContext(), code, text) },
+    'node:vm, no wall': { run: () => runInNewContext(`${code}; JSON.stringify(execute(${text}))`) },
+    ...(child === undefined ? {} : { 'a Deno that runs': { run: () => child.call(text) } }),
+  }
+  const { before, after, kogu, ...peers } = await interleave(rounds, {
+    before: { run: () => pause(3) },
+    kogu: { run: () => run(isolates, code, input) },
+    after: { run: () => pause(3) },
+    ...sides,
   })
-  return [
-    toRow({
-      name: 'warm call, in a new context',
-      kogu: await warm(SMALL, { a: 1 }, 3),
-      peer: { name: 'quickjs, new context', samples: peers.quickjs },
-      target: { ms: 0.5 },
-    }),
-    toRow({
-      name: 'warm calls without a pause',
-      kogu: await warm(SMALL, { a: 1 }, 0),
-      peer: { name: 'node:vm, new context (no wall)', samples: peers.vm },
-    }),
-    toRow({
-      name: '100 KB of JSON in and out',
-      kogu: await warm(JSON_100_KB, big, 3),
-      peer: { name: 'quickjs', samples: peers.quickjsBig },
-    }),
-  ]
+  child?.close()
+  return toRows(name, kogu, peers, target)
 }
 
 async function measureWork(isolates: Isolates): Promise<Row> {
-  const count = 20_000
-  const plain = runInNewContext(`${PRIMES}; execute`) as (input: { count: number }) => number // as written above
-  await run(isolates, PRIMES, { count })
-  const samples = await interleave(10, {
-    kogu: { run: () => run(isolates, PRIMES, { count }) },
-    plain: { run: () => plain({ count }) },
+  const { name, code, input, rounds, target } = PRIMES
+  const plain = runInNewContext(`${code}; execute`) as (value: unknown) => number // as written above
+  const samples = await interleave(rounds, {
+    kogu: { run: () => run(isolates, code, input) },
+    plain: { run: () => plain(input) },
   })
   return toRow({
-    name: `CPU-bound: ${count} primes`,
+    name,
     kogu: samples.kogu,
     peer: { name: 'plain JavaScript', samples: samples.plain },
-    target: { ratio: 1.3 },
+    ...(target === undefined ? {} : { target }),
   })
-}
-
-/** Where a deno is installed. */
-async function measureDeno(): Promise<Row[]> {
-  const started = performance.now()
-  const child = spawn(
-    'deno',
-    [
-      'eval',
-      `${SMALL}; for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) for (const line of chunk.split("\\n").filter(Boolean)) console.log(JSON.stringify(execute(JSON.parse(line))))`,
-    ],
-    {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    },
-  )
-  const failed = new Promise<'none'>(resolve => child.on('error', () => resolve('none')))
-  child.stdin.on('error', () => undefined)
-  const lines = createInterface({ input: child.stdout })
-  const ask = async (): Promise<'none' | 'line'> => {
-    child.stdin.write('{"a":1}\n')
-    return await Promise.race([
-      failed,
-      new Promise<'line'>(resolve => lines.once('line', () => resolve('line'))),
-    ])
-  }
-  if ((await ask()) === 'none')
-    return [toPlainRow({ name: 'a Deno child', kogu: '', peer: 'not measured: no deno on this machine' })]
-  const first = performance.now() - started
-  const again = performance.now()
-  for (let round = 0; round < 100; round += 1) await ask()
-  const warm = (performance.now() - again) / 100
-  child.kill()
-  return [
-    toPlainRow({
-      name: 'a Deno child',
-      kogu: '',
-      peer: `deno: first ${showTime(first)}, warm ${showTime(warm)}`,
-    }),
-  ]
 }
 
 const HOSTILE = [

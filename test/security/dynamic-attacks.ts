@@ -55,6 +55,9 @@ const ROUTES: readonly string[] = [
   'await new Promise(done => { Promise.resolve().then(() => done(console.log.constructor)) })',
   'Reflect.construct(console.log.constructor, []).constructor',
   'await { then(resolve) { resolve(console.warn.constructor) } }',
+  'new Proxy(console.log, {}).constructor',
+  '({ get found() { return console.log } }).found.constructor',
+  "(() => { const E = console.log.constructor('return Error')(); E.prepareStackTrace = (_, frames) => frames; return new E('x').stack[0].constructor.constructor })()",
 ]
 
 interface Payload {
@@ -84,7 +87,7 @@ const PAYLOADS: readonly Payload[] = [
   {
     name: 'connects to a port',
     does: 'connect',
-    body: "const socket = (await F(P)()).getBuiltinModule('net').connect(params.port, '127.0.0.1'); await new Promise(done => { socket.on('connect', done); socket.on('error', done) })",
+    body: "const socket = (await F(P)()).getBuiltinModule('net').connect(params.port, '127.0.0.1'); await new Promise(done => { socket.on('error', done); socket.end(params.mark, done) })",
   },
   {
     name: 'kills the host',
@@ -147,6 +150,17 @@ const BOMBS: readonly Attack[] = [
   ['maps', 'const map = new Map(); for (let n = 0; ; n++) map.set(n, { n })'],
   ['closures', 'const all = []; for (;;) { const x = new Array(100).fill(0); all.push(() => x) }'],
   ['large numbers', 'let n = 3n; for (;;) n = n * n'],
+  [
+    'a loop in WebAssembly',
+    'new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11]))).exports.f()',
+  ],
+  ['a wait for ever', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'],
+  ['timers', 'for (;;) setTimeout(() => {}, 1e6)'],
+  ['calls of tools', "for (;;) kogu.callTool('x'.repeat(1e5)).catch(() => {})"],
+  [
+    'a loop in a stack trace',
+    'Error.prepareStackTrace = () => { for (;;); }; const e = new Error(); Error.captureStackTrace(e); return e.stack',
+  ],
   ['a huge join', 'for (;;) new Array(2 ** 24).fill(1).join("abcdefgh").length'],
   ['pending promises', 'const all = []; for (;;) all.push(new Promise(() => {}).then(() => all))'],
   [

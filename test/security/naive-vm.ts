@@ -49,7 +49,8 @@ tell('{"alive":true}')
 for (const number of numbers.split(',').map(Number)) {
   let said = ''
   try {
-    said = JSON.stringify(await run(ATTACKS[number]?.body ?? '', structuredClone(input))) ?? ''
+    const own = { ...input, drop: `${input.drop}-${number}`, mark: `naive-${number}` }
+    said = JSON.stringify(await run(ATTACKS[number]?.body ?? '', structuredClone(own))) ?? ''
   } catch (error) {
     said = String(error)
   }

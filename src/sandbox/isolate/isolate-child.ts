@@ -13,6 +13,8 @@ import { answerOwn, createCrypto } from './own-realm.ts'
 import { type Failure, LIMITS, type Settings } from './protocol.ts'
 
 const CHANNEL = 3
+/** Kogu may have been put on this process's core: it gets to read the result before the next context is made. */
+const SETTLE_MS = 1
 const settings = JSON.parse(process.argv[2] ?? '') as Settings // made by isolate-process.ts
 const { ivm } = createRequire(import.meta.url)(settings.addon) as { ivm: typeof Ivm }
 const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
@@ -31,9 +33,10 @@ const inside = isolate.compileScriptSync(INSIDE_SOURCE, { filename: 'kogu:inside
 
 /** One context, ready to run the tool once. */
 interface Prepared {
-  readonly context: Ivm.Context
   readonly run: Ivm.Reference<Entry['run']>
   readonly state: CallState
+  /** Each keeps the whole context alive until it is released: this process itself hardly ever collects garbage. */
+  readonly references: { release(): void }[]
 }
 
 /** What belongs to one call. */
@@ -52,7 +55,7 @@ let code: Ivm.Script | undefined
 let next: Prepared | undefined
 let running: Prepared | undefined
 /** Of calls that are over, but still on the stack: their last message waits for its answer. */
-let over: Ivm.Context[] = []
+let over: Prepared[] = []
 let isSettled = true
 
 channel.on('data', createFrameReader(LIMITS.frameBytes, receive))
@@ -91,6 +94,7 @@ function start(id: string, input: string): void {
 function prepare(): Prepared {
   if (code === undefined) throw new Error('no code is loaded')
   const context = isolate.createContextSync()
+  const references: Prepared['references'] = [context]
   const state: CallState = {
     id: NO_CALL,
     over: false,
@@ -104,14 +108,18 @@ function prepare(): Prepared {
   const receiveInside = new ivm.Callback((operation: unknown, number: unknown, text: unknown) =>
     handle(state, String(operation), Number(number), String(text)),
   )
-  const setUp = inside.runSync(context, { reference: true })
+  const held = <T extends { release(): void }>(reference: T): T => {
+    references.push(reference)
+    return reference
+  }
+  const setUp = held(inside.runSync(context, { reference: true }))
   const limits = new ivm.ExternalCopy({ output: LIMITS.outputBytes, pending: LIMITS.pending }).copyInto()
-  const toEntry = setUp.applySync(undefined, [receiveInside, limits], { result: { reference: true } })
-  const defined = code.runSync(context, { reference: true })
-  const made = toEntry.applySync(undefined, [defined.derefInto()], { result: { reference: true } })
+  const toEntry = held(setUp.applySync(undefined, [receiveInside, limits], { result: { reference: true } }))
+  const defined = held(code.runSync(context, { reference: true }))
+  const made = held(toEntry.applySync(undefined, [defined.derefInto()], { result: { reference: true } }))
   const entry = made as Ivm.Reference<Entry> // what createRealm returns
-  const run = entry.getSync('run', { reference: true })
-  const deliver = entry.getSync('deliver', { reference: true })
+  const run = held(entry.getSync('run', { reference: true }))
+  const deliver = held(entry.getSync('deliver', { reference: true }))
   state.deliver = (kind, number, text) => {
     try {
       deliver.applySync(undefined, [kind, number, text])
@@ -119,7 +127,7 @@ function prepare(): Prepared {
       if (!state.over) fail(state, toFailure(error))
     }
   }
-  return { context, run, state }
+  return { run, state, references }
 }
 
 /** What the code's realm sends. It waits for the answer, so it cannot send faster than this process works. */
@@ -219,18 +227,18 @@ function finish(): void {
   if (running !== undefined) {
     running.state.over = true
     for (const timer of running.state.timers.values()) clearTimeout(timer)
-    over.push(running.context)
+    over.push(running)
     running = undefined
   }
   isSettled = false
-  setImmediate(settle)
+  setTimeout(settle, SETTLE_MS)
 }
 
 /** Makes the next context ahead, and says that the code gave the thread back. */
 function settle(): void {
   if (isSettled) return
   isSettled = true
-  for (const context of over) context.release()
+  for (const { references } of over) for (const each of references) each.release()
   over = []
   try {
     next ??= prepare()
@@ -242,7 +250,7 @@ function settle(): void {
 
 function toFailure(error: unknown): Failure {
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
-  const reason = /memory limit|Isolate is disposed|Isolate was disposed/.test(message) ? 'memory' : 'threw'
+  const reason = isolate.isDisposed || message.includes('memory limit') ? 'memory' : 'threw'
   return { reason, name, message: message.replace(/ \[tool\.js:.*$/, '') }
 }
 

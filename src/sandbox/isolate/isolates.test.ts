@@ -49,6 +49,16 @@ describe('an isolate', () => {
     expect([await resultOf(body), await resultOf(body), await resultOf(body)]).toEqual([1, 1, 1])
   })
 
+  it('runs any number of calls within the memory of one', async () => {
+    const body = 'function execute(p) { return p.n }'
+    const results: unknown[] = []
+    for (let n = 0; n < 400; n += 1) {
+      const outcome = await run(body, { n }, { memoryMb: 16 })
+      results.push(outcome.ok ? outcome.json : outcome)
+    }
+    expect(results).toEqual(Array.from({ length: 400 }, (_, n) => String(n)))
+  })
+
   it('has the standard functions that pure code expects', async () => {
     const body = `async function execute() {
       const url = new URL('../b?x=1#h', 'https://u:p@example.com:8443/a/c')

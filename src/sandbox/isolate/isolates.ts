@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { ToolError } from '../../core/errors.ts'
 import type { SandboxSystem } from '../walls/system.ts'
 import type { Frame } from './frames.ts'
@@ -132,7 +132,7 @@ class Pool implements Isolates {
         worker.key = request.key
         return worker
       }
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
+      await this.#change()
     }
   }
 
@@ -149,6 +149,17 @@ class Pool implements Isolates {
     if (oldest === undefined || Date.now() - oldest.usedAt < leastMs) return false
     this.#end(oldest)
     return true
+  }
+
+  /** Until something became free, or what is idle may have been so for long enough. */
+  #change(): Promise<void> {
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, START_MS)
+      this.#waiting.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
   }
 
   /** Whoever waits looks again: what became free may fit only one of them. */
@@ -197,7 +208,6 @@ class Pool implements Isolates {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       const now = Date.now()
-      this.#wake()
       for (const worker of this.#workers) {
         const mostMs = worker.calls === 0 || worker.process.isSettled ? IDLE_MS : UNSETTLED_MS
         if (!worker.busy && now - worker.usedAt > mostMs) this.#end(worker)
@@ -219,7 +229,7 @@ function runOnce(
   request: IsolateRequest,
   isFirst: boolean,
 ): Promise<IsolateOutcome> {
-  const call = randomBytes(16).toString('hex')
+  const call = randomUUID().replaceAll('-', '')
   const outcome = Promise.withResolvers<IsolateOutcome>()
   const deadline = createDeadline(request.timeoutMs, () => finish(stopped('timeout')))
   const onAbort = (): void => finish(stopped('cancelled'))
