@@ -1,7 +1,7 @@
 // Runs a script of this project on Node >= 24, whatever Node the machine has, and installs the npm packages first
 // when they are missing or older than the lockfile. Plain JavaScript without dependencies: it must start on Node 20
 // in a clone where nothing is installed.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -61,6 +61,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     ...process.env,
     PATH: `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`,
   }
-  const result = spawnSync(node, [...nodeFlags, join(root, script), ...args], { stdio: 'inherit', env })
-  process.exit(result.status ?? 1)
+  const child = spawn(node, [...nodeFlags, join(root, script), ...args], { stdio: 'inherit', env })
+  // A script that serves something ends it in order. Ctrl-C reaches it without us; we only wait for it.
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  process.on('SIGINT', () => undefined)
+  child.on('exit', code => process.exit(code ?? 1))
 }

@@ -39,6 +39,7 @@ export function usePages<T>(topic: Topic, path: string) {
       request<Page<T>>('GET', pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`),
     initialPageParam: '',
     getNextPageParam: last => last.next ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
     placeholderData: keepPreviousData,
   })
 }

@@ -20,7 +20,12 @@ import { words } from './words.ts'
 
 function IconBadge({ icon: Icon, color, children }: { icon: LucideIcon; color: string; children: string }) {
   return (
-    <Badge color={color} leftSection={<Icon size={13} aria-hidden />} style={{ flex: 'none' }}>
+    <Badge
+      color={color}
+      leftSection={<Icon size={13} aria-hidden />}
+      style={{ flex: 'none', overflow: 'visible', maxWidth: 'none' }}
+      styles={{ label: { overflow: 'visible' } }}
+    >
       {children}
     </Badge>
   )
@@ -59,7 +64,7 @@ export function RunBadge({ run }: { run: Pick<Run, 'status' | 'stop_reason'> & {
         {t('running')}
       </IconBadge>
     )
-  if (reason === 'needs_approval' || reason === 'waiting' || reason === 'approval')
+  if (reason === 'awaiting_approval' || reason === 'needs_approval')
     return (
       <IconBadge icon={Clock} color="yellow">
         {t('waiting')}

@@ -1,5 +1,4 @@
 import { Alert, Button, Code, CopyButton, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
-import type { UseQueryResult } from '@tanstack/react-query'
 import { CircleAlert, RefreshCw } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { toShownError } from '../api/api.ts'
@@ -7,7 +6,13 @@ import { useWords } from '../i18n/language.tsx'
 import { Untrusted } from './untrusted.tsx'
 import { words } from './words.ts'
 
-type Loaded<T> = Pick<UseQueryResult<T>, 'data' | 'error' | 'isPending' | 'refetch'>
+/** What every query has, of one answer or of pages. */
+interface Loaded<T> {
+  readonly data: T | undefined
+  readonly error: unknown
+  readonly isPending: boolean
+  readonly refetch: () => unknown
+}
 
 export interface DataRegionProps<T> {
   readonly query: Loaded<T>
@@ -25,7 +30,7 @@ export function DataRegion<T>({ query, isEmpty, empty, skeleton, children }: Dat
   if (data !== undefined) {
     return (
       <>
-        {error !== null && (
+        {error != null && (
           <Alert color="yellow" mb="sm" py="xs" role="status">
             <Group justify="space-between">
               <Text size="sm">{t('notUpdating')}</Text>
@@ -39,7 +44,7 @@ export function DataRegion<T>({ query, isEmpty, empty, skeleton, children }: Dat
       </>
     )
   }
-  if (error !== null) return <ErrorCard error={error} onRetry={() => void refetch()} />
+  if (error != null) return <ErrorCard error={error} onRetry={() => void refetch()} />
   return isPending ? <Late>{skeleton ?? <Rows />}</Late> : null
 }
 

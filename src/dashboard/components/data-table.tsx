@@ -23,7 +23,7 @@ export interface DataTableProps<Row> {
 export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTableProps<Row>) {
   return (
     <div className="kogu-card kogu-table-box">
-      <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" aria-label={label}>
+      <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" fz="sm" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {columns.map(column => (
@@ -56,6 +56,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTable
                       className="kogu-row-link"
                       data-row-link
                       fw={600}
+                      fz="sm"
                     >
                       {column.render(row)}
                     </Anchor>

@@ -14,6 +14,9 @@ const filters = pageQuery.extend({
   tool: z.string().max(200).optional(),
   run: z.string().max(200).optional(),
   outcome: z.enum(['allow', 'ask', 'deny']).optional(),
+  type: z
+    .enum(['call-started', 'approval-requested', 'approval-answered', 'call-finished', 'note'])
+    .optional(),
   text: z.string().max(500).optional(),
 })
 

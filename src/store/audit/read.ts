@@ -19,6 +19,7 @@ export interface ReadOptions {
   run?: string
   /** What was decided; of finished calls only. */
   outcome?: Outcome
+  type?: AuditEvent['type']
   /** Anywhere in the event, without regard to case. */
   text?: string
   limit?: number
@@ -168,7 +169,7 @@ function pick(cursors: readonly Cursor[], isBefore: (a: Line, b: Line) => boolea
 
 /** Looks at the text of the line first: parsing is what costs. */
 function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undefined {
-  const { tool, call, run, outcome } = options
+  const { tool, call, run, outcome, type } = options
   const since = options.since?.toISOString() ?? ''
   const until = options.until?.toISOString() ?? '~'
   const needles = [tool, call, run].filter(needle => needle !== undefined).map(inJson)
@@ -180,6 +181,7 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     if (wanted !== undefined && !text.toLowerCase().includes(wanted)) return undefined
     const event = parseEvent(text)
     if (event === undefined) return undefined
+    if (type !== undefined && event.type !== type) return undefined
     if (tool !== undefined && !('tool' in event && event.tool === tool)) return undefined
     if (call !== undefined && !('call' in event && event.call === call)) return undefined
     if (run !== undefined && !('run' in event && event.run === run)) return undefined

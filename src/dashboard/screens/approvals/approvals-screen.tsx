@@ -1,8 +1,203 @@
+import { Button, Group, Tabs, Text, UnstyledButton } from '@mantine/core'
+import { ArrowLeft, Bell, Hand } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { Link, useParams } from 'wouter'
+import type { Approval } from '../../api/types.ts'
+import { RiskBadge } from '../../components/badges.tsx'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useLiveEvents } from '../../live/live-provider.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { useApprovals } from '../../shell/waiting.ts'
+import { ApprovalCard, riskOf } from './approval-card.tsx'
+import classes from './approvals.module.css'
+import { BatchCard } from './batch-card.tsx'
+import { Decided } from './decided.tsx'
+import { words } from './words.ts'
 
 export default function ApprovalsScreen() {
   const t = useWords(words)
-  return <Page title={t('approvals')}>{null}</Page>
+  const [tab, setTab] = useUrlState('tab', 'waiting')
+  return (
+    <Page title={t('title')} intro={t('intro')} actions={<Alerts />}>
+      <Tabs value={tab} onChange={value => setTab(value ?? 'waiting')} keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="waiting">{t('waitingTab')}</Tabs.Tab>
+          <Tabs.Tab value="decided">{t('decidedTab')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="waiting">
+          <Inbox />
+        </Tabs.Panel>
+        <Tabs.Panel value="decided">
+          <Decided />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+function Inbox() {
+  const t = useWords(words)
+  const query = useApprovals()
+  const { id } = useParams<{ id?: string }>()
+  const [batch] = useUrlState('run')
+  const known = useKnown(query.data ?? [])
+  const chosen = id === undefined ? undefined : known.get(id)
+  const together = (query.data ?? []).filter(
+    ({ runPath, answer, isDangerous }) => runPath[0] === batch && answer === null && !isDangerous,
+  )
+  return (
+    <DataRegion
+      query={query}
+      isEmpty={questions => questions.length === 0 && chosen === undefined}
+      empty={
+        <Empty
+          icon={<Hand size={36} aria-hidden />}
+          title={t('nothing')}
+          action={
+            <Button component={Link} href={routes.permissions()} variant="default">
+              {t('seeRules')}
+            </Button>
+          }
+        >
+          {t('nothingText')}
+        </Empty>
+      }
+    >
+      {questions => (
+        <div className={classes.split} data-chosen={id !== undefined || batch !== ''}>
+          <QuestionList questions={questions} chosen={id} />
+          <div className={classes.detail}>
+            {(id !== undefined || batch !== '') && (
+              <Button
+                component={Link}
+                href={routes.approvals()}
+                variant="subtle"
+                size="compact-sm"
+                hiddenFrom="sm"
+                mb="xs"
+                leftSection={<ArrowLeft size={15} aria-hidden />}
+              >
+                {t('back')}
+              </Button>
+            )}
+            {batch !== '' ? (
+              <BatchCard questions={together} />
+            ) : chosen !== undefined ? (
+              <ApprovalCard
+                key={chosen.id}
+                question={chosen}
+                isOpen={questions.some(each => each.id === chosen.id)}
+                others={questions}
+              />
+            ) : (
+              <Text c="dimmed" p="lg">
+                {id === undefined ? t('choose') : t('closed')}
+              </Text>
+            )}
+          </div>
+        </div>
+      )}
+    </DataRegion>
+  )
+}
+
+/** Questions vanish when they end; the one that is looked at stays to say how. */
+function useKnown(questions: readonly Approval[]): ReadonlyMap<string, Approval> {
+  const known = useRef(new Map<string, Approval>())
+  for (const question of questions) known.current.set(question.id, question)
+  return known.current
+}
+
+/** The oldest first, so that a new one never pushes another away under the pointer. */
+function QuestionList({ questions, chosen }: { questions: readonly Approval[]; chosen: string | undefined }) {
+  const t = useWords(words)
+  const [over, setOver] = useState(false)
+  const shown = useHeld(questions, over)
+  return (
+    <nav
+      className={`kogu-card ${classes.list}`}
+      aria-label={t('list')}
+      onPointerEnter={() => setOver(true)}
+      onPointerLeave={() => setOver(false)}
+    >
+      {shown.map(question => (
+        <QuestionRow key={question.id} question={question} active={question.id === chosen} />
+      ))}
+    </nav>
+  )
+}
+
+function useHeld(questions: readonly Approval[], hold: boolean): readonly Approval[] {
+  const [held, setHeld] = useState(questions)
+  useEffect(() => {
+    if (!hold) setHeld(questions)
+  }, [questions, hold])
+  if (!hold) return questions
+  // What ends meanwhile keeps its place; what is new comes below.
+  return [...held, ...questions.filter(({ id }) => !held.some(each => each.id === id))]
+}
+
+function QuestionRow({ question, active }: { question: Approval; active: boolean }) {
+  const format = useFormat()
+  const t = useWords(words)
+  return (
+    <UnstyledButton
+      component={Link}
+      href={routes.approval(question.id)}
+      className={classes.row}
+      data-active={active || undefined}
+      data-row-link
+      aria-current={active ? 'true' : undefined}
+    >
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <Text fw={600} size="sm" truncate>
+          <Untrusted text={question.tool.name} most={60} />
+        </Text>
+        <RiskBadge risk={riskOf(question)} />
+      </Group>
+      <Text size="sm" ff="monospace" lineClamp={2}>
+        <Untrusted text={summaryOf(question)} most={160} />
+      </Text>
+      <Text size="xs" c="dimmed">
+        {t('asked', { when: format.ago(question.createdAt) })}
+      </Text>
+    </UnstyledButton>
+  )
+}
+
+/** The value that says most about a call. */
+export function summaryOf({ input }: Pick<Approval, 'input'>): string {
+  for (const key of ['command', 'path', 'file_path', 'url', 'query', 'name']) {
+    const value = input[key]
+    if (typeof value === 'string') return value
+  }
+  return JSON.stringify(input)
+}
+
+/** Asked for only after a click; a notice names the tool and nothing of what it is given. */
+function Alerts() {
+  const t = useWords(words)
+  const [state, setState] = useState(() => ('Notification' in window ? Notification.permission : 'denied'))
+  useLiveEvents(event => {
+    if (event.type !== 'approval.created' || state !== 'granted' || document.visibilityState === 'visible')
+      return
+    const notice = new Notification(t('alertTitle', { tool: event.tool }), { tag: event.approval })
+    notice.onclick = () => window.focus()
+  })
+  if (state === 'denied') return null
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      disabled={state === 'granted'}
+      leftSection={<Bell size={15} aria-hidden />}
+      onClick={() => void Notification.requestPermission().then(setState)}
+    >
+      {state === 'granted' ? t('alertsOn') : t('alerts')}
+    </Button>
+  )
 }

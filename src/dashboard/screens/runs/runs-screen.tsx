@@ -1,8 +1,8 @@
-import { Page } from '../../components/page.tsx'
-import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useParams } from 'wouter'
+import { RunDetail } from './run-detail.tsx'
+import { RunList } from './run-list.tsx'
 
 export default function RunsScreen() {
-  const t = useWords(words)
-  return <Page title={t('runs')}>{null}</Page>
+  const { id } = useParams<{ id?: string }>()
+  return id === undefined ? <RunList /> : <RunDetail key={id} id={id} />
 }

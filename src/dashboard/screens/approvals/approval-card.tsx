@@ -1,0 +1,281 @@
+import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { CircleCheck } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import type { Approval } from '../../api/types.ts'
+import { RiskBadge } from '../../components/badges.tsx'
+import { DiffView } from '../../components/diff-view.tsx'
+import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { ApprovalActions } from './approval-actions.tsx'
+import classes from './approvals.module.css'
+import { words } from './words.ts'
+
+export interface ApprovalCardProps {
+  readonly question: Approval
+  /** False once it has ended. */
+  readonly isOpen: boolean
+  readonly others: readonly Approval[]
+}
+
+/** Everything that is known about a call before it is made, and the answer. */
+export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
+  const t = useWords(words)
+  const [unread, setUnread] = useState(() => longTexts(question))
+  return (
+    <article className="kogu-card" aria-labelledby={`q-${question.id}`} data-question={question.id}>
+      <Stack gap="md" p="md">
+        <Heading question={question} />
+        <QuestionBody question={question} onExpand={() => setUnread(false)} />
+        <Reasons question={question} />
+        <Together question={question} others={others} />
+      </Stack>
+      <div className={classes.actions}>
+        {isOpen && question.answer === null ? (
+          <ApprovalActions question={question} blocked={unread ? t('expandFirst') : undefined} />
+        ) : (
+          <Outcome question={question} others={others} />
+        )}
+      </div>
+    </article>
+  )
+}
+
+function Heading({ question }: { question: Approval }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const tool = question.tool.name
+  const [outermost = ''] = question.runPath
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" gap="xs" align="flex-start">
+        <Title order={2} id={`q-${question.id}`}>
+          <Untrusted text={t(titleKey(question), { tool })} />
+        </Title>
+        <RiskBadge risk={riskOf(question)} />
+      </Group>
+      <Group gap="xs">
+        <Text size="sm" c="dimmed">
+          {t('asked', { when: format.ago(question.createdAt) })} ·{' '}
+          {question.expiresAt < Date.now()
+            ? t('expired')
+            : t('expiresIn', { when: format.ago(question.expiresAt) })}
+        </Text>
+        {isRunId(outermost) && (
+          <Anchor component={Link} href={routes.run(outermost)} size="sm">
+            {t('openRun')}
+          </Anchor>
+        )}
+        {question.agent !== undefined && (
+          <Badge color="gray">
+            <Untrusted text={t('agent', { name: question.agent })} />
+          </Badge>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+function isRunId(id: string): boolean {
+  return /^[0-9a-f]{8}-/.test(id)
+}
+
+function titleKey({ subject, preview, access }: Approval) {
+  if (subject.kind === 'changes') return 'keepChanges'
+  if (access.some(({ kind }) => kind === 'execute')) return 'wantsCommand'
+  if (preview !== undefined || access.some(({ kind }) => kind === 'file_write')) return 'wantsWrite'
+  return 'wants'
+}
+
+/** The difference, the exact command, or the input: never shortened in the middle without saying so. */
+export function QuestionBody({ question, onExpand }: { question: Approval; onExpand?: () => void }) {
+  const t = useWords(words)
+  const { preview, details, input, cwd, subject } = question
+  const { command } = input
+  const rest = Object.fromEntries(Object.entries(input).filter(([key]) => key !== 'command'))
+  const inputText = JSON.stringify(rest, null, 2)
+  const expand = onExpand === undefined ? {} : { onExpand }
+  return (
+    <>
+      <EscapeWarning texts={[...Object.values(input).map(String), details ?? '', preview ?? '']} />
+      {typeof command === 'string' && (
+        <Section label={t('exactCommand')}>
+          <UntrustedBlock text={command} label={t('exactCommand')} {...expand} />
+          <Text size="sm" c="dimmed">
+            <Untrusted text={t('folder', { path: cwd })} />
+          </Text>
+        </Section>
+      )}
+      {subject.kind === 'changes' && (
+        <Text>
+          <Untrusted text={subject.summary} most={2_000} />
+        </Text>
+      )}
+      {preview !== undefined && (
+        <Section label={t('changes')}>
+          <DiffView diff={preview} />
+        </Section>
+      )}
+      {details !== undefined && details !== command && (
+        <Section label={t('details')}>
+          <UntrustedBlock text={details} label={t('details')} {...expand} />
+        </Section>
+      )}
+      {preview === undefined && Object.keys(rest).length > 0 && (
+        <Section label={t('input')}>
+          <UntrustedBlock text={inputText} label={t('input')} {...expand} />
+        </Section>
+      )}
+    </>
+  )
+}
+
+/** Texts that are not shown whole at first. */
+function longTexts({ input, details = '' }: Approval): boolean {
+  const { command = '' } = input
+  return String(command).length > LONGEST || details.length > LONGEST
+}
+
+const LONGEST = 4_096
+
+function Reasons({ question }: { question: Approval }) {
+  const t = useWords(words)
+  const { effects, reasons, decision, access } = question
+  const by = decision.ref === null ? decision.by : `${decision.ref.id} (${placeOf(decision.ref)})`
+  return (
+    <Stack gap="xs">
+      {effects.length > 0 && (
+        <Section label={t('effects')}>
+          <Group gap={6}>
+            {effects.map(effect => (
+              <Badge key={effect} color="orange">
+                <Untrusted text={effect} most={120} />
+              </Badge>
+            ))}
+          </Group>
+        </Section>
+      )}
+      {access.length > 0 && (
+        <Section label={t('touches')}>
+          <Group gap={6}>
+            {access.slice(0, MOST_TOUCHED).map(each => (
+              <Badge key={JSON.stringify(each)} color="gray" maw="100%" style={{ textTransform: 'none' }}>
+                <Untrusted text={describeAccess(each)} most={140} />
+              </Badge>
+            ))}
+          </Group>
+        </Section>
+      )}
+      <Section label={t('why')}>
+        <Stack gap={2}>
+          {reasons.map(reason => (
+            <Text key={reason} size="sm">
+              <Untrusted text={reason} most={600} />
+            </Text>
+          ))}
+          <Text size="sm" c="dimmed">
+            <Untrusted text={t('decidedBy', { by })} />
+          </Text>
+          {decision.also !== undefined && decision.also.length > 0 && (
+            <Text size="sm" c="dimmed">
+              {t('also')}:{' '}
+              <Untrusted
+                text={decision.also.map(({ id, outcome, why }) => `${outcome} ${id} (${why})`).join(', ')}
+              />
+            </Text>
+          )}
+        </Stack>
+      </Section>
+    </Stack>
+  )
+}
+
+const MOST_TOUCHED = 20
+
+function placeOf({ source, line }: { source: string; line?: number }): string {
+  return line === undefined ? source : `${source}:${line}`
+}
+
+function describeAccess(access: Approval['access'][number]): string {
+  switch (access.kind) {
+    case 'execute':
+      return `run ${access.command}`
+    case 'network':
+      return `${access.method ?? 'GET'} ${access.url}`
+    case 'custom':
+      return `${access.name} ${access.details}`
+    default:
+      return `${access.kind.replace('file_', '')} ${access.path}`
+  }
+}
+
+function Section({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Stack gap={4}>
+      <Title order={3} c="dimmed" fz="sm">
+        {label}
+      </Title>
+      {children}
+    </Stack>
+  )
+}
+
+/** Questions of the same run can be judged at once. */
+function Together({ question, others }: { question: Approval; others: readonly Approval[] }) {
+  const t = useWords(words)
+  const [run = ''] = question.runPath
+  const count = others.filter(
+    ({ id, runPath, answer, isDangerous }) =>
+      id !== question.id && runPath[0] === run && answer === null && !isDangerous,
+  ).length
+  if (count === 0 || question.isDangerous || question.answer !== null) return null
+  return (
+    <Group gap="xs">
+      <Text size="sm">{t('together', { count })}</Text>
+      <Anchor component={Link} size="sm" href={`${routes.approvals()}?run=${encodeURIComponent(run)}`}>
+        {t('judgeTogether')}
+      </Anchor>
+    </Group>
+  )
+}
+
+export const ANSWER_WORDS = {
+  once: 'answerOnce',
+  session: 'answerSession',
+  permanent: 'answerPermanent',
+  deny: 'answerDeny',
+  'deny-permanently': 'answerDenyPermanently',
+} as const
+
+function Outcome({ question, others }: { question: Approval; others: readonly Approval[] }) {
+  const t = useWords(words)
+  const { answer } = question
+  const next = others.find(({ id, answer: given }) => id !== question.id && given === null)
+  const text =
+    answer === null ? t('closed') : t('answered', { answer: t(ANSWER_WORDS[answer.kind]), user: answer.user })
+  return (
+    <Group justify="space-between" gap="sm">
+      <Alert
+        color={answer === null ? 'gray' : 'indigo'}
+        py="xs"
+        role="status"
+        icon={<CircleCheck size={18} aria-hidden />}
+      >
+        <Untrusted text={text} />
+      </Alert>
+      {next !== undefined && (
+        <Button component={Link} href={routes.approval(next.id)} variant="default">
+          {t('next')}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+/** Dangerous calls are few; a tool that can change something is the ordinary case of a question. */
+export function riskOf({ isDangerous, risk }: Pick<Approval, 'isDangerous' | 'risk'>): string {
+  if (isDangerous) return 'high'
+  return risk === 'low' ? 'low' : 'medium'
+}

@@ -1,0 +1,75 @@
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Decision } from '../../../core/decision.ts'
+import { useGet } from '../../api/api.ts'
+import { OutcomeBadge } from '../../components/badges.tsx'
+import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { words as shell } from '../../shell/words.ts'
+import { words } from './words.ts'
+
+export interface CallDetailsProps {
+  readonly run: string
+  readonly call: string
+  readonly input: unknown
+  readonly isDone: boolean
+  readonly decision: Decision | undefined
+  readonly error: { readonly code: string; readonly message: string } | null
+}
+
+interface WholeCall {
+  readonly output: { readonly text: string; readonly bytes: number; readonly truncated: boolean }
+}
+
+export function CallDetails({ run, call, input, isDone, decision, error }: CallDetailsProps) {
+  const t = useWords(words)
+  const s = useWords(shell)
+  const whole = useGet<WholeCall>(
+    'runs',
+    `/api/runs/${encodeURIComponent(run)}/calls/${encodeURIComponent(call)}`,
+    {
+      enabled: isDone,
+    },
+  )
+  const output = whole.data?.output.text ?? error?.message ?? ''
+  return (
+    <Stack gap="xs" pt="xs">
+      {decision !== undefined && (
+        <Group gap="xs">
+          <OutcomeBadge outcome={decision.outcome} />
+          <Text size="sm">
+            <Untrusted text={describeDecision(decision)} most={400} />
+          </Text>
+          <Anchor component={Link} href={routes.audit({ call })} size="sm">
+            {s('audit')}
+          </Anchor>
+        </Group>
+      )}
+      <Title order={4} fz="sm" c="dimmed">
+        {t('input')}
+      </Title>
+      <UntrustedBlock text={JSON.stringify(input, null, 2) ?? ''} lines={20} label={t('input')} />
+      {isDone && (
+        <>
+          <Title order={4} fz="sm" c="dimmed">
+            {t('output')}
+          </Title>
+          {output === '' ? (
+            <Text size="sm" c="dimmed">
+              {t('noOutput')}
+            </Text>
+          ) : (
+            <UntrustedBlock text={output} lines={20} most={40_000} label={t('output')} />
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}
+
+export function describeDecision({ by, ref, reason, user }: Decision): string {
+  const place =
+    ref === null ? '' : ` ${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
+  return `${by}${place}${user === undefined ? '' : ` ${user}`}${reason === '' ? '' : ` · ${reason}`}`
+}

@@ -1,0 +1,97 @@
+import { Drawer } from '@mantine/core'
+import type { Decision } from '../../../core/decision.ts'
+import { useGet } from '../../api/api.ts'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { CallDetails, describeDecision } from './call-details.tsx'
+import { CallBadge, oneLine } from './transcript.tsx'
+import { words } from './words.ts'
+
+interface RunCall {
+  readonly id: string
+  readonly tool: string
+  readonly args: unknown
+  readonly state: 'waiting' | 'ok' | 'error' | 'denied' | 'unknown'
+  readonly decision: Decision | null
+  readonly error: { readonly code: string } | null
+  readonly run_ms: number
+  readonly at: string
+}
+
+export function Calls({ run }: { run: string }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const [chosen, choose] = useUrlState('call')
+  const query = useGet<{ items: RunCall[] }>('runs', `/api/runs/${encodeURIComponent(run)}/calls?limit=1000`)
+  const call = query.data?.items.find(({ id }) => id === chosen)
+  return (
+    <>
+      <DataRegion
+        query={query}
+        isEmpty={({ items }) => items.length === 0}
+        empty={<Empty title={t('noEvents')} />}
+      >
+        {({ items }) => (
+          <DataTable
+            label={t('calls')}
+            rows={items}
+            rowKey={({ id }) => id}
+            href={({ id }) => routes.run(run, { tab: 'calls', call: id })}
+            columns={[
+              {
+                key: 'tool',
+                label: t('tool'),
+                phone: 'title',
+                render: each => <Untrusted text={each.tool} most={40} />,
+              },
+              { key: 'state', label: t('state'), render: each => <CallBadge state={each.state} /> },
+              {
+                key: 'input',
+                label: t('input'),
+                render: each => <Untrusted text={oneLine(each.args)} most={80} />,
+              },
+              {
+                key: 'decision',
+                label: t('decision'),
+                phone: 'hide',
+                render: each =>
+                  each.decision === null ? (
+                    '–'
+                  ) : (
+                    <Untrusted text={describeDecision(each.decision)} most={60} />
+                  ),
+              },
+              {
+                key: 'ms',
+                label: t('duration'),
+                align: 'right',
+                render: each => format.duration(each.run_ms),
+              },
+            ]}
+          />
+        )}
+      </DataRegion>
+      <Drawer
+        opened={call !== undefined}
+        onClose={() => choose('')}
+        title={call === undefined ? '' : <Untrusted text={call.tool} />}
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
+        {call !== undefined && (
+          <CallDetails
+            run={run}
+            call={call.id}
+            input={call.args}
+            isDone
+            decision={call.decision ?? undefined}
+            error={null}
+          />
+        )}
+      </Drawer>
+    </>
+  )
+}

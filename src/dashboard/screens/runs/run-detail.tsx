@@ -1,0 +1,301 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  CopyButton,
+  Group,
+  Menu,
+  Tabs,
+  Text,
+  Textarea,
+  VisuallyHidden,
+} from '@mantine/core'
+import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, Send } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { request, useGet } from '../../api/api.ts'
+import type { Run } from '../../api/types.ts'
+import { useAction } from '../../api/use-action.ts'
+import { RunBadge } from '../../components/badges.tsx'
+import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
+import { Page } from '../../components/page.tsx'
+import { cutGraphemes, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { Agents } from './agents.tsx'
+import { Calls } from './calls.tsx'
+import { Changes } from './changes.tsx'
+import { RawEvents } from './raw-events.tsx'
+import { type ShownEvent, useRunEvents } from './run-events.ts'
+import { Timeline } from './timeline.tsx'
+import { Transcript } from './transcript.tsx'
+import { hasDenials } from './transcript-items.ts'
+import { words } from './words.ts'
+
+const TABS = ['transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
+
+export function RunDetail({ id }: { id: string }) {
+  const t = useWords(words)
+  const query = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`)
+  const events = useRunEvents(id)
+  const [tab, setTab] = useUrlState('tab', 'transcript')
+  return (
+    <DataRegion query={query}>
+      {run => (
+        <Page
+          title={cutGraphemes(run.task.split('\n')[0] ?? '', 80)}
+          intro={<Facts run={run} denied={hasDenials(events.events)} />}
+          actions={<Actions run={run} events={events.events} />}
+        >
+          <PlanQuestion events={events.events} run={run} />
+          <Tabs value={tab} onChange={value => setTab(value ?? '')} keepMounted={false}>
+            <div style={{ overflowX: 'auto' }}>
+              <Tabs.List mb="sm" style={{ flexWrap: 'nowrap', minWidth: 'max-content' }}>
+                {TABS.map(each => (
+                  <Tabs.Tab key={each} value={each}>
+                    {t(each)}
+                    {each === 'calls' && run.calls > 0 ? ` (${run.calls})` : ''}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+            </div>
+            <Tabs.Panel value="transcript">
+              {events.error !== null && <ErrorCard error={events.error} onRetry={events.reload} />}
+              <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />
+              <Say run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="timeline">
+              <Timeline run={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="calls">
+              <Calls run={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="agents">
+              <Agents run={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="changes">
+              <Changes run={id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="inout">
+              <InputOutput run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="events">
+              <RawEvents events={events.events} />
+            </Tabs.Panel>
+          </Tabs>
+          <Announcer events={events.events} />
+        </Page>
+      )}
+    </DataRegion>
+  )
+}
+
+function Facts({ run, denied }: { run: Run; denied: boolean }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const end = run.completed_at === null ? Date.now() : Date.parse(run.completed_at)
+  return (
+    <Group gap="xs" mt={4}>
+      <RunBadge run={{ ...run, denied }} />
+      {run.agent !== null && (
+        <Anchor size="sm" component={Link} href={routes.panel(run.agent)}>
+          <Untrusted text={run.agent} most={60} />
+        </Anchor>
+      )}
+      <Text size="sm" c="dimmed">
+        <Untrusted text={shortModel(run.model)} most={60} /> · {format.dateTime(run.created_at)} ·{' '}
+        {format.duration(end - Date.parse(run.created_at))} · {format.number(run.tokens)} {t('tokens')} ·{' '}
+        {format.money(run.cost_usd, t('unknown'))}
+      </Text>
+    </Group>
+  )
+}
+
+/** A rehearsal is a file; its folder says nothing about the run. */
+export function shortModel(model: string): string {
+  return model.replace(/^rehearsal:.*\//, 'rehearsal:')
+}
+
+function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
+  const t = useWords(words)
+  const act = useAction(
+    (verb: 'stop' | 'pause' | 'resume') =>
+      request<Run>('POST', `/api/runs/${encodeURIComponent(run.id)}/${verb}`, {}),
+    { topics: ['runs'] },
+  )
+  const isActive = run.status === 'running' || run.status === 'pending'
+  const stands = run.status === 'pending' && run.stop_reason === 'paused'
+  const download = `data:application/x-ndjson;charset=utf-8,${encodeURIComponent(events.map(event => JSON.stringify(event)).join('\n'))}`
+  return (
+    <>
+      {(stands || run.status === 'failed' || run.status === 'cancelled') && (
+        <Button
+          variant="default"
+          leftSection={<Play size={16} aria-hidden />}
+          loading={act.isPending}
+          onClick={() => act.mutate('resume')}
+        >
+          {t('resume')}
+        </Button>
+      )}
+      {run.status === 'running' && (
+        <Button
+          variant="default"
+          leftSection={<CirclePause size={16} aria-hidden />}
+          onClick={() => act.mutate('pause')}
+        >
+          {t('pause')}
+        </Button>
+      )}
+      {isActive && (
+        <Button
+          color="red"
+          variant="light"
+          leftSection={<Octagon size={16} aria-hidden />}
+          loading={act.isPending}
+          onClick={() => act.mutate('stop')}
+        >
+          {t('stop')}
+        </Button>
+      )}
+      <Menu>
+        <Menu.Target>
+          <Button variant="default" px="xs" aria-label={t('export')}>
+            <Ellipsis size={18} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <CopyButton value={window.location.href}>
+            {({ copied, copy }) => (
+              <Menu.Item
+                closeMenuOnClick={false}
+                onClick={copy}
+                leftSection={<Link2 size={15} aria-hidden />}
+              >
+                {copied ? t('copied') : t('copyLink')}
+              </Menu.Item>
+            )}
+          </CopyButton>
+          <Menu.Item
+            component="a"
+            href={events.length > MOST_IN_LINK ? `/api/runs/${run.id}/events?limit=2000` : download}
+            download={`run-${run.id}.ndjson`}
+            leftSection={<Download size={15} aria-hidden />}
+          >
+            {t('export')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  )
+}
+
+const MOST_IN_LINK = 2_000
+
+function Say({ run }: { run: Run }) {
+  const t = useWords(words)
+  const [text, setText] = useState('')
+  const say = useAction(() => request('POST', `/api/runs/${encodeURIComponent(run.id)}/say`, { text }), {
+    topics: ['runs'],
+    onDone: () => setText(''),
+  })
+  if (run.status === 'cancelled') return null
+  return (
+    <Group mt="sm" gap="xs" align="flex-end" wrap="nowrap">
+      <Textarea
+        aria-label={t('say')}
+        placeholder={t('say')}
+        autosize
+        minRows={1}
+        maxRows={6}
+        style={{ flex: 1 }}
+        value={text}
+        onChange={event => setText(event.currentTarget.value)}
+        onKeyDown={event => {
+          const sends = event.key === 'Enter' && (event.metaKey || event.ctrlKey)
+          if (sends && !event.nativeEvent.isComposing && text.trim() !== '') say.mutate()
+        }}
+      />
+      <Button
+        disabled={text.trim() === ''}
+        loading={say.isPending}
+        leftSection={<Send size={16} aria-hidden />}
+        onClick={() => say.mutate()}
+      >
+        {t('sendMessage')}
+      </Button>
+    </Group>
+  )
+}
+
+/** An orchestrator in the mode `approval` shows its plan before it does any of it. */
+function PlanQuestion({ events, run }: { events: readonly ShownEvent[]; run: Run }) {
+  const t = useWords(words)
+  const proposed = events.findLast(event => event.type === 'plan.proposed')
+  const answered = events.some(({ type }) => type === 'plan.approved' || type === 'plan.rejected')
+  const decide = useAction(
+    (verb: 'approve' | 'reject') =>
+      request(
+        'POST',
+        `/api/orchestrate/${proposed?.type === 'plan.proposed' ? proposed.orchestration : ''}/${verb}`,
+        {},
+      ),
+    { topics: ['runs'] },
+  )
+  if (proposed?.type !== 'plan.proposed' || answered || run.status === 'failed') return null
+  return (
+    <Alert color="indigo" title={t('plan')}>
+      <UntrustedBlock
+        text={[
+          proposed.plan.text,
+          ...proposed.plan.steps.map(
+            ({ name, input }, index) => `${index + 1}. ${name} ${JSON.stringify(input)}`,
+          ),
+        ].join('\n')}
+      />
+      <Group mt="sm" gap="xs">
+        <Button onClick={() => decide.mutate('approve')}>{t('approvePlan')}</Button>
+        <Button variant="default" onClick={() => decide.mutate('reject')}>
+          {t('rejectPlan')}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}
+
+function InputOutput({ run }: { run: Run }) {
+  const t = useWords(words)
+  return (
+    <>
+      <Text fw={600}>{t('task')}</Text>
+      <UntrustedBlock text={run.task} most={20_000} label={t('task')} />
+      <Text fw={600} mt="md">
+        {t('result')}
+      </Text>
+      {run.stop_reason !== null && (
+        <Text size="sm" c="dimmed">
+          <Untrusted text={t('stopReason', { reason: run.stop_reason })} />
+        </Text>
+      )}
+      <UntrustedBlock text={run.error ?? run.text ?? ''} most={20_000} label={t('result')} />
+    </>
+  )
+}
+
+/** Those who listen hear what changed, not every word as it streams. */
+function Announcer({ events }: { events: readonly ShownEvent[] }) {
+  const t = useWords(words)
+  const [text, setText] = useState('')
+  const last = events.at(-1)
+  useEffect(() => {
+    if (last?.type === 'call.finished') setText(`${last.tool} ${t(last.ok ? 'callOk' : 'callError')}`)
+    if (last?.type === 'call.waiting') setText(`${last.tool} ${t('callWaiting')}`)
+    if (last?.type === 'run.finished') setText(t('finished', { reason: last.stopReason }))
+  }, [last, t])
+  return (
+    <VisuallyHidden role="status" aria-live="polite">
+      {text}
+    </VisuallyHidden>
+  )
+}

@@ -1,0 +1,136 @@
+import { Text } from '@mantine/core'
+import { Fragment } from 'react'
+import { useGet } from '../../api/api.ts'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { TableToggle } from '../../components/table-toggle.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import classes from './runs.module.css'
+import { CallBadge } from './transcript.tsx'
+import { words } from './words.ts'
+
+interface TimelineItem {
+  readonly kind: 'step' | 'call' | 'agent' | 'pause'
+  readonly id: string
+  readonly execution: string
+  readonly label: string
+  readonly started_at: string
+  readonly ended_at: string | null
+  readonly wait_ms: number
+  readonly state: 'running' | 'waiting' | 'ok' | 'error' | 'denied' | 'unknown'
+  readonly tokens: number | null
+}
+
+/** When what happened. Waiting is hatched and working is solid, and the two are never added together. */
+export function Timeline({ run }: { run: string }) {
+  const t = useWords(words)
+  const query = useGet<{ items: TimelineItem[] }>('runs', `/api/runs/${encodeURIComponent(run)}/timeline`)
+  return (
+    <DataRegion
+      query={query}
+      isEmpty={({ items }) => items.length === 0}
+      empty={<Empty title={t('noEvents')} />}
+    >
+      {({ items }) => (
+        <TableToggle label={t('picture')} table={<TimelineTable items={items} />}>
+          <TimelinePicture items={items} />
+        </TableToggle>
+      )}
+    </DataRegion>
+  )
+}
+
+function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const starts = items.map(({ started_at }) => Date.parse(started_at))
+  const ends = items.map(({ ended_at }) => (ended_at === null ? Date.now() : Date.parse(ended_at)))
+  const from = Math.min(...starts)
+  const span = Math.max(1, Math.max(...ends) - from)
+  const percent = (ms: number): string => `${(ms / span) * 100}%`
+  return (
+    <div className="kogu-card">
+      <div className={classes.timeline}>
+        {items.map((item, index) => {
+          const start = (starts[index] ?? from) - from
+          const whole = (ends[index] ?? from) - from - start
+          const waited = Math.min(whole, item.state === 'waiting' ? whole : item.wait_ms)
+          const failed = item.state === 'error' || item.state === 'denied'
+          return (
+            <Fragment key={`${item.kind} ${item.id}`}>
+              <Text
+                size="sm"
+                truncate
+                pl={item.kind === 'step' ? 0 : 16}
+                fw={item.kind === 'step' ? 600 : 400}
+              >
+                <Untrusted
+                  text={item.kind === 'step' ? t('step', { turn: Number(item.label) }) : item.label}
+                  most={60}
+                />
+              </Text>
+              <div className={classes.track}>
+                {waited > 0 && (
+                  <div
+                    className={`${classes.segment} kogu-bar kogu-bar-wait`}
+                    style={{ left: percent(start), width: percent(waited) }}
+                  />
+                )}
+                {whole - waited >= 0 && item.state !== 'waiting' && (
+                  <div
+                    className={`${classes.segment} kogu-bar ${failed ? 'kogu-bar-failed' : 'kogu-bar-run'}`}
+                    style={{ left: percent(start + waited), width: percent(whole - waited) }}
+                  />
+                )}
+              </div>
+              <Text size="xs" c="dimmed" ta="right">
+                {format.duration(whole - waited)}
+              </Text>
+            </Fragment>
+          )
+        })}
+      </div>
+      <Text size="xs" c="dimmed" px="sm" pb="sm">
+        {t('hatched')}
+      </Text>
+    </div>
+  )
+}
+
+function TimelineTable({ items }: { items: readonly TimelineItem[] }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const whole = ({ started_at, ended_at }: TimelineItem): number =>
+    (ended_at === null ? Date.now() : Date.parse(ended_at)) - Date.parse(started_at)
+  return (
+    <DataTable
+      label={t('timeline')}
+      rows={items}
+      rowKey={({ kind, id }) => `${kind} ${id}`}
+      columns={[
+        {
+          key: 'label',
+          label: t('tool'),
+          phone: 'title',
+          render: item => <Untrusted text={item.label} most={60} />,
+        },
+        { key: 'state', label: t('state'), render: item => <CallBadge state={item.state} /> },
+        { key: 'start', label: t('started'), render: item => format.time(item.started_at) },
+        {
+          key: 'time',
+          label: t('duration'),
+          align: 'right',
+          render: item => format.duration(whole(item) - item.wait_ms),
+        },
+        {
+          key: 'wait',
+          label: t('callWaiting'),
+          align: 'right',
+          render: item => format.duration(item.wait_ms),
+        },
+      ]}
+    />
+  )
+}
