@@ -71,7 +71,7 @@ export class ServerProblem extends Error {
 
 export interface Client {
   /** Any route of /api/openapi.json. */
-  request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>
+  request<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>
   call(tool: string, input: object, run?: string): Promise<ToolResult>
   approvals(): Promise<ShownQuestion[]>
   answer(approval: string, answer: AnswerRequest): Promise<ShownQuestion>

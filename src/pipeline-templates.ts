@@ -39,6 +39,15 @@ export const TEMPLATES = [
   'self-bootstrap',
 ] as const
 
+/** The templates with what each of them says that it does. */
+export async function describeTemplates(): Promise<{ name: string; description: string }[]> {
+  const all = TEMPLATES.map(async name => {
+    const { pipeline } = await findTemplate(name)
+    return { name, description: /^description = "(.*)"$/m.exec(pipeline)?.[1] ?? '' }
+  })
+  return Promise.all(all)
+}
+
 async function findTemplate(name: string): Promise<PipelineTemplate> {
   const documents = await import('./agents/pipelines/templates/documents.ts')
   const code = await import('./agents/pipelines/templates/code.ts')

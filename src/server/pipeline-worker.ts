@@ -15,6 +15,8 @@ export interface PipelineWorker {
   /** False: nobody works on it here. */
   stop(id: string): boolean
   isWorking(id: string): boolean
+  /** Why the last try to go on came to nothing. */
+  problemOf(id: string): string | null
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export function startPipelineWorker(
 ): PipelineWorker {
   const { runtime, database, log } = parts
   const working = new Map<string, { stop: AbortController; ended: Promise<void> }>()
+  const problems = new Map<string, string>()
   const stopped = new AbortController()
   const tell = (run: SavedPipelineRun): Promise<void> => {
     const event = { type: 'pipeline.changed' as const, name: run.pipeline, pipeline_run: run.id }
@@ -33,20 +36,31 @@ export function startPipelineWorker(
     ]).catch(() => undefined)
   }
   const work = async (run: SavedPipelineRun, options: PipelineOptions): Promise<void> => {
+    const now = pipelineRunsOf(runtime.places).find(run.id)
+    if (now?.status === 'completed' || now?.status === 'failed') return
     log({ level: 'info', event: 'pipeline.taken', run: run.id, pipeline: run.pipeline })
+    problems.delete(run.id)
     try {
       const { status } = await workOnPipeline(parts, run.id, { ...options, onEvent: () => void tell(run) })
       log({ level: 'info', event: 'pipeline.left', run: run.id, status })
     } catch (error) {
-      log({ level: 'warn', event: 'pipeline.failed', run: run.id, message: toToolError(error).message })
+      const { message } = toToolError(error)
+      problems.set(run.id, message)
+      log({ level: 'warn', event: 'pipeline.failed', run: run.id, message })
     }
     await tell(run)
   }
   const begin: PipelineWorker['begin'] = (run, options = {}) => {
-    if (working.has(run.id) || stopped.signal.aborted) return
+    if (stopped.signal.aborted) return
     const stop = new AbortController()
-    const ended = work(run, { ...options, signal: stop.signal }).finally(() => working.delete(run.id))
-    working.set(run.id, { stop, ended })
+    // A gate may be opened while the work that stopped at it is still being put away.
+    const before = working.get(run.id)?.ended ?? Promise.resolve()
+    const ended = before.then(() => work(run, { ...options, signal: stop.signal }))
+    const mine = { stop, ended }
+    working.set(run.id, mine)
+    void ended.finally(() => {
+      if (working.get(run.id) === mine) working.delete(run.id)
+    })
   }
   const loop = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
@@ -64,6 +78,7 @@ export function startPipelineWorker(
       return working.has(id)
     },
     isWorking: id => working.has(id),
+    problemOf: id => problems.get(id) ?? null,
     async close() {
       stopped.abort()
       for (const { stop } of working.values()) stop.abort()

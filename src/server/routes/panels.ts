@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
 import { parsePanel } from '../../agents/panel.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
+import { summarizeDiff } from '../../core/unified-diff.ts'
 import { listPanels, mirrorPanel } from '../../store/runs/find-agent.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { findAgent, listAgents, retireAgent } from '../../store/tables/agents.ts'
@@ -37,6 +38,14 @@ const panel = z
 export const versionShape = z
   .object({ version: z.int(), hash: z.string(), author: z.string(), at: z.string() })
   .openapi('SavedVersion')
+
+export const wholeVersion = versionShape
+  .extend({
+    text: z.string(),
+    /** From the file as it is now to this version. Null: they are too different to compare. */
+    diff: z.string().nullable(),
+  })
+  .openapi('WholeVersion')
 
 /** The panels of the workspace: files in `.kogu/panels`. */
 export function panelRoutes(api: Api, parts: RunParts): void {
@@ -78,24 +87,35 @@ function lookRoutes(api: Api, { services, runtime }: RunParts): void {
       method: 'post',
       path: '/api/panels/{name}/check',
       summary: 'Whether a panel could be saved; writes nothing',
-      request: { params: panelParams, body: body(z.object({ text: z.string().max(500_000) })) },
+      request: {
+        params: panelParams,
+        body: body(
+          z.union([
+            z.strictObject({ text: z.string().max(500_000) }),
+            z.strictObject({ settings: z.record(z.string(), z.unknown()) }),
+          ]),
+        ),
+      },
       responses: {
         200: json(
           z.object({
             ok: z.boolean(),
             errors: z.array(z.string()),
             settings: z.record(z.string(), z.unknown()).nullable(),
+            text: z.string(),
           }),
-          'What is wrong with it',
+          'What it says, and what is wrong with it',
         ),
       },
     }),
     context => {
       const { name } = context.req.valid('param')
-      const { settings, error } = understand(name, context.req.valid('json').text)
+      const given = context.req.valid('json')
+      const text = 'text' in given ? given.text : stringify(given.settings)
+      const { settings, error } = understand(name, text)
       const unknown = unknownTools(settings, tool => runtime.registry.candidates(tool).length > 0)
       const errors = error === null ? unknown : [error]
-      return answer(context, { ok: errors.length === 0, errors, settings })
+      return answer(context, { ok: errors.length === 0, errors, settings, text })
     },
   )
 }
@@ -196,20 +216,30 @@ function versionRoutes(api: Api, { services, runtime }: RunParts): void {
       path: '/api/panels/{name}/versions/{version}',
       summary: 'One version of a panel',
       request: { params: panelParams.extend({ version: z.coerce.number().int().min(1) }) },
-      responses: { 200: json(versionShape.extend({ text: z.string() }), 'The version') },
+      responses: { 200: json(wholeVersion, 'The version') },
     }),
     async context => {
       const { name, version: number } = context.req.valid('param')
       const { database } = await services()
       const found = await findVersion(database, keyOf(runtime.workspace, name), number)
       if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such version.')
-      return context.json({ ...toVersion(found), text: found.text }, 200)
+      const now = readText(pathOf(runtime.workspace, name))?.text ?? ''
+      return context.json(toWholeVersion(found, now, `${name}.toml`), 200)
     },
   )
 }
 
 export function toVersion(saved: { version: number; sha256: string; author: string; at: Date }) {
   return { version: saved.version, hash: saved.sha256, author: saved.author, at: saved.at.toISOString() }
+}
+
+/** With what restoring it would change. */
+export function toWholeVersion(
+  saved: Parameters<typeof toVersion>[0] & { text: string },
+  now: string,
+  file: string,
+) {
+  return { ...toVersion(saved), text: saved.text, diff: summarizeDiff(now, saved.text, file).diff }
 }
 
 export function callerName(context: DoorContext): string {

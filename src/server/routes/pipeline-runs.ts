@@ -9,6 +9,7 @@ import {
 } from '../../pipelines.ts'
 import type { SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
 import type { PipelineParts } from './pipelines.ts'
 import type { RunParts } from './runs.ts'
@@ -39,6 +40,10 @@ const pipelineRun = z
     steps: z.record(z.string(), step),
     /** This server works on it now. */
     is_working: z.boolean(),
+    /** Why the last try to go on came to nothing. */
+    problem: z.string().nullable(),
+    /** Of the file that it runs: another one cannot be gone on with. */
+    hash: z.string(),
   })
   .openapi('PipelineRun')
 
@@ -73,7 +78,7 @@ function lookRoutes(api: Api, { runtime, services }: Parts): void {
         .filter(run => status === undefined || run.status === status)
       return answer(
         context,
-        found.slice(0, limit).map(run => show(run, pipelines.isWorking(run.id))),
+        found.slice(0, limit).map(run => show(run, pipelines)),
       )
     },
   )
@@ -88,7 +93,7 @@ function lookRoutes(api: Api, { runtime, services }: Parts): void {
     async context => {
       const { pipelines } = await services()
       const run = requirePipelineRun(pipelineRunsOf(runtime.places), context.req.valid('param').id)
-      return answer(context, show(run, pipelines.isWorking(run.id)))
+      return answer(context, show(run, pipelines))
     },
   )
 }
@@ -129,7 +134,7 @@ function startRoutes(api: Api, parts: Parts): void {
           ? await createPipelineRun(opened.runner, context.req.valid('param').name, input)
           : await createRunAgain(opened.runner, plan(parts, context.req.valid('param').name, wish))
       opened.pipelines.begin(run, { rehearse, ...(model === undefined ? {} : { model }) })
-      return answer(context, show(run, true), 202)
+      return answer(context, show(run, opened.pipelines, true), 202)
     },
   )
   api.openapi(
@@ -168,7 +173,7 @@ function steerRoutes(api: Api, parts: Parts): void {
       if (wanted.approve.length > 0)
         parts.runtime.note('pipeline-gates-opened', { run: run.id, steps: wanted.approve })
       pipelines.begin(run, wanted)
-      return answer(context, show(run, true), 202)
+      return answer(context, show(run, pipelines, true), 202)
     },
   )
   api.openapi(
@@ -183,7 +188,7 @@ function steerRoutes(api: Api, parts: Parts): void {
       const { pipelines } = await services(parts)
       const { id } = context.req.valid('param')
       const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), id)
-      return answer(context, show(run, pipelines.stop(id)), 202)
+      return answer(context, show(run, pipelines, pipelines.stop(id)), 202)
     },
   )
 }
@@ -201,7 +206,11 @@ function plan({ runtime }: Parts, name: string, { of, step: id, extent }: z.infe
   return { of: run, step: id, extent }
 }
 
-function show(run: SavedPipelineRun, isWorking: boolean): z.infer<typeof pipelineRun> {
+function show(
+  run: SavedPipelineRun,
+  pipelines: PipelineWorker,
+  isWorking = pipelines.isWorking(run.id),
+): z.infer<typeof pipelineRun> {
   return {
     id: run.id,
     pipeline: run.pipeline,
@@ -212,5 +221,7 @@ function show(run: SavedPipelineRun, isWorking: boolean): z.infer<typeof pipelin
     continues: run.continues ?? null,
     steps: run.progress.steps as z.infer<typeof pipelineRun>['steps'],
     is_working: isWorking,
+    problem: pipelines.problemOf(run.id),
+    hash: run.sha256,
   }
 }

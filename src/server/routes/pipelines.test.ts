@@ -36,7 +36,10 @@ test('a pipeline is checked, saved as a file, trusted by saving, and keeps its v
   const changed = await app.send('PUT /api/pipelines/weekly', { text: `${text}\n`, base: hash }, 'admin')
   expect(changed).toMatchObject({ status: 200, json: { state: 'untrusted' } })
   expect((await app.send('GET /api/pipelines/weekly/versions')).json).toHaveLength(2)
-  expect((await app.send('GET /api/pipelines/weekly/versions/1')).json).toMatchObject({ text })
+  expect((await app.send('GET /api/pipelines/weekly/versions/1')).json).toMatchObject({
+    text,
+    diff: expect.stringContaining('a/weekly.toml'),
+  })
 })
 
 test('a text that is no pipeline is not saved, and one that is there already is shown as broken', async () => {
@@ -111,8 +114,11 @@ test('a token that may only run opens no gate', async () => {
 }, 60_000)
 
 test('a template is written with its panels, and does not run before somebody looked at it', async () => {
-  const { json }: { json: string[] } = await app.send('GET /api/pipeline-templates')
-  expect(json).toContain('code-review')
+  const { json }: { json: { name: string; description: string }[] } = await app.send(
+    'GET /api/pipeline-templates',
+  )
+  expect(json.map(({ name }) => name)).toContain('code-review')
+  for (const { description } of json) expect(description).not.toBe('')
   const made = await app.send('POST /api/pipelines', { name: 'review', template: 'code-review' })
   expect(made).toMatchObject({ status: 201, json: { state: 'untrusted', problems: [] } })
   expect((await app.send('POST /api/pipelines/review/run', {})).status).toBe(403)

@@ -1,9 +1,10 @@
 import { parse, stringify } from 'smol-toml'
 import type { Environment } from '../../config/environment.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { toToolError } from '../../core/errors.ts'
-import { problemsOf } from '../../pipeline-checks.ts'
+import { problemsOf, warningsOf } from '../../pipeline-checks.ts'
 import { listPipelines, PIPELINE_NAME, parsePipeline, pipelinePath } from '../../pipeline-files.ts'
-import { TEMPLATES, writeTemplate } from '../../pipeline-templates.ts'
+import { describeTemplates, writeTemplate } from '../../pipeline-templates.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
@@ -11,10 +12,11 @@ import { findVersion, insertVersion, listVersions } from '../../store/tables/sav
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { callerName, toVersion, versionShape } from './panels.ts'
+import { callerName, toVersion, toWholeVersion, versionShape, wholeVersion } from './panels.ts'
 
 export interface PipelineParts {
   readonly runtime: Runtime
+  readonly loaded: LoadedConfig
   readonly environment: Environment
   readonly services: () => Promise<Services>
 }
@@ -35,6 +37,8 @@ const pipeline = z
     edges: z.array(z.object({ from: z.string(), to: z.string() })),
     /** What is wrong with it; with any of these it does not run. */
     problems: z.array(z.string()),
+    /** It runs with these, and somebody should know of them. */
+    warnings: z.array(z.string()),
     text: z.string(),
   })
   .openapi('Pipeline')
@@ -94,7 +98,7 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
       },
       responses: {
         200: json(
-          pipeline.pick({ definition: true, edges: true, problems: true, text: true }),
+          pipeline.pick({ definition: true, edges: true, problems: true, warnings: true, text: true }),
           'What it says, and what is wrong with it',
         ),
       },
@@ -114,9 +118,11 @@ function templateRoutes(api: Api, parts: PipelineParts): void {
       method: 'get',
       path: '/api/pipeline-templates',
       summary: 'Pipelines to start from',
-      responses: { 200: json(z.array(z.string()), 'Their names') },
+      responses: {
+        200: json(z.array(z.object({ name: z.string(), description: z.string() })), 'The templates'),
+      },
     }),
-    context => context.json([...TEMPLATES], 200),
+    async context => context.json(await describeTemplates(), 200),
   )
   api.openapi(
     route('admin', {
@@ -223,14 +229,15 @@ function versionRoutes(api: Api, parts: PipelineParts): void {
       path: '/api/pipelines/{name}/versions/{version}',
       summary: 'One version of a pipeline',
       request: { params: params.extend({ version: z.coerce.number().int().min(1) }) },
-      responses: { 200: json(versionShape.extend({ text: z.string() }), 'The version') },
+      responses: { 200: json(wholeVersion, 'The version') },
     }),
     async context => {
       const { name, version } = context.req.valid('param')
       const { database } = await parts.services()
       const found = await findVersion(database, keyOf(parts, name), version)
       if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such version.')
-      return context.json({ ...toVersion(found), text: found.text }, 200)
+      const now = readText(pipelinePath(parts.runtime.workspace, name))?.text ?? ''
+      return context.json(toWholeVersion(found, now, `${name}.toml`), 200)
     },
   )
 }
@@ -263,15 +270,16 @@ async function look(parts: PipelineParts, name: string): Promise<z.infer<typeof 
 }
 
 async function understand(
-  { runtime }: PipelineParts,
+  { runtime, loaded }: PipelineParts,
   name: string,
   content: string,
-): Promise<Pick<z.infer<typeof pipeline>, 'definition' | 'edges' | 'problems'>> {
+): Promise<Pick<z.infer<typeof pipeline>, 'definition' | 'edges' | 'problems' | 'warnings'>> {
   try {
     const made = parsePipeline(content, name)
     const edges = made.edges.map(({ from, to }) => ({ from, to }))
-    return { definition: parse(content), edges, problems: await problemsOf(made, runtime) }
+    const problems = await problemsOf(made, runtime)
+    return { definition: parse(content), edges, problems, warnings: warningsOf(made, runtime, loaded) }
   } catch (error) {
-    return { definition: null, edges: [], problems: [toToolError(error).message] }
+    return { definition: null, edges: [], problems: [toToolError(error).message], warnings: [] }
   }
 }
