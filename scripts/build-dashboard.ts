@@ -20,6 +20,8 @@ export async function buildDashboard({ root, into, before }: DashboardBuild): Pr
     cpSync(before, into, { recursive: true, preserveTimestamps: true })
     return
   }
+  // A test runner that builds has another one, and the page would get React's development parts with paths of this machine.
+  process.env.NODE_ENV = 'production'
   await build({
     configFile: false,
     root: join(root, 'src/dashboard'),

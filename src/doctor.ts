@@ -2,8 +2,11 @@ import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkRules } from './check-rules.ts'
 import { describeConfigError } from './config/describe-error.ts'
+import type { Environment } from './config/environment.ts'
 import { inspectConfig, type LoadedConfig, type LoadOptions } from './config/load.ts'
+import { noApprover } from './core/approval.ts'
 import { counted } from './core/counted.ts'
+import { checkDatabase, checkModels, fixFileMode } from './doctor-services.ts'
 import { createIsolates } from './sandbox/isolate/isolates.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
 import { findAbandonedRuns } from './sandbox/layer/run-folder.ts'
@@ -26,9 +29,19 @@ export interface Diagnosis {
 
 /** Looks at everything Kogu needs. Changes nothing. */
 export async function diagnose(context: DoctorContext): Promise<Diagnosis> {
-  const checks = await runChecks(context)
+  const found = await runChecks(context)
+  const checks = found.map(({ fix, ...check }) => check)
   const has = (status: Check['status']): boolean => checks.some(check => check.status === status)
   return { overall: has('fail') ? 'fail' : has('warn') ? 'warn' : 'ok', checks }
+}
+
+/** Does what can be done without a decision of the person. What was done, and what could not be. */
+export async function repair(context: DoctorContext): Promise<{ id: string; done: string }[]> {
+  const done: { id: string; done: string }[] = []
+  for (const { id, fix } of await runChecks(context)) {
+    if (fix !== undefined) done.push({ id, done: await fix().catch(error => `not done: ${String(error)}`) })
+  }
+  return done
 }
 
 export interface Check {
@@ -39,7 +52,10 @@ export interface Check {
   readonly ms: number
 }
 
-type Finding = Omit<Check, 'id' | 'ms'>
+export interface Finding extends Omit<Check, 'id' | 'ms'> {
+  /** Repairs it, and says what it did. */
+  fix?(): Promise<string>
+}
 type Probe = (context: DoctorContext) => Promise<Finding[]> | Finding[]
 
 const PROBES: Readonly<Record<string, Probe>> = {
@@ -49,6 +65,8 @@ const PROBES: Readonly<Record<string, Probe>> = {
   system: checkSystem,
   sandbox: checkSandbox,
   isolate: checkIsolate,
+  models: ({ load }) => withConfig(load, loaded => checkModels(loaded, load.environment)),
+  database: ({ load }) => checkDatabase(load.environment),
   recovery: checkLeftovers,
   disk: checkDisk,
 }
@@ -56,7 +74,15 @@ const PROBES: Readonly<Record<string, Probe>> = {
 /** A probe that hangs is a finding, not a hanging doctor. */
 const PROBE_MS = 3000
 
-async function runChecks(context: DoctorContext): Promise<Check[]> {
+async function withConfig(
+  load: LoadOptions,
+  check: (loaded: LoadedConfig) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const { loaded } = inspectConfig(load)
+  return loaded === undefined ? [] : check(loaded)
+}
+
+async function runChecks(context: DoctorContext): Promise<(Check & Pick<Finding, 'fix'>)[]> {
   const results = await Promise.all(
     Object.entries(PROBES).map(async ([id, probe]) => {
       const started = performance.now()
@@ -106,7 +132,13 @@ async function checkConfig(context: DoctorContext): Promise<Finding[]> {
   const untrusted = loaded?.trust.status === 'untrusted' || loaded?.trust.status === 'changed'
   return [
     ...errors.map(error => ({ status: 'fail' as const, summary: describeConfigError(error) })),
-    ...warnings.map(warning => ({ status: 'warn' as const, summary: warning.message })),
+    ...warnings.map(warning => ({
+      status: 'warn' as const,
+      summary: warning.message,
+      ...(/others may write it/.test(warning.message) && warning.file !== undefined
+        ? fixFileMode(warning.file)
+        : {}),
+    })),
     ...(untrusted
       ? [
           {
@@ -228,7 +260,25 @@ async function checkLeftovers(context: DoctorContext): Promise<Finding[]> {
       ? []
       : [counted(folders, 'temporary folder of a killed process', 'temporary folders of killed processes')]),
   ]
-  return [{ status: 'warn', summary: found.join(', '), remedy: 'the next kogu call cleans this up' }]
+  return [
+    {
+      status: 'warn',
+      summary: found.join(', '),
+      remedy: 'kogu doctor --fix, or the next kogu call',
+      fix: () => cleanUp(loaded, context.load.environment),
+    },
+  ]
+}
+
+async function cleanUp(loaded: LoadedConfig, environment: Environment): Promise<string> {
+  const { createRuntime } = await import('./runtime.ts')
+  const runtime = await createRuntime({ loaded, environment, approver: noApprover('nothing is called') })
+  try {
+    const said = await runtime.recover()
+    return said.length === 0 ? 'cleaned up' : said.join(' ')
+  } finally {
+    await runtime.close()
+  }
 }
 
 function checkSystem({ load: { environment } }: DoctorContext): Finding[] {

@@ -69,7 +69,7 @@ const TOP_LEVEL = [
   ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
   ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
   ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts', 'pipeline-panels.ts'],
-  ...['pipeline-templates.ts', 'pipeline-schedules.ts', 'run-database.ts'],
+  ...['pipeline-templates.ts', 'pipeline-schedules.ts', 'run-database.ts', 'doctor-services.ts'],
 ]
 
 const MOST_LINES = 400

@@ -68,7 +68,7 @@ describe('kogu call', () => {
     ],
     ['invalid JSON', ['call', 'read_file', '{path}'], 2, 'invalid_input', 'not valid JSON'],
     ['an array', ['call', 'read_file', '[]'], 2, 'invalid_input', 'object'],
-    ['a missing file', ['call', 'read_file', '{"path":"nope.txt"}'], 1, 'not_found', 'nope.txt'],
+    ['a missing file', ['call', 'read_file', '{"path":"nope.txt"}'], 9, 'not_found', 'nope.txt'],
     ['a NUL in a path', ['call', 'read_file', '{"path":"a\\u0000b"}'], 2, 'invalid_input', 'NUL'],
   ])('%s ends with a clear error', (_, args, code, error, words) => {
     const plain = box.run(args)

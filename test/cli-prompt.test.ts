@@ -1,12 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+import { python, onTerminal as runOnTerminal, type Step } from './support/terminal.ts'
 
 // The question in the terminal, on a real pseudo-terminal.
 
-const python = spawnSync('python3', ['--version']).status === 0
 const why = python ? '' : ' (skipped: python3 is missing)'
 
 let box: Sandboxed
@@ -17,23 +16,12 @@ beforeEach(() => {
 })
 afterEach(() => box.remove())
 
-type Step = { wait?: string; type?: string; eof?: boolean }
-
 function onTerminal(
   args: readonly string[],
   steps: readonly Step[],
-  program: readonly string[] = [process.execPath, PROGRAM],
+  program?: readonly string[],
 ): { shown: string; code: number } {
-  const plan = {
-    argv: [...program, ...args],
-    cwd: box.workspace,
-    env: { ...box.env, USER: 'kim' },
-    steps,
-  }
-  const script = join(import.meta.dirname, 'support', 'terminal.py')
-  const { stdout } = spawnSync('python3', [script, JSON.stringify(plan)], { encoding: 'utf8' })
-  const lines = stdout.split('\n')
-  return { shown: lines.slice(0, -1).join('\n'), code: Number(lines.at(-1)) }
+  return runOnTerminal(box, args, steps, {}, program)
 }
 
 const write = (content: string, path = 'a.txt') => ['call', 'write_file', JSON.stringify({ path, content })]

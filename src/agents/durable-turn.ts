@@ -4,16 +4,8 @@ import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
 import type { Spent } from './limits.ts'
-import {
-  afterAsking,
-  askModel,
-  checkBefore,
-  describeModelError,
-  type LoopContext,
-  makeCalls,
-  withTime,
-} from './loop.ts'
-import { afterCalls, end, type LoopState, type Outcome, withMessages } from './loop-state.ts'
+import { afterAsking, askModel, checkBefore, type LoopContext, makeCalls, withTime } from './loop.ts'
+import { afterCalls, end, endWithError, type LoopState, type Outcome, withMessages } from './loop-state.ts'
 import type { ToolUseBlock } from './messages.ts'
 import { costOf, ModelError, type Usage } from './model.ts'
 import { type AgentCall, type CallParts, callAndTell } from './run-agent.ts'
@@ -117,7 +109,7 @@ async function ask(state: LoopState, context: LoopContext): Promise<Answered> {
     return { state: afterAsking(state, asked, context), usage }
   } catch (error) {
     if (context.signal.aborted) return { state: end(state, 'cancelled', 'It was stopped.') }
-    if (error instanceof ModelError) return { state: end(state, 'error', describeModelError(error)) }
+    if (error instanceof ModelError) return { state: endWithError(state, error) }
     throw error
   }
 }

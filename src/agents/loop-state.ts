@@ -9,7 +9,16 @@ import {
   type UserBlock,
   userText,
 } from './messages.ts'
-import { addUsage, costOf, type Model, type ModelResponse, NO_USAGE, type Usage } from './model.ts'
+import {
+  addUsage,
+  costOf,
+  type Model,
+  type ModelError,
+  type ModelErrorKind,
+  type ModelResponse,
+  NO_USAGE,
+  type Usage,
+} from './model.ts'
 
 /**
  * Everything a run knows between two steps. It is plain data: written down after every step, it can be continued by
@@ -42,6 +51,8 @@ export interface Ending {
   readonly text: string
   /** Set when the run failed or was cut short: one sentence for the person. */
   readonly error?: string
+  /** Why the model could not be asked. */
+  readonly kind?: ModelErrorKind
 }
 
 /**
@@ -170,6 +181,11 @@ export function end(state: LoopState, stopReason: StopReason, error: string): Lo
     answered: [],
     ending: { stopReason, text: lastWords(state.messages), error },
   }
+}
+
+export function endWithError(state: LoopState, { kind, message, hint }: ModelError): LoopState {
+  const ended = end(state, 'error', hint === undefined ? message : `${message} ${hint}`)
+  return ended.ending === null ? ended : { ...ended, ending: { ...ended.ending, kind } }
 }
 
 function lastWords(messages: readonly Message[]): string {

@@ -2,7 +2,7 @@ import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
 import { exceeded, type RunLimits, type Spent } from './limits.ts'
-import { afterAnswer, afterCalls, end, type LoopState, type Outcome } from './loop-state.ts'
+import { afterAnswer, afterCalls, end, endWithError, type LoopState, type Outcome } from './loop-state.ts'
 import type { Message, ToolUseBlock } from './messages.ts'
 import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
 import { withRetries } from './retry.ts'
@@ -53,7 +53,7 @@ export async function takeTurn(state: LoopState, context: LoopContext): Promise<
     return withTime(afterCalls(asked, outcomes), started, waited)
   } catch (error) {
     if (context.signal.aborted) return cancelled(state)
-    if (error instanceof ModelError) return end(state, 'error', describeModelError(error))
+    if (error instanceof ModelError) return endWithError(state, error)
     throw error
   }
 }
@@ -70,10 +70,6 @@ export function checkBefore(
 
 function cancelled(state: LoopState): LoopState {
   return end(state, 'cancelled', 'It was stopped.')
-}
-
-export function describeModelError(error: ModelError): string {
-  return error.hint === undefined ? error.message : `${error.message} ${error.hint}`
 }
 
 export function withTime(state: LoopState, started: number, waitedMs: number): LoopState {

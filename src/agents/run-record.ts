@@ -1,5 +1,6 @@
 import type { AuthorityWish } from '../core/authority.ts'
 import type { RunLimits } from './limits.ts'
+import type { ModelErrorKind } from './model.ts'
 
 // What is kept of a run. Plain data: the store writes it down, doors show it.
 
@@ -33,6 +34,8 @@ export interface RunRecord {
   /** Why it stands still or ended. */
   readonly stopReason: string | null
   readonly error: string | null
+  /** Why the model could not be asked. */
+  readonly errorKind: ModelErrorKind | null
   readonly output: string | null
   readonly spec: RunSpec
   /** The number of the next turn. */

@@ -29,6 +29,7 @@ export const GLOBAL_OPTIONS = {
   json: { type: 'boolean' },
   quiet: { type: 'boolean', short: 'q' },
   'no-color': { type: 'boolean' },
+  plain: { type: 'boolean' },
   color: { type: 'string' },
   'no-input': { type: 'boolean' },
   cwd: { type: 'string' },

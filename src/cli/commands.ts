@@ -2,6 +2,8 @@ import type { Command } from './command.ts'
 
 interface Listed {
   readonly summary: string
+  /** Second words, for completion. */
+  readonly verbs?: readonly string[]
   load(): Promise<Command>
 }
 
@@ -17,14 +19,17 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   runs: {
     summary: "list, watch and steer agents' runs",
+    verbs: ['list', 'show', 'tail', 'stop', 'pause', 'resume', 'rerun', 'say', 'approve', 'reject'],
     load: async () => (await import('./commands/runs.ts')).runs,
   },
   agents: {
     summary: 'agents and panels of this workspace, and the tools they may use',
+    verbs: ['list', 'show', 'create', 'edit', 'delete', 'tools', 'trust'],
     load: async () => (await import('./commands/agents.ts')).agents,
   },
   models: {
     summary: 'list and test models',
+    verbs: ['list', 'test', 'default'],
     load: async () => (await import('./commands/models.ts')).models,
   },
   usage: {
@@ -33,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   data: {
     summary: "back up, restore and prune the database of agents' runs",
+    verbs: ['backup', 'restore', 'prune'],
     load: async () => (await import('./commands/data.ts')).data,
   },
   explain: {
@@ -41,6 +47,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   approvals: {
     summary: 'answer questions that calls have left behind',
+    verbs: ['list', 'show', 'approve', 'deny'],
     load: async () => (await import('./commands/approvals.ts')).approvals,
   },
   changes: {
@@ -53,22 +60,27 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   mcp: {
     summary: 'offer the tools to any agent, as an MCP server',
+    verbs: ['install', 'list', 'add', 'remove', 'test', 'tools', 'trust', 'approve'],
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   tools: {
     summary: 'list tools, show one, count calls',
+    verbs: ['list', 'show', 'stats', 'add', 'test', 'trust', 'dynamic'],
     load: async () => (await import('./commands/tools.ts')).tools,
   },
   audit: {
     summary: 'list, show, verify and export what was recorded',
+    verbs: ['list', 'show', 'verify', 'export', 'restart'],
     load: async () => (await import('./commands/audit.ts')).audit,
   },
   permissions: {
     summary: 'list and try rules, see what others would have decided, revoke grants',
+    verbs: ['list', 'test', 'explain', 'dry-run', 'lint', 'grants'],
     load: async () => (await import('./commands/permissions.ts')).permissions,
   },
   pipeline: {
     summary: 'run tools and panels one after another, as a file says',
+    verbs: ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'],
     load: async () => (await import('./commands/pipeline.ts')).pipeline,
   },
   serve: {
@@ -85,15 +97,21 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   tokens: {
     summary: 'make and revoke tokens for programs that use the API',
+    verbs: ['create', 'list', 'revoke'],
     load: async () => (await import('./commands/tokens.ts')).tokens,
   },
   config: {
     summary: 'read, check and trust the configuration',
+    verbs: ['list', 'get', 'set', 'unset', 'edit', 'path', 'validate', 'schema', 'trust', 'untrust'],
     load: async () => (await import('./commands/config.ts')).config,
   },
   init: {
     summary: 'make a folder a Kogu workspace',
     load: async () => (await import('./commands/init.ts')).init,
+  },
+  completion: {
+    summary: 'print a script that lets a shell complete words with Tab',
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
   doctor: {
     summary: 'check that everything Kogu needs is there',

@@ -38,7 +38,7 @@ export function describeQuestion(question: Question, body: Pages, output: Output
   const { description } = input
   const says = typeof description === 'string' && description !== '' ? toLine(description, 300) : undefined
   return [
-    '─'.repeat(64),
+    output.signs.line,
     `Approval   ${risk}   ${toLine(tool.name)}`,
     ...(says === undefined ? [] : [`  The agent says: ${says}`]),
     body.next() ?? '',

@@ -13,6 +13,8 @@ export const EXIT = {
   needsPerson: 7,
   limit: 8,
   notFound: 9,
+  /** Something has changed since: what was approved, or what somebody else works on. */
+  conflict: 10,
   interrupted: 130,
   terminated: 143,
 } as const
@@ -25,10 +27,10 @@ export const EXIT_OF_ERROR: Readonly<Record<ErrorCode, number>> = {
   forbidden: EXIT.denied,
   denied: EXIT.denied,
   expired: EXIT.denied,
-  stale: EXIT.denied,
+  stale: EXIT.conflict,
   needs_approval: EXIT.needsPerson,
-  not_found: EXIT.failed,
-  conflict: EXIT.failed,
+  not_found: EXIT.notFound,
+  conflict: EXIT.conflict,
   timeout: EXIT.failed,
   failed: EXIT.failed,
   cancelled: EXIT.interrupted,

@@ -24,11 +24,27 @@ export interface Output {
   /** The same for text that goes to stderr. */
   noteStyle(style: Style, text: string): string
   readonly columns: number
+  /** Marks of lines: symbols, or words with --plain. */
+  readonly signs: typeof SYMBOLS
+}
+
+const SYMBOLS = { begins: '▶', agent: '▷', ok: '✓', failed: '✕', waits: '⧗', line: '─'.repeat(64) }
+
+/** For screen readers, and terminals that have no more than letters. */
+const WORDS: typeof SYMBOLS = {
+  begins: 'begin:',
+  agent: 'begin:',
+  ok: 'ok:',
+  failed: 'failed:',
+  waits: 'waiting:',
+  line: '',
 }
 
 export interface OutputOptions {
   json: boolean
   quiet: boolean
+  /** No symbols and no lines of boxes. */
+  plain?: boolean
   color: 'auto' | 'always' | 'never'
   /** From the environment: undefined when nothing is said. */
   wantsColor: boolean | undefined
@@ -64,6 +80,7 @@ export function createOutput(options: OutputOptions): Output {
     style: paint(painted.out),
     noteStyle: paint(painted.err),
     columns: stdout.columns ?? 100,
+    signs: options.plain === true ? WORDS : SYMBOLS,
   }
 }
 

@@ -93,9 +93,16 @@ async function work(
 }
 
 function show(output: Output, event: PipelineEvent): void {
-  if (event.type === 'step.started') output.note(`▶ ${event.step}  ${toLine(event.what)}`)
-  else if (event.type === 'step.waiting') output.note(`⧗ ${event.step}  waits ${event.why}`)
-  else output.note(event.ok ? `✓ ${event.step}` : `✕ ${event.step}  ${toLine(event.error ?? '')}`)
+  if (event.type === 'step.started')
+    output.note(`${output.signs.begins} ${event.step}  ${toLine(event.what)}`)
+  else if (event.type === 'step.waiting')
+    output.note(`${output.signs.waits} ${event.step}  waits ${event.why}`)
+  else
+    output.note(
+      event.ok
+        ? `${output.signs.ok} ${event.step}`
+        : `${output.signs.failed} ${event.step}  ${toLine(event.error ?? '')}`,
+    )
 }
 
 function describeEnd({ id, status, progress }: SavedPipelineRun): string {

@@ -17,6 +17,7 @@ export interface RunView {
 const LONGEST_SUBJECT = 60
 
 export function createRunView(output: Output, write: (text: string) => void): RunView {
+  const { signs } = output
   const inputs = new Map<string, unknown>()
   const denied: { tool: string; reason: string }[] = []
   const ambiguous: string[] = []
@@ -35,7 +36,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
     const { ok, error, decision, tool, ms, effects } = event
     for (const effect of effects) changed.add(effect.path)
     const subject = subjectOf(inputs.get(event.call))
-    const mark = ok ? output.noteStyle('green', '✓') : output.noteStyle('red', '✕')
+    const mark = ok ? output.noteStyle('green', signs.ok) : output.noteStyle('red', signs.failed)
     const by = decision.user === undefined ? (decision.ref?.id ?? decision.by) : `user ${decision.user}`
     if (error !== null && REFUSED.has(error.code)) denied.push({ tool, reason: error.message })
     const verdict =
@@ -74,7 +75,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           break
         case 'call.waiting':
           waiting.push(event.approval)
-          note(`  ⧗ ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
+          note(`  ${signs.waits} ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
           break
         case 'budget.warning':
           note(`  ! ${event.text}`)
@@ -85,7 +86,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
             note(`    ${toLine(name)} ${toLine(subjectOf(input))}`)
           break
         case 'agent.started':
-          note(`  ▷ sub-agent ${toLine(event.name)}`)
+          note(`  ${signs.agent} sub-agent ${toLine(event.name)}`)
           break
         case 'result.rejected':
           note(`  ! The vendor did not accept the result of ${event.tool}; it is left out.`)

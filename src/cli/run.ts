@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment, TerminalHints } from '../config/environment.ts'
 import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
-import { underMargin } from '../core/visible.ts'
+import { toLine, underMargin } from '../core/visible.ts'
 import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT, EXIT_OF_ERROR } from './exit-codes.ts'
@@ -17,10 +17,32 @@ export async function run(args: readonly string[], environment: Environment): Pr
     process.stdout.write(`${VERSION}\n`)
     return EXIT.ok
   }
+  if (name === '__complete') return completeWords(rest, environment)
+  if (name === undefined && process.stdout.isTTY === true) {
+    const { showStatus } = await import('./status.ts')
+    return showStatus(environment, outputFor({}, environment.terminal))
+  }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     return showHelp(name === 'help' ? rest[0] : undefined, name === undefined, environment.terminal)
   }
   return runCommand(name, rest, environment)
+}
+
+/** For the scripts of `kogu completion`. Silent when anything goes wrong: a message would land in what is typed. */
+async function completeWords(args: readonly string[], environment: Environment): Promise<number> {
+  try {
+    const dashes = args.indexOf('--')
+    const words = [...args.slice(dashes + 1), ...(args.slice(0, dashes).includes('--new') ? [''] : [])]
+    const { complete } = await import('./completion/complete.ts')
+    const found = await complete(words, { environment, cwd: process.cwd() })
+    const lines = found.map(({ value, meaning = '' }) =>
+      meaning === '' ? value : `${value}\t${toLine(meaning, 60)}`,
+    )
+    if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+  } catch {
+    // Nothing is completed.
+  }
+  return EXIT.ok
 }
 
 /** `kogu --json call …` means `kogu call … --json`. */
@@ -130,7 +152,7 @@ async function showHelp(
   const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
   process.stdout.write(`${OVERVIEW}\n\nCommands\n${lines.join('\n')}\n\n${FOOTER}\n`)
   // Called without a command by a script: that is a mistake, and the help is not its data.
-  return noArguments && process.stdout.isTTY !== true ? EXIT.usage : EXIT.ok
+  return noArguments ? EXIT.usage : EXIT.ok
 }
 
 const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
@@ -141,10 +163,10 @@ const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
   kogu audit verify                                   is the record of all calls intact?`
 
 const FOOTER = `Every command: -h/--help  --json  --cwd DIR  --config FILE  -c key=value  --profile NAME
-               -q/--quiet  --color auto|always|never  --no-color  --no-input
+               -q/--quiet  --color auto|always|never  --no-color  --plain  --no-input
 Exit codes: 0 ok, 1 failed, 2 usage or invalid input, 3 configuration, 4 no key or refused, 5 vendor not reachable,
-            6 denied, 7 needs a person, 8 a limit was reached, 9 not found, 20 ask and 21 deny (permissions test --exit-code),
-            130 interrupted, 143 terminated`
+            6 denied, 7 needs a person, 8 a limit was reached, 9 not found, 10 conflict or stale,
+            20 ask and 21 deny (permissions test --exit-code), 130 interrupted, 143 terminated`
 
 /** The one place where errors that are not results become words and exit codes. */
 async function report(error: unknown, output: Output): Promise<number> {
@@ -172,8 +194,7 @@ async function classify(error: unknown): Promise<Failure> {
     return { code: 'config', message: describeConfigError(error), hint: undefined, exit: EXIT.config }
   }
   const known = toToolError(error)
-  const exit = known.code === 'not_found' ? EXIT.notFound : EXIT_OF_ERROR[known.code]
-  return { code: known.code, message: known.message, hint: known.hint, exit }
+  return { code: known.code, message: known.message, hint: known.hint, exit: EXIT_OF_ERROR[known.code] }
 }
 
 function outputFor(values: Readonly<Record<string, unknown>>, terminal: TerminalHints): Output {
@@ -183,6 +204,7 @@ function outputFor(values: Readonly<Record<string, unknown>>, terminal: Terminal
   }
   return createOutput({
     json: values.json === true,
+    plain: values.plain === true || terminal.dumb,
     quiet: values.quiet === true,
     color,
     wantsColor: terminal.noColor || terminal.dumb ? false : terminal.forceColor ? true : undefined,

@@ -27,7 +27,7 @@ export async function workAndTell(
     if (lines) output.object({ run: run.id, at: new Date().toISOString(), ...event })
     view.show(event)
   }
-  output.note(headline(run))
+  output.note(headline(run, output.signs.begins))
   if (session.approver !== laterApprover) await answerWaiting(context, session, run)
   const started = Date.now()
   const ended = await session.runs.work(run, { signal, onEvent, approver: session.approver })
@@ -38,7 +38,7 @@ export async function workAndTell(
   if (await wantsMore(context, session, ended)) {
     return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
   }
-  return exitCode(ended, view)
+  return exitCode(ended, view.denied.length > 0 && !flag(values, 'denials-ok'))
 }
 
 /** At a limit, a person at the terminal can say that the run is to go on (`limits.on_limit`). */
@@ -85,11 +85,11 @@ async function answerWaiting(
   }
 }
 
-function headline(run: RunRecord): string {
+function headline(run: RunRecord, begins: string): string {
   const { spec } = run
   const what = spec.model.startsWith('rehearsal:') ? `${spec.model} (a script, not a model)` : spec.model
   const mode = spec.authority.mode === undefined ? '' : `  mode ${spec.authority.mode}`
-  return `▶ run ${run.id.slice(0, 8)}  ${toLine(what)}${mode}`
+  return `${begins} run ${run.id.slice(0, 8)}  ${toLine(what)}${mode}`
 }
 
 async function record({ values, cwd }: CommandContext, { runs }: RunSession, run: RunRecord): Promise<void> {
@@ -133,14 +133,17 @@ function outcome({ status, stopReason }: RunRecord, { denied }: RunView): string
   }
 }
 
-export function exitCode(run: RunRecord, { denied }: Pick<RunView, 'denied'>): number {
-  const { status, stopReason, error } = run
-  if (status === 'completed') return denied.length > 0 ? EXIT.denied : EXIT.ok
+export function exitCode(
+  run: Pick<RunRecord, 'status' | 'stopReason' | 'errorKind'>,
+  isDenied: boolean,
+): number {
+  const { status, stopReason, errorKind } = run
+  if (status === 'completed') return isDenied ? EXIT.denied : EXIT.ok
   if (stopReason === 'awaiting_approval' || stopReason === 'awaiting_plan') return EXIT.needsPerson
   if (stopReason === 'limit_reached' || stopReason === 'loop_detected') return EXIT.limit
   if (status === 'pending' || status === 'cancelled') return EXIT.interrupted
-  if (stopReason === 'error' && /key/i.test(error ?? '')) return EXIT.credentials
-  return stopReason === 'error' ? EXIT.unreachable : EXIT.failed
+  if (errorKind === 'credentials') return EXIT.credentials
+  return errorKind === 'unavailable' ? EXIT.unreachable : EXIT.failed
 }
 
 /** The contract of `--json`. */

@@ -6,13 +6,7 @@ import { parse } from 'smol-toml'
  * else it stops early and knows fewer positions, but never throws and always ends.
  */
 export function locateKeys(toml: string): KeyLocator {
-  const scan: Scan = {
-    text: toml,
-    at: toml.startsWith('\uFEFF') ? 1 : 0,
-    found: new Map(),
-    tables: new Map(),
-  }
-  scanDocument(scan)
+  const scan = scanText(toml)
   const lineStarts = startsOfLines(toml)
   return path => {
     for (let length = path.length; length > 0; length -= 1) {
@@ -40,9 +34,35 @@ export interface KeyPosition extends Position {
 /** Of the key itself, or of the nearest table around it that is written down. */
 export type KeyLocator = (path: KeyPath) => KeyPosition | undefined
 
+/** A pair `key = value`, by offsets. */
+export interface Pair {
+  readonly path: KeyPath
+  readonly key: number
+  readonly value: number
+  readonly end: number
+}
+
+/** From its header to the next one. The first is what stands before all headers, with an empty path. */
+export interface Section {
+  readonly path: KeyPath
+  readonly start: number
+  readonly end: number
+}
+
+/** What a text is made of, for whoever changes it; see change-text.ts. */
+export function outline(toml: string): {
+  readonly pairs: readonly Pair[]
+  readonly sections: readonly Section[]
+} {
+  const { pairs, headers } = scanText(toml)
+  const all = [{ path: [], start: 0 }, ...headers]
+  const sections = all.map((section, index) => ({ ...section, end: all[index + 1]?.start ?? toml.length }))
+  return { pairs, sections }
+}
+
 /** The parts of a dotted key as TOML writes it: `providers.local.models."qwen3.5"`. Undefined when it is none. */
 export function splitKey(text: string): string[] | undefined {
-  const scan: Scan = { text, at: 0, found: new Map(), tables: new Map() }
+  const scan = newScan(text)
   const parts = scanKey(scan)
   return parts.length > 0 && scan.at === text.length ? parts : undefined
 }
@@ -58,6 +78,19 @@ interface Scan {
   readonly found: Map<string, { key: number; value: number }>
   /** Arrays of tables by path → how many tables they have so far. */
   readonly tables: Map<string, number>
+  readonly pairs: Pair[]
+  readonly headers: { path: KeyPath; start: number }[]
+}
+
+function newScan(text: string): Scan {
+  const at = text.startsWith('\uFEFF') ? 1 : 0
+  return { text, at, found: new Map(), tables: new Map(), pairs: [], headers: [] }
+}
+
+function scanText(text: string): Scan {
+  const scan = newScan(text)
+  scanDocument(scan)
+  return scan
 }
 
 function scanDocument(scan: Scan): void {
@@ -91,6 +124,7 @@ function scanHeader(scan: Scan): KeyPath {
     }
   })
   record(scan, path, start)
+  scan.headers.push({ path, start })
   return path
 }
 
@@ -103,7 +137,10 @@ function scanPair(scan: Scan, table: KeyPath): void {
   key.forEach((_, index) => {
     record(scan, [...table, ...key.slice(0, index + 1)], start, scan.at)
   })
-  scanValue(scan, [...table, ...key])
+  const value = scan.at
+  const path = [...table, ...key]
+  scanValue(scan, path)
+  scan.pairs.push({ path, key: start, value, end: value + scan.text.slice(value, scan.at).trimEnd().length })
 }
 
 function scanKey(scan: Scan): string[] {

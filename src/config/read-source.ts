@@ -42,6 +42,11 @@ export function toSource(file: string, layer: Layer, text: string): Source {
   }
 }
 
+/** Undefined: there is no such file. */
+export function readText(file: string): string | undefined {
+  return readRegularFile(file)?.text
+}
+
 function readRegularFile(file: string): { text: string; stats: Stats } | undefined {
   let descriptor: number | undefined
   try {

@@ -16,21 +16,36 @@ import { EXIT } from '../exit-codes.ts'
 import { loadForCommand, loadOptions } from '../open-runtime.ts'
 import { table } from '../output.ts'
 
+const VERBS = [
+  ...['list', 'get', 'set', 'unset', 'edit'],
+  ...['path', 'validate', 'schema', 'trust', 'untrust'],
+]
+
 export const config: Command = {
   help: `
-Read, check and trust the configuration.
+Read, change, check and trust the configuration.
 
   kogu config list                     every setting with where it comes from
   kogu config get permissions.default
+  kogu config set defaults.model anthropic/claude-sonnet-4-5
+  kogu config unset limits.max_cost
+  kogu config edit                     in $EDITOR, checked afterwards
   kogu config path                     the files that are looked for, the strongest last
   kogu config validate                 exit 3 when a file has errors
   kogu config schema [--draft 04]      JSON Schema for editors
   kogu config trust [--yes]            review what the project's files would allow, and trust exactly that
   kogu config untrust
 
+set, unset and edit change your own file; --project: .kogu/config.toml, --local: .kogu/local.toml, --config FILE: that one.
+Comments and order stay; where that is not possible, nothing is changed.
 Until a project is trusted, only what its files make stricter counts.
 `,
-  options: { draft: { type: 'string' }, yes: { type: 'boolean', short: 'y' } },
+  options: {
+    draft: { type: 'string' },
+    yes: { type: 'boolean', short: 'y' },
+    project: { type: 'boolean' },
+    local: { type: 'boolean' },
+  },
   async run(context) {
     const [verb = 'list', key] = context.positionals
     switch (verb) {
@@ -39,6 +54,10 @@ Until a project is trusted, only what its files make stricter counts.
         return get(context, getKey(loadForCommand(context), key))
       case 'list':
         return list(context, listKeys(loadForCommand(context)))
+      case 'set':
+      case 'unset':
+      case 'edit':
+        return (await import('../config-change.ts')).changeConfig(context, verb)
       case 'path':
         return paths(context)
       case 'validate':
@@ -50,7 +69,7 @@ Until a project is trusted, only what its files make stricter counts.
       case 'untrust':
         return untrustProject(context, loadForCommand(context))
       default:
-        throw unknownVerb('config', verb, ['get', 'list', 'path', 'validate', 'schema', 'trust', 'untrust'])
+        throw unknownVerb('config', verb, VERBS)
     }
   },
 }

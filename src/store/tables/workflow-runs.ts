@@ -1,4 +1,5 @@
 import type { RunLimits } from '../../agents/limits.ts'
+import type { ModelErrorKind } from '../../agents/model.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
 import type { Queries } from '../database/database.ts'
 
@@ -9,6 +10,7 @@ interface Row {
   status: RunStatus
   stop_reason: string | null
   error_message: string | null
+  error_kind: ModelErrorKind | null
   output_text: string | null
   spec: RunSpec
   turn: number
@@ -21,7 +23,7 @@ interface Row {
 }
 
 const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_reason, r.error_message, e.output_text, r.spec,
-  r.turn, r.requested, r.created_at, r.completed_at, spent.cost, spent.calls, spent.tokens
+  r.turn, r.requested, r.created_at, r.completed_at, e.state->'ending'->>'kind' AS error_kind, spent.cost, spent.calls, spent.tokens
   FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
   CROSS JOIN LATERAL (SELECT
       CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE sum((state->>'costUsd')::float8) END AS cost,
@@ -36,6 +38,7 @@ function toRecord(row: Row): RunRecord {
     status: row.status,
     stopReason: row.stop_reason,
     error: row.error_message,
+    errorKind: row.error_kind,
     output: row.output_text,
     spec: row.spec,
     turn: row.turn,
