@@ -136,7 +136,7 @@ describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
   test('secrets in output are removed, and long output is kept beside', () => {
     const secret = run('echo ghp_0123456789abcdef0123456789abcdef0123')
     expect(secret.data.stdout).toContain('‹secret')
-    const long = run('seq 1 100000')
+    const long = run('seq 1 100000', '--yes-once')
     expect(long.data.truncated).toBe(true)
     expect(long.text.length).toBeLessThan(40_000)
     const found = box.json([

@@ -18,8 +18,6 @@ export type CommandJoin = 'first' | ';' | '&&' | '||'
 export interface CommandStage {
   readonly argv: readonly CommandArgument[]
   readonly redirects: readonly CommandRedirect[]
-  /** It runs in the root folder: a file of the project could choose what the program's name stands for. */
-  readonly apart?: true
 }
 
 /** A word, or the exit status of the step before between two pieces of text. */

@@ -12,7 +12,6 @@ import type {
 import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
-import { runsApart } from './commands/programs/packages.ts'
 import type {
   CommandAnalysis,
   FoundCommand,
@@ -97,7 +96,7 @@ function resolveStage({ argv, redirects }: PlanStage, cwd: string): CommandStage
   const words = argv.map(word => resolveWord(word, cwd))
   if (words.some(word => word === null)) return null
   const known = words.filter(word => word !== null).flat()
-  return { argv: withSafeGit(known), redirects, ...(runsApart(known.map(String)) ? { apart: true } : {}) }
+  return { argv: withSafeGit(known), redirects }
 }
 
 function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {

@@ -96,7 +96,7 @@ const SHOWN_BY_LAYER: ReadonlySet<EffectName> = new Set<EffectName>([
 ])
 
 /** What a layer cannot show, or walls would make fail. */
-const ASKED_BEFORE: ReadonlyMap<EffectName, string> = new Map<EffectName, string>([
+export const ASKED_BEFORE: ReadonlyMap<EffectName, string> = new Map<EffectName, string>([
   ['network', 'it needs the network'],
   ['sends-data', 'it sends data to another machine'],
   ['remote-shell', 'it opens a shell on another machine'],

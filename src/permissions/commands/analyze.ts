@@ -5,7 +5,6 @@
 import { parse } from 'unbash'
 import { checkForkBombs } from './fork-bombs.ts'
 import { guardLine, rawForbidden } from './guard.ts'
-import { waitsTooLong } from './programs/endless.ts'
 import { judgeCommand } from './simple.ts'
 import { LIMIT, note, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
 import {
@@ -93,7 +92,6 @@ function newScope(context: CommandContext): Scope {
 }
 
 function finish(line: string, report: Report, steps: PlanStep[] | null): CommandAnalysis {
-  if (waitsTooLong(report.commands)) note(report, 'caution', 'The line waits for a long time.')
   const plan = toPlan(report, steps)
   if (plan === null && lineLevel(report) === 'safe') {
     const text =

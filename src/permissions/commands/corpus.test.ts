@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ASKED_BEFORE } from '../contained.ts'
 import { analyzeCommand } from './analyze.ts'
 import { type CorpusEntry, loadCorpus } from './corpus/load.ts'
 
@@ -18,6 +19,14 @@ function wrong(entries: CorpusEntry[], accepts: (expected: string, level: string
 
 test('everyday read-only lines do not ask', () => {
   expect(wrong(loadCorpus('safe'), (_, level) => level === 'safe')).toEqual([])
+})
+
+test('lines that only read off the fast path are nothing that has to be asked about before', () => {
+  const bad = loadCorpus('contained').filter(({ command }) => {
+    const { level, effects } = analyzeCommand(command, context)
+    return !['caution', 'unknown'].includes(level) || effects.some(effect => ASKED_BEFORE.has(effect))
+  })
+  expect(bad.map(({ command }) => command)).toEqual([])
 })
 
 test('everyday work asks, with the level that the corpus names', () => {
@@ -43,7 +52,9 @@ test('full-screen programs are refused with another way named, REPLs ask', () =>
 })
 
 test('the corpus is as large as promised', () => {
-  const sizes = (['safe', 'work', 'hostile', 'interactive'] as const).map(name => loadCorpus(name).length)
+  const sizes = (['safe', 'contained', 'work', 'hostile', 'interactive'] as const).map(
+    name => loadCorpus(name).length,
+  )
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(1500)
 })
 

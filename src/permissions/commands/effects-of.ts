@@ -54,9 +54,11 @@ function commitEditor(call: Call, words: string[]): void {
     ])
 }
 
-/** Files that git takes into the repository, from where anything may print them. */
+/** Files that git prints, or takes into the repository, from where anything may print them. */
 function gitReads(call: Call): void {
-  const at = call.args.findIndex(arg => /^(?:add|hash-object|stage|update-index)$/.test(arg.text ?? ''))
+  const at = call.args.findIndex(arg =>
+    /^(?:add|hash-object|stage|update-index|merge-file|annotate)$/.test(arg.text ?? ''),
+  )
   if (at === -1) return
   for (const arg of operandsOf(call.args.slice(at + 1))) access(call, 'file_read', arg)
 }

@@ -15,12 +15,10 @@ import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
 import { embeddedCommands } from './embedded-commands.ts'
 import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
-import { endlessReason } from './programs/endless.ts'
-import { readFindExec } from './programs/find-exec.ts'
 import { type GitCall, readGit, splitGit } from './programs/git.ts'
 import { gitScripts } from './programs/git-scripts.ts'
 import { judgeReader } from './programs/judge-reader.ts'
-import { isVersionQuery } from './programs/packages.ts'
+import { READERS } from './programs/readers.ts'
 import type { ReaderVerdict } from './programs/special.ts'
 import { recordReads } from './reads.ts'
 import type { Wrapped } from './shell-wrappers.ts'
@@ -85,13 +83,20 @@ function judgeKnown(call: Call): PlanWord[] | null {
   if (report.functions.has(program))
     raise(call, 'unknown', `\`${program}\` is a function of this line.`, ['runs-code'])
   if (program === 'cd') return null
-  if (isVersionQuery(program, args)) return readPlan(call, { ok: true, reads: [], cwd: 'no' })
+  // Whatever else the program can do; to say its version it needs neither network nor a terminal.
+  if (
+    args.length === 1 &&
+    /^(?:--version|-V)$/.test(args[0]?.text ?? '') &&
+    program !== 'git' &&
+    !READERS.has(program)
+  ) {
+    raise(call, 'unknown', `\`${program}\` runs to tell its version.`, ['runs-code'])
+    return null
+  }
   const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)
   if (judgeInteractive(call)) return walkInteractive(call, wrapped)
   if (wrapped !== null) return judgeWrapped(call, wrapped)
   if (program === 'git') return judgeGit(call)
-  const forEachFile = program === 'find' ? readFindExec(args) : null
-  if (forEachFile !== null) return readPlan(call, forEachFile)
   const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
   if (reader?.ok) return readPlan(call, reader)
   walkCommandsInside(call)
@@ -143,8 +148,6 @@ function readPlan(
   directories: Arg[] = [],
 ): PlanWord[] | null {
   recordReads(call, verdict, directories)
-  const endless = endlessReason(call.program, call.args, call.scope.stdin)
-  if (endless !== null) raise(call, 'caution', `\`${call.program}\`: ${endless}.`)
   if (call.found.level !== 'safe') return null
   const mapped = verdict.argv ?? [literalArg(call.program), ...call.args]
   const echoes = /^(?:echo|printf)$/.test(call.program)

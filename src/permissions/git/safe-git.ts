@@ -5,14 +5,9 @@ import type { CommandArgument } from '../../core/command.ts'
 const NEITHER = ['--no-ext-diff', '--no-textconv'] as const
 const SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
   diff: NEITHER,
-  'diff-tree': NEITHER,
-  'diff-index': NEITHER,
-  'diff-files': NEITHER,
   log: NEITHER,
   show: NEITHER,
-  whatchanged: NEITHER,
   blame: ['--no-textconv'],
-  annotate: ['--no-textconv'],
   grep: ['--no-textconv'],
 }
 /** The options come after a further word. */

@@ -27,7 +27,7 @@ export function onlyProgram(plan: CommandPlan): string[] | undefined {
   const [step, ...more] = plan.steps
   if (step?.kind !== 'pipeline' || more.length > 0 || step.negate) return undefined
   const [stage, ...others] = step.stages
-  if (stage === undefined || others.length > 0 || stage.redirects.length > 0 || stage.apart) return undefined
+  if (stage === undefined || others.length > 0 || stage.redirects.length > 0) return undefined
   return stage.argv.every(word => typeof word === 'string') ? [...stage.argv] : undefined
 }
 
@@ -36,11 +36,10 @@ function toStep(step: CommandStep, findProgram: (name: string) => string): strin
   return step.stages.map(stage => toStage(stage, findProgram)).join(' | ')
 }
 
-function toStage({ argv, redirects, apart }: CommandStage, findProgram: (name: string) => string): string {
+function toStage({ argv, redirects }: CommandStage, findProgram: (name: string) => string): string {
   const [program, ...args] = argv
   const name = typeof program === 'string' ? findProgram(program) : ''
-  const call = [quoteWord(name), ...args.map(toArgument)].join(' ')
-  const words = [apart === true ? `(cd / && ${call})` : call, ...redirects.flatMap(toRedirect)].join(' ')
+  const words = [quoteWord(name), ...args.map(toArgument), ...redirects.flatMap(toRedirect)].join(' ')
   const input = redirects.find(redirect => redirect.kind === 'text')
   // Text as input comes from a program of its own: a here-document would need a delimiter that the text cannot contain.
   return input === undefined

@@ -41,6 +41,7 @@ const CLUSTER = act('dangerous', 'changes a cluster or cloud account', [
   'sends-data',
 ])
 const SECRETS = act('caution', 'prints variables, which may hold secrets', ['reads-environment'])
+const LISTS = act('unknown', 'lists what the machine has', ['reads-files'])
 const SHELL_STATE = act('unknown', 'changes the shell itself', ['changes-environment'])
 
 const groups: readonly (readonly [string, Action])[] = [
@@ -234,6 +235,11 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
       ),
     ],
   ],
+  ip: [[/^(?:-\S+ )*(?:a|addr|address|r|route|l|link|n|neigh)(?: (?:show|list|ls)\b.*)?$/, LISTS]],
+  mount: [[/^(?:-l)?$/, LISTS]],
+  ifconfig: [[/^(?:-a)?$/, LISTS]],
+  dpkg: [[/^(?:-[lLsS]|--(?:list|listfiles|status|search))\b/, LISTS]],
+  rpm: [[/^-q/, LISTS]],
   kill: [[/-(?:9|KILL|SIGKILL)\b/, act('dangerous', 'kills processes', ['process-control'])]],
   curl: [
     [
@@ -312,6 +318,7 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
     [/^(?:install|update|uninstall)/, INSTALL],
   ],
   apt: [
+    [/^(?:list|show|policy)\b/, LISTS],
     [
       /^(?:-\S+ )*(?:remove|purge|autoremove|dist-upgrade|full-upgrade)/,
       act('dangerous', 'removes packages of the machine', ['system-change']),

@@ -36,10 +36,7 @@ export function gitContent(
   const has = (names: string): boolean => names.split(' ').some(name => parsed.flags.has(name))
   switch (subcommand) {
     case 'blame':
-    case 'annotate':
       // Takes one file, never a pattern; which of the words is the file does not matter.
-      return { reads: [...operands.open, ...operands.paths].map(content), history: false }
-    case 'merge-file':
       return { reads: [...operands.open, ...operands.paths].map(content), history: false }
     case 'cat-file':
       return has('-p') || operands.open.length > 1 ? objects(operands) : null
@@ -52,8 +49,6 @@ export function gitContent(
       return has(PATCH) || (operands.open[0]?.text === 'show' && !has(SUMMARY)) ? everything : null
     case 'status':
       return has('-v --verbose') ? everything : null
-    case 'range-diff':
-      return has(PATCH) || !has(SUMMARY) ? everything : null
     default:
       return has(PATCH) ? changes(operands) : null
   }

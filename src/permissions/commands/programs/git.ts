@@ -18,33 +18,22 @@ interface GitReader {
 }
 
 const DIFF =
-  ' -pusRabwzWD -G: -U: -S: -l: -B? -C? -M? --patch --no-patch --unified= --raw --patch-with-raw --patch-with-stat ' +
-  '--stat? --numstat --shortstat --compact-summary --summary --dirstat? --cumulative --name-only --name-status ' +
-  '--color? --no-color --color-moved? --no-color-moved --color-moved-ws= --word-diff? --word-diff-regex= --color-words? ' +
-  '--no-renames --rename-empty --no-rename-empty --check --full-index --binary --abbrev? --no-abbrev --break-rewrites? ' +
-  '--find-renames? --find-copies? --find-copies-harder --irreversible-delete --diff-filter= --pickaxe-all ' +
-  '--pickaxe-regex --find-object= --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol ' +
-  '--ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --inter-hunk-context= ' +
-  '--function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --submodule? --src-prefix= ' +
-  '--dst-prefix= --no-prefix --default-prefix --line-prefix= --ita-invisible-in-index --minimal --patience --histogram ' +
-  '--anchored= --diff-algorithm= --indent-heuristic --no-indent-heuristic --ws-error-highlight= --rotate-to= --skip-to= ' +
-  '--stat-width= --stat-name-width= --stat-count= --stat-graph-width= -I: --diff-merges= --no-diff-merges --dd --cc -c ' +
-  '--combined-all-paths --max-depth='
+  ' -pusRabwzWD -G: -U: -S: -M? -C? -c --patch --no-patch --unified= --raw --stat? --numstat --shortstat ' +
+  '--compact-summary --summary --dirstat? --name-only --name-status --color? --no-color --word-diff? --color-words? ' +
+  '--no-renames --check --full-index --abbrev? --no-abbrev --find-renames? --find-copies? --diff-filter= --pickaxe-all ' +
+  '--pickaxe-regex --relative? --text --ignore-space-at-eol --ignore-space-change --ignore-all-space ' +
+  '--ignore-blank-lines --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? ' +
+  '--submodule? --no-prefix --minimal --patience --histogram --diff-algorithm= --cc'
 const WALK =
-  ' -n: -g -F -E -P -i -L: --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= ' +
-  '--grep-reflog= --all-match --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings ' +
-  '--perl-regexp --remove-empty --merges --no-merges --min-parents= --max-parents= --no-min-parents --no-max-parents ' +
-  '--first-parent --exclude-first-parent-only --not --all --branches? --tags? --remotes? --glob= --exclude= --reflog ' +
-  '--ignore-missing --boundary --cherry-mark --cherry-pick --left-only --right-only --cherry ' +
-  '--walk-reflogs --merge --simplify-by-decoration --show-pulls --full-history --dense --sparse --simplify-merges ' +
-  '--ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --pretty? --format= ' +
-  '--abbrev-commit --no-abbrev-commit --oneline --encoding= --expand-tabs? --no-expand-tabs --notes? --no-notes ' +
-  '--show-notes? --relative-date --date= --parents --children --left-right --graph --no-graph --show-linear-break? ' +
-  '--follow --no-decorate --decorate? --decorate-refs= --decorate-refs-exclude= --clear-decorations --source ' +
-  '--use-mailmap --mailmap --no-mailmap --full-diff --log-size -m -r -t --root --since-as-filter= --no-show-signature'
+  ' -n: -g -F -E -i -L: --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= ' +
+  '--all-match --invert-grep --regexp-ignore-case --extended-regexp --fixed-strings --merges --no-merges --first-parent ' +
+  '--not --all --branches? --tags? --remotes? --glob= --exclude= --reflog --boundary --cherry-pick --left-only ' +
+  '--right-only --walk-reflogs --merge --simplify-by-decoration --full-history --date-order --topo-order --reverse ' +
+  '--no-walk? --pretty? --format= --abbrev-commit --oneline --notes? --no-notes --relative-date --date= --parents ' +
+  '--left-right --graph --follow --no-decorate --decorate? --source --no-mailmap --full-diff -m -r -t --root'
 const REFS =
   ' --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at= --column? --no-column --color? ' +
-  '--no-color --ignore-case -i --omit-empty'
+  '--no-color --ignore-case -i'
 
 const BUILTIN_FORMATS = /^(?:oneline|short|medium|full|fuller|reference|email|mboxrd|raw)$/
 
@@ -56,6 +45,7 @@ function formatCheck({ list }: ParsedFlags): string | null {
       return 'the format is not known'
     // Of a ref that leads to a file: all that is in it.
     if (/%\(\*?raw/.test(value)) return 'the format prints whole objects'
+    if (/%[<>|]/.test(value)) return 'the format pads its fields'
     if (/%[+ -]?G|signature/.test(value)) return 'the format checks signatures, which starts another program'
   }
   return null
@@ -106,146 +96,122 @@ function submoduleCheck({ list }: ParsedFlags): string | null {
 
 const LOG: GitReader = { flags: DIFF + WALK, numeric: true, check: formatCheck }
 
-const READ_ONLY: Record<string, GitReader> = {
-  status: {
-    flags:
-      '-sbvzu? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --ignore-submodules? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? -u?',
-  },
-  log: LOG,
-  show: LOG,
-  whatchanged: LOG,
-  reflog: {
-    ...LOG,
-    check: parsed =>
-      formatCheck(parsed) ??
-      (/^(?:expire|delete|drop|exists|write)$/.test(parsed.operands[0]?.text ?? '')
-        ? 'it changes the reflog'
-        : null),
-  },
-  diff: { flags: `${DIFF} --cached --staged --merge-base --no-index -0 -1 -2 -3 --base --ours --theirs` },
-  'diff-tree': {
-    flags: `${DIFF} -r -t -m -v -s --root --no-commit-id --always --merge-base --pretty? --format= --stdin`,
-    check: formatCheck,
-  },
-  'diff-index': { flags: `${DIFF} --cached -m --merge-base` },
-  'diff-files': { flags: `${DIFF} -0 -q` },
-  'range-diff': { flags: `${DIFF} --creation-factor= --no-dual-color --left-only --right-only` },
-  'rev-list': {
-    flags: `${WALK} --count --objects --objects-edge --header --timestamp --quiet --disk-usage? --bisect --in-commit-order --missing= --filter= --no-commit-header --unpacked`,
-    numeric: true,
-    check: formatCheck,
-  },
-  shortlog: {
-    flags:
-      '-nsec -w? --numbered --summary --email --committer --group= --format= --since= --until= --after= --before= --all --no-merges --merges --author= --date=',
-    check: formatCheck,
-  },
-  branch: {
-    flags: `-arvliq --all --remotes --verbose --list --show-current --abbrev= --no-abbrev --quiet${REFS}`,
-    check: listCheck(),
-    noPaths: true,
-  },
-  tag: { flags: `-li -n? --list${REFS}`, check: listCheck('-n'), noPaths: true },
-  'for-each-ref': {
-    flags: `--count= --shell --perl --python --exclude= --include-root-refs${REFS}`,
-    check: formatCheck,
-    noPaths: true,
-  },
-  'show-ref': {
-    flags: '-dqs? --head --heads --branches --tags --dereference --hash? --verify --abbrev? --quiet --exists',
-    noPaths: true,
-  },
-  'symbolic-ref': { flags: '-q --quiet --short --no-recurse', max: 1, noPaths: true },
-  remote: {
-    flags: '-v --verbose --push --all -n',
-    noPaths: true,
-    check: parsed =>
-      parsed.operands.length === 0 ||
-      (/^get-url$/.test(parsed.operands[0]?.text ?? '') && parsed.operands.length === 2) ||
-      (parsed.operands[0]?.text === 'show' && parsed.operands.length === 1)
-        ? null
-        : 'it changes or contacts a remote',
-  },
-  'rev-parse': {
-    flags:
-      '-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --glob= --exclude= --show-toplevel --show-cdup --show-prefix --show-superproject-working-tree --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --resolve-git-dir= --git-path= --show-object-format? --show-ref-format --path-format= --default= --not --revs-only --no-revs --flags --no-flags --since= --until= --end-of-options --local-env-vars --disambiguate=',
-    noPaths: true,
-  },
-  'ls-files': {
-    flags:
-      '-cdmoiskutvzf -x: -X< --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --exclude= --exclude-from=< --exclude-per-directory= --exclude-standard --error-unmatch --with-tree= --full-name --recurse-submodules --abbrev? --debug --deduplicate --eol --sparse --format=',
-  },
-  'ls-tree': {
-    flags:
-      '-drtlz --long --name-only --name-status --object-only --abbrev? --full-name --full-tree --format=',
-  },
-  'cat-file': {
-    flags: '-tspe --allow-unknown-type --mailmap --no-mailmap',
-  },
-  blame: {
-    flags:
-      '-bcefhklnpstwM? -C? -L: -S< -M? --root --show-stats --porcelain --line-porcelain --incremental --encoding= --date= --since= --ignore-rev= --ignore-revs-file=< --color-lines --color-by-age --show-name --show-number --show-email --abbrev= --reverse --first-parent --progress --no-progress',
-  },
-  annotate: { flags: '-lsw -L:' },
-  describe: {
-    flags:
-      '--all --tags --contains --abbrev= --candidates= --exact-match --debug --long --match= --exclude= --always --first-parent --dirty? --broken?',
-    noPaths: true,
-  },
-  grep: {
-    flags:
-      '-avIiwnlLcoqhHEGFPWpz -e: -f< -A: -B: -C: -m: --cached --untracked --no-index --no-exclude-standard --exclude-standard --recurse-submodules --text --ignore-case --invert-match --word-regexp --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --function-context --context= --after-context= --before-context= --max-count= --max-depth= --threads= --and --or --not --all-match --quiet --full-name --no-textconv -r --recursive --no-recursive',
-    numeric: true,
-  },
-  'merge-base': { flags: '-a --all --octopus --independent --is-ancestor --fork-point', noPaths: true },
-  'name-rev': {
-    flags: '--tags --refs= --exclude= --all --name-only --no-undefined --always --annotate-stdin',
-    noPaths: true,
-  },
-  'count-objects': { flags: '-vH --verbose --human-readable' },
-  'check-ignore': { flags: '-qvzn --quiet --verbose --stdin --non-matching --no-index' },
-  'check-attr': { flags: '-az --all --cached --stdin --source=' },
-  'check-ref-format': { flags: '--branch --normalize --allow-onelevel --refspec-pattern', noPaths: true },
-  cherry: { flags: '-v --abbrev?', noPaths: true },
-  'show-branch': {
-    flags:
-      '-rag --remotes --all --current --topo-order --date-order --sparse --more= --list --merge-base --independent --no-name --sha1-name --topics --reflog? --color? --no-color',
-    noPaths: true,
-  },
-  version: { flags: '--build-options', max: 0 },
-  config: {
-    flags:
-      '-z --null --name-only --show-origin --show-scope --local --global --system --worktree --type= --bool --int --path --default= --get= --get-all= --get-regexp= --includes --no-includes --all',
-    check: configCheck,
-    noPaths: true,
-  },
-  stash: {
-    ...LOG,
-    flags: `${DIFF}${WALK} --include-untracked --only-untracked`,
-    check: parsed => formatCheck(parsed) ?? firstOperand(/^(?:list|show)$/, 'it changes files')(parsed),
-    noPaths: true,
-  },
-  worktree: {
-    flags: '-vz --verbose --porcelain --expire=',
-    check: firstOperand(/^list$/, 'it changes worktrees'),
-    max: 1,
-    noPaths: true,
-  },
-  notes: { flags: '--ref=', check: firstOperand(/^(?:list|show)$/, 'it changes notes'), noPaths: true },
-  bisect: { flags: '', check: firstOperand(/^log$/, 'it changes the working tree'), max: 1, noPaths: true },
-  'verify-pack': { flags: '-v -s --verbose --stat-only' },
-  'ls-remote': {
-    flags: '--get-url',
-    check: ({ flags }) => (flags.has('--get-url') ? null : 'it contacts another machine'),
-    noPaths: true,
-  },
-  'merge-file': {
-    flags: '-pq --stdout --quiet --diff3 --zdiff3 --ours --theirs --union -L:',
-    check: ({ flags }) => (flags.has('-p') || flags.has('--stdout') ? null : 'it writes its first file'),
-  },
-}
-
-const TABLE: ReadonlyMap<string, GitReader> = new Map(Object.entries(READ_ONLY))
+/** What agents look at most. Other commands of git that only look run contained. */
+const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
+  [
+    'status',
+    {
+      flags:
+        '-sbvz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --ignore-submodules? --no-renames',
+    },
+  ],
+  ['log', LOG],
+  ['show', LOG],
+  [
+    'reflog',
+    {
+      ...LOG,
+      check: parsed =>
+        formatCheck(parsed) ??
+        (/^(?:expire|delete|drop|exists|write)$/.test(parsed.operands[0]?.text ?? '')
+          ? 'it changes the reflog'
+          : null),
+    },
+  ],
+  ['diff', { flags: `${DIFF} --cached --staged --merge-base --no-index --base --ours --theirs` }],
+  ['rev-list', { flags: `${WALK} --count --quiet`, numeric: true, check: formatCheck }],
+  [
+    'shortlog',
+    {
+      flags: '-nse --numbered --summary --email --since= --until= --all --no-merges --author=',
+      check: formatCheck,
+    },
+  ],
+  [
+    'branch',
+    {
+      ...{ flags: `-arvliq --all --remotes --verbose --list --show-current${REFS}`, noPaths: true },
+      check: listCheck(),
+    },
+  ],
+  ['tag', { flags: `-li -n? --list${REFS}`, check: listCheck('-n'), noPaths: true }],
+  [
+    'remote',
+    {
+      ...{ flags: '-v --verbose --all', noPaths: true },
+      check: ({ operands }) =>
+        operands.length === 0 ||
+        (operands[0]?.text === 'show' && operands.length === 1) ||
+        (operands[0]?.text === 'get-url' && operands.length === 2)
+          ? null
+          : 'it changes or contacts a remote',
+    },
+  ],
+  [
+    'rev-parse',
+    {
+      flags:
+        '-q --verify --quiet --short? --abbrev-ref? --symbolic-full-name --all --show-toplevel --show-cdup --show-prefix --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-bare-repository --git-path=',
+      noPaths: true,
+    },
+  ],
+  [
+    'ls-files',
+    {
+      flags:
+        '-cdmoiskuvtz -x: --cached --deleted --modified --others --ignored --stage --unmerged --directory --exclude= --exclude-standard --error-unmatch --full-name --eol',
+    },
+  ],
+  ['ls-tree', { flags: '-drtlz --long --name-only --full-name --full-tree' }],
+  ['cat-file', { flags: '-tspe' }],
+  [
+    'blame',
+    {
+      flags:
+        '-bcefklnpstwM? -C? -L: -M? --porcelain --line-porcelain --date= --since= --show-name --show-number --show-email --abbrev=',
+    },
+  ],
+  [
+    'describe',
+    {
+      flags: '--all --tags --contains --abbrev= --exact-match --long --match= --always --dirty?',
+      noPaths: true,
+    },
+  ],
+  [
+    'grep',
+    {
+      flags:
+        '-avIiwnlLcoqhHEGFPWpz -e: -f< -A: -B: -C: -m: --cached --untracked --no-index --text --ignore-case --invert-match --word-regexp --extended-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --heading --show-function --function-context --context= --after-context= --before-context= --max-count= --max-depth= --and --or --not --quiet --full-name',
+      numeric: true,
+    },
+  ],
+  ['symbolic-ref', { flags: '-q --quiet --short', max: 1, noPaths: true }],
+  ['merge-base', { flags: '-a --all --is-ancestor --fork-point', noPaths: true }],
+  ['version', { flags: '', max: 0 }],
+  [
+    'config',
+    {
+      flags: '-z --null --show-origin --local --global --type= --bool --int --get= --get-all= --get-regexp=',
+      check: configCheck,
+      noPaths: true,
+    },
+  ],
+  [
+    'stash',
+    {
+      ...{ flags: `${DIFF}${WALK} --include-untracked`, numeric: true, noPaths: true },
+      check: parsed => formatCheck(parsed) ?? firstOperand(/^(?:list|show)$/, 'it changes files')(parsed),
+    },
+  ],
+  [
+    'worktree',
+    {
+      ...{ flags: '-v --verbose --porcelain', max: 1, noPaths: true },
+      check: firstOperand(/^list$/, 'it changes worktrees'),
+    },
+  ],
+])
 
 export interface GitCall {
   /** Options before the subcommand that are known to be harmless; false when one is not. */
@@ -323,12 +289,11 @@ function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, re
 
 /** These read objects and settings only; what git does with files of the working tree may start filters. */
 const NO_FILES =
-  /^(?:log|show|whatchanged|reflog|diff-tree|rev-list|shortlog|branch|tag|for-each-ref|show-ref|symbolic-ref|remote|rev-parse|ls-tree|cat-file|merge-base|name-rev|count-objects|check-ref-format|cherry|show-branch|version|config|stash|worktree|notes|bisect|verify-pack|ls-remote|merge-file)$/
+  /^(?:log|show|reflog|rev-list|shortlog|branch|tag|remote|rev-parse|ls-tree|cat-file|merge-base|symbolic-ref|version|config|stash|worktree)$/
 
 function programsOf(subcommand: string, printsFiles: boolean): { programs?: 'filters' | 'converters' } {
-  // Converters are switched off by options (safe-git.ts), which these two do not have.
-  if (subcommand === 'range-diff' || (subcommand === 'status' && printsFiles))
-    return { programs: 'converters' }
+  // Converters are switched off by options (safe-git.ts), which this one does not have.
+  if (subcommand === 'status' && printsFiles) return { programs: 'converters' }
   return NO_FILES.test(subcommand) ? {} : { programs: 'filters' }
 }
 

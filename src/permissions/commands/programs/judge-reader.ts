@@ -1,36 +1,25 @@
 /** Whether a call of a known program only reads, and what. The allow list of the whole analyser meets here. */
-import { type Arg, literalArg } from '../args.ts'
+import { type Arg, literalArg, seen } from '../args.ts'
 import { type ParsedFlags, parseFlags } from '../flags.ts'
-import { readPackages } from './packages.ts'
 import { READERS, type Reader } from './readers.ts'
-import {
-  type ReaderVerdict,
-  type ReadItem,
-  readFind,
-  readIp,
-  readPs,
-  readTar,
-  readTest,
-  readXxd,
-} from './special.ts'
+import { type ReaderVerdict, type ReadItem, readFind, readTest } from './special.ts'
 
 const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
   ['find', readFind],
   ['test', (args: Arg[]) => readTest(args, false)],
   ['[', (args: Arg[]) => readTest(args, true)],
-  ['ps', readPs],
-  ['tar', readTar],
-  ['xxd', readXxd],
-  ['ip', readIp],
   ['command', readLookup],
   ['type', readLookup],
   [':', () => ({ ok: true, reads: [], cwd: 'no', argv: [literalArg('true')] })],
 ])
 
+/** A width of five digits or one that is computed: `%999999999d`, `%*s`. */
+const WIDE = /%[^a-zA-Z%\s]*(?:\d{5,}|\*)/
+
 /** Null: the program is not one of the readers. */
 export function judgeReader(program: string, args: Arg[]): ReaderVerdict | null {
-  const packages = readPackages(program, args)
-  if (packages !== null) return packages
+  if (args.some(arg => WIDE.test(seen(arg))))
+    return { ok: false, reason: 'it prints fields of enormous width' }
   const special = SPECIAL.get(program)
   if (special !== undefined) return special(args)
   const reader = READERS.get(program === 'fdfind' ? 'fd' : program)

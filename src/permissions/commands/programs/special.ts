@@ -1,6 +1,5 @@
-/** Readers whose arguments are no ordinary options: find, test, ps, tar, xxd, ip. */
+/** Readers whose arguments are no ordinary options: find and test. */
 import type { Arg } from '../args.ts'
-import { parseFlags } from '../flags.ts'
 
 export interface ReadItem {
   arg: Arg
@@ -98,83 +97,4 @@ export function readTest(args: Arg[], bracket: boolean): ReaderVerdict {
     if (option && text === '-v') return no('`-v` looks into variables')
   }
   return { ok: true, reads, cwd: 'no' }
-}
-
-/** ps without the BSD letter `e`, which prints the environment of processes. */
-export function readPs(args: Arg[]): ReaderVerdict {
-  const values =
-    /^(?:-[aAdefFjlLmPTwxyMZcH]*o|[axuwfljrT]*o|-[aAdefFjlLmPTwxyMZcH]*[puUCGgtNqk]|--(?:pid|ppid|user|User|group|Group|sort|format|tty|sid|cols|columns|rows|lines|width))$/
-  for (let i = 0; i < args.length; i++) {
-    const text = args[i]?.text ?? null
-    if (text === null) return no('an operand is not known')
-    if (values.test(text)) {
-      const value = args[++i]?.text ?? null
-      if (value === null || (/o$|format$/.test(text) && !isPsFormat(value)))
-        return no('its columns are not known')
-    } else if (!isPsWord(text)) return no(`\`${text}\` is not read-only`)
-  }
-  return { ok: true, reads: [], cwd: 'no' }
-}
-
-function isPsWord(text: string): boolean {
-  if (/^--(?:forest|headers|no-headers|no-heading|deselect|version|help)$/.test(text)) return true
-  if (/^--(?:sort|pid|ppid|user|cols|columns|rows|width)=[\w,%+-]+$/.test(text)) return true
-  const format = /^(?:-o|--format=)([\w,%:=]+)$/.exec(text)
-  if (format !== null) return isPsFormat(format[1] ?? '')
-  if (/^-aux[wfj]*$/.test(text)) return true
-  // -p123, -u root written together; then dash letters; then BSD letters without `e`; then process numbers.
-  if (/^-(?:[pqtgGuUC][\w,.-]+)$/.test(text)) return true
-  if (/^-[aAdefFjlLmPTwxyMZcHVN]+$/.test(text)) return true
-  return /^[axufjlvwrTSLhHnsm]+$/.test(text) || /^\d+(?:,\d+)*$/.test(text)
-}
-
-function isPsFormat(value: string): boolean {
-  return /^[\w%,:= -]*$/.test(value) && !/(?:^|[,\s])env/.test(value)
-}
-
-/** Only listing. A name with a colon would be an archive on another machine. */
-export function readTar(args: Arg[]): ReaderVerdict {
-  const first = args[0]?.text ?? ''
-  const old = /^[tvzjJaf]+$/.test(first) && first.includes('f') && first.includes('t')
-  const list =
-    '-tvzjJaR -f< --list --verbose --gzip --bzip2 --xz --zstd --file=< --wildcards --exclude= --version --numeric-owner --full-time --auto-compress'
-  const parsed = parseFlags(old ? args.slice(2) : args, list)
-  if (typeof parsed === 'string') return no(`\`${parsed}\` is not read-only`)
-  const archives = old && args[1] !== undefined ? [args[1], ...parsed.files] : parsed.files
-  const lists = old || ['-t', '--list', '--version'].some(flag => parsed.flags.has(flag))
-  if (!lists) return no('it creates or extracts files')
-  if (archives.some(arg => arg.text === null || arg.text.includes(':')))
-    return no('the archive is not a plain file')
-  return { ok: true, reads: archives.map(arg => ({ arg, tree: false, content: true })), cwd: 'no' }
-}
-
-/** xxd has no clusters (`-ps` is one option) and writes its second operand. */
-export function readXxd(args: Arg[]): ReaderVerdict {
-  const operands: Arg[] = []
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]
-    const text = arg?.text ?? null
-    if (arg === undefined || text === null)
-      return no('a pattern may name two files, and the second is written')
-    if (/^-[cglos]$/.test(text) || /^-(?:len|seek|cols)$/.test(text)) i += 1
-    else if (
-      /^-(?:[cglo]\d+|s[+-]?\d+)$/.test(text) ||
-      /^-(?:[abeiuv]|p|ps|plain|postscript|version)$/.test(text)
-    )
-      continue
-    else if (text.startsWith('-') && text !== '-') return no(`\`${text}\` is not read-only`)
-    else operands.push(arg)
-  }
-  if (operands.length > 1) return no('the second file is written')
-  return { ok: true, reads: operands.map(arg => ({ arg, tree: false, content: true })), cwd: 'no' }
-}
-
-/** Its options are words (`-br`); `-b FILE` runs commands from a file. */
-export function readIp(args: Arg[]): ReaderVerdict {
-  const option =
-    /^-(?:[46ojdsh]|br|brief|json|details|statistics|oneline|c|color|c=never|color=never|p|pretty)$/
-  const word =
-    /^(?:a|addr|address|l|link|r|ro|route|rule|n|neigh|neighbor|show|list|ls|dev|lo|up|default|[a-z]{1,6}\d{1,3}(?:s\d+)?)$/
-  const bad = args.find(arg => !option.test(arg.text ?? ' ') && !word.test(arg.text ?? ' '))
-  return bad === undefined ? { ok: true, reads: [], cwd: 'no' } : no('it may change the network')
 }
