@@ -150,6 +150,7 @@ function keepConnected({ after, tell, hear }: ConnectionParts): { retry(): void;
 const EVENT_TYPES = [
   ...['idle', 'resync', 'run.created', 'run.started', 'run.finished', 'run.paused', 'step.started'],
   ...['step.retry', 'step.finished', 'text.delta', 'call.proposed', 'call.waiting', 'call.finished'],
+  ...['call.started', 'call.output', 'usage', 'pipeline.changed'],
   ...['call.ambiguous', 'result.rejected', 'message.received', 'budget.warning', 'agent.created'],
   ...['agent.started', 'agent.finished', 'plan.proposed', 'plan.approved', 'plan.rejected'],
   ...['orchestration.finished', 'approval.created', 'approval.updated', 'approval.closed', 'tool.changed'],

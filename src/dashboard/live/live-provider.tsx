@@ -48,11 +48,15 @@ const FLUSH_MS = 150
 
 function topicsOf({ type }: ServerEvent): readonly (Topic | 'everything')[] {
   if (type === 'resync') return ['everything']
-  if (type === 'text.delta') return []
+  if (type === 'text.delta' || type === 'call.output') return []
   if (type.startsWith('approval.')) return ['approvals', 'runs']
   if (type === 'call.finished') return ['runs', 'changes', 'audit', 'approvals']
   if (type === 'run.finished') return ['runs', 'usage', 'panels', 'pipelines', 'changes']
   if (type === 'tool.changed') return ['tools', 'mcp']
+  if (type === 'mcp.status') return ['mcp', 'tools']
+  if (type === 'usage') return ['usage']
+  if (type === 'config.changed') return ['settings', 'rules', 'models', 'mcp']
+  if (type === 'panel.changed') return ['panels']
   if (type.startsWith('pipeline.')) return ['pipelines']
   return ['runs']
 }

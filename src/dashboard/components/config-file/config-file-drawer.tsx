@@ -1,0 +1,118 @@
+import { Alert, Button, Drawer, Group, Stack, Text, Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { request, useGet } from '../../api/api.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { DataRegion, ErrorCard } from '../data-region.tsx'
+import { DiffView } from '../diff-view.tsx'
+import { Untrusted } from '../untrusted.tsx'
+import { words } from './words.ts'
+
+export type ConfigLayer = 'user' | 'project' | 'local'
+
+interface ConfigText {
+  readonly layer: ConfigLayer
+  readonly path: string
+  readonly text: string
+  readonly hash: string | null
+}
+
+export interface ConfigFileDrawerProps {
+  readonly layer: ConfigLayer
+  readonly opened: boolean
+  readonly onClose: () => void
+  /** What is proposed; the person sees it in the text and as a difference before it is saved. */
+  readonly propose?: (text: string) => string
+}
+
+/** One configuration file: its text, what is wrong with it, and what would change. */
+export function ConfigFileDrawer({ layer, opened, onClose, propose }: ConfigFileDrawerProps) {
+  const t = useWords(words)
+  const path = `/api/config/files/${layer}`
+  const file = useGet<ConfigText>('settings', path, { enabled: opened })
+  return (
+    <Drawer opened={opened} onClose={onClose} size="xl" title={t('edit', { file: file.data?.path ?? '' })}>
+      {opened && (
+        <DataRegion query={file}>
+          {loaded => (
+            <Editor
+              key={`${layer} ${loaded.hash}`}
+              file={loaded}
+              initial={propose?.(loaded.text) ?? loaded.text}
+              onClose={onClose}
+            />
+          )}
+        </DataRegion>
+      )}
+    </Drawer>
+  )
+}
+
+function Editor({ file, initial, onClose }: { file: ConfigText; initial: string; onClose: () => void }) {
+  const t = useWords(words)
+  const [text, setText] = useState(initial)
+  const [checked] = useDebouncedValue(text, 300)
+  const path = `/api/config/files/${file.layer}`
+  const findings = useQuery({
+    queryKey: ['settings', path, 'check', checked],
+    queryFn: () => request<{ problems: string[]; diff: string }>('POST', `${path}/check`, { text: checked }),
+  })
+  const save = useAction(() => request('PUT', path, { text, base: file.hash }), {
+    topics: ['settings', 'rules', 'models', 'mcp'],
+    quiet: true,
+    onDone() {
+      notifications.show({ message: t('saved') })
+      onClose()
+    },
+  })
+  const problems = findings.data?.problems ?? []
+  const isSettled = checked === text && findings.data !== undefined
+  useEffect(() => save.reset(), [save.reset])
+  return (
+    <Stack gap="md">
+      <Textarea
+        label={t('text')}
+        value={text}
+        onChange={event => setText(event.currentTarget.value)}
+        autosize
+        minRows={12}
+        maxRows={28}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8125rem' } }}
+      />
+      {problems.length > 0 && (
+        <Alert color="red" title={t('problems')} role="alert">
+          {problems.map(problem => (
+            <Text size="sm" key={problem}>
+              <Untrusted text={problem} most={1_000} />
+            </Text>
+          ))}
+        </Alert>
+      )}
+      {save.error !== null && <ErrorCard error={save.error} />}
+      <section aria-label={t('changes')}>
+        <DiffView diff={findings.data?.diff ?? ''} />
+      </section>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t('restart')}
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button
+            onClick={() => save.mutate()}
+            loading={save.isPending}
+            disabled={!isSettled || problems.length > 0 || text === file.text}
+          >
+            {t('save')}
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
+  )
+}

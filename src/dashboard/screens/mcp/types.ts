@@ -1,0 +1,28 @@
+/** What `GET /api/mcp/servers` answers. */
+export interface McpServer {
+  readonly name: string
+  readonly trust: 'trusted' | 'not trusted' | 'changed' | 'off'
+  readonly available: boolean
+  readonly kind: 'stdio' | 'http'
+  readonly sandbox: boolean | null
+  readonly describes: readonly string[]
+  readonly config_hash: string
+  readonly tools: number
+  readonly held: number
+  readonly tokens: number
+  readonly calls: number
+  readonly failures: number
+  readonly problems: readonly string[]
+  readonly installed: string | null
+}
+
+export interface McpTool {
+  readonly name: string
+  readonly full_name: string
+  readonly state: 'approved' | 'new' | 'changed'
+  readonly description: string
+  readonly annotations: unknown
+  readonly definition: Readonly<Record<string, unknown>>
+  readonly diff: string | null
+  readonly tokens: number
+}

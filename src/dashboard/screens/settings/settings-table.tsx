@@ -1,0 +1,146 @@
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
+import { DataRegion } from '../../components/data-region.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { useUrlState } from '../../routes.ts'
+import type { Config, ConfigFile, Origin, Setting } from './types.ts'
+import { words } from './words.ts'
+
+export function Settings({ config }: { config: UseQueryResult<Config> }) {
+  return (
+    <DataRegion query={config}>
+      {loaded => (
+        <Stack gap="lg">
+          <Warnings messages={loaded.warnings.map(({ message }) => message)} />
+          <SettingTable settings={loaded.settings} />
+          <Files files={loaded.files} />
+        </Stack>
+      )}
+    </DataRegion>
+  )
+}
+
+function Warnings({ messages }: { messages: readonly string[] }) {
+  const t = useWords(words)
+  if (messages.length === 0) return null
+  return (
+    <Alert color="yellow" title={t('warnings')}>
+      {messages.map(message => (
+        <Text size="sm" key={message}>
+          <Untrusted text={message} most={1_000} />
+        </Text>
+      ))}
+    </Alert>
+  )
+}
+
+function SettingTable({ settings }: { settings: readonly Setting[] }) {
+  const t = useWords(words)
+  const [text, setText] = useUrlState('text')
+  const [only, setOnly] = useUrlState('set')
+  const wanted = settings
+    .filter(({ origin }) => only === '' || origin.layer !== 'built-in')
+    .filter(({ key, value }) => `${key} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase()))
+  const columns: readonly Column<Setting>[] = [
+    {
+      key: 'key',
+      label: t('key'),
+      phone: 'title',
+      render: ({ key }) => (
+        <Text ff="monospace" size="sm" component="span">
+          <Untrusted text={key} />
+        </Text>
+      ),
+    },
+    {
+      key: 'value',
+      label: t('value'),
+      render: ({ value }) => <Untrusted text={JSON.stringify(value) ?? ''} most={200} />,
+    },
+    { key: 'origin', label: t('origin'), render: ({ origin }) => <Place origin={origin} /> },
+    {
+      key: 'overrides',
+      label: t('overrides'),
+      phone: 'hide',
+      render: ({ overrides }) =>
+        overrides.map(origin => (
+          <div key={`${origin.layer} ${origin.file} ${origin.line}`}>
+            <Untrusted text={JSON.stringify(origin.written) ?? ''} most={80} /> <Place origin={origin} />
+          </div>
+        )),
+    },
+  ]
+  return (
+    <Stack gap="sm">
+      <Group>
+        <TextInput
+          aria-label={t('search')}
+          placeholder={t('search')}
+          value={text}
+          onChange={event => setText(event.currentTarget.value, { replace: true })}
+          style={{ flex: '1 1 240px' }}
+          data-filter
+        />
+        <Checkbox
+          label={t('onlyChanged')}
+          checked={only !== ''}
+          onChange={event => setOnly(event.currentTarget.checked ? '1' : '')}
+        />
+      </Group>
+      {wanted.length === 0 ? (
+        <Text c="dimmed">{t('noMatch')}</Text>
+      ) : (
+        <DataTable label={t('settings')} columns={columns} rows={wanted} rowKey={({ key }) => key} />
+      )}
+    </Stack>
+  )
+}
+
+function Place({ origin: { layer, file, line } }: { origin: Origin }) {
+  const t = useWords(words)
+  if (file === undefined) return layer === 'built-in' ? t('builtIn') : layer
+  return (
+    <>
+      {layer} <Untrusted text={line === undefined ? file : `${file}:${line}`} most={120} />
+    </>
+  )
+}
+
+const EDITABLE: readonly string[] = ['user', 'project', 'local'] satisfies ConfigLayer[]
+
+function Files({ files }: { files: readonly ConfigFile[] }) {
+  const t = useWords(words)
+  const [layer, setLayer] = useState<ConfigLayer>()
+  const columns: readonly Column<ConfigFile>[] = [
+    { key: 'path', label: t('path'), phone: 'title', render: ({ path }) => <Untrusted text={path} /> },
+    { key: 'layer', label: t('layer'), render: file => file.layer },
+    { key: 'status', label: t('status'), render: ({ status }) => t(status) },
+    {
+      key: 'edit',
+      label: t('edit'),
+      render: file =>
+        EDITABLE.includes(file.layer) && !file.path.endsWith('kogu.toml') ? (
+          <Button size="compact-xs" variant="default" onClick={() => setLayer(file.layer as ConfigLayer)}>
+            {t('edit')}
+          </Button>
+        ) : null,
+    },
+  ]
+  return (
+    <section aria-label={t('files')}>
+      <Title order={2} mb="xs">
+        {t('files')}
+      </Title>
+      <DataTable label={t('files')} columns={columns} rows={files} rowKey={({ path }) => path} />
+      <ConfigFileDrawer
+        layer={layer ?? 'user'}
+        opened={layer !== undefined}
+        onClose={() => setLayer(undefined)}
+      />
+    </section>
+  )
+}

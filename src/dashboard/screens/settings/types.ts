@@ -1,0 +1,30 @@
+export interface Origin {
+  readonly layer: string
+  readonly file?: string
+  readonly line?: number
+  readonly written?: unknown
+}
+
+export interface Setting {
+  readonly key: string
+  readonly value: unknown
+  readonly origin: Origin
+  readonly overrides: readonly Origin[]
+}
+
+export interface ConfigFile {
+  readonly path: string
+  readonly layer: string
+  readonly status: 'loaded' | 'missing' | 'untrusted' | 'ignored' | 'invalid'
+}
+
+/** What `GET /api/config` answers. */
+export interface Config {
+  readonly version: string
+  readonly workspace: string
+  readonly mode: string
+  readonly settings: readonly Setting[]
+  readonly files: readonly ConfigFile[]
+  readonly warnings: readonly { readonly message: string }[]
+  readonly trust: string
+}

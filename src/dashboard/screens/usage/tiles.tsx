@@ -1,0 +1,51 @@
+import { SimpleGrid, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { type Summary, TOKEN_KINDS, tokensOf } from './types.ts'
+import { words } from './words.ts'
+
+export function Tiles({ totals }: { totals: Summary }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const tokens = tokensOf(totals)
+  const read = totals.input + totals.cached + totals.cacheWrite
+  const { p50Ms, p95Ms } = totals
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="sm">
+      <Tile label={t('cost')} value={format.money(totals.costUsd, t('unknown'))}>
+        {totals.unknown > 0 && t('unknownPrice', { count: totals.unknown })}
+      </Tile>
+      <Tile label={t('tokens')} value={format.number(tokens)}>
+        {TOKEN_KINDS.filter(kind => totals[kind] > 0)
+          .map(kind => `${t(kind)} ${format.number(totals[kind])}`)
+          .join(' · ')}
+      </Tile>
+      <Tile label={t('runs')} value={format.number(totals.runs)}>
+        {totals.runs > 0 && `${t('perRun')}: ${format.money(totals.costUsd / totals.runs, t('unknown'))}`}
+      </Tile>
+      <Tile label={t('cacheRate')} value={format.percent(read === 0 ? 0 : totals.cached / read)} />
+      <Tile label={t('latency')} value={p50Ms === null ? '–' : format.duration(p50Ms)}>
+        {p50Ms !== null &&
+          p95Ms !== null &&
+          t('latencyIs', { p50: format.duration(p50Ms), p95: format.duration(p95Ms) })}
+      </Tile>
+    </SimpleGrid>
+  )
+}
+
+function Tile({ label, value, children }: { label: string; value: string; children?: ReactNode }) {
+  return (
+    <section className="kogu-card" aria-label={label} style={{ padding: 'var(--mantine-spacing-sm)' }}>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fz="xl" fw={650}>
+        {value}
+      </Text>
+      <Text size="xs" c="dimmed" component="div">
+        {children}
+      </Text>
+    </section>
+  )
+}

@@ -1,0 +1,37 @@
+export const TOKEN_KINDS = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
+export type TokenKind = (typeof TOKEN_KINDS)[number]
+
+export type Sums = Readonly<Record<TokenKind, number>> & {
+  readonly requests: number
+  readonly costUsd: number
+  readonly unknown: number
+}
+
+export interface Budget {
+  readonly limit_usd: number | null
+  readonly spent_usd: number
+}
+
+/** What `GET /api/usage/summary` answers. */
+export type Summary = Sums & {
+  readonly runs: number
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+  readonly budget: { readonly day: Budget; readonly month: Budget; readonly warn_at: number }
+}
+
+export type DaySums = Sums & { readonly day: string; readonly key: string }
+
+export interface ToolUse {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
+  readonly refused: number
+  readonly asked: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+export function tokensOf(sums: Sums): number {
+  return TOKEN_KINDS.reduce((total, kind) => total + sums[kind], 0)
+}
