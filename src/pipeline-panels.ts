@@ -11,7 +11,7 @@ import { type Summarizer, summarizeText } from './agents/pipelines/summaries.ts'
 import type { RunRecord, RunSpec } from './agents/run-record.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
-import { ToolError } from './core/errors.ts'
+import { ToolError, toToolError } from './core/errors.ts'
 import { fenceUntrusted } from './core/fence.ts'
 import { makeFolders } from './core/make-folders.ts'
 import { addLabel, type Run } from './core/run.ts'
@@ -49,19 +49,26 @@ export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<St
   if (order.run === undefined) await order.begun(id)
   const found = await findRun(parts.database, id)
   if (found?.status === 'completed') return toOutcome(found, await labelsOf(parts, id))
-  const run = found === undefined ? await begin(parts, order, id) : await runs.take(id)
+  const run = found === undefined ? await begin(parts, order, id) : await takeFree(runs, id)
+  if (run === undefined) return undefined
   const ended = await runs.work(run, { signal, ...(approver === undefined ? {} : { approver }) })
   if (ended.status === 'running' || ended.status === 'pending') return undefined
   return toOutcome(ended, await labelsOf(parts, id))
 }
 
+/** Undefined: somebody else works on it, a server for example; the pipeline goes on when it has ended. */
+async function takeFree(runs: Runs, id: string): Promise<RunRecord | undefined> {
+  try {
+    return await runs.take(id)
+  } catch (error) {
+    if (toToolError(error).code === 'conflict') return undefined
+    throw error
+  }
+}
+
 async function begin(parts: PanelParts, { step, prompt, vars }: PanelOrder, id: string): Promise<RunRecord> {
   const spec = await panelSpec(parts, step.panel ?? '', { prompt, vars })
-  const run = await parts.runs.create(spec, id)
-  const core = await parts.runtime.openRun({ id })
-  for (const label of parts.core.labels) addLabel(core, label)
-  await parts.runtime.closeRun(id)
-  return run
+  return parts.runs.create({ ...spec, labels: parts.core.labels.filter(({ trusted }) => !trusted) }, id)
 }
 
 /** What the panel has read has entered the pipeline too. */

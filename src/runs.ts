@@ -16,6 +16,7 @@ import { ToolError, toToolError } from './core/errors.ts'
 import { compileLinear } from './core/linear-pattern.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
+import { addLabel } from './core/run.ts'
 import { openModels } from './models.ts'
 import type { Runtime } from './runtime.ts'
 import type { Database } from './store/database/database.ts'
@@ -189,6 +190,7 @@ async function takeTurns(
     },
     ...(approver === undefined ? {} : { approver }),
   })
+  for (const label of spec.labels ?? []) addLabel(core, label)
   const orchestrator: Orchestrator = {
     ...{ run, execution: run.execution, core, store, model, orchestrates, emit },
     ...{ limits: spec.limits, temperature: spec.temperature, maxTokens: spec.maxTokens, system: spec.system },

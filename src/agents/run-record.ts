@@ -1,4 +1,5 @@
 import type { AuthorityWish } from '../core/authority.ts'
+import type { Label } from '../core/tool.ts'
 import type { RunLimits } from './limits.ts'
 import type { ModelErrorKind } from './model.ts'
 
@@ -19,6 +20,8 @@ export interface RunSpec {
   readonly maxTokens?: number
   /** Defaults to one agent with its tools. With a value, it may have sub-agents; `approval`: once a person has seen its plan. */
   readonly orchestration?: Orchestration
+  /** What its task is made of, where that came from outside: it has entered the run before the first call. */
+  readonly labels?: readonly Label[]
 }
 
 export type Orchestration = 'automatic' | 'approval'

@@ -5,8 +5,9 @@ import { type PipelineOptions, type PipelineParts, pipelineRunsOf, workOnPipelin
 import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { insertWorkspaceEvents } from '../store/tables/run-events.ts'
 import { findRun } from '../store/tables/workflow-runs.ts'
+import { startDue } from './pipeline-clock.ts'
 
-/** Works on runs of pipelines in this process, and goes on with those whose questions were answered. */
+/** Works on runs of pipelines in this process: those begun here, those that are due, those whose questions were answered. */
 export interface PipelineWorker {
   begin(
     run: SavedPipelineRun,
@@ -23,9 +24,13 @@ export interface PipelineWorker {
 const LOOK_MS = 1_000
 
 export function startPipelineWorker(
-  parts: PipelineParts & { readonly log: (line: Record<string, unknown>) => void },
+  parts: PipelineParts & {
+    readonly log: (line: Record<string, unknown>) => void
+    readonly lookMs?: number
+    now?(): Date
+  },
 ): PipelineWorker {
-  const { runtime, database, log } = parts
+  const { runtime, database, log, lookMs = LOOK_MS, now = () => new Date() } = parts
   const working = new Map<string, { stop: AbortController; ended: Promise<void> }>()
   const problems = new Map<string, string>()
   const stopped = new AbortController()
@@ -64,10 +69,10 @@ export function startPipelineWorker(
   }
   const loop = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await continueAnswered(parts, working, begin).catch(error =>
-        log({ level: 'error', event: 'pipelines', message: toToolError(error).message }),
-      )
-      await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
+      await continueAnswered(parts, working, begin)
+        .then(() => startDue({ ...parts, begin }, now()))
+        .catch(error => log({ level: 'error', event: 'pipelines', message: toToolError(error).message }))
+      await sleep(lookMs, undefined, { signal: stopped.signal }).catch(() => undefined)
     }
   }
   const ended = loop()

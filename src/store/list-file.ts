@@ -6,6 +6,8 @@ import { makeFolders } from '../core/make-folders.ts'
 export interface ListFile<Item extends { readonly id: string }> {
   list(): readonly Item[]
   add(item: Item): Promise<void>
+  /** In the place of the one with the same id; nothing when there is none. */
+  replace(item: Item): Promise<void>
   remove(id: string): Promise<boolean>
 }
 
@@ -41,6 +43,7 @@ export function openListFile<Item extends { readonly id: string }>(
   return {
     list,
     add: item => change(items => [...items, item]),
+    replace: item => change(items => items.map(each => (each.id === item.id ? item : each))),
     async remove(id) {
       const before = list().length
       await change(items => items.filter(item => item.id !== id))

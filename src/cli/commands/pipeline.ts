@@ -24,6 +24,8 @@ Run tools and panels one after another, as .kogu/pipelines/NAME.toml says.
   kogu pipeline run weekly --rehearse         play .kogu/rehearsals instead of asking models
   kogu pipeline run weekly --from write       begin in the middle, with the outputs of the last run
   kogu pipeline resume pl_4f9c12ab34cd --approve write
+  kogu pipeline schedule weekly "0 9 * * 1"   every Monday at nine, by kogu serve; without a time: what is scheduled
+  kogu pipeline unschedule ps_1f2e3d4c
   kogu pipeline list                          pipelines, and runs that wait or failed
   kogu pipeline show pl_4f9c12ab34cd          the steps of a run with their outputs
 
@@ -35,6 +37,7 @@ Options
   --model M            instead of the models that panels name
   --from STEP · --only STEP   with the outputs of an earlier run (--of ID, or the last one) for the steps before;
                        what would be done a second time is named, and needs --yes
+  --catch-up HOW       times at which no server was there: once (default), skip or all · --timezone Europe/Berlin
   --approve STEP       open the gate of a step; repeatable
   --retry STEP         run a step again of which nobody knows whether it happened · --skip STEP: take it as done
 
@@ -55,6 +58,8 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
     mode: { type: 'string' },
     model: { type: 'string' },
     'yes-once': { type: 'boolean' },
+    'catch-up': { type: 'string' },
+    timezone: { type: 'string' },
   },
   async run(context) {
     const [verb = 'list', name = ''] = context.positionals
@@ -75,15 +80,25 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
         // A command of an agent must not open the gates of its own pipeline.
         if (names(context, 'approve').length > 0) refuseInsideCall(context)
         return resumeRun(context, name)
+      case 'schedule':
+      case 'unschedule':
+        refuseInsideCall(context)
+        return (await import('../pipeline-schedule.ts'))[verb](context, placeOf(context).places, name)
       default:
-        throw unknownVerb('pipeline', verb, ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'])
+        throw unknownVerb('pipeline', verb, VERBS)
     }
   },
 }
 
+const VERBS = [
+  ...['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'],
+  ...['schedule', 'unschedule'],
+]
+
 function placeOf(context: CommandContext) {
   const { root } = loadForCommand(context).workspace
-  return { root, runs: pipelineRunsOf(placesFor(root, context.environment.directories.state)) }
+  const places = placesFor(root, context.environment.directories.state)
+  return { root, places, runs: pipelineRunsOf(places) }
 }
 
 function list(context: CommandContext): number {

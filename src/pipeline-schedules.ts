@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Cron } from 'croner'
+import * as z from 'zod'
+import { ToolError } from './core/errors.ts'
+import { type ListFile, openListFile } from './store/list-file.ts'
+import type { Places } from './store/places.ts'
+
+// When pipelines run by themselves. Kept in the state folder: a repository must not start anything.
+
+const schema = z.object({
+  id: z.string(),
+  pipeline: z.string(),
+  /** Minute, hour, day, month, weekday. */
+  cron: z.string(),
+  /** Such as `Europe/Berlin`. Defaults to that of the machine. */
+  timezone: z.string().optional(),
+  input: z.record(z.string(), z.unknown()),
+  /** What happens to times at which no server was there: `once` for all of them, `skip`, or `all` of them. */
+  catchUp: z.enum(['once', 'skip', 'all']),
+  /** Times up to this one are done with. */
+  handled: z.string(),
+})
+
+export type Schedule = z.output<typeof schema>
+
+export function openSchedules({ pipelines }: Places): ListFile<Schedule> {
+  const isSchedule = (value: unknown): value is Schedule => schema.safeParse(value).success
+  return openListFile(join(pipelines, 'schedules.json'), 'schedules', isSchedule)
+}
+
+export type NewSchedule = Pick<Schedule, 'pipeline' | 'cron' | 'input' | 'catchUp'> & { timezone?: string }
+
+/** From now on: times that lie behind are none of its. */
+export function createSchedule(wanted: NewSchedule, now: Date): Schedule {
+  const schedule: Schedule = {
+    ...wanted,
+    id: `ps_${randomBytes(4).toString('hex')}`,
+    handled: now.toISOString(),
+  }
+  if (nextTime(schedule, now) === null)
+    throw new ToolError('invalid_input', `'${wanted.cron}' names no time that is still to come.`)
+  return schedule
+}
+
+/** Null: there is none. */
+export function nextTime({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>, after: Date): Date | null {
+  const words = cron.trim().split(/\s+/)
+  if (words.length !== 5 && !/^@\w+$/.test(cron.trim()))
+    throw new ToolError('invalid_input', `'${cron}' is no schedule.`, {
+      hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
+    })
+  try {
+    return new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) }).nextRun(after)
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    throw new ToolError('invalid_input', `'${cron}' is no schedule: ${detail}`, {
+      hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
+    })
+  }
+}
+
+/** A time counts as missed when nobody was there for so long after it. */
+const PUNCTUAL_MS = 60_000
+const MOST_CAUGHT_UP = 24
+const LONGEST_LOOK_BACK_MS = 32 * 24 * 60 * 60_000
+
+/** The times to run for now, and up to which one all are done with. */
+export function dueTimes(schedule: Schedule, now: Date): { times: Date[]; handled: Date } {
+  const past: Date[] = []
+  // Of a schedule that was not served for long only the newest times matter.
+  const from = Math.max(Date.parse(schedule.handled), now.getTime() - LONGEST_LOOK_BACK_MS)
+  let time = nextTime(schedule, new Date(from))
+  while (time !== null && time <= now) {
+    past.push(time)
+    if (past.length > MOST_CAUGHT_UP) past.shift()
+    time = nextTime(schedule, time)
+  }
+  const handled = past.at(-1)
+  if (handled === undefined) return { times: [], handled: new Date(schedule.handled) }
+  const punctual = past.filter(each => now.getTime() - each.getTime() <= PUNCTUAL_MS)
+  if (schedule.catchUp === 'all') return { times: past, handled }
+  if (schedule.catchUp === 'skip') return { times: punctual.slice(-1), handled }
+  return { times: [handled], handled }
+}

@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { type Approver, laterApprover, onceApprover } from '../src/core/approval.ts'
+import { createSchedule, openSchedules } from '../src/pipeline-schedules.ts'
+import { writeTemplate } from '../src/pipeline-templates.ts'
+import {
+  createPipelineRun,
+  type PipelineParts,
+  pipelineRunsOf,
+  trustPipeline,
+  workOnPipeline,
+} from '../src/pipelines.ts'
+import { openRuns } from '../src/runs.ts'
+import { type PipelineWorker, startPipelineWorker } from '../src/server/pipeline-worker.ts'
+import { openDatabase } from '../src/store/database/database.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
+import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { PUBLIC, type RawServer, respond, startRawServer, testInternet } from './support/web.ts'
+
+// Pipelines end to end: the real runtime and database, a vendor and a web on loopback.
+
+let server: TestDatabase
+let vendor: MockVendor
+let web: RawServer
+const ends: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  vendor = await startMockVendor()
+  const found = { AbstractText: 'Tea costs 120.', AbstractURL: 'https://tea.test/', Heading: 'Tea' }
+  web = await startRawServer(socket =>
+    respond(socket, JSON.stringify(found), { 'content-type': 'application/json' }),
+  )
+})
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+afterAll(async () => {
+  await vendor.close()
+  await web.close()
+  await server.close()
+})
+
+interface Opened extends PipelineParts {
+  readonly box: TestRuntime
+  read(path: string): string
+}
+
+async function open(approver: Approver, config = ''): Promise<Opened> {
+  const network = testInternet(web.port)
+  network.names.set('api.duckduckgo.com', [PUBLIC])
+  const key = `[defaults]\nmodel = "local/tea"\n[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n`
+  const box = await openTestRuntime(`${config}${key}`, approver, { network })
+  const { loaded, environment, runtime, workspace } = box
+  const database = await openDatabase({ folder: box.home, cache: box.home, url: server.url })
+  const runs = await openRuns({ loaded, environment, runtime, database })
+  ends.push(async () => {
+    await runs.close()
+    await box.close()
+    await database.close()
+  })
+  const read = (path: string): string => readFileSync(join(workspace, path), 'utf8')
+  return { box, loaded, environment, runtime, database, runs, read }
+}
+
+function serve(parts: Opened, now?: () => Date): PipelineWorker {
+  const worker = startPipelineWorker({ ...parts, log: () => undefined, lookMs: 20, ...(now && { now }) })
+  ends.push(() => worker.close())
+  return worker
+}
+
+const statusOf = ({ runtime }: Opened, id: string) => pipelineRunsOf(runtime.places).find(id)?.status
+
+test('web_search → analysis by a model → write_file: the write waits in the inbox, and the answer lets it go on', async () => {
+  const parts = await open(laterApprover)
+  await writeTemplate(parts.box.workspace, 'market', 'market-research')
+  await trustPipeline(parts, 'market')
+  vendor.play(({ body }) => {
+    const said = JSON.stringify(body.messages)
+    return { text: said.includes('Tea costs 120.') ? '# Tea is dear' : '# Nothing found' }
+  })
+  const run = await createPipelineRun(parts, 'market', { topic: 'tea' })
+  const { id } = run
+  serve(parts).begin(run)
+  await vi.waitFor(() => expect(statusOf(parts, id)).toBe('waiting'), 20_000)
+  const [question] = await parts.runtime.listQuestions()
+  expect(question).toMatchObject({ tool: { name: 'write_file' }, runPath: [id] })
+  const month = new Date().toISOString().slice(0, 7)
+  expect(existsSync(join(parts.box.workspace, 'doc'))).toBe(false)
+  await parts.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+  await vi.waitFor(() => expect(statusOf(parts, id)).toBe('completed'), 20_000)
+  expect(parts.read(`doc/market-analysis-${month}.md`)).toBe('# Tea is dear')
+  // Nothing was asked of the model, or of the person, a second time.
+  expect(vendor.requests).toHaveLength(1)
+  expect(await parts.runtime.listQuestions()).toEqual([])
+})
+
+/** A repository whose test wants 42. */
+function makeRepository({ box }: Opened): void {
+  box.write('Makefile', 'test:\n\t@grep -q "answer = 42" src/answer.ts && echo "1 passed in 0.1s"\n')
+  box.write('src/other.ts', 'export {}\n')
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: box.workspace })
+  git('init', '-q')
+  git('add', '.')
+  git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'first')
+}
+
+const bootstrap = async (parts: Opened, rehearse: boolean) => {
+  makeRepository(parts)
+  await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
+  await trustPipeline(parts, 'self')
+  const { id } = await createPipelineRun(parts, 'self', { goal: 'an answer', file: 'src/answer.ts' })
+  return workOnPipeline(parts, id, { rehearse, askAtGate: async () => true })
+}
+
+test('the self-bootstrap loop writes, checks, is told what failed, and fixes it', async () => {
+  const parts = await open(onceApprover('kim'), 'mode = "accept-edits"\n')
+  vendor.play(({ body }) => {
+    const said = JSON.stringify(body.messages)
+    if (!said.includes('by this specification')) return { text: 'one constant' }
+    return {
+      text: said.includes('test: failed in') ? 'export const answer = 42' : 'export const answer = 41',
+    }
+  })
+  const { status, progress } = await bootstrap(parts, false)
+  expect({ status, progress }).toMatchObject({
+    status: 'completed',
+    progress: { loops: { 'check>code': 1 } },
+  })
+  expect(parts.read('src/answer.ts')).toBe('export const answer = 42')
+  expect(progress.steps.check).toMatchObject({ text: expect.stringContaining('test: passed') })
+})
+
+test('it gives up after three tries, and says so', async () => {
+  const parts = await open(onceApprover('kim'), 'mode = "accept-edits"\n')
+  vendor.play({ text: 'export const answer = 41' })
+  const { status, progress } = await bootstrap(parts, false)
+  expect({ status, loops: progress.loops }).toEqual({ status: 'completed', loops: { 'check>code': 3 } })
+  expect(progress.steps.check).toMatchObject({ text: expect.stringContaining('test: failed') })
+})
+
+test('a schedule starts its pipeline once; one that has changed since it was trusted is not run', async () => {
+  const parts = await open(laterApprover, 'mode = "accept-edits"\n')
+  parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "{{run.date}}"\n')
+  await trustPipeline(parts, 'note')
+  const clock = { now: new Date('2026-11-16T09:00:00Z') }
+  const schedules = openSchedules(parts.runtime.places)
+  const wanted = { pipeline: 'note', cron: '0 9 * * *', timezone: 'UTC', input: {}, catchUp: 'once' as const }
+  await schedules.add(createSchedule(wanted, clock.now))
+  serve(parts, () => clock.now)
+  const runs = pipelineRunsOf(parts.runtime.places)
+  expect(runs.list()).toEqual([])
+  clock.now = new Date('2026-11-18T12:00:00Z')
+  await vi.waitFor(() => expect(runs.list().map(({ status }) => status)).toEqual(['completed']), 10_000)
+  expect(schedules.list()[0]?.handled).toBe('2026-11-18T09:00:00.000Z')
+  parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "changed"\n')
+  clock.now = new Date('2026-11-19T09:00:01Z')
+  await vi.waitFor(() => expect(schedules.list()[0]?.handled).toBe('2026-11-19T09:00:00.000Z'), 10_000)
+  expect(runs.list()).toHaveLength(1)
+})
