@@ -123,6 +123,17 @@ describe('kogu run', () => {
     const ended = await kogu(['runs', 'resume', parked.id, '--json'])
     expect(ended.code).toBe(6)
     expect(home.read('hello.txt')).toBe('by somebody else\n')
+    const kept = JSON.parse((await kogu(['approvals', 'history', '--limit', '2', '--json'])).stdout)
+    expect(kept).toMatchObject([
+      {
+        id: again.waiting[0],
+        run: parked.id,
+        status: 'denied',
+        tool: 'write_file',
+        input: { path: 'hello.txt' },
+      },
+      { id: parked.waiting[0], run: parked.id, status: 'stale', decidedBy: null },
+    ])
     await kogu(['call', 'delete_file', '{"path":"hello.txt"}', '--yes-once'])
   })
 

@@ -48,6 +48,8 @@ export interface ExecutedCall {
 export interface WaitingCall {
   readonly call: string
   readonly question: string
+  readonly tool: string
+  readonly input: unknown
 }
 
 /** Another executor has taken this run over. Whoever gets this stops at once and writes nothing. */
@@ -139,7 +141,10 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
         if (isGivenUp(result, context.signal)) givenUp.add(use.id)
         else if (result.question === undefined) {
           executed.push({ id: idOf(use), input: use.input, result, ambiguous: false })
-        } else waiting.push({ call: idOf(use), question: result.question, use: use.id })
+        } else {
+          const { question, tool } = result
+          waiting.push({ call: idOf(use), question, tool, input: use.input, use: use.id })
+        }
       })
       return results
     },

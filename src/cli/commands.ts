@@ -47,7 +47,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   approvals: {
     summary: 'answer questions that calls have left behind',
-    verbs: ['list', 'show', 'approve', 'deny'],
+    verbs: ['list', 'show', 'approve', 'deny', 'history'],
     load: async () => (await import('./commands/approvals.ts')).approvals,
   },
   changes: {

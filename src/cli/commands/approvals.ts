@@ -14,8 +14,12 @@ import {
 import { describeQuestion, questionPages } from '../describe-question.ts'
 import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
-import { openRuntime } from '../open-runtime.ts'
+import { loadForCommand, openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
+import { withDatabase } from '../run-session.ts'
+import { subjectOf } from '../run-view.ts'
+
+const VERBS = ['list', 'show', 'approve', 'deny', 'history']
 
 export const approvals: Command = {
   help: `
@@ -28,6 +32,7 @@ Answer questions that calls have left behind, because nobody was there when they
   kogu approvals approve q-4f9c21aa --session 1     the first offer, for the rest of the run
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
+  kogu approvals history --limit 20                 what became of those of agents' runs; --before ID: the next page
 
 A dangerous call needs --confirm with the name of its tool for every kind of yes.
 After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
@@ -40,13 +45,14 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
     keep: { type: 'string', multiple: true },
     message: { type: 'string' },
     confirm: { type: 'string' },
+    limit: { type: 'string' },
+    before: { type: 'string' },
   },
   async run(context) {
     const [verb = 'list', id, ...extra] = context.positionals
     if (extra.length > 0) throw new UsageError('Too many arguments.')
-    if (!['list', 'show', 'approve', 'deny'].includes(verb)) {
-      throw unknownVerb('approvals', verb, ['list', 'show', 'approve', 'deny'])
-    }
+    if (!VERBS.includes(verb)) throw unknownVerb('approvals', verb, VERBS)
+    if (verb === 'history') return history(context)
     const runtime = await openRuntime(context)
     try {
       const questions = await runtime.listQuestions()
@@ -64,6 +70,33 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
       await runtime.close()
     }
   },
+}
+
+async function history(context: CommandContext): Promise<number> {
+  const { values, output } = context
+  const { root } = loadForCommand(context).workspace
+  const before = textOption(values, 'before')
+  return withDatabase(context, async database => {
+    const { listApprovals } = await import('../../store/tables/approvals.ts')
+    const found = await listApprovals(database, {
+      workspace: root,
+      limit: countOption(values, 'limit') ?? 20,
+      ...(before === undefined ? {} : { before }),
+    })
+    if (output.json) output.object(found)
+    else if (found.length === 0) output.note('No run of an agent has asked anything here.')
+    else {
+      const rows = found.map(({ id, createdAt, status, decidedBy, tool, input, run }) => [
+        id,
+        createdAt.toISOString().slice(0, 16),
+        decidedBy === null ? status : `${status} by ${toLine(decidedBy)}`,
+        run.slice(0, 8),
+        `${toLine(tool ?? '')} ${toLine(subjectOf(input))}`,
+      ])
+      output.data(table(rows))
+    }
+    return EXIT.ok
+  })
 }
 
 function findQuestion(

@@ -2,6 +2,7 @@ import { AGENTS } from './migrations/0001-agents.ts'
 import { RUNS } from './migrations/0002-runs.ts'
 import { SERVER } from './migrations/0003-server.ts'
 import { SAVED_VERSIONS } from './migrations/0004-saved-versions.ts'
+import { APPROVALS } from './migrations/0005-approvals.ts'
 
 export interface Migration {
   readonly version: number
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: 'runs', sql: RUNS },
   { version: 3, name: 'server', sql: SERVER },
   { version: 4, name: 'saved versions', sql: SAVED_VERSIONS },
+  { version: 5, name: 'approvals', sql: APPROVALS },
 ]

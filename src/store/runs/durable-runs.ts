@@ -159,7 +159,7 @@ function createTurnStore(database: Database, { part, executor, model, redactor }
           markTaken(queries, taken),
           insertToolExecutions(queries, execution, redactor.value(calls)),
           mayWait ? settleApprovals(queries, calls) : undefined,
-          insertApprovals(queries, { run: id, execution }, waiting),
+          insertApprovals(queries, { run: id, execution }, redactor.value(waiting)),
           entry === undefined
             ? undefined
             : insertUsage(queries, { ...entry, provider: model.provider, model: model.name }),

@@ -1,18 +1,26 @@
 import type { ExecutedCall, WaitingCall } from '../../agents/durable-turn.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './claims.ts'
+
+// Questions of agents' runs. The question itself, as one answers it, is a file beside what it holds back (a command's
+// changes) and is locked and judged there, like every other; a run could otherwise be answered only where the database is.
+// The row is written with the state of the run that waits for it, and says what became of it.
 
 export async function insertApprovals(
   { query }: Queries,
   at: { run: string; execution: string },
   waiting: readonly WaitingCall[],
 ): Promise<void> {
-  for (const { call, question } of waiting) {
-    await query(
-      `INSERT INTO approvals (id, workflow_run_id, execution_id, call_id) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (id) DO NOTHING`,
-      [question, at.run, at.execution, call],
-    )
-  }
+  if (waiting.length === 0) return
+  // A call that asks anew does so because what it had asked about has changed.
+  await query(
+    `WITH w AS (SELECT * FROM jsonb_to_recordset($3) AS w(question text, call text, tool text, input jsonb)),
+       earlier AS (UPDATE approvals a SET status = 'stale', decided_at = NOW() FROM w
+         WHERE a.call_id = w.call AND a.id <> w.question AND a.status = 'pending')
+     INSERT INTO approvals (id, workflow_run_id, execution_id, call_id, tool_name, input)
+     SELECT question, $1, $2, call, tool, input FROM w ON CONFLICT (id) DO NOTHING`,
+    [at.run, at.execution, toJson(waiting)],
+  )
 }
 
 /** What became of questions whose calls have ended. */
@@ -31,8 +39,8 @@ export async function settleApprovals({ query }: Queries, calls: readonly Execut
   )
 }
 
-/** A call that failed after a yes was approved all the same. */
-function statusOf(code: string | undefined): string {
+/** A call that failed after a yes was approved all the same. An answer that came too late is no denial. */
+function statusOf(code: string | undefined): ApprovalStatus {
   switch (code) {
     case 'denied':
     case 'forbidden':
@@ -46,10 +54,40 @@ function statusOf(code: string | undefined): string {
   }
 }
 
-/** Of one run, or of all. */
-export async function listWaiting({ query }: Queries, run: string): Promise<WaitingCall[]> {
-  return query<WaitingCall>(
-    "SELECT call_id AS call, id AS question FROM approvals WHERE workflow_run_id = $1 AND status = 'pending' ORDER BY created_at",
-    [run],
+export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'stale' | 'cancelled'
+
+export interface ApprovalRecord {
+  readonly id: string
+  readonly run: string
+  readonly call: string
+  readonly tool: string | null
+  readonly input: unknown
+  readonly status: ApprovalStatus
+  readonly decidedBy: string | null
+  readonly decidedAt: Date | null
+  readonly createdAt: Date
+}
+
+export interface ApprovalFilter {
+  readonly workspace: string
+  readonly run?: string
+  readonly limit?: number
+  /** Those before this one, for the next page. */
+  readonly before?: string
+}
+
+/** The newest first. */
+export async function listApprovals(
+  { query }: Queries,
+  { workspace, run, limit = 50, before }: ApprovalFilter,
+): Promise<ApprovalRecord[]> {
+  return query<ApprovalRecord>(
+    `SELECT a.id, a.workflow_run_id AS run, a.call_id AS call, a.tool_name AS tool, a.input, a.status,
+       a.decided_by AS "decidedBy", a.decided_at AS "decidedAt", a.created_at AS "createdAt"
+     FROM approvals a JOIN workflow_runs r ON r.id = a.workflow_run_id
+     WHERE r.workspace = $1 AND ($2::uuid IS NULL OR a.workflow_run_id = $2)
+       AND ($4::text IS NULL OR (a.created_at, a.id) < (SELECT b.created_at, b.id FROM approvals b WHERE b.id = $4))
+     ORDER BY a.created_at DESC, a.id DESC LIMIT $3`,
+    [workspace, run ?? null, limit, before ?? null],
   )
 }
