@@ -1,7 +1,7 @@
 /** Inline code of other languages that deletes what nobody may delete, as far as its text shows it. */
 
 import { protectedName } from './destructive-paths.ts'
-import { rawForbidden } from './guard.ts'
+import { quotedForbidden } from './embedded-commands.ts'
 import { normalize } from './state.ts'
 import type { CommandContext } from './types.ts'
 
@@ -23,8 +23,7 @@ export function deletingCode(code: string, context: CommandContext): string | nu
     if (name !== null && (!walks || /\b(?:remove|unlink|rmdir|rmtree)\b/.test(text))) return `deletes ${name}`
   }
   if (!RUNS.test(text)) return null
-  // `run(["rm", "-rf", "/"])` and `system("rm -rf /")` read the same without their marks.
-  const found = rawForbidden(text.replaceAll(/["'`,[\](){}]+/g, ' ').replaceAll(/\s+/g, ' '))
+  const found = quotedForbidden(text)
   return found === null ? null : `runs ${found}`
 }
 

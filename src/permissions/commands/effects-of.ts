@@ -1,5 +1,5 @@
 /** Effects and access of commands that do more than read: files written and deleted, machines contacted. */
-import { type Arg, isUnresolved, seen } from './args.ts'
+import { type Arg, isUnresolved, programName, seen } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
 import { isInside } from './destructive-paths.ts'
 import { hostsOf } from './hosts.ts'
@@ -7,6 +7,7 @@ import { type Action, findAction, findGitAction } from './programs/actions.ts'
 import { runByRunner, subcommandStarts } from './programs/subcommands.ts'
 import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
 import { LEVEL_SCORES } from './types.ts'
+import { isWrapper } from './wrappers.ts'
 
 /** Looks the command up among the known actions; `reason` says why it is not a plain reader. */
 export function applyAction(call: Call, reason: string | null): void {
@@ -99,11 +100,13 @@ function unknownProgram(call: Call, reason: string | null): void {
   hiddenCommand(call)
 }
 
-/** `somewrapper rm -rf /`: an unknown program may start what its arguments say. */
+/** `somewrapper git push`: an unknown program may start what its arguments say. */
 function hiddenCommand(call: Call): void {
-  const at = call.args.findIndex(arg =>
-    /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|chmod|chown|mv|find|(?:ba|da|z)?sh|sudo|shred)$/.test(seen(arg)),
-  )
+  // The last word is hardly a command: `pgrep node`.
+  const at = call.args.slice(0, -1).findIndex(arg => {
+    const name = programName(seen(arg))
+    return name === 'git' || name === 'find' || isWrapper(name) || findAction(name, '') !== null
+  })
   if (at !== -1) call.report.judge(call.args.slice(at), { ...call.scope, depth: call.scope.depth + 1 })
 }
 

@@ -4,11 +4,11 @@
  *
  * The list is a text: `-abc` three switches, `-n:` with a value, `-f<` with the name of a file that is read,
  * `-C?` with a value only when attached, `--all`, `--lines=` with a value, `--color?` with a value only after `=`,
- * `--file=<` with the name of a file that is read, `--arg==` with two values, `--slurpfile==<` the second a file.
+ * `--file=<` with the name of a file that is read.
  */
 import { type Arg, literalArg } from './args.ts'
 
-type Kind = 'switch' | 'value' | 'optional' | 'file' | 'pair' | 'pair-file'
+type Kind = 'switch' | 'value' | 'optional' | 'file'
 
 export interface ParsedFlags {
   /** Last value of each option; '' for switches. */
@@ -29,8 +29,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '?': 'optional',
   '<': 'file',
   '=<': 'file',
-  '==': 'pair',
-  '==<': 'pair-file',
 }
 
 const compiled = new Map<string, Map<string, Kind>>()
@@ -54,8 +52,6 @@ function compile(list: string): Map<string, Kind> {
 export interface FlagOptions {
   /** `-5` is a number. */
   numeric?: boolean
-  /** Options end at the first operand (`timeout 5 ls -l`). */
-  stopAtOperand?: boolean
 }
 
 /** The parsed arguments, or the option that is not on the list. */
@@ -68,9 +64,7 @@ export function parseFlags(args: Arg[], list: string, options: FlagOptions = {})
     const text = optionText(arg)
     if (text === null || text === '-' || !text.startsWith('-')) {
       parsed.operands.push(arg)
-      if (!options.stopAtOperand) continue
-      parsed.operands.push(...args.slice(i + 1))
-      return parsed
+      continue
     }
     if (text === '--') {
       parsed.operands.push(...args.slice(i + 1))
@@ -81,7 +75,7 @@ export function parseFlags(args: Arg[], list: string, options: FlagOptions = {})
       continue
     }
     const used = text.startsWith('--')
-      ? longFlag(text, args.slice(i + 1, i + 3), table, parsed)
+      ? longFlag(text, args[i + 1], table, parsed)
       : cluster(text, args[i + 1], table, parsed)
     if (used === null) return text
     i += used
@@ -94,7 +88,12 @@ function optionText(arg: Arg): string | null {
 }
 
 /** How many of the following arguments it took, or null when it is not on the list. */
-function longFlag(text: string, next: Arg[], table: Map<string, Kind>, parsed: ParsedFlags): number | null {
+function longFlag(
+  text: string,
+  next: Arg | undefined,
+  table: Map<string, Kind>,
+  parsed: ParsedFlags,
+): number | null {
   const equals = text.indexOf('=')
   const name = equals === -1 ? text : text.slice(0, equals)
   const kind = table.get(name)
@@ -104,17 +103,8 @@ function longFlag(text: string, next: Arg[], table: Map<string, Kind>, parsed: P
     return 0
   }
   if (kind === 'switch') return null
-  if (kind === 'pair' || kind === 'pair-file') {
-    const second = kind === 'pair' ? 'value' : 'file'
-    const taken =
-      equals === -1 &&
-      isValue(next[0]) &&
-      setValue(name, 'value', next[0], parsed) &&
-      setValue(name, second, next[1], parsed)
-    return taken && !parsed.shifted ? 2 : null
-  }
   if (equals !== -1) return setValue(name, kind, literalArg(text.slice(equals + 1)), parsed) ? 0 : null
-  return isValue(next[0]) && setValue(name, kind, next[0], parsed) ? 1 : null
+  return isValue(next) && setValue(name, kind, next, parsed) ? 1 : null
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import { type Call, noteAssignment, raise } from './call.ts'
 import { deletingCode } from './deleting-code.ts'
 import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
-import { embeddedCommands } from './embedded-commands.ts'
+import { embeddedCommand } from './embedded-commands.ts'
 import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { type GitCall, readGit, splitGit } from './programs/git.ts'
@@ -99,18 +99,16 @@ function judgeKnown(call: Call): PlanWord[] | null {
   if (program === 'git') return judgeGit(call)
   const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
   if (reader?.ok) return readPlan(call, reader)
-  walkCommandsInside(call)
+  lookInside(call)
   applyAction(call, reader === null ? null : reader.ok ? null : reader.reason)
   return null
 }
 
 /** Not for what only reads: text that looks like a command is data there. */
-function walkCommandsInside(call: Call): void {
-  const words = call.args.map(seen)
-  for (const text of embeddedCommands(baseName(call.program), words, call.scope.stdin)) {
-    call.found.embeds = true
-    call.report.walkText(text, deeper(call.scope))
-  }
+function lookInside(call: Call): void {
+  const { embeds, forbidden } = embeddedCommand(baseName(call.program), call.args.map(seen), call.scope.stdin)
+  if (embeds) call.found.embeds = true
+  if (forbidden !== null) raise(call, 'forbidden', `An argument contains ${forbidden}.`)
 }
 
 function isLookup({ program, args }: Call): boolean {
@@ -133,7 +131,7 @@ function judgeInteractive(call: Call): boolean {
 /** Its level is `interactive`; what it would start or contact is still looked at. */
 function walkInteractive(call: Call, wrapped: Wrapped | null): null {
   applyNetwork(call)
-  walkCommandsInside(call)
+  lookInside(call)
   if (call.program === 'git') walkGitScripts(call, splitGit(call.args))
   if (wrapped === null) return null
   const inner = deeper(call.scope)
@@ -160,7 +158,7 @@ function readPlan(
 
 function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
   const { report, scope, program, args } = call
-  if (program === 'ssh') walkCommandsInside(call)
+  if (program === 'ssh') lookInside(call)
   const lookup = wrapped.level !== 'safe' || wrapped.prefix === null
   if (lookup) raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
   if (program === 'env' && wrapped.inner === null && wrapped.scripts.length === 0) {
@@ -229,7 +227,7 @@ function judgeGit(call: Call): PlanWord[] | null {
   walkGitScripts(call, split)
   const verdict = readGit(split)
   if (verdict.ok) return readPlan(call, verdict, split.directories)
-  walkCommandsInside(call)
+  lookInside(call)
   applyAction(call, verdict.reason)
   return null
 }

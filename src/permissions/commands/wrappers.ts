@@ -42,9 +42,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
     doas: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[uC]$/ },
     pkexec: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^--user$/ },
     gosu: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], operands: 1 },
-    'su-exec': { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], operands: 1 },
     runuser: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[ugG]$/ },
-    setpriv: { level: 'dangerous', text: 'changes privileges', effects: ['privilege'] },
     env: {
       level: 'caution',
       text: 'runs with other variables',
@@ -71,17 +69,13 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       operands: 1,
       safe: /^(?:(?:-s \w+|-k [\d.]+[smh]?|--foreground|--preserve-status|-v|--signal=\w+|--kill-after=[\d.]+[smh]?) )*[\d.]+[smh]?$/,
     },
-    gtimeout: { level: 'caution', text: 'limits the time', values: /^-[sk]$/, operands: 1 },
     nohup: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
     setsid: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
     stdbuf: { level: 'caution', text: 'changes buffering', values: /^-[ioe]$/ },
-    unbuffer: { level: 'caution', text: 'changes buffering' },
     time: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
-    gtime: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
     command: { level: 'safe', text: 'runs the program of that name', safe: /^(?:-p|--)?$/ },
     builtin: { level: 'caution', text: 'runs a command of the shell' },
     exec: { level: 'unknown', text: 'replaces the shell', effects: ['changes-environment'], values: /^-a$/ },
-    coproc: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
     watch: { level: 'caution', text: 'repeats a command', values: /^-(?:n|-interval)$/ },
     chroot: { level: 'dangerous', text: 'changes the root folder', effects: ['privilege'], operands: 1 },
     unshare: {
@@ -102,7 +96,6 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       effects: ['runs-code'],
       values: /^-[eopsauEISPbXO]$/,
     },
-    ltrace: { level: 'caution', text: 'traces a program', effects: ['runs-code'], values: /^-[eopsaunl]$/ },
     flock: {
       level: 'caution',
       text: 'takes a lock file',
@@ -110,70 +103,31 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       values: /^-[wE]$/,
       operands: 1,
     },
-    chrt: { level: 'caution', text: 'changes the priority', operands: 1 },
-    taskset: { level: 'caution', text: 'chooses processors', operands: 1 },
-    numactl: { level: 'caution', text: 'chooses processors', values: /^-[NmCp]$/ },
-    prlimit: { level: 'caution', text: 'sets limits' },
     'systemd-run': {
       level: 'dangerous',
       text: 'starts a service',
       effects: ['system-change'],
       values: /^-[pHMuE]$/,
     },
-    'systemd-inhibit': { level: 'caution', text: 'keeps the machine awake' },
-    caffeinate: { level: 'caution', text: 'keeps the machine awake', values: /^-[tw]$/ },
-    valgrind: { level: 'caution', text: 'checks a program', effects: ['runs-code'] },
-    'xvfb-run': {
-      level: 'caution',
-      text: 'runs with a virtual screen',
-      effects: ['runs-code'],
-      values: /^-[snepfw]$/,
-    },
-    fakeroot: { level: 'caution', text: 'pretends to be root', effects: ['runs-code'] },
-    eatmydata: { level: 'caution', text: 'skips writing to disk' },
-    firejail: { level: 'caution', text: 'runs in a sandbox' },
-    bwrap: {
-      level: 'caution',
-      text: 'runs in a sandbox',
-      values: /^--(?:bind|ro-bind|dev|proc|tmpfs|dir|chdir|setenv|unsetenv)$/,
-    },
-    proxychains: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
-    proxychains4: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
-    torsocks: { level: 'caution', text: 'uses a proxy', effects: ['network'] },
-    rlwrap: { level: 'caution', text: 'adds line editing' },
     busybox: { level: 'caution', text: 'runs a program of busybox' },
-    toybox: { level: 'caution', text: 'runs a program of toybox' },
-    tini: { level: 'caution', text: 'runs a program' },
-    'dumb-init': { level: 'caution', text: 'runs a program' },
-    direnv: {
-      level: 'unknown',
-      text: 'runs with variables from a file',
-      effects: ['runs-code'],
-      operands: 2,
-    },
     parallel: {
       level: 'unknown',
       text: 'runs a command for every line of input',
       effects: ['runs-code'],
       values: /^-[jnNLIadCS]$/,
     },
-    hyperfine: {
-      level: 'unknown',
-      text: 'runs commands many times',
-      effects: ['runs-code'],
-      values: /^-[wrmMsnpc]$/,
-    },
-    entr: { level: 'caution', text: 'runs a command when files change', effects: ['runs-code'] },
     xargs: {
       level: 'caution',
       text: 'runs a command for its input',
       effects: ['runs-code'],
       values: /^-(?:[aEdIinLPs]|-(?:arg-file|delimiter|max-args|max-lines|max-procs|max-chars|replace))$/,
     },
-    noglob: { level: 'caution', text: 'changes how the line is read' },
-    nocorrect: { level: 'caution', text: 'changes how the line is read' },
   } satisfies Record<string, Shape>),
 )
+
+export function isWrapper(program: string): boolean {
+  return isShell(program) || SHAPES.has(program)
+}
 
 export function unwrap(program: string, args: Arg[], stdin: string | null): Wrapped | null {
   if (isShell(program)) return unwrapShell(args, stdin)
@@ -282,8 +236,7 @@ function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
       if (/^-\w*S$|^--split-string$/.test(word)) return [all.slice(i + 1).join(' ')]
     }
   }
-  if (program === 'watch' || program === 'parallel' || program === 'hyperfine')
-    scripts.push(inner.map(seen).join(' '))
+  if (program === 'watch' || program === 'parallel') scripts.push(inner.map(seen).join(' '))
   const dashC = all.indexOf('-c')
   if (program === 'flock' && dashC !== -1) scripts.push(all[dashC + 1] ?? '')
   return scripts
