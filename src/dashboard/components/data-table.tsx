@@ -46,6 +46,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTable
                 <Table.Td
                   key={column.key}
                   ta={column.align}
+                  {...(column.align === 'right' ? { style: { whiteSpace: 'nowrap' } } : {})}
                   data-label={column.label}
                   data-phone={column.phone}
                 >

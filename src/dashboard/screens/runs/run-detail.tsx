@@ -18,6 +18,7 @@ import type { Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
+import { downloadText } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
 import { cutGraphemes, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
@@ -28,6 +29,7 @@ import { Calls } from './calls.tsx'
 import { Changes } from './changes.tsx'
 import { RawEvents } from './raw-events.tsx'
 import { type ShownEvent, useRunEvents } from './run-events.ts'
+import { shortModel } from './short-model.ts'
 import { Timeline } from './timeline.tsx'
 import { Transcript } from './transcript.tsx'
 import { hasDenials } from './transcript-items.ts'
@@ -112,11 +114,6 @@ function Facts({ run, denied }: { run: Run; denied: boolean }) {
   )
 }
 
-/** A rehearsal is a file; its folder says nothing about the run. */
-export function shortModel(model: string): string {
-  return model.replace(/^rehearsal:.*\//, 'rehearsal:')
-}
-
 function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
   const t = useWords(words)
   const act = useAction(
@@ -126,7 +123,6 @@ function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
   )
   const isActive = run.status === 'running' || run.status === 'pending'
   const stands = run.status === 'pending' && run.stop_reason === 'paused'
-  const download = `data:application/x-ndjson;charset=utf-8,${encodeURIComponent(events.map(event => JSON.stringify(event)).join('\n'))}`
   return (
     <>
       {(stands || run.status === 'failed' || run.status === 'cancelled') && (
@@ -178,9 +174,9 @@ function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
             )}
           </CopyButton>
           <Menu.Item
-            component="a"
-            href={events.length > MOST_IN_LINK ? `/api/runs/${run.id}/events?limit=2000` : download}
-            download={`run-${run.id}.ndjson`}
+            onClick={() =>
+              downloadText(`run-${run.id}.ndjson`, events.map(event => JSON.stringify(event)).join('\n'))
+            }
             leftSection={<Download size={15} aria-hidden />}
           >
             {t('export')}
@@ -190,8 +186,6 @@ function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
     </>
   )
 }
-
-const MOST_IN_LINK = 2_000
 
 function Say({ run }: { run: Run }) {
   const t = useWords(words)

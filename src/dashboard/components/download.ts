@@ -1,0 +1,9 @@
+/** Hands a text to the browser as a file. */
+export function downloadText(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}

@@ -1,0 +1,172 @@
+import { Button, Group, List, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { CircleCheck, CircleDashed } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { request, useGet } from '../../api/api.ts'
+import { useAction } from '../../api/use-action.ts'
+import { DataRegion } from '../../components/data-region.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { shortModel } from '../runs/short-model.ts'
+import type { Home } from './home.ts'
+import { words } from './words.ts'
+
+/** What is left to do before Kogu can be used. Gone once it is done. */
+export function FirstSteps({ home: { setup } }: { home: Home }) {
+  const t = useWords(words)
+  const [reviewing, review] = useDisclosure(false)
+  const isTrustOpen = setup.trust === 'untrusted' || setup.trust === 'changed'
+  if (setup.model !== null && !isTrustOpen && setup.runs > 0) return null
+  return (
+    <Paper p="md" component="section" bg="var(--kogu-surface)">
+      <Title order={2} mb="sm">
+        {t('welcome')}
+      </Title>
+      <Stack gap="sm">
+        <Step
+          isDone={setup.model !== null}
+          title={t('model')}
+          text={
+            setup.model === null ? t('modelMissing') : t('modelFound', { model: shortModel(setup.model) })
+          }
+          action={
+            <Button component={Link} href={routes.providers()} size="xs" variant="default">
+              {t('addProvider')}
+            </Button>
+          }
+        />
+        <Step
+          isDone={!isTrustOpen}
+          title={t('trust')}
+          text={t(TRUST_WORDS[setup.trust])}
+          action={
+            isTrustOpen ? (
+              <Button size="xs" onClick={review.open}>
+                {t('review')}
+              </Button>
+            ) : undefined
+          }
+        />
+        <Step
+          isDone={setup.runs > 0}
+          title={t('tryIt')}
+          text={setup.runs > 0 ? t('tryDone') : t('tryText')}
+          action={
+            <Button
+              component={Link}
+              href={routes.panels()}
+              size="xs"
+              variant={setup.runs > 0 ? 'default' : 'filled'}
+            >
+              {t('openPanels')}
+            </Button>
+          }
+        />
+      </Stack>
+      <Modal
+        opened={reviewing}
+        onClose={review.close}
+        title={t('trustTitle')}
+        size="lg"
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
+        {reviewing && <TrustReview onDone={review.close} />}
+      </Modal>
+    </Paper>
+  )
+}
+
+const TRUST_WORDS = {
+  'not-needed': 'trustNotNeeded',
+  trusted: 'trustDone',
+  untrusted: 'trustNeeded',
+  changed: 'trustChanged',
+} as const
+
+function Step({
+  isDone,
+  title,
+  text,
+  action,
+}: {
+  isDone: boolean
+  title: string
+  text: string
+  action?: ReactNode
+}) {
+  const t = useWords(words)
+  const Icon = isDone ? CircleCheck : CircleDashed
+  return (
+    <Group justify="space-between" gap="sm">
+      <Group gap="sm" wrap="nowrap" style={{ flex: '1 1 260px' }} align="flex-start">
+        <Icon
+          size={20}
+          aria-label={isDone ? t('done') : t('open')}
+          color={isDone ? 'var(--mantine-color-green-7)' : 'var(--mantine-color-dimmed)'}
+          style={{ flex: 'none', marginTop: 2 }}
+        />
+        <div>
+          <Text fw={600}>{title}</Text>
+          <Text size="sm" c="dimmed">
+            <Untrusted text={text} />
+          </Text>
+        </div>
+      </Group>
+      {action}
+    </Group>
+  )
+}
+
+interface Trust {
+  readonly status: string
+  readonly lines: readonly { readonly kind: string; readonly file: string; readonly text: string }[]
+  readonly changes: readonly { readonly change: string; readonly text: string }[]
+  readonly digest: string
+}
+
+/** Exactly what the project's files would switch on, and a yes to exactly that. */
+function TrustReview({ onDone }: { onDone: () => void }) {
+  const t = useWords(words)
+  const query = useGet<Trust>('settings', '/api/trust')
+  const decide = useAction((digest: string) => request('POST', '/api/trust', { digest, trusted: true }), {
+    topics: ['settings', 'runs', 'rules'],
+    onDone,
+  })
+  return (
+    <DataRegion query={query}>
+      {({ lines, changes, digest }) => (
+        <Stack>
+          {lines.length === 0 && <Text>{t('trustNothing')}</Text>}
+          <List size="sm" spacing={6}>
+            {lines.map(({ kind, file, text }) => (
+              <List.Item key={`${kind} ${text}`}>
+                <Untrusted text={`${kind}: ${text}`} most={600} />{' '}
+                <Text span size="xs" c="dimmed">
+                  <Untrusted text={file} />
+                </Text>
+              </List.Item>
+            ))}
+            {changes.map(({ change, text }) => (
+              <List.Item key={`${change} ${text}`}>
+                <Untrusted text={`${change}: ${text}`} most={600} />
+              </List.Item>
+            ))}
+          </List>
+          <Text size="sm" c="dimmed">
+            {t('trustRestart')}
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onDone}>
+              {t('keepUntrusted')}
+            </Button>
+            <Button loading={decide.isPending} onClick={() => decide.mutate(digest)}>
+              {t('trustButton')}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </DataRegion>
+  )
+}
