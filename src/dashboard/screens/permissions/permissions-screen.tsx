@@ -1,8 +1,39 @@
+import { Tabs } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useUrlState } from '../../routes.ts'
+import { DryRunTab } from './dry-run.tsx'
+import { Grants } from './grants.tsx'
+import { Rules } from './rules.tsx'
+import { TestCall } from './test-call.tsx'
+import { words } from './words.ts'
 
 export default function PermissionsScreen() {
   const t = useWords(words)
-  return <Page title={t('permissions')}>{null}</Page>
+  const [tab, setTab] = useUrlState('tab', 'rules')
+  return (
+    <Page title={t('title')} intro={t('intro')}>
+      <Tabs value={tab} onChange={value => setTab(value ?? 'rules')} keepMounted={false}>
+        <Tabs.List aria-label={t('title')}>
+          {(['rules', 'dryRun', 'test', 'grants'] as const).map(value => (
+            <Tabs.Tab key={value} value={value}>
+              {t(value)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="rules" pt="md">
+          <Rules />
+        </Tabs.Panel>
+        <Tabs.Panel value="dryRun" pt="md">
+          <DryRunTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="test" pt="md">
+          <TestCall />
+        </Tabs.Panel>
+        <Tabs.Panel value="grants" pt="md">
+          <Grants />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
 }

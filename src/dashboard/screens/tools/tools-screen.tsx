@@ -1,8 +1,55 @@
+import { Tabs } from '@mantine/core'
+import { useParams } from 'wouter'
+import { useGet } from '../../api/api.ts'
+import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { words } from '../../shell/words.ts'
+import { useUrlState } from '../../routes.ts'
+import { DynamicList } from './dynamic-list.tsx'
+import { DynamicView } from './dynamic-view.tsx'
+import { ToolList } from './tool-list.tsx'
+import { ToolView } from './tool-view.tsx'
+import type { DynamicList as Dynamic } from './types.ts'
+import { words } from './words.ts'
 
 export default function ToolsScreen() {
+  const { name } = useParams<{ name?: string }>()
+  return name === undefined ? <Lists /> : <OneTool key={name} name={name} />
+}
+
+function Lists() {
   const t = useWords(words)
-  return <Page title={t('tools')}>{null}</Page>
+  const [tab, setTab] = useUrlState('tab', 'tools')
+  return (
+    <Page title={t('title')} intro={t('intro')}>
+      <Tabs value={tab} onChange={value => setTab(value ?? 'tools')} keepMounted={false}>
+        <Tabs.List aria-label={t('title')}>
+          <Tabs.Tab value="tools">{t('registered')}</Tabs.Tab>
+          <Tabs.Tab value="dynamic">{t('dynamic')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="tools" pt="md">
+          <ToolList />
+        </Tabs.Panel>
+        <Tabs.Panel value="dynamic" pt="md">
+          <DynamicList />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+/** A tool that a model wrote has more to show than one that was there before. */
+function OneTool({ name }: { name: string }) {
+  const made = useGet<Dynamic>('tools', '/api/dynamic-tools')
+  return (
+    <DataRegion query={made}>
+      {({ items }) =>
+        items.some(item => item.name === name || item.id === name) ? (
+          <DynamicView name={name} />
+        ) : (
+          <ToolView name={name} />
+        )
+      }
+    </DataRegion>
+  )
 }

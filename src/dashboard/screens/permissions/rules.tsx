@@ -1,0 +1,175 @@
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
+import { Plus, Shield, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useGet } from '../../api/api.ts'
+import { OutcomeBadge } from '../../components/badges.tsx'
+import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
+import { removeTomlRule } from '../../components/config-file/toml-edit.ts'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { NewRule } from './new-rule.tsx'
+import type { AuditSummary, Finding, Rule } from './types.ts'
+import { words } from './words.ts'
+
+export function Rules() {
+  const t = useWords(words)
+  const rules = useGet<Rule[]>('rules', '/api/rules')
+  const summary = useGet<AuditSummary>('audit', '/api/audit/summary')
+  const [adding, setAdding] = useState(false)
+  const [removing, setRemoving] = useState<Rule>()
+  const add = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+      {t('newRule')}
+    </Button>
+  )
+  return (
+    <Stack gap="md">
+      <Group justify="flex-end">{add}</Group>
+      <Lint />
+      <Candidates summary={summary.data} />
+      <DataRegion
+        query={rules}
+        isEmpty={list => list.length === 0}
+        empty={
+          <Empty icon={<Shield size={32} aria-hidden />} title={t('noRules')}>
+            {t('noRulesHint')}
+          </Empty>
+        }
+      >
+        {list => <RuleTable rules={list} summary={summary.data} onRemove={setRemoving} />}
+      </DataRegion>
+      <NewRule opened={adding} onClose={() => setAdding(false)} />
+      <ConfigFileDrawer
+        layer={layerOf(removing)}
+        opened={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        propose={text => removeTomlRule(text, removing?.id ?? '')}
+      />
+    </Stack>
+  )
+}
+
+/** Where a rule is written, by the name of its file. */
+function layerOf(rule: Rule | undefined): ConfigLayer {
+  if (rule?.source.endsWith('.kogu/local.toml') === true) return 'local'
+  return rule?.source.endsWith('.kogu/config.toml') === true ? 'project' : 'user'
+}
+
+function RuleTable({
+  rules,
+  summary,
+  onRemove,
+}: {
+  rules: readonly Rule[]
+  summary: AuditSummary | undefined
+  onRemove: (rule: Rule) => void
+}) {
+  const t = useWords(words)
+  const format = useFormat()
+  const columns: readonly Column<Rule>[] = [
+    { key: 'id', label: t('id'), phone: 'title', render: ({ id }) => <Untrusted text={id} /> },
+    { key: 'decision', label: t('decision'), render: ({ decision }) => <OutcomeBadge outcome={decision} /> },
+    {
+      key: 'matches',
+      label: t('matches'),
+      render: ({ text, reason }) => (
+        <>
+          <Text ff="monospace" size="sm" component="div">
+            <Untrusted text={text} most={400} />
+          </Text>
+          {reason !== null && (
+            <Text size="xs" c="dimmed" component="div">
+              <Untrusted text={reason} />
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'source',
+      label: t('source'),
+      phone: 'hide',
+      render: ({ source, line }) => <Untrusted text={line === null ? source : `${source}:${line}`} />,
+    },
+    {
+      key: 'hits',
+      label: t('hits'),
+      align: 'right',
+      render: ({ id }) => format.number(summary?.rules[id]?.hits ?? 0),
+    },
+    {
+      key: 'last',
+      label: t('last'),
+      phone: 'hide',
+      render: ({ id }) => {
+        const at = summary?.rules[id]?.last
+        return at === undefined ? t('never') : format.ago(at)
+      },
+    },
+    {
+      key: 'actions',
+      label: t('actions'),
+      render: rule => (
+        <Group gap={4} wrap="nowrap">
+          <Button
+            size="compact-xs"
+            variant="default"
+            component={Link}
+            href={routes.permissions({ tab: 'dryRun', rule: rule.id })}
+          >
+            {t('without')}
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => onRemove(rule)}>
+            {t('remove')}
+          </Button>
+        </Group>
+      ),
+    },
+  ]
+  return (
+    <DataTable
+      label={t('rules')}
+      columns={columns}
+      rows={rules}
+      rowKey={({ id, source, line }) => `${id} ${source} ${line}`}
+    />
+  )
+}
+
+function Lint() {
+  const t = useWords(words)
+  const findings = useGet<Finding[]>('rules', '/api/rules/lint')
+  const list = findings.data ?? []
+  if (list.length === 0) return null
+  return (
+    <Alert color="yellow" icon={<TriangleAlert size={18} aria-hidden />} title={t('findings')}>
+      <List size="sm">
+        {list.map(({ message }) => (
+          <List.Item key={message}>
+            <Untrusted text={message} most={600} />
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function Candidates({ summary }: { summary: AuditSummary | undefined }) {
+  const t = useWords(words)
+  const list = summary?.always_approved ?? []
+  if (list.length === 0) return null
+  return (
+    <Alert color="gray" title={t('candidates')}>
+      {list.map(({ tool, times }) => (
+        <Text size="sm" key={tool}>
+          <Untrusted text={t('candidate', { tool, count: times })} />
+        </Text>
+      ))}
+    </Alert>
+  )
+}

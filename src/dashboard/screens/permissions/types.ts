@@ -1,0 +1,56 @@
+export type Outcome = 'allow' | 'ask' | 'deny'
+
+export interface Rule {
+  readonly id: string
+  readonly decision: Outcome
+  readonly text: string
+  readonly source: string
+  readonly line: number | null
+  readonly reason: string | null
+}
+
+export interface Finding {
+  readonly rule: string
+  readonly kind: string
+  readonly message: string
+}
+
+export interface AuditSummary {
+  readonly rules: Readonly<Record<string, { readonly hits: number; readonly last: string }>>
+  readonly always_approved: readonly { readonly tool: string; readonly times: number }[]
+}
+
+export interface DryRun {
+  readonly calls: number
+  readonly notComparable: number
+  readonly transitions: Readonly<Record<string, number>>
+  readonly changed: readonly {
+    readonly at: string
+    readonly call: string
+    readonly tool: string
+    readonly input: unknown
+    readonly was: Outcome
+    readonly now: Outcome
+    readonly by: string
+    readonly deniedByPerson: boolean
+  }[]
+}
+
+export interface Grant {
+  readonly id: string
+  readonly decision: Outcome
+  readonly covers: string
+  readonly workspace: string
+  readonly user: string
+  readonly expires_at: string | null
+}
+
+export interface Explanation {
+  readonly canonical: string
+  readonly decision: Outcome
+  readonly by: string
+  readonly hard: boolean
+  readonly risk: string
+  readonly reasons: readonly string[]
+  readonly ref: { readonly id: string; readonly source: string; readonly line?: number } | null
+}

@@ -1,0 +1,175 @@
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text, Textarea } from '@mantine/core'
+import { ShieldAlert } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { request, useGet } from '../../api/api.ts'
+import { useAction } from '../../api/use-action.ts'
+import { DataRegion } from '../../components/data-region.tsx'
+import { Page } from '../../components/page.tsx'
+import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { Score, StatusBadge } from './dynamic-badges.tsx'
+import { Quality, Safety, Use, Versions } from './dynamic-parts.tsx'
+import type { DynamicDetail } from './types.ts'
+import { words } from './words.ts'
+
+/** A tool that a model wrote: what it is, what was found in it, and what a person does with it. */
+export function DynamicView({ name }: { name: string }) {
+  const t = useWords(words)
+  const tool = useGet<DynamicDetail>('tools', `/api/dynamic-tools/${encodeURIComponent(name)}`)
+  return (
+    <Page
+      title={name}
+      intro={
+        <Anchor component={Link} href={`${routes.tools()}?tab=dynamic`}>
+          {t('back')}
+        </Anchor>
+      }
+    >
+      <DataRegion query={tool}>{found => <Details tool={found} />}</DataRegion>
+    </Page>
+  )
+}
+
+function Details({ tool }: { tool: DynamicDetail }) {
+  const t = useWords(words)
+  const [tab, setTab] = useUrlState('tab', 'code')
+  return (
+    <Stack gap="md">
+      <Group gap="xs">
+        <StatusBadge status={tool.status} />
+        <Text size="sm">
+          {t('version')} {tool.version} · {t(tool.scope)}
+        </Text>
+        <Text size="sm">{t('safety')}</Text>
+        <Score value={tool.safety} />
+        <Text size="sm">{t('quality')}</Text>
+        <Score value={tool.quality} />
+        <Text size="sm">{t('confidence')}</Text>
+        <Score value={tool.confidence} />
+      </Group>
+      {tool.quarantined !== null && (
+        <Alert color="red" icon={<ShieldAlert size={18} aria-hidden />} title={t('quarantined')}>
+          <Untrusted text={tool.quarantined} most={600} />
+        </Alert>
+      )}
+      <EscapeWarning texts={[tool.code, tool.description]} />
+      <Text>
+        <Untrusted text={tool.description} most={2_000} />
+      </Text>
+      <Actions tool={tool} />
+      <Tabs value={tab} onChange={value => setTab(value ?? 'code')} keepMounted={false}>
+        <Tabs.List aria-label={tool.name}>
+          {(['code', 'safety', 'quality', 'usage', 'versions'] as const).map(value => (
+            <Tabs.Tab key={value} value={value}>
+              {t(value)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="code" pt="md">
+          <Code tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="safety" pt="md">
+          <Safety tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="quality" pt="md">
+          <Quality tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="usage" pt="md">
+          <Use tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions" pt="md">
+          <Versions tool={tool} />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  )
+}
+
+function Actions({ tool }: { tool: DynamicDetail }) {
+  const t = useWords(words)
+  const path = `/api/dynamic-tools/${encodeURIComponent(tool.name)}`
+  const act = useAction((verb: string) => request('POST', `${path}/${verb}`, {}), { topics: ['tools'] })
+  const verify = useAction(
+    () => request<{ passed: number; total: number; failures: string[] }>('POST', `${path}/verify`, {}),
+    { topics: ['tools'] },
+  )
+  const verbs = [
+    tool.quarantined === null ? 'quarantine' : 'release',
+    ...(tool.status === 'deprecated' ? [] : ['retire']),
+    ...(tool.scope === 'user' ? [] : ['promote']),
+  ] as const
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Button variant="default" loading={verify.isPending} onClick={() => verify.mutate()}>
+          {t('verify')}
+        </Button>
+        {verbs.map(verb => (
+          <Button key={verb} variant="default" loading={act.isPending} onClick={() => act.mutate(verb)}>
+            {t(verb as 'quarantine' | 'release' | 'retire' | 'promote')}
+          </Button>
+        ))}
+        <Button variant="default" component="a" href={`${path}/export`} download={`${tool.name}.json`}>
+          {t('export')}
+        </Button>
+      </Group>
+      {verify.data !== undefined && (
+        <Alert color={verify.data.failures.length === 0 ? 'green' : 'red'} role="status">
+          {verify.data.total === 0
+            ? t('noExamples')
+            : t('verified', { passed: verify.data.passed, count: verify.data.total })}
+          {verify.data.failures.map(failure => (
+            <Text size="sm" key={failure}>
+              <Untrusted text={failure} most={600} />
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+/** Read-only until a person makes a new version, which is analysed and verified anew. */
+function Code({ tool }: { tool: DynamicDetail }) {
+  const t = useWords(words)
+  const [draft, setDraft] = useState<string>()
+  const save = useAction(
+    (code: string) => request('POST', `/api/dynamic-tools/${encodeURIComponent(tool.name)}/edit`, { code }),
+    { topics: ['tools'], onDone: () => setDraft(undefined) },
+  )
+  if (draft === undefined)
+    return (
+      <Stack gap="sm">
+        <UntrustedBlock text={tool.code} most={40_000} label={t('code')} />
+        <Group>
+          <Button variant="default" onClick={() => setDraft(tool.code)}>
+            {t('edit')}
+          </Button>
+        </Group>
+      </Stack>
+    )
+  return (
+    <Stack gap="sm">
+      <Textarea
+        label={t('code')}
+        value={draft}
+        onChange={event => setDraft(event.currentTarget.value)}
+        autosize
+        minRows={12}
+        maxRows={30}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8125rem' } }}
+      />
+      <Group>
+        <Button loading={save.isPending} disabled={draft === tool.code} onClick={() => save.mutate(draft)}>
+          {t('save')}
+        </Button>
+        <Button variant="default" onClick={() => setDraft(undefined)}>
+          {t('cancel')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

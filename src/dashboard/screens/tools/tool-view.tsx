@@ -1,0 +1,97 @@
+import { Anchor, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import { useGet } from '../../api/api.ts'
+import type { Tool } from '../../api/types.ts'
+import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
+import { DataRegion } from '../../components/data-region.tsx'
+import { Page } from '../../components/page.tsx'
+import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import type { Verdict } from './types.ts'
+import { words } from './words.ts'
+
+export function ToolView({ name }: { name: string }) {
+  const t = useWords(words)
+  const tool = useGet<Tool>('tools', `/api/tools/${encodeURIComponent(name)}`)
+  const verdicts = useGet<Verdict[]>('tools', '/api/tools/verdicts')
+  return (
+    <Page
+      title={name}
+      intro={
+        <Anchor component={Link} href={routes.tools()}>
+          {t('back')}
+        </Anchor>
+      }
+    >
+      <DataRegion query={tool}>
+        {found => (
+          <Stack gap="lg">
+            <Group gap="xs">
+              <RiskBadge risk={found.risk} />
+              <Text size="sm">
+                <Untrusted text={found.title} /> · <Untrusted text={found.provider} />
+              </Text>
+              {found.aliases.length > 0 && (
+                <Text size="sm" c="dimmed">
+                  {t('aliases')}: <Untrusted text={found.aliases.join(', ')} />
+                </Text>
+              )}
+              <Anchor component={Link} href={routes.audit({ tool: found.name })} size="sm">
+                {t('recent')}
+              </Anchor>
+            </Group>
+            <VerdictCard verdict={verdicts.data?.find(each => each.tool === found.name)} />
+            <section aria-label={t('description')}>
+              <Title order={2} mb="xs">
+                {t('description')}
+              </Title>
+              <UntrustedBlock text={found.definition.description} label={t('description')} />
+            </section>
+            <section aria-label={t('parameters')}>
+              <Title order={2} mb="xs">
+                {t('parameters')}
+              </Title>
+              <UntrustedBlock
+                text={JSON.stringify(found.definition.input_schema, null, 2)}
+                most={20_000}
+                label={t('parameters')}
+              />
+            </section>
+          </Stack>
+        )}
+      </DataRegion>
+    </Page>
+  )
+}
+
+function VerdictCard({ verdict }: { verdict: Verdict | undefined }) {
+  const t = useWords(words)
+  if (verdict === undefined) return null
+  const { outcome, by, reasons, rule, sample } = verdict
+  const where =
+    rule === null ? by : `${rule.id} (${rule.source}${rule.line === undefined ? '' : `:${rule.line}`})`
+  return (
+    <section className="kogu-card" aria-label={t('verdict')} style={{ padding: 'var(--mantine-spacing-md)' }}>
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Title order={2}>{t('verdict')}</Title>
+          <OutcomeBadge outcome={outcome} />
+        </Group>
+        <Text size="sm">
+          {t('typical')}: <Untrusted text={JSON.stringify(sample)} />
+        </Text>
+        <Text size="sm">
+          <Untrusted text={t('decidedBy', { by: where })} />
+        </Text>
+        <List size="sm">
+          {reasons.map(reason => (
+            <List.Item key={reason}>
+              <Untrusted text={reason} most={600} />
+            </List.Item>
+          ))}
+        </List>
+      </Stack>
+    </section>
+  )
+}
