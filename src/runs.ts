@@ -83,7 +83,7 @@ export interface Runs {
 
 export async function openRuns(options: RunsOptions): Promise<Runs> {
   const { database, runtime, environment } = options
-  const durable = await openDurableRuns(database)
+  const durable = await openDurableRuns(database, options.loaded.config.permissions.approval_timeout)
   const models = openModels(options.loaded, environment)
   const { patterns } = options.loaded.config.redaction
   const redactor = createRedactor({ values: environment.secrets, patterns: patterns.map(compileLinear) })

@@ -188,11 +188,16 @@ describe('kogu run', () => {
     expect(all.join('\n')).not.toContain(SECRET)
   })
 
-  test('a refused key exits 4, a limit exits 8', async () => {
+  test('a refused key exits 4, a vendor that is not reachable 5, a refused request 1, a limit 8', async () => {
     vendor.play({ status: 401, message: `invalid x-api-key ${SECRET}` })
     const refused = await kogu(['run', 'x', '--model', 'claude-sonnet-4-5'], { ANTHROPIC_API_KEY: SECRET })
     expect(refused.code).toBe(4)
     expect(refused.stderr).not.toContain(SECRET)
+    const ask = () => kogu(['run', 'x', '--model', 'claude-sonnet-4-5'], { ANTHROPIC_API_KEY: SECRET })
+    vendor.play({ status: 503, message: 'later', headers: { 'retry-after': '9999' } })
+    expect((await ask()).code).toBe(5)
+    vendor.play({ status: 400, message: 'no such thing' })
+    expect((await ask()).code).toBe(1)
     const limited = await kogu([
       'run',
       'x',

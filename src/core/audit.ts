@@ -44,7 +44,8 @@ export interface ApprovalAnswered {
   call: string
   run: string
   question: string
-  answer: Answer['kind']
+  /** `stale`: what was asked about has changed, so that no answer counts. */
+  answer: Answer['kind'] | 'stale'
   user?: string
   /** What is remembered, in words. */
   grant?: string

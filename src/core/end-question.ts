@@ -12,8 +12,19 @@ export async function endQuestion(
   by?: Call,
 ): Promise<boolean> {
   if (!(await runtime.questions.end(question.id))) return false
-  if (by?.id === question.callId) return true
   const { callId, runId, tool, access, decision, risk } = question
+  if (by?.id === callId) {
+    // The call itself has not ended; what became of its question is on record all the same.
+    if (how !== 'used')
+      runtime.audit.record({
+        type: 'approval-answered',
+        call: callId,
+        run: runId,
+        question: question.id,
+        answer: how,
+      })
+    return true
+  }
   const message = {
     used: `Its answer was used by ${by?.id}, the same call made again.`,
     expired: 'Nobody answered in time.',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -40,16 +40,23 @@ afterAll(async () => {
   await database.close()
 })
 
-/** Kills it once this many calls have ended; zero: lets it end. */
+interface Ended {
+  id: string
+  code: number | null
+  finished: boolean
+}
+
+/** Kills it, or does something else, once this many calls have ended; zero: lets it end. */
 function start(
   args: readonly string[],
   killAfter: number,
   event = 'call.proposed',
-): Promise<{ id: string; finished: boolean }> {
+  { box = home, kill }: { box?: Sandboxed; kill?: () => void } = {},
+): Promise<Ended> {
   return new Promise(resolve => {
     const child = spawn(process.execPath, [PROGRAM, ...args, '--ndjson'], {
-      cwd: home.workspace,
-      env: home.env,
+      cwd: box.workspace,
+      env: box.env,
     })
     let id = ''
     let calls = 0
@@ -58,10 +65,14 @@ function start(
       for (const line of chunk.split('\n').filter(text => text !== '')) {
         id = /"run":"([^"]+)"/.exec(line)?.[1] ?? id
         if (line.includes(`"type":"${event}"`)) calls += 1
-        if (killAfter > 0 && calls >= killAfter) child.kill('SIGKILL')
+        if (killAfter > 0 && calls >= killAfter) {
+          killAfter = 0
+          if (kill === undefined) child.kill('SIGKILL')
+          else kill()
+        }
       }
     })
-    child.on('close', code => resolve({ id, finished: code === 0 }))
+    child.on('close', code => resolve({ id, code, finished: code === 0 }))
     child.stdin.end()
   })
 }
@@ -152,3 +163,49 @@ describe('a run that is killed', () => {
     expect(shown.calls).toHaveLength(LINES)
   }, 120_000)
 })
+
+test('a call that was approved and killed before it ran is done once, asked again, or shown as unknown', async () => {
+  home.write(
+    'asked.toml',
+    '[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "asked.txt", content = "once\\n", mode = "append" }\n[[answer]]\ntext = "done"\n',
+  )
+  const mode = ['--mode', 'ask']
+  const parked = await start(['run', 'ask', '--model', 'rehearsal:asked.toml', ...mode], 0)
+  expect(parked.code).toBe(7)
+  const approve = (): void => {
+    for (const { id } of home.json(['approvals', 'list'])) home.run(['approvals', 'approve', id])
+  }
+  approve()
+  await start(['runs', 'resume', parked.id, ...mode], 1)
+  approve()
+  const ended = await start(['runs', 'resume', parked.id, ...mode], 0)
+  expect(ended.finished).toBe(true)
+  const { calls } = home.json(['runs', 'show', parked.id])
+  const path = join(home.workspace, 'asked.txt')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  expect([text, calls.length, text === '' ? calls[0].isAmbiguous : true]).toEqual([
+    expect.stringMatching(/^(once\n)?$/),
+    1,
+    true,
+  ])
+}, 60_000)
+
+test('a run goes on when its database server is killed, and nothing is lost or done twice', async () => {
+  const box = createSandboxed()
+  try {
+    box.configure('mode = "accept-edits"\n')
+    box.write('append.toml', readFileSync(join(home.workspace, 'append.toml'), 'utf8'))
+    const pidFile = join(box.home, 'data/kogu/pg/postmaster.pid')
+    const kill = (): void =>
+      void process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGKILL')
+    const args = ['run', 'append', '--model', 'rehearsal:append.toml']
+    const ended = await start(args, 3, 'call.finished', { box, kill })
+    expect(ended.code).toBe(0)
+    const lines = readFileSync(join(box.workspace, 'log.txt'), 'utf8').trimEnd().split('\n')
+    expect(lines).toEqual(Array.from({ length: LINES }, (_, index) => `line ${index + 1}`))
+    const { calls, status } = box.json(['runs', 'show', ended.id])
+    expect([status, calls.length]).toEqual(['completed', LINES])
+  } finally {
+    box.remove()
+  }
+}, 60_000)

@@ -54,7 +54,8 @@ export interface DurableRuns {
   close(): Promise<void>
 }
 
-export async function openDurableRuns(database: Database): Promise<DurableRuns> {
+/** `lifetimeMs`: how long a question waits for its answer. */
+export async function openDurableRuns(database: Database, lifetimeMs: number): Promise<DurableRuns> {
   const executor = await registerExecutor(database, `kogu-${randomUUID()}`)
   const engine = await openTurnEngine(database, executor.id)
   const me = executor.id
@@ -82,7 +83,8 @@ export async function openDurableRuns(database: Database): Promise<DurableRuns> 
       if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()
     },
     look: id => requireRun(database, id),
-    storeFor: (part, model, redactor) => createTurnStore(database, { part, executor: me, model, redactor }),
+    storeFor: (part, model, redactor) =>
+      createTurnStore(database, { part, executor: me, model, redactor, lifetimeMs }),
     watch: (id, onWish) => watchRun(database, me, id, onWish),
     async interrupted(place) {
       const owned = await ownedRuns(database, place)
@@ -136,9 +138,11 @@ interface StoreParts {
   readonly executor: string
   readonly model: { provider: string; name: string }
   readonly redactor: Redactor
+  readonly lifetimeMs: number
 }
 
-function createTurnStore(database: Database, { part, executor, model, redactor }: StoreParts): TurnStore {
+function createTurnStore(database: Database, parts: StoreParts): TurnStore {
+  const { part, executor, model, redactor, lifetimeMs } = parts
   const { run: id, execution, task } = part
   // What is in the tables; nobody else writes there while we own the run, and a save without ownership fails.
   let written: LoopState | undefined
@@ -159,7 +163,7 @@ function createTurnStore(database: Database, { part, executor, model, redactor }
           markTaken(queries, taken),
           insertToolExecutions(queries, execution, redactor.value(calls)),
           mayWait ? settleApprovals(queries, calls) : undefined,
-          insertApprovals(queries, { run: id, execution }, redactor.value(waiting)),
+          insertApprovals(queries, { run: id, execution, lifetimeMs }, redactor.value(waiting)),
           entry === undefined
             ? undefined
             : insertUsage(queries, { ...entry, provider: model.provider, model: model.name }),

@@ -8,18 +8,19 @@ import { toJson } from './claims.ts'
 
 export async function insertApprovals(
   { query }: Queries,
-  at: { run: string; execution: string },
+  at: { run: string; execution: string; lifetimeMs: number },
   waiting: readonly WaitingCall[],
 ): Promise<void> {
   if (waiting.length === 0) return
-  // A call that asks anew does so because what it had asked about has changed.
+  // A call asks anew when nobody answered in time, or when what it had asked about has changed.
   await query(
     `WITH w AS (SELECT * FROM jsonb_to_recordset($3) AS w(question text, call text, tool text, input jsonb)),
-       earlier AS (UPDATE approvals a SET status = 'stale', decided_at = NOW() FROM w
+       earlier AS (UPDATE approvals a SET decided_at = NOW(),
+         status = CASE WHEN a.created_at < NOW() - $4 * INTERVAL '1 millisecond' THEN 'expired' ELSE 'stale' END FROM w
          WHERE a.call_id = w.call AND a.id <> w.question AND a.status = 'pending')
      INSERT INTO approvals (id, workflow_run_id, execution_id, call_id, tool_name, input)
      SELECT question, $1, $2, call, tool, input FROM w ON CONFLICT (id) DO NOTHING`,
-    [at.run, at.execution, toJson(waiting)],
+    [at.run, at.execution, toJson(waiting), at.lifetimeMs],
   )
 }
 
