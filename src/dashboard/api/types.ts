@@ -41,6 +41,8 @@ export interface Tool {
     readonly description: string
     readonly input_schema: Readonly<Record<string, unknown>>
   }
+  /** What a panel can set for it. */
+  readonly settings_schema: Readonly<Record<string, unknown>>
 }
 
 export interface Change {

@@ -1,3 +1,4 @@
+import { toolSettingsSchema } from '../../agents/tool-settings-schema.ts'
 import { toToolError } from '../../core/errors.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -19,6 +20,8 @@ const tool = z
       description: z.string(),
       input_schema: z.record(z.string(), z.unknown()),
     }),
+    /** What a panel or an agent can set for it. */
+    settings_schema: z.record(z.string(), z.unknown()),
   })
   .openapi('Tool')
 
@@ -102,6 +105,7 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       provider: provider.id,
       enabled: runtime.isEnabled(entry),
       definition: { name: each.name, description: each.description, input_schema: each.input.json },
+      settings_schema: toolSettingsSchema(each),
     }
   }
 }

@@ -1,79 +1,81 @@
-import { ActionIcon, Button, Fieldset, Group, Stack } from '@mantine/core'
+import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core'
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
 import { useWords } from '../../i18n/language.tsx'
-import { Untrusted } from '../untrusted.tsx'
-import { words } from '../words.ts'
-import { startOf } from './object-field.tsx'
-import type { Schema } from './read-schema.ts'
-import type { SchemaFieldProps } from './schema-field.tsx'
+import type { Field } from './fields.ts'
+import { type FieldProps, type InnerView, useForm } from './form-context.ts'
+import { startOf } from './values.ts'
+import { words } from './words.ts'
 
+/** One card for each item, moved by buttons. */
 export function ListField({
-  context,
-  pointer,
+  field,
+  name,
+  path,
   value,
-  onChange,
-  item,
-  label,
-}: SchemaFieldProps & { item: Schema; label: string }) {
+  View,
+}: FieldProps<Field & { kind: 'list' }> & InnerView) {
   const t = useWords(words)
+  const { set } = useForm()
   const items: readonly unknown[] = Array.isArray(value) ? value : []
-  const replace = (next: readonly unknown[]): void => onChange(next.length === 0 ? undefined : next)
+  const replace = (next: readonly unknown[]): void => set(path, next)
   const move = (from: number, to: number): void => {
-    const next = [...items]
-    next.splice(to, 0, ...next.splice(from, 1))
-    replace(next)
+    const others = items.filter((_, index) => index !== from)
+    replace(others.toSpliced(to, 0, items[from]))
   }
   return (
-    <Fieldset legend={<Untrusted text={label} />}>
-      <Stack gap="sm">
-        {items.map((each, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no id but their place
-          <Group key={index} wrap="nowrap" align="flex-start" gap="xs">
-            <div style={{ flex: 1, minWidth: 0 }}>
-              {context.render({
-                ...{ context, schema: item, required: true },
-                name: String(index + 1),
-                pointer: `${pointer}/${index}`,
-                value: each,
-                onChange: next => replace(items.with(index, next)),
-              })}
-            </div>
-            <Stack gap={4}>
-              <ActionIcon
-                variant="default"
-                disabled={index === 0}
-                aria-label={t('up')}
-                onClick={() => move(index, index - 1)}
-              >
-                <ArrowUp size={14} aria-hidden />
-              </ActionIcon>
-              <ActionIcon
-                variant="default"
-                disabled={index === items.length - 1}
-                aria-label={t('down')}
-                onClick={() => move(index, index + 1)}
-              >
-                <ArrowDown size={14} aria-hidden />
-              </ActionIcon>
-              <ActionIcon
-                variant="default"
-                aria-label={t('remove')}
-                onClick={() => replace(items.toSpliced(index, 1))}
-              >
-                <Trash2 size={14} aria-hidden />
-              </ActionIcon>
-            </Stack>
-          </Group>
-        ))}
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={() => replace([...items, startOf(item)])}
-        >
-          {t('add')}
-        </Button>
-      </Stack>
-    </Fieldset>
+    <Stack gap="xs">
+      {items.map((item, index) => {
+        const own = t('item', { name, number: index + 1 })
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place; it has no other name
+          <div key={index} className="kogu-card" style={{ padding: 10 }}>
+            <Group justify="space-between" mb={6} wrap="nowrap">
+              <Text size="xs" c="dimmed">
+                {own}
+              </Text>
+              <Group gap={2} wrap="nowrap">
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('up', { name: own })}
+                  disabled={index === 0}
+                  onClick={() => move(index, index - 1)}
+                >
+                  <ArrowUp size={14} aria-hidden />
+                </ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('down', { name: own })}
+                  disabled={index === items.length - 1}
+                  onClick={() => move(index, index + 1)}
+                >
+                  <ArrowDown size={14} aria-hidden />
+                </ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('remove', { name: own })}
+                  onClick={() => replace(items.filter((_, other) => other !== index))}
+                >
+                  <Trash2 size={14} aria-hidden />
+                </ActionIcon>
+              </Group>
+            </Group>
+            <View field={field.items} name={own} path={[...path, index]} value={item} required bare />
+          </div>
+        )
+      })}
+      <Button
+        variant="default"
+        size="compact-sm"
+        style={{ alignSelf: 'flex-start' }}
+        leftSection={<Plus size={14} aria-hidden />}
+        disabled={field.max !== undefined && items.length >= field.max}
+        onClick={() => replace([...items, startOf(field.items)])}
+      >
+        {t('addTo', { name })}
+      </Button>
+    </Stack>
   )
 }

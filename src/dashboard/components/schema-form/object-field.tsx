@@ -1,125 +1,138 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { Fragment, useState } from 'react'
+import { Accordion, ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
-import { words } from '../words.ts'
-import { JsonField } from './json-field.tsx'
-import { type Field, isSchema, type Property, type Schema } from './read-schema.ts'
-import type { SchemaFieldProps } from './schema-field.tsx'
+import { Untrusted } from '../untrusted.tsx'
+import { type Field, isSchema, type Property } from './fields.ts'
+import { type FieldProps, type InnerView, useForm } from './form-context.ts'
+import { otherKeys, startOf } from './values.ts'
+import { words } from './words.ts'
 
-export function ObjectField({
-  context,
-  pointer,
-  value,
-  onChange,
-  field,
-}: SchemaFieldProps & { field: Extract<Field, { kind: 'object' }> }) {
-  const now: Readonly<Record<string, unknown>> = isSchema(value) ? value : {}
-  const set = (name: string, next: unknown): void => {
-    const { [name]: _, ...others } = now
-    const all = next === undefined ? others : { ...now, [name]: next }
-    onChange(Object.keys(all).length === 0 && pointer !== '' ? undefined : all)
-  }
-  const known = new Set(field.properties.map(({ name }) => name))
-  const unknown = Object.keys(now).filter(name => !known.has(name))
-  const one = ({ name, schema, required }: Property) => (
-    <Fragment key={name}>
-      {context.render({
-        ...{ context, schema, name, required },
-        pointer: `${pointer}/${name}`,
-        value: now[name],
-        onChange: next => set(name, next),
-      })}
-    </Fragment>
+type ObjectProps = FieldProps<Field & { kind: 'object' }> & InnerView
+
+/** Its own fields, groups of rarer ones folded, then keys that somebody chose. */
+export function ObjectField(props: ObjectProps) {
+  const t = useWords(words)
+  const { set } = useForm()
+  const { field, name, path, value, required, View } = props
+  if (value === undefined && !required)
+    return (
+      <Button variant="default" size="compact-sm" onClick={() => set(path, startOf(field))}>
+        {t('set', { name: field.title ?? name })}
+      </Button>
+    )
+  const groups = Map.groupBy(field.fields, ({ group }) => group)
+  const show = (fields: readonly Property[]) =>
+    fields.map(each => (
+      <View
+        key={each.name}
+        field={each.field}
+        name={each.name}
+        path={[...path, each.name]}
+        value={isSchema(value) && Object.hasOwn(value, each.name) ? value[each.name] : undefined}
+        required={each.required}
+      />
+    ))
+  const folded = [...groups].filter((entry): entry is [string, Property[]] => entry[0] !== null)
+  return (
+    <Stack gap="md">
+      {show(groups.get(null) ?? [])}
+      {folded.length > 0 && (
+        <Accordion multiple variant="separated">
+          {folded.map(([group, fields]) => (
+            <Accordion.Item key={group} value={group}>
+              <Accordion.Control>
+                <Untrusted text={group} /> ({fields.length})
+              </Accordion.Control>
+              <Accordion.Panel>
+                <Stack gap="md">{show(fields)}</Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
+          ))}
+        </Accordion>
+      )}
+      <Keys {...props} />
+    </Stack>
   )
+}
+
+/** The entries of a map; of any other object, keys that its schema does not name. */
+function Keys({ field, name, path, value, View }: ObjectProps) {
+  const t = useWords(words)
+  const { set } = useForm()
+  const keys = otherKeys(field, value)
+  const entry: Field = field.extra ?? { kind: 'json', reason: 'unknown', nullable: false }
+  if (keys.length === 0 && field.extra === null) return null
   return (
     <Stack gap="sm">
-      {field.properties.map(one)}
-      {field.rest === undefined ? (
-        <Unknown names={unknown} value={now} onChange={set} />
-      ) : (
-        <Stack gap="sm">
-          {unknown.map(name => one({ name, schema: field.rest ?? {}, required: false }))}
-          <AddKey
-            schema={field.rest}
-            taken={Object.keys(now)}
-            onAdd={name => set(name, startOf(field.rest))}
-          />
-        </Stack>
+      {field.extra === null && (
+        <Text size="sm" fw={600}>
+          {t('otherKeys')}
+        </Text>
+      )}
+      {keys.map(key => (
+        <Group key={key} align="flex-end" wrap="nowrap" gap="xs">
+          <div style={{ flex: 1, minWidth: 0 }}>
+            <View
+              field={entry}
+              name={key}
+              path={[...path, key]}
+              value={isSchema(value) ? value[key] : undefined}
+              required
+            />
+          </div>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={t('remove', { name: key })}
+            onClick={() => set([...path, key], undefined)}
+          >
+            <Trash2 size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      {field.extra !== null && (
+        <NewKey name={field.title ?? name} taken={keys} onAdd={key => set([...path, key], startOf(entry))} />
       )}
     </Stack>
   )
 }
 
-/** Keys that the schema does not have are kept and shown, never dropped. */
-function Unknown({
-  names,
-  value,
-  onChange,
-}: {
-  names: readonly string[]
-  value: Readonly<Record<string, unknown>>
-  onChange: (name: string, value: unknown) => void
-}) {
-  const t = useWords(words)
-  if (names.length === 0) return null
-  return (
-    <>
-      <Text size="sm" c="dimmed">
-        {t('otherKeys')}
-      </Text>
-      {names.map(name => (
-        <JsonField
-          key={name}
-          label={name}
-          rows={1}
-          value={value[name]}
-          onChange={next => onChange(name, next)}
-        />
-      ))}
-    </>
-  )
-}
-
-function AddKey({
+function NewKey({
+  name,
   taken,
   onAdd,
 }: {
-  schema: Schema
+  name: string
   taken: readonly string[]
-  onAdd: (name: string) => void
+  onAdd: (key: string) => void
 }) {
   const t = useWords(words)
-  const [name, setName] = useState('')
+  const [key, setKey] = useState('')
+  const isFree = key !== '' && !taken.includes(key)
+  const add = (): void => {
+    if (!isFree) return
+    onAdd(key)
+    setKey('')
+  }
   return (
-    <Group gap="xs" align="flex-end">
-      <TextInput aria-label={t('add')} value={name} onChange={event => setName(event.currentTarget.value)} />
-      <Button
-        variant="default"
-        disabled={name === '' || taken.includes(name)}
-        onClick={() => {
-          onAdd(name)
-          setName('')
+    <Group gap="xs" wrap="nowrap">
+      <TextInput
+        style={{ flex: 1 }}
+        aria-label={t('addKey', { name })}
+        placeholder={t('addKey', { name })}
+        value={key}
+        onChange={event => setKey(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+          event.preventDefault()
+          add()
         }}
-      >
+      />
+      <Button variant="default" leftSection={<Plus size={14} aria-hidden />} disabled={!isFree} onClick={add}>
         {t('add')}
       </Button>
     </Group>
   )
-}
-
-export function startOf(schema: Schema | undefined): unknown {
-  if (schema?.default !== undefined) return schema.default
-  switch (schema?.type) {
-    case 'object':
-      return {}
-    case 'array':
-      return []
-    case 'number':
-    case 'integer':
-      return 0
-    case 'boolean':
-      return false
-    default:
-      return ''
-  }
 }

@@ -1,85 +1,109 @@
-import { Alert, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Alert, Stack, Tabs, Text, Textarea } from '@mantine/core'
+import { useMemo, useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
-import { words } from '../words.ts'
-import { JsonField } from './json-field.tsx'
-import { readSchema, type Schema } from './read-schema.ts'
-import { SchemaField, type SchemaFieldProps } from './schema-field.tsx'
-
-export type FieldErrors = readonly { readonly pointer: string; readonly message: string }[]
+import type { Reference } from '../reference-input.tsx'
+import { FieldView } from './field-view.tsx'
+import { isSchema, type Schema, toField } from './fields.ts'
+import { type FormContext, FormProvider } from './form-context.ts'
+import { mistakesIn, parseJson, printJson, setAt } from './values.ts'
+import { words } from './words.ts'
 
 export interface SchemaFormProps {
-  readonly schema: Schema
-  readonly value: Readonly<Record<string, unknown>>
-  readonly onChange: (value: Readonly<Record<string, unknown>>) => void
-  /** From the server, by JSON Pointer. */
-  readonly errors?: FieldErrors
-  /** False while there is text that is no JSON: then nothing may be saved. */
-  readonly onValid?: (valid: boolean) => void
+  readonly schema: unknown
+  readonly value: Schema
+  readonly onChange: (value: Schema) => void
+  /** False while there is text that is no JSON: nothing may be saved then. */
+  readonly onValid?: (isValid: boolean) => void
+  readonly label?: string
+  /** What the server found, by JSON Pointer. */
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[]
+  /** What `{{…}}` can stand for. Defaults to no references at all. */
+  readonly references?: readonly Reference[]
 }
 
-/** A form made from a JSON Schema. What is not set is left out: never an empty text, an empty list or null in its place. */
-export function SchemaForm({ schema, value, onChange, errors = [], onValid }: SchemaFormProps) {
+/** A form made from a JSON schema. Form and JSON are two views of one value. */
+export function SchemaForm(props: SchemaFormProps) {
   const t = useWords(words)
-  const [view, setView] = useState('form')
-  const field = readSchema(schema, schema)
-  const general = errors.filter(({ pointer }) => pointer === '')
+  const { schema, value, onChange, onValid, errors = NONE, references, label = t('form') } = props
+  const [tab, setTab] = useState<string | null>('form')
+  // Kept while it cannot be read: what somebody has typed is never replaced by an older value.
+  const [draft, setDraft] = useState<string | null>(null)
+  const [unread, setUnread] = useState<ReadonlySet<string>>(new Set())
+  const field = useMemo(() => toField(schema), [schema])
+  const parsed = draft === null ? null : parseJson(draft)
+  const broken = parsed?.ok === false ? parsed.reason : null
+  const context = useMemo((): FormContext => {
+    const own = mistakesIn(field, value).map(
+      ({ pointer, rule, limit = '' }) => [pointer, t(rule, { limit })] as const,
+    )
+    return {
+      mistakes: new Map([...own, ...errors.map(({ pointer, message }) => [pointer, message] as const)]),
+      references,
+      set: (path, next) => onChange(toObject(setAt(value, path, next))),
+      setBroken(pointer, isBroken) {
+        if (unread.has(pointer) === isBroken) return
+        const next = new Set(unread)
+        if (isBroken) next.add(pointer)
+        else next.delete(pointer)
+        setUnread(next)
+        onValid?.(next.size === 0)
+      },
+    }
+  }, [field, value, errors, references, onChange, onValid, unread, t])
   return (
-    <Stack gap="sm">
-      <SegmentedControl
-        size="xs"
-        style={{ alignSelf: 'flex-end' }}
-        value={view}
-        onChange={setView}
-        data={[
-          { value: 'form', label: t('form') },
-          { value: 'json', label: t('json') },
-        ]}
-      />
-      {general.map(({ message }) => (
-        <Alert key={message} color="red" role="alert">
-          {message}
-        </Alert>
-      ))}
-      {view === 'form' && field.kind === 'object' ? (
-        <SchemaField
-          context={{
-            root: schema,
-            errors,
-            render: renderField,
-            ...(onValid === undefined ? {} : { onValid }),
+    <Tabs value={tab} onChange={setTab} keepMounted={false} aria-label={label}>
+      <Tabs.List mb="sm">
+        <Tabs.Tab value="form">{t('form')}</Tabs.Tab>
+        <Tabs.Tab value="json">{t('json')}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="form">
+        {broken !== null && (
+          <Alert color="red" mb="sm" role="alert">
+            {t('fixJson')}
+          </Alert>
+        )}
+        <fieldset disabled={broken !== null} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
+          <FormProvider value={context}>
+            {field.kind === 'object' && field.fields.length === 0 && field.extra === null ? (
+              <Text c="dimmed" size="sm">
+                {t('none')}
+              </Text>
+            ) : (
+              <Stack gap="md">
+                <FieldView field={field} name={label} path={[]} value={value} required bare />
+              </Stack>
+            )}
+          </FormProvider>
+        </fieldset>
+      </Tabs.Panel>
+      <Tabs.Panel value="json">
+        <Textarea
+          aria-label={`${label} JSON`}
+          autosize
+          minRows={8}
+          maxRows={30}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8125rem' } }}
+          spellCheck={false}
+          value={draft ?? printJson(value)}
+          error={broken === null ? undefined : t('invalidJson', { reason: broken })}
+          onChange={event => {
+            const text = event.currentTarget.value
+            const next = parseJson(text)
+            setDraft(text)
+            onValid?.(next.ok)
+            if (next.ok) onChange(toObject(next.value))
           }}
-          schema={schema}
-          pointer=""
-          name=""
-          required
-          value={value}
-          onChange={next => onChange(isRecord(next) ? next : {})}
+          onBlur={() => {
+            if (broken === null) setDraft(null)
+          }}
         />
-      ) : (
-        <>
-          {field.kind === 'json' && (
-            <Text size="sm" c="dimmed">
-              {t('asJson', { reason: field.reason })}
-            </Text>
-          )}
-          <JsonField
-            label={t('json')}
-            value={value}
-            rows={14}
-            onChange={next => onChange(isRecord(next) ? next : {})}
-            {...(onValid === undefined ? {} : { onValid })}
-          />
-        </>
-      )}
-    </Stack>
+      </Tabs.Panel>
+    </Tabs>
   )
 }
 
-function renderField(props: SchemaFieldProps) {
-  return <SchemaField {...props} />
-}
+const NONE: NonNullable<SchemaFormProps['errors']> = []
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function toObject(value: unknown): Schema {
+  return isSchema(value) ? value : {}
 }
