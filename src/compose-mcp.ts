@@ -3,12 +3,13 @@ import manifest from '../package.json' with { type: 'json' }
 import type { RuntimeOptions } from './compose.ts'
 import { readSecret, type SecretReference } from './config/read-secret.ts'
 import type { Config } from './config/schema.ts'
+import type { Access } from './core/access.ts'
 import { noApprover } from './core/approval.ts'
 import { fullAuthority } from './core/authority.ts'
 import type { CallRuntime } from './core/call.ts'
 import type { JudgeHost } from './core/command.ts'
+import type { Judgement } from './core/decision.ts'
 import { ToolError } from './core/errors.ts'
-import type { Permit } from './core/permit.ts'
 import type { Registry } from './core/registry.ts'
 import { createRun } from './core/run.ts'
 import type { AnyTool } from './core/tool.ts'
@@ -37,7 +38,16 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
   const servers = toServers(loaded.config)
   const parts = {
     commands,
-    judge: (line: string, cwd: string) => judgeLine(options, line, cwd),
+    judge: async (command: string, cwd: string) => {
+      const judgement = await judge(options, { kind: 'execute', command, cwd })
+      if (judgement.hard) throw new Error(judgement.decision.reason)
+      return judgement.permit
+    },
+    async judgeUrl(url: string) {
+      const { hard, decision } = await judge(options, { kind: 'network', url, method: 'POST' })
+      // What nobody allowed yet is asked about with each call.
+      if (hard || (decision.outcome === 'deny' && decision.by !== 'mode')) throw new Error(decision.reason)
+    },
     judgeHosts,
     readValues: (values: Readonly<Record<string, unknown>>) => readValues(values, options),
   }
@@ -135,27 +145,25 @@ async function readValues(
 
 const SERVER: Pick<AnyTool, 'name'> = { name: 'mcp-server' }
 
-/** What the line would be let do, as a command of the person's: for what it must not see. */
-async function judgeLine({ calls, loaded }: ComposeMcpOptions, line: string, cwd: string): Promise<Permit> {
+/** What the person's own rules say of it. */
+async function judge({ calls, loaded }: ComposeMcpOptions, access: Access): Promise<Judgement> {
   const runtime = calls()
   if (runtime === undefined) throw new Error('An MCP server is started before the runtime is made.')
   const { root } = loaded.workspace
-  const judgement = await runtime.permissions.judge({
+  return runtime.permissions.judge({
     // Only the name of the tool is looked at.
     tool: SERVER as AnyTool,
     toolNames: new Set([SERVER.name]),
     fingerprint: '',
-    input: { command: line },
-    access: [{ kind: 'execute', command: line, cwd }],
+    input: { ...access },
+    access: [access],
     risk: 'high',
-    cwd,
+    cwd: root,
     run: createRun('mcp-server', {
       authority: fullAuthority(root, loaded.config.mode),
       approver: noApprover('a server is started'),
     }),
   })
-  if (judgement.hard) throw new Error(judgement.decision.reason)
-  return judgement.permit
 }
 
 function judgeHosts(hosts: readonly string[]): JudgeHost {

@@ -46,6 +46,8 @@ export interface CallRequest {
   readonly caller?: string
   readonly signal?: AbortSignal
   readonly onProgress?: (text: string) => void
+  /** How a tool asks the person for values; without it, it is told that nobody can be asked. */
+  readonly elicit?: Call['elicit']
   /** Defaults to a new one. Whoever makes a call durable gives its own, so that it is known again after a crash. */
   readonly id?: string
   readonly beforeRun?: Call['beforeRun']
@@ -94,7 +96,10 @@ export interface Runtime {
    */
   answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
   /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
-  continueCall(id: string, options?: Pick<CallRequest, 'signal' | 'onProgress'>): Promise<CallResult>
+  continueCall(
+    id: string,
+    options?: Pick<CallRequest, 'signal' | 'onProgress' | 'elicit'>,
+  ): Promise<CallResult>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
@@ -139,6 +144,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     cwd: request.cwd === undefined ? cwd : resolve(cwd, request.cwd),
     signal: request.signal ?? new AbortController().signal,
     ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
+    ...(request.elicit === undefined ? {} : { elicit: request.elicit }),
     ...(request.beforeRun === undefined ? {} : { beforeRun: request.beforeRun }),
     ...(request.afterRun === undefined ? {} : { afterRun: request.afterRun }),
   })
@@ -189,7 +195,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (answered?.isFirst === true) recordAnswer(parts.calls, answered.stored.question, answer)
       return answered
     },
-    async continueCall(id, { signal, onProgress } = {}) {
+    async continueCall(id, { signal, onProgress, elicit } = {}) {
       await recovered()
       const stored = await parts.calls.questions.find(id)
       if (stored === undefined) {
@@ -207,6 +213,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         cwd: folder,
         signal: signal ?? new AbortController().signal,
         ...(onProgress === undefined ? {} : { onProgress }),
+        ...(elicit === undefined ? {} : { elicit }),
         continues: stored,
       })
     },

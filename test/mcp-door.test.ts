@@ -23,6 +23,7 @@ async function connect(options?: ConnectOptions): Promise<Connected> {
   open.push(connected)
   return connected
 }
+const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
 const write = { path: 'b.txt', content: 'made\n' }
 
 describe.each(ERAS)('a client of the %s era', era => {
@@ -72,6 +73,32 @@ describe.each(ERAS)('a client of the %s era', era => {
     expect(await call('shout', { text: 'tea' })).toMatchObject({ text: expect.stringContaining('TEA') })
     await changed.promise
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('shout')
+  })
+
+  test('fills in the form of a server under Kogu, after it has said that the call may run', async () => {
+    const asked: string[] = []
+    box.configure(
+      `[mcp.asker]\ncommand = ${JSON.stringify([process.execPath, HOSTILE, 'asks'])}\ntimeout = "20s"\n`,
+    )
+    expect(box.run(['mcp', 'trust', 'asker', '--yes']).code).toBe(0)
+    let city = 'Kyoto'
+    const { call } = await connect({
+      era,
+      answer: message => {
+        asked.push(message)
+        if (!message.includes('Which city?')) return { action: 'accept', content: { decision: 'session' } }
+        return city === '' ? { action: 'decline' } : { action: 'accept', content: { city } }
+      },
+    })
+    expect(JSON.parse((await call('asker__good', {})).text)).toEqual({
+      action: 'accept',
+      content: { city: 'Kyoto' },
+    })
+    city = ''
+    expect(JSON.parse((await call('asker__good', {})).text)).toEqual({ action: 'decline' })
+    const form = asked.filter(message => message.includes('city'))
+    expect(form).toHaveLength(2)
+    expect(form[0]).toMatch(/^The MCP server 'asker' asks: Which city\?[^\u001b]*$/)
   })
 
   test('asks its person, and the answer holds for this call alone', async () => {
@@ -141,6 +168,22 @@ test('a client that approves by itself is not asked again, except for what is da
   expect(await call('write_file', { path: '/etc/x', content: '' })).toMatchObject({
     text: expect.stringContaining('forbidden'),
   })
+})
+
+test('what is dangerous needs its phrase typed, as on the terminal', async () => {
+  let phrase: string | undefined
+  const { call } = await connect({
+    answer: message => {
+      expect(message).toContain('DANGEROUS')
+      return { action: 'accept', content: { decision: 'once', ...(phrase === undefined ? {} : { phrase }) } }
+    },
+  })
+  const push = () => call('run_command', { command: 'git push --force' })
+  expect(await push()).toMatchObject({ isError: true, text: expect.stringContaining('denied') })
+  phrase = 'yes'
+  expect(await push()).toMatchObject({ isError: true, text: expect.stringContaining('denied') })
+  phrase = 'approve run_command'
+  expect((await push()).text).toContain('not a git repository')
 })
 
 test('names are those that were asked for', async () => {

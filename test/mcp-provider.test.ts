@@ -90,6 +90,10 @@ describe('a hostile server', () => {
     expect((await call(box, 'bad__good')).error?.message).toContain('lost during the call')
   })
 
+  test('that asks somebody gets no answer where nobody can be asked', async () => {
+    expect((await call(await open(hostile('asks')), 'bad__good')).text).toBe('{"action":"cancel"}')
+  })
+
   test('that hangs is given up, and cancelling works', async () => {
     const box = await open(hostile('hang', 'timeout = "1s"'))
     expect((await call(box, 'bad__good')).error?.message).toMatch(/timed out/i)
@@ -258,7 +262,7 @@ describe('a real server from npm', () => {
   })
 })
 
-test('a server over HTTP is called with its headers, and a plain address of another machine is refused', async () => {
+test('a server over HTTP is called with its headers; rules about hosts hold, and a plain address elsewhere is refused', async () => {
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers['x-token'] as string | undefined)
@@ -284,6 +288,11 @@ test('a server over HTTP is called with its headers, and a plain address of anot
   const { port } = server.address() as { port: number }
   try {
     const box = await open(`
+[[permissions.rules]]
+decision = "deny"
+host = "*.forbidden.example"
+[mcp.denied]
+url = "https://mcp.forbidden.example/mcp"
 [mcp.remote]
 url = "http://127.0.0.1:${port}/mcp"
 headers = { X-Token = "t0ken" }
@@ -292,7 +301,9 @@ url = "http://mcp.example.com/mcp"
 `)
     expect((await call(box, 'remote__ping')).text).toBe('pong')
     expect(new Set(seen)).toEqual(new Set(['t0ken']))
-    expect(box.runtime.registry.problems().join()).toContain('its address has to begin with https:')
+    const problems = box.runtime.registry.problems().join('\n')
+    expect(problems).toContain('its address has to begin with https:')
+    expect(problems).toMatch(/mcp:denied is down: .*forbidden/)
   } finally {
     server.closeAllConnections()
     server.close()

@@ -43,6 +43,36 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
     expect(call().error).toMatchObject({ code: 'unknown_tool' })
   })
 
+  test('write and contact what they declare, and nothing else', () => {
+    script(
+      'report.py',
+      `# kogu tool
+# description = "Writes a report"
+# writes = ["reports/**"]
+# network = ["declared.invalid"]
+# [parameters.path]
+# [parameters.host]
+import sys, json, os, urllib.request
+given = json.load(sys.stdin)
+os.makedirs(os.path.dirname(given["path"]) or ".", exist_ok=True)
+open(given["path"], "w").write("done")
+try: urllib.request.urlopen("https://" + given["host"], timeout=5)
+except Exception as error: print(error)
+`,
+    )
+    expect(machine.run(['tools', 'trust', 'report']).code).toBe(0)
+    const call = (path: string, host: string) =>
+      machine.json(['call', 'report', JSON.stringify({ path, host }), '--yes-once'])
+    const inside = call('reports/2026/a.txt', 'other.invalid')
+    expect(inside).toMatchObject({ ok: true })
+    expect(inside.decision.notes).toEqual(['It may contact declared.invalid and no other host.'])
+    expect(JSON.stringify(inside)).toContain('does not declare this host')
+    expect(machine.read('reports/2026/a.txt')).toBe('done')
+    const outside = call('elsewhere.txt', 'other.invalid')
+    expect(JSON.stringify(outside)).toContain('does not declare that it writes there')
+    expect(() => machine.read('elsewhere.txt')).toThrow()
+  })
+
   test('an agent can neither write nor trust one', () => {
     const written = machine.json([
       'call',

@@ -48,6 +48,7 @@ export interface Call {
   readonly cwd: string
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
+  readonly elicit?: ToolContext['elicit']
   /** The question that this call asked earlier, when it goes on now. */
   readonly continues?: StoredQuestion
   /**
@@ -278,6 +279,7 @@ async function run(
   progress: Progress,
 ): Promise<ToolOutput> {
   const { entry, request, judgement } = prepared
+  const { elicit } = call
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   const reported: Effect[] = []
   const live = presentProgress(runtime, call)
@@ -291,6 +293,7 @@ async function run(
       signal: limit.signal,
       reportEffects: effects => reported.push(...effects),
       progress: live.write,
+      ...(elicit === undefined ? {} : { elicit: form => limit.pausedFor(() => elicit(form)) }),
       async keepChanges(changes) {
         const waited = progress.waitMs
         try {
@@ -347,7 +350,7 @@ function toContext(
   call: Call,
   { request, judgement }: Prepared,
   { files }: CallFiles,
-  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'keepChanges'>,
+  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'keepChanges' | 'elicit'>,
 ): ToolContext {
   const context: ProcessContext = {
     callId: call.id,

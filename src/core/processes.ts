@@ -18,6 +18,15 @@ export interface ToolProcessRequest {
   readonly stdin?: string
   /** Variables beside those that the configuration lets commands see. */
   readonly env?: Readonly<Record<string, string>>
+  /** What the tool declares to touch. The program gets no more than that, whatever its line was allowed. */
+  readonly within?: Declared
+}
+
+export interface Declared {
+  /** Hosts, with `*.` in front for all below. */
+  readonly network: readonly string[]
+  /** Globs over paths in the workspace. */
+  readonly writes: readonly string[]
 }
 
 export interface ToolProcessResult extends ProcessResult {

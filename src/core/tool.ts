@@ -7,7 +7,7 @@ import type { ToolProcesses } from './processes.ts'
 import type { KeptChanges, ProposedChanges } from './proposed-changes.ts'
 import type { ResolvePath } from './real-path.ts'
 import type { Run } from './run.ts'
-import { fromZod, type Schema } from './schema.ts'
+import { fromZod, type JsonSchema, type Schema } from './schema.ts'
 
 /** Shown to people. Authority never depends on it. */
 export type Category = 'ReadOnly' | 'FileSystem' | 'Execution' | 'VersionControl' | 'Composite'
@@ -72,7 +72,20 @@ export interface ToolContext {
   reportEffects(effects: readonly Effect[]): void
   /** Live output for whoever watches; lost when nobody does. */
   progress(text: string): void
+  /** Asks the person for values, in a form. Absent: nobody is there who could be asked. */
+  readonly elicit?: (form: Form) => Promise<FormAnswer>
 }
+
+/** What another program wants a person to fill in. */
+export interface Form {
+  readonly message: string
+  /** An object of plain values. */
+  readonly schema: JsonSchema
+}
+
+export type FormAnswer =
+  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel' }
 
 /** What processes of a call are opened with. */
 export type ProcessContext = Omit<ToolContext, 'processes'>

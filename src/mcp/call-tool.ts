@@ -13,9 +13,10 @@ import type { GivenAnswer } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
-import type { AnyTool } from '../core/tool.ts'
+import type { AnyTool, Form, FormAnswer } from '../core/tool.ts'
 import { toBlock, toLine, underMargin } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
+import type { HeldCalls, Step } from './held-calls.ts'
 import { progressNotifier } from './progress.ts'
 import { findTool } from './tool-list.ts'
 
@@ -28,11 +29,15 @@ export interface DoorContext {
   /** Whether the client can ask its person. */
   canAsk(ctx: ServerContext): boolean
   readonly state: RequestStateCodec<AskedState>
+  readonly held: HeldCalls
 }
 
 /** What comes back with an answer. It was signed by us, and is bound to one question about one call. */
 export interface AskedState {
-  readonly question: string
+  /** The question whether the call may run. */
+  readonly question?: string
+  /** The call whose tool asked for values. */
+  readonly held?: string
   readonly digest: string
 }
 
@@ -56,37 +61,85 @@ export async function callTool(
   if (entry === undefined) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
   }
-  const answered = ctx.mcpReq.requestState<AskedState>()
-  const isAnswer = answered !== undefined && answered.digest === digestOf(name, input)
+  const digest = digestOf(name, input)
+  const state = ctx.mcpReq.requestState<AskedState>()
+  const answered = state?.digest === digest ? state : undefined
   const live = progressNotifier(ctx)
-  const result = isAnswer
-    ? await goOn(door, answered.question, ctx, live.onProgress)
-    : await runtime.call({
-        tool: name,
-        input,
-        caller: `mcp:${door.client(ctx)}`,
-        run: await door.run(),
-        signal: ctx.mcpReq.signal,
-        ...live.onProgress,
-      })
+  const step = await takeStep(door, { name, input, answered, ctx, live })
   await live.end()
-  if (result.question !== undefined && door.canAsk(ctx) && !isAnswer) {
+  if (step.kind === 'asks') {
+    const requestState = await door.state.mint({ held: step.id, digest })
+    return inputRequired({
+      requestState,
+      inputRequests: { values: inputRequired.elicit(toElicitation(step.form)) },
+    })
+  }
+  const { result } = step
+  if (result.question !== undefined && door.canAsk(ctx) && answered?.question === undefined) {
     const question = (await runtime.listQuestions()).find(each => each.id === result.question)
-    if (question !== undefined && question.answer === null) return askClient(door, question, name, input)
+    if (question !== undefined && question.answer === null) {
+      const requestState = await door.state.mint({ question: question.id, digest })
+      return askClient(question, requestState)
+    }
   }
   return toMcpResult(result, entry.tool)
+}
+
+interface Requested {
+  readonly name: string
+  readonly input: Record<string, unknown>
+  readonly answered: AskedState | undefined
+  readonly ctx: ServerContext
+  readonly live: ReturnType<typeof progressNotifier>
+}
+
+/** Begins the call, goes on with one that was answered, or hands its tool the values that it asked for. */
+async function takeStep(door: DoorContext, { name, input, answered, ctx, live }: Requested): Promise<Step> {
+  const { runtime, held } = door
+  const { signal } = ctx.mcpReq
+  if (answered?.held !== undefined) {
+    const next = held.goOn(answered.held, readForm(ctx), signal)
+    if (next !== undefined) return next
+  }
+  const caller = `mcp:${door.client(ctx)}`
+  const run = await door.run()
+  return held.start(way => {
+    const options = {
+      signal: way.signal,
+      ...live.onProgress,
+      ...(door.canAsk(ctx) ? { elicit: way.elicit } : {}),
+    }
+    if (answered?.question !== undefined) return goOn(door, answered.question, ctx, options)
+    return runtime.call({ tool: name, input, caller, run, ...options })
+  }, signal)
 }
 
 async function goOn(
   { runtime, client }: DoorContext,
   id: string,
   ctx: ServerContext,
-  onProgress: ReturnType<typeof progressNotifier>['onProgress'],
+  options: Parameters<Runtime['continueCall']>[1],
 ): Promise<CallResult> {
   const question = (await runtime.listQuestions()).find(each => each.id === id)
   const answer = readAnswer(ctx, question, `${client(ctx)} (MCP client)`)
   if (answer !== undefined) await runtime.answerQuestion(id, answer)
-  return runtime.continueCall(id, { signal: ctx.mcpReq.signal, ...onProgress })
+  return runtime.continueCall(id, options)
+}
+
+/** A client that sends anything else than a filled form has nobody who answers. */
+function readForm(ctx: ServerContext): FormAnswer {
+  const response = inputResponse(ctx.mcpReq.inputResponses, 'values')
+  if (response.kind !== 'elicit') return { action: 'cancel' }
+  return response.action === 'accept'
+    ? { action: 'accept', content: response.content ?? {} }
+    : { action: response.action }
+}
+
+type Elicitation = Parameters<typeof inputRequired.elicit>[0]
+
+function toElicitation({ message, schema }: Form): Elicitation {
+  // A form of plain values: the SDK of whoever asked has checked it.
+  return { message, requestedSchema: schema as Elicitation['requestedSchema'] }
 }
 
 /** What the client says its person chose. Anything else than a clear yes is a no; a closed form is no answer at all. */
@@ -97,11 +150,19 @@ function readAnswer(
 ): GivenAnswer | undefined {
   const response = inputResponse(ctx.mcpReq.inputResponses, 'approval')
   if (response.kind !== 'elicit' || response.action === 'cancel') return undefined
-  const decision = response.action === 'accept' ? response.content?.decision : 'deny'
+  const { decision, phrase } = response.action === 'accept' ? (response.content ?? {}) : { decision: 'deny' }
+  // A form can be sent on without having been read; what has to be typed cannot.
+  if (question?.isDangerous !== false && phrase !== phraseOf(question?.tool.name))
+    return { kind: 'deny', user }
   const offer = question === undefined ? undefined : offerOf(question)
   if (decision === 'once') return { kind: 'once', user }
   if (decision === 'session' && offer !== undefined) return { kind: 'session', user, grant: offer.id }
   return { kind: 'deny', user }
+}
+
+/** As on the terminal. */
+function phraseOf(tool: string | undefined): string {
+  return `approve ${tool}`
 }
 
 /** What may be remembered; nothing about a dangerous call, whatever the client sends back. */
@@ -109,12 +170,7 @@ function offerOf({ isDangerous, offers }: ShownQuestion): ShownQuestion['offers'
   return isDangerous ? undefined : offers.at(-1)
 }
 
-async function askClient(
-  { state }: DoorContext,
-  question: ShownQuestion,
-  name: string,
-  input: Record<string, unknown>,
-): Promise<InputRequiredResult> {
+function askClient(question: ShownQuestion, requestState: string): InputRequiredResult {
   const offer = offerOf(question)
   const choices = [
     { const: 'once', title: 'Yes, this once' },
@@ -124,7 +180,7 @@ async function askClient(
     { const: 'deny', title: 'No' },
   ]
   return inputRequired({
-    requestState: await state.mint({ question: question.id, digest: digestOf(name, input) }),
+    requestState,
     inputRequests: {
       approval: inputRequired.elicit({
         message: describe(question),
@@ -132,6 +188,15 @@ async function askClient(
           type: 'object',
           properties: {
             decision: { type: 'string', title: 'Allow this?', oneOf: choices, default: 'deny' },
+            ...(question.isDangerous
+              ? {
+                  phrase: {
+                    type: 'string' as const,
+                    title: 'Confirm it',
+                    description: `This call is dangerous. To allow it, type: ${phraseOf(question.tool.name)}`,
+                  },
+                }
+              : {}),
           },
           required: ['decision'],
         },

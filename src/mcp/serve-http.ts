@@ -15,6 +15,7 @@ import {
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
 import { createServer, type ServerParts } from './create-server.ts'
+import { createHeldCalls } from './held-calls.ts'
 
 export interface HttpOptions {
   readonly version: string
@@ -95,6 +96,7 @@ export function openMcpDoor(
     names: options.names,
     budget: options.budget,
     running: new Set(),
+    held: createHeldCalls(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
   }
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.
@@ -110,6 +112,7 @@ export function openMcpDoor(
     stopListening()
     await modern.close()
     await sessions.close()
+    await shared.held.close()
   }
   return {
     handle: async request =>

@@ -5,6 +5,7 @@ import { serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
 import { createServer, type ServerParts } from './create-server.ts'
+import { createHeldCalls } from './held-calls.ts'
 
 export interface StdioOptions {
   readonly version: string
@@ -29,6 +30,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     names: options.names,
     budget: options.budget,
     running: new Set(),
+    held: createHeldCalls(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
     run() {
       opened ??= runtime.openRun(options.run === undefined ? {} : { id: options.run }).then(run => run.id)
@@ -55,6 +57,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     stopListening()
     // Ends what runs; each call has to come to its end on record.
     await handle.close()
+    await parts.held.close()
     await Promise.allSettled(parts.running)
   }
 }

@@ -62,6 +62,8 @@ function tools(): unknown[] {
   return [good, { ...good, name: 'other' }]
 }
 
+let pending: (answer: unknown) => void = () => undefined
+
 function call(id: unknown): void {
   const text = (value: string) => send({ id, result: { content: [{ type: 'text', text: value }] } })
   switch (mode) {
@@ -70,6 +72,18 @@ function call(id: unknown): void {
       process.exit(3)
       break
     case 'hang':
+      break
+    case 'asks':
+      // What comes back is the answer to the only request that this server makes.
+      pending = answer => text(JSON.stringify(answer))
+      send({
+        id: 'form',
+        method: 'elicitation/create',
+        params: {
+          message: 'Which city?\u001b[2J',
+          requestedSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        },
+      })
       break
     case 'huge':
       text('x'.repeat(5_000_000))
@@ -104,7 +118,16 @@ else if (mode === 'dies') process.exit(7)
 else {
   if (mode === 'noise') process.stdout.write('Welcome!\n{"not": "a message"}\n\n[1,2,3]\n{broken\n')
   createInterface({ input: process.stdin }).on('line', line => {
-    const { id, method } = JSON.parse(line) as { id?: unknown; method?: string }
+    const {
+      id,
+      method,
+      result: answer,
+    } = JSON.parse(line) as {
+      id?: unknown
+      method?: string
+      result?: unknown
+    }
+    if (id === 'form') return pending(answer)
     if (method === 'initialize') {
       const result = {
         protocolVersion: '2025-06-18',

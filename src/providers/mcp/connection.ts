@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ToolError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ToolContext, ToolOutput } from '../../core/tool.ts'
+import { answerForm, limitSilence, type Running } from './running-call.ts'
 import type { McpServerConfig } from './server-config.ts'
 import { type ToolResult, toOutput } from './to-output.ts'
 
@@ -12,16 +13,15 @@ export interface OpenedTransport {
   over(): Promise<string | undefined>
 }
 
+/** What a server learns of, and may ask of, whoever calls. */
+export type CallContext = Pick<ToolContext, 'signal' | 'progress' | 'elicit'>
+
 export interface Connection {
   readonly era: 'legacy' | 'modern'
   readonly isOpen: boolean
   /** Definitions as they came. */
   listTools(): Promise<unknown[]>
-  call(
-    name: string,
-    input: Record<string, unknown>,
-    context: Pick<ToolContext, 'signal' | 'progress'>,
-  ): Promise<ToolOutput>
+  call(name: string, input: Record<string, unknown>, context: CallContext): Promise<ToolOutput>
   close(): Promise<void>
 }
 
@@ -46,8 +46,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const client = new Client(
     { name: 'kogu', version: options.version },
     {
-      // No elicitation, sampling or roots: a server gets nothing of the person or the model but the call's own input.
-      capabilities: {},
+      // No sampling or roots: a server gets nothing of the model or the workspace but the call's own input.
+      capabilities: { elicitation: { form: {} } },
       versionNegotiation: {
         mode: era === 'modern' ? { pin: LATEST } : era,
         probe: { timeoutMs: Math.min(PROBE_MS, server.startMs) },
@@ -55,6 +55,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       listChanged: { tools: { onChanged: options.onToolsChanged, autoRefresh: false } },
     },
   )
+  const running = new Set<Running>()
+  client.setRequestHandler('elicitation/create', ({ params }) => answerForm(server.name, running, params))
   let isOpen = true
   client.onclose = () => {
     isOpen = false
@@ -75,23 +77,33 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return isOpen
     },
     listTools: () => listTools(client, server),
-    async call(name, input, { signal, progress }) {
+    async call(name, input, { signal, progress, elicit }) {
+      const silence = limitSilence(server.timeoutMs)
+      const own: Running = { silence, ...(elicit === undefined ? {} : { elicit }) }
+      running.add(own)
       try {
         const result = await client.callTool(
           { name, arguments: input },
           {
-            signal,
-            timeout: server.timeoutMs,
-            maxTotalTimeout: LIMITS.runMs,
-            resetTimeoutOnProgress: true,
-            onprogress: ({ message, progress: done, total }) =>
-              progress(`${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}\n`),
+            signal: AbortSignal.any([signal, silence.signal]),
+            timeout: LIMITS.runMs,
+            onprogress: ({ message, progress: done, total }) => {
+              silence.end()
+              progress(`${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}\n`)
+            },
           },
         )
         // The SDK has checked its shape.
         return toOutput(result as ToolResult)
       } catch (error) {
         if (error instanceof ToolError || signal.aborted) throw error
+        if (silence.signal.aborted) {
+          const seconds = server.timeoutMs / 1000
+          throw new ToolError(
+            'timeout',
+            `The MCP server '${server.name}' timed out: it was silent for ${seconds} s.`,
+          )
+        }
         const message = await words(error)
         if (isOpen) throw new ToolError('failed', `The MCP server '${server.name}' answered: ${message}`)
         throw new ToolError(
@@ -102,6 +114,9 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
             cause: error,
           },
         )
+      } finally {
+        running.delete(own)
+        silence.close()
       }
     },
     async close() {

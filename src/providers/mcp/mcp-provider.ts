@@ -1,7 +1,8 @@
-import picomatch from 'picomatch'
 import { ProviderUnavailable, ToolError, toToolError } from '../../core/errors.ts'
+import { expandBraces } from '../../core/glob.ts'
 import { type OnTools, PRIORITY, type Provider } from '../../core/provider.ts'
 import type { AnyTool } from '../../core/tool.ts'
+import { compileText, type NameTest } from '../../core/wildcard.ts'
 import { type Connection, connect, type OpenedTransport } from './connection.ts'
 import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
 import { configHash, type McpServerConfig } from './server-config.ts'
@@ -99,7 +100,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
   }
 
   const offer = (definitions: readonly ToolDefinition[], problems: readonly string[]): void => {
-    const made = definitions.map(definition => makeTool(server.name, definition, call))
+    const made = definitions.map(definition => makeTool(server, definition, call))
     const tools = made.filter(tool => typeof tool !== 'string')
     state.offered(tools, [...problems, ...made.filter(tool => typeof tool === 'string')])
   }
@@ -152,7 +153,7 @@ export function trustedRecord(records: McpRecords, server: McpServerConfig): Mcp
   return record
 }
 
-function makeTool(server: string, definition: ToolDefinition, call: CallServer): AnyTool | string {
+function makeTool(server: McpServerConfig, definition: ToolDefinition, call: CallServer): AnyTool | string {
   try {
     return toTool(server, definition, call)
   } catch (error) {
@@ -162,14 +163,20 @@ function makeTool(server: string, definition: ToolDefinition, call: CallServer):
 
 /** By the server's own names: an allowlist also keeps out what comes later. */
 function isWanted({ on, off }: McpServerConfig): (tool: ToolDefinition) => boolean {
-  const isOn = on.length === 0 ? () => true : picomatch([...on], { nocase: true })
-  const isOff = off.length === 0 ? () => false : picomatch([...off], { nocase: true })
+  const isOn = on.length === 0 ? () => true : compileNames(on)
+  const isOff = compileNames(off)
   return ({ name }) => isOn(name) && !isOff(name)
+}
+
+/** A star stands for any characters, slashes too: what is off must not come back under an odd name. */
+function compileNames(patterns: readonly string[]): NameTest {
+  const tests = patterns.flatMap(expandBraces).map(pattern => compileText(pattern.toLowerCase()))
+  return name => tests.some(test => test(name.toLowerCase()))
 }
 
 /** A pattern that matches nothing is a mistake, and in a list of what is off a dangerous one. */
 function unmatched({ on, off }: McpServerConfig, tools: readonly ToolDefinition[]): string[] {
   return [...on, ...off]
-    .filter(pattern => !tools.some(({ name }) => picomatch.isMatch(name, pattern, { nocase: true })))
+    .filter(pattern => !tools.some(({ name }) => compileNames([pattern])(name)))
     .map(pattern => `no tool matches ${JSON.stringify(pattern)}.`)
 }

@@ -13,13 +13,15 @@ import type { CommandParts } from '../../tools/command/parts.ts'
 import type { OpenedTransport } from './connection.ts'
 import { argumentsOf } from './install-server.ts'
 import type { McpRecord } from './record.ts'
-import type { McpServerConfig } from './server-config.ts'
+import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { createStdioTransport } from './stdio-transport.ts'
 
 export interface OpenServerParts {
   readonly commands: CommandParts
   /** What a command line would be let do; for what it must not see. */
   judge(command: string, cwd: string): Promise<Permit>
+  /** Throws when a rule or a hard limit forbids to contact this address. */
+  judgeUrl(url: string): Promise<void>
   /** Lets these hosts through, and no private address. */
   judgeHosts(hosts: readonly string[]): JudgeHost
   /** Values of the configuration, with secrets read from where they are. */
@@ -36,10 +38,11 @@ export async function openServer(
 
 async function openRemote(parts: OpenServerParts, server: McpServerConfig): Promise<OpenedTransport> {
   const url = new URL(server.url ?? '')
-  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !isHere) {
+  const isLocal = isLocalUrl(url.href)
+  if (url.protocol !== 'https:' && !isLocal) {
     throw new Error('its address has to begin with https: unless it is on this machine')
   }
+  if (!isLocal) await parts.judgeUrl(url.href)
   const headers = await parts.readValues(server.headers)
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers },

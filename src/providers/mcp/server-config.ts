@@ -36,6 +36,11 @@ export function configHash(server: McpServerConfig): string {
   return hash('sha256', canonicalJson(decisive)).slice(0, 32)
 }
 
+/** On this machine, where no other machine can answer in its place. */
+export function isLocalUrl(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(url)?.hostname ?? '')
+}
+
 /** What a person reads before they trust it. */
 export function describeServer(server: McpServerConfig): string[] {
   const { command, url, env, headers, cwd, sandbox, hosts, write } = server

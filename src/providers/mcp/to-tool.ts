@@ -1,19 +1,22 @@
 import { fromJsonSchema } from '../../core/json-schema.ts'
 import type { JsonSchema } from '../../core/schema.ts'
-import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
+import type { AnyTool, ToolOutput } from '../../core/tool.ts'
+import type { CallContext } from './connection.ts'
+import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { cleanText, type ToolDefinition, toolName } from './tool-definition.ts'
 
 export type CallServer = (
   definition: ToolDefinition,
   input: Record<string, unknown>,
-  context: Pick<ToolContext, 'signal' | 'progress'>,
+  context: CallContext,
 ) => Promise<ToolOutput>
 
 /**
  * A server's tool as one of ours. Always of high risk: what a server says about its own tools is a claim. Throws when its
  * schema cannot be used.
  */
-export function toTool(server: string, definition: ToolDefinition, call: CallServer): AnyTool {
+export function toTool(config: McpServerConfig, definition: ToolDefinition, call: CallServer): AnyTool {
+  const { name: server, url } = config
   const { name, title, description = '' } = definition
   const input = fromJsonSchema(cleanSchema(definition.inputSchema))
   const output = outputSchema(definition.outputSchema)
@@ -30,7 +33,11 @@ export function toTool(server: string, definition: ToolDefinition, call: CallSer
     label: { origin: 'mcp', trusted: false, source: server },
     input,
     ...(output === undefined ? {} : { output }),
-    access: () => [{ kind: 'custom', name: 'mcp', details: `${server}: ${name}` }],
+    access: () => [
+      { kind: 'custom', name: 'mcp', details: `${server}: ${name}` },
+      // Rules about hosts hold for servers too. Whether one of this machine is contacted was decided with the trust.
+      ...(url === undefined || isLocalUrl(url) ? [] : [{ kind: 'network' as const, url, method: 'POST' }]),
+    ],
     run: (given, context) => call(definition, given, context),
   }
 }
@@ -57,7 +64,8 @@ function cleanSchema(schema: unknown): JsonSchema {
   return { ...(clean(schema) as JsonSchema), type: 'object' }
 }
 
-function clean(value: unknown): unknown {
+/** Foreign words in JSON, as they may be shown. */
+export function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value, 10_000)
   if (Array.isArray(value)) return value.map(clean)
   if (typeof value !== 'object' || value === null) return value

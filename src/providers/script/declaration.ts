@@ -25,6 +25,12 @@ const schema = z.strictObject({
   description: z.string().min(1),
   risk: z.enum(['low', 'high']).default('high'),
   parameters: z.record(z.string().regex(/^[A-Za-z_]\w*$/), parameter).default({}),
+  /** Hosts that it contacts; none unless they are named. */
+  network: z
+    .array(z.string().regex(/^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'A host has no scheme, port or path.'))
+    .default([]),
+  /** Globs over paths in the workspace that it changes; none unless they are named. */
+  writes: z.array(z.string().min(1)).default([]),
   timeout_seconds: z.int().min(1).max(600).default(120),
 })
 

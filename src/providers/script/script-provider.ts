@@ -62,6 +62,7 @@ function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; problems: 
 }
 
 function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTool {
+  const { network, writes } = declaration
   const words = [...interpreter, path]
   const command = toShellLine(words)
   const tool: Tool<Record<string, unknown>> = {
@@ -73,7 +74,15 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
     category: 'Execution',
     risk: declaration.risk,
     input: fromJsonSchema(toSchema(declaration.parameters)),
-    access: () => [{ kind: 'execute', command }],
+    access: () => [
+      { kind: 'execute', command },
+      ...network.map(host => ({
+        kind: 'network' as const,
+        // A pattern is judged by a host that it stands for.
+        url: `https://${host.replace(/^\*\./, 'any.')}/`,
+        method: 'POST',
+      })),
+    ],
     async run(input, { processes }) {
       // It may have been changed since the list was made; what was trusted is a content, not a name.
       if (hashScript(path) !== sha256) {
@@ -83,7 +92,8 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
       }
       const started = performance.now()
       const timeoutMs = declaration.timeout_seconds * 1000
-      const result = await processes.run({ command, words, timeoutMs, stdin: JSON.stringify(input) })
+      const stdin = JSON.stringify(input)
+      const result = await processes.run({ command, words, timeoutMs, stdin, within: { network, writes } })
       const output = toProcessOutput(command, result, performance.now() - started)
       const json = result.exitCode === 0 ? asJson(result.stdout) : undefined
       return json === undefined ? output : { ...output, text: result.stdout.trimEnd(), data: json }
