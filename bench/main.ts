@@ -63,6 +63,18 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'kills: runs with side effects, killed at random moments and resumed (some minutes)',
     run: async () => (await import('./agents.ts')).measureKills(),
   },
+  server: {
+    title: 'server: the HTTP door (checked, counted, logged) beside servers that check nothing',
+    run: async () => (await import('./server.ts')).measureServer(),
+  },
+  'server-crowd': {
+    title: 'server-crowd: 200 runs, 500 listeners and 50 questions at once',
+    run: async () => (await import('./server.ts')).measureCrowd(),
+  },
+  'server-workers': {
+    title: 'server-workers: worker processes on one queue, some of them killed',
+    run: async () => (await import('./server-workers.ts')).measureWorkers(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./long-tests.ts')).measureEdits(),

@@ -44,7 +44,7 @@ beforeAll(async () => {
       '[tools.web_search]\nengine = "searxng"\nsearxng_url = "https://search.test"\n',
     ].join('\n'),
   })
-  server = await listen(app.api, { host: '127.0.0.1', port: 0, allowRemote: false })
+  server = await listen(app.api, { host: '127.0.0.1', port: 0, remote: undefined })
   sockets = serveWebSocket(server.server, app.api, app.services)
   token = app.token()
   await app.services()

@@ -123,6 +123,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'server.port': { reader: 'cli/commands/serve.ts' },
   'server.max_runs': { ...stricter(smaller), reader: 'server/services.ts' },
   'server.max_runs_per_agent': { ...stricter(smaller), reader: 'server/services.ts' },
+  'server.otlp_endpoint': { reader: 'server/services.ts' },
   'server.allowed_hosts': { ...stricter(common), reader: 'server/open-server.ts' },
   'retention.runs': { reader: 'cli/commands/data.ts' },
   'retention.audit': { reader: null },

@@ -105,6 +105,10 @@ const SECTIONS = {
         .max(1_000)
         .default(8)
         .describe('Runs at once of one agent, in all workers'),
+      otlp_endpoint: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe('A collector of OpenTelemetry, such as http://127.0.0.1:4318, that gets spans of runs'),
     }),
   retention: () =>
     table({

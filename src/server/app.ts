@@ -132,7 +132,7 @@ function observe(api: Api, counts: RequestCounts, log: ServerParts['log']): void
 }
 
 /** What needs no session: whether the server lives, and the link that makes a session. */
-function openRoutes(api: Api, { sessions, version }: ServerParts): void {
+function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void {
   api.openapi(
     createRoute({
       method: 'get',
@@ -150,7 +150,12 @@ function openRoutes(api: Api, { sessions, version }: ServerParts): void {
         hint: 'Get a new one with: kogu open',
       })
     }
-    setCookie(context, SESSION_COOKIE, opened.session, { httpOnly: true, sameSite: 'Strict', path: '/' })
+    setCookie(context, SESSION_COOKIE, opened.session, {
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+      secure: scheme === 'https',
+    })
     return context.redirect(opened.target)
   })
 }

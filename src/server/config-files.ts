@@ -39,10 +39,13 @@ export async function openWithText(
       only !== true || entry.origin.file === draft
     const { config } = inspected.loaded
     const { rules, ordered } = config.permissions
+    // The draft lies in the state folder; what people read is the name of what it stands for.
+    const named = <Entry extends { origin: { file: string } }>(entry: Entry): Entry =>
+      entry.origin.file === draft ? { ...entry, origin: { ...entry.origin, file: DRAFT } } : entry
     const permissions = {
       ...config.permissions,
-      rules: rules.filter(rule => isKept(rule) && !(remove ?? []).includes(rule.id)),
-      ordered: ordered.filter(isKept),
+      rules: rules.filter(rule => isKept(rule) && !(remove ?? []).includes(rule.id)).map(named),
+      ordered: ordered.filter(isKept).map(named),
     }
     return await createRuntime({
       loaded: { ...inspected.loaded, config: { ...config, permissions } },
@@ -53,6 +56,8 @@ export async function openWithText(
     if (text !== undefined) rmSync(draft, { force: true })
   }
 }
+
+const DRAFT = 'draft'
 
 /** What is wrong with a text for a layer's file, one sentence each. */
 export async function problemsOfText(

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const made = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, version: '0' },
     environment: machine.environment,
+    scheme: 'http',
     ...{ sessions, tokens, allowedHosts, now: () => now },
     services: lazyServices(() => Promise.reject(new Error('There is none.'))),
     log: () => undefined,
@@ -43,6 +44,8 @@ function send(
     body,
   }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
 ) {
+  // Time for the limit of requests to recover.
+  now += 10
   return app.request(`${ORIGIN}${path}`, {
     method,
     headers: {
@@ -106,10 +109,20 @@ describe('every route of the OpenAPI document', () => {
     }
   })
 
+  test('refuses a session that has expired', async () => {
+    const cookie = signIn()
+    now += 13 * 3_600_000
+    for (const { method, path } of (await routes()).filter(({ scope }) => scope !== undefined)) {
+      const headers = { cookie, 'x-kogu-csrf': '1', origin: ORIGIN }
+      const response = await send(path, { method, headers, body: method === 'GET' ? undefined : {} })
+      expect({ path, method, status: response.status }).toEqual({ path, method, status: 401 })
+    }
+  })
+
   test('answers malformed and oversized bodies with a problem', async () => {
     const token = tokenFor('read', 'run', 'approve', 'admin')
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    for (const { method, path } of (await routes()).filter(each => each.method === 'POST')) {
+    for (const { method, path } of (await routes()).filter(each => ['POST', 'PUT'].includes(each.method))) {
       for (const body of ['{', '[]', '"x"', `{"a":${'['.repeat(50)}`]) {
         const response = await app.request(`${ORIGIN}${path}`, {
           method,

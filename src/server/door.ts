@@ -16,6 +16,8 @@ export interface DoorOptions {
   readonly tokens: TokenStore
   /** Names, without a port, under which this server may be addressed. */
   readonly allowedHosts: readonly string[]
+  /** How browsers reach it: `https` also behind a proxy that has TLS. */
+  readonly scheme: 'http' | 'https'
   readonly now: () => number
 }
 
@@ -29,6 +31,8 @@ export interface Caller {
 export interface DoorVariables {
   requestId: string
   caller: Caller | undefined
+  /** What a page of this server says it comes from. */
+  ownOrigin: string
 }
 
 export type DoorContext = Context<{ Variables: DoorVariables }>
@@ -49,9 +53,10 @@ export function guardDoor(options: DoorOptions): MiddlewareHandler<{ Variables: 
   return async (context, next) => {
     context.set('requestId', randomUUID())
     refuseWrongHost(context, options.allowedHosts)
-    refuseForeignOrigin(context)
+    refuseForeignOrigin(context, options)
     const caller = identify(context, options)
     context.set('caller', caller)
+    context.set('ownOrigin', ownOrigin(context, options))
     if (!limit.take(caller?.name ?? 'nobody')) {
       throw new HttpProblem(429, 'rate_limited', 'Too many requests.', {
         hint: 'Wait a second and try again.',
@@ -90,10 +95,10 @@ function refuseWrongHost(context: DoorContext, allowed: readonly string[]): void
   }
 }
 
-function refuseForeignOrigin(context: DoorContext): void {
+function refuseForeignOrigin(context: DoorContext, options: DoorOptions): void {
   const origin = context.req.header('origin')
   const site = context.req.header('sec-fetch-site')
-  const isOwn = origin === undefined || origin === ownOrigin(context)
+  const isOwn = origin === undefined || origin === ownOrigin(context, options)
   // A link on another site may lead here; nothing else of it may.
   const isNavigation = context.req.method === 'GET' && context.req.header('sec-fetch-mode') === 'navigate'
   const isCrossSite = (site === 'cross-site' || site === 'same-site') && !isNavigation
@@ -103,7 +108,10 @@ function refuseForeignOrigin(context: DoorContext): void {
 /** What a browser sends along by itself is not enough for a change: a form of another site would send it too. */
 function refuseForgery(context: DoorContext, caller: Caller): void {
   if (caller.kind === 'token' || context.req.method === 'GET' || context.req.method === 'HEAD') return
-  if (context.req.header('x-kogu-csrf') !== '1' || context.req.header('origin') !== ownOrigin(context)) {
+  if (
+    context.req.header('x-kogu-csrf') !== '1' ||
+    context.req.header('origin') !== context.get('ownOrigin')
+  ) {
     throw new HttpProblem(
       403,
       'forbidden',
@@ -112,8 +120,8 @@ function refuseForgery(context: DoorContext, caller: Caller): void {
   }
 }
 
-function ownOrigin(context: DoorContext): string {
-  return `${new URL(context.req.url).protocol}//${context.req.header('host')}`
+function ownOrigin(context: DoorContext, { scheme }: DoorOptions): string {
+  return `${scheme}://${context.req.header('host')}`
 }
 
 function identify(context: DoorContext, { sessions, tokens, now }: DoorOptions): Caller | undefined {

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { createAdaptorServer } from '@hono/node-server'
 import { ToolError } from '../core/errors.ts'
 import type { Api } from './api.ts'
@@ -7,9 +8,14 @@ export interface ListenOptions {
   readonly host: string
   /** 0: a free one. */
   readonly port: number
-  /** The person said that other machines may reach it, behind TLS or a proxy that has it. */
-  readonly allowRemote: boolean
+  /** How other machines may reach it, when the person said that they may. */
+  readonly remote: Remote | undefined
 }
+
+/** Never in the clear: with a certificate of its own, or behind a proxy that has one. */
+export type Remote =
+  | { readonly kind: 'tls'; readonly certificate: string; readonly key: string }
+  | { readonly kind: 'proxy' }
 
 export interface Listening {
   readonly url: string
@@ -20,13 +26,19 @@ export interface Listening {
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
-export async function listen(api: Api, { host, port, allowRemote }: ListenOptions): Promise<Listening> {
-  if (!LOOPBACK.has(host) && !allowRemote) {
+export async function listen(api: Api, { host, port, remote }: ListenOptions): Promise<Listening> {
+  if (!LOOPBACK.has(host) && remote === undefined) {
     throw new ToolError('forbidden', `${host} can be reached from other machines.`, {
-      hint: 'Use 127.0.0.1, or --allow-remote behind a proxy with TLS.',
+      hint: 'Use 127.0.0.1, or --allow-remote with --tls-cert and --tls-key, or with --proxy behind a proxy that has TLS.',
     })
   }
-  const server = createAdaptorServer({ fetch: api.fetch }) as Server
+  const isSecure = remote?.kind === 'tls'
+  const server = createAdaptorServer({
+    fetch: api.fetch,
+    ...(isSecure
+      ? { createServer: createSecureServer, serverOptions: { cert: remote.certificate, key: remote.key } }
+      : {}),
+  }) as Server
   // A client that sends its request byte by byte does not hold a connection for long.
   server.headersTimeout = 10_000
   server.requestTimeout = 60_000
@@ -40,7 +52,7 @@ export async function listen(api: Api, { host, port, allowRemote }: ListenOption
   const bound = typeof address === 'object' && address !== null ? address.port : port
   return {
     server,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: graceMs => closeGracefully(server, graceMs),
   }
 }

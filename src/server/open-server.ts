@@ -5,7 +5,7 @@ import { createRuntime } from '../runtime.ts'
 import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
-import { listen } from './listen.ts'
+import { listen, type Remote } from './listen.ts'
 import { writeServerFile } from './server-file.ts'
 import { lazyServices, openServices, type Services } from './services.ts'
 import { serveWebSocket } from './web-socket.ts'
@@ -16,7 +16,8 @@ export interface ServerOptions {
   readonly version: string
   readonly host: string
   readonly port: number
-  readonly allowRemote: boolean
+  /** How other machines may reach it, when they may. */
+  readonly remote: Remote | undefined
   readonly log?: (line: Record<string, unknown>) => void
   /** Called once for each question that begins to wait, with a link that signs a browser in and leads to it. */
   readonly onQuestion?: (question: { id: string; tool: string; risk: string; link: string }) => void
@@ -43,7 +44,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
   const services = lazyServices(async () => {
     opened.services = await openServices({
-      ...{ loaded, environment, runtime, log },
+      ...{ loaded, environment, runtime, version, log },
       onQuestion: question => onQuestion?.({ ...question, link: createLink(`/approvals/${question.id}`) }),
     })
     return opened.services
@@ -56,6 +57,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     version,
     sessions,
     tokens: openTokens(environment.directories.state),
+    scheme: options.remote === undefined ? 'http' : 'https',
     allowedHosts: loaded.config.server.allowed_hosts.map(host => host.toLowerCase()),
     now: Date.now,
     log,

@@ -12,7 +12,9 @@ export function createRateLimit(options: { perSecond: number; burst: number; now
     take(caller) {
       const at = now()
       const bucket = buckets.get(caller) ?? { left: burst, at }
-      const left = Math.min(burst, bucket.left + ((at - bucket.at) / 1000) * perSecond)
+      // A clock that is set back must not lock everybody out.
+      const passed = Math.max(0, at - bucket.at) / 1000
+      const left = Math.min(burst, bucket.left + passed * perSecond)
       // Callers are few; names that keep coming must not fill the memory.
       if (buckets.size >= MOST_CALLERS && !buckets.has(caller)) buckets.clear()
       buckets.set(caller, { left: left >= 1 ? left - 1 : left, at })

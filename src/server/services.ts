@@ -27,6 +27,7 @@ export interface ServicesOptions {
   readonly loaded: LoadedConfig
   readonly environment: Environment
   readonly runtime: Runtime
+  readonly version: string
   readonly log: (line: Record<string, unknown>) => void
   /** Called once for each question that begins to wait. */
   readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
@@ -50,14 +51,18 @@ export function lazyServices(open: () => Promise<Services>): () => Promise<Servi
 }
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { runtime, loaded, environment, log } = options
+  const { runtime, loaded, environment, version, log } = options
   const database = await openRunDatabase(environment)
   try {
     const runs = await openRuns({ loaded, environment, runtime, database })
     const hub = await openEventHub(database, runtime.workspace)
     const watch = startWatch({ runtime, database, onQuestion: options.onQuestion })
     const workspaceWatch = startWorkspaceWatch({ runtime, loaded, database })
-    const { max_runs, max_runs_per_agent } = loaded.config.server
+    const { max_runs, max_runs_per_agent, otlp_endpoint: endpoint } = loaded.config.server
+    const traces =
+      endpoint === undefined
+        ? undefined
+        : (await import('./telemetry/export-spans.ts')).startExport({ hub, endpoint, version, log })
     const worker = await startWorker({
       runtime,
       runs,
@@ -80,6 +85,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
         await worker.close()
         await watch.close()
         await workspaceWatch.close()
+        await traces?.close()
         await hub.close()
         await runs.close()
         await database.close()

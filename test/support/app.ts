@@ -46,7 +46,7 @@ export async function openTestApp({
       variables: { ...machine.environment.variables, DATABASE_URL: made.database.url },
     }
     made.services = await openServices({
-      ...{ environment, loaded: machine.loaded, runtime: machine.runtime },
+      ...{ environment, loaded: machine.loaded, runtime: machine.runtime, version: '0' },
       log: () => undefined,
       onQuestion: question => onQuestion?.(question),
     })
@@ -56,6 +56,7 @@ export async function openTestApp({
   const app = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, services, version: '0' },
     environment: machine.environment,
+    scheme: 'http',
     sessions: createSessions(Date.now),
     tokens: { list: () => stored, add: async () => undefined, remove: async () => false },
     allowedHosts: ['127.0.0.1'],

@@ -1,23 +1,27 @@
 import { makeToken, openTokens, SCOPES } from '../../server/auth/tokens.ts'
 import { readServerFile } from '../../server/server-file.ts'
 import { placesFor } from '../../store/places.ts'
-import { type Command, type CommandContext, UsageError } from '../command.ts'
+import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { openBrowser } from '../open-browser.ts'
 import { loadForCommand } from '../open-runtime.ts'
 
 export const open: Command = {
   help: `
-Print a link that signs one browser in to the kogu serve of this workspace, once and within ten minutes.
+Open the dashboard of this workspace's kogu serve in the browser ($BROWSER, or the system's), and print the link: it signs
+one browser in, once and within ten minutes.
 
   kogu open
-  xdg-open "$(kogu open)"
   kogu open approvals            leads to that page
+  kogu open --print              only prints the link
+
+Without a terminal and without $BROWSER, the link is only printed.
 
 Not available inside a Kogu call.
 `,
-  options: {},
+  options: { print: { type: 'boolean' } },
   async run(context) {
-    const { environment, output, positionals } = context
+    const { environment, output, positionals, values } = context
     if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
     const { workspace } = loadForCommand(context)
     const address = readServerFile(placesFor(workspace.root, environment.directories.state).state)
@@ -29,6 +33,9 @@ Not available inside a Kogu call.
     const link = `${address.url}${path}`
     if (output.json) output.object({ url: address.url, open: link })
     else output.data(link)
+    const mayOpen = process.stdout.isTTY === true || (environment.variables.BROWSER ?? '') !== ''
+    if (mayOpen && !output.json && !flag(values, 'print') && !(await openBrowser(environment, link)))
+      output.note('No browser could be started. Open the link yourself.')
     return EXIT.ok
   },
 }

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { toToolError } from '../../core/errors.ts'
+import type { Remote } from '../../server/listen.ts'
 import { openServer } from '../../server/open-server.ts'
-import { type Command, flag, textOption, UsageError } from '../command.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { logLines } from '../log-lines.ts'
 import { createNotifier } from '../notify.ts'
+import { openBrowser } from '../open-browser.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { VERSION } from '../version.ts'
 
@@ -21,13 +25,22 @@ Options
   --port N          defaults to a free port
   --host ADDRESS    defaults to 127.0.0.1
   --log             a JSON line on standard error for every request and run
-  --allow-remote    listen on an address that other machines can reach, behind a proxy with TLS
+  --open            also open the link in the browser
+  --allow-remote    let other machines reach it, with one of:
+  --tls-cert FILE --tls-key FILE    a certificate of its own, in PEM
+  --proxy           a proxy in front of it has TLS and passes the Host header on; without one, everything is in the clear
+
+Names under which other machines address it go into [server] allowed_hosts.
 `,
   options: {
     port: { type: 'string' },
     host: { type: 'string' },
     log: { type: 'boolean' },
+    open: { type: 'boolean' },
     'allow-remote': { type: 'boolean' },
+    'tls-cert': { type: 'string' },
+    'tls-key': { type: 'string' },
+    proxy: { type: 'boolean' },
   },
   async run(context) {
     const { output, environment, values, signal } = context
@@ -41,17 +54,19 @@ Options
       version: VERSION,
       host: textOption(values, 'host') ?? config.server.host,
       port: readPort(textOption(values, 'port')) ?? config.server.port,
-      allowRemote: flag(values, 'allow-remote'),
+      remote: readRemote(context),
       log: logLines(context),
       onQuestion: createNotifier(context, loaded),
     })
-    if (output.json) output.object({ url: server.url, open: server.createLink() })
+    const link = server.createLink()
+    if (output.json) output.object({ url: server.url, open: link })
     else {
-      output.data(server.createLink())
+      output.data(link)
       output.note(
         `Serving ${loaded.workspace.root} at ${server.url}. The link above signs one browser in. Ctrl-C stops.`,
       )
     }
+    if (flag(values, 'open')) await openBrowser(environment, link)
     // Everything but agents works without a database.
     await server.start().catch(error => output.problem(toToolError(error).message))
     await new Promise<void>(resolve => {
@@ -61,6 +76,27 @@ Options
     await server.close()
     return EXIT.ok
   },
+}
+
+/** Other machines reach it over TLS or not at all. */
+function readRemote({ values, cwd }: CommandContext): Remote | undefined {
+  const certificate = textOption(values, 'tls-cert')
+  const key = textOption(values, 'tls-key')
+  const proxy = flag(values, 'proxy')
+  const isGiven = certificate !== undefined || key !== undefined || proxy
+  if (!flag(values, 'allow-remote')) {
+    if (isGiven) throw new UsageError('--tls-cert, --tls-key and --proxy go with --allow-remote.')
+    return undefined
+  }
+  if (proxy && certificate === undefined && key === undefined) return { kind: 'proxy' }
+  if (proxy || certificate === undefined || key === undefined) {
+    throw new UsageError(
+      '--allow-remote needs TLS.',
+      'Use --tls-cert FILE --tls-key FILE, or --proxy behind a proxy that has TLS.',
+    )
+  }
+  const read = (file: string): string => readFileSync(resolve(cwd, file), 'utf8')
+  return { kind: 'tls', certificate: read(certificate), key: read(key) }
 }
 
 function readPort(text: string | undefined): number | undefined {

@@ -81,14 +81,7 @@ export function BarChart({ label, bars, keys, format }: BarChartProps) {
           )
         })}
       </ul>
-      <Group justify="space-between" gap="xs" aria-hidden>
-        <Text size="xs" c="dimmed">
-          {bars[0]?.label}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {bars.at(-1)?.label}
-        </Text>
-      </Group>
+      <Labels bars={bars} />
       {keys.length > 1 && (
         <Group gap="xs" component="figcaption">
           {keys.map((key, index) => (
@@ -107,3 +100,28 @@ export function BarChart({ label, bars, keys, format }: BarChartProps) {
     </figure>
   )
 }
+
+/** Each bar has its name where there is room; otherwise the first and the last. */
+function Labels({ bars }: { bars: readonly Bar[] }) {
+  if (bars.length <= MOST_LABELS)
+    return (
+      <div className={classes.labels} aria-hidden>
+        {bars.map(({ label }) => (
+          <span key={label}>
+            <Untrusted text={label} most={40} />
+          </span>
+        ))}
+      </div>
+    )
+  return (
+    <Group justify="space-between" gap="xs" aria-hidden>
+      {[bars[0], bars.at(-1)].map(bar => (
+        <Text size="xs" c="dimmed" key={bar?.label}>
+          <Untrusted text={bar?.label ?? ''} most={40} />
+        </Text>
+      ))}
+    </Group>
+  )
+}
+
+const MOST_LABELS = 8

@@ -92,7 +92,10 @@ test('recorded calls are listed one row each, in pages, by what decided them', a
 test('other rules are tried on recorded calls without being saved, and saved only when they can be used', async () => {
   const text = '[[permissions.rules]]\nid = "no"\ndecision = "deny"\ntool = "read_file"\npath = ["a.txt"]\n'
   const report: { json: { changed: object[] } } = await app.send('POST /api/rules/dry-run', { text })
-  expect(report.json).toMatchObject({ transitions: { 'allow->deny': 2 } })
+  expect(report.json).toMatchObject({
+    transitions: { 'allow->deny': 2 },
+    changed: [{ by: 'no (draft:1)' }, {}],
+  })
   expect((await app.send('GET /api/rules')).json).toEqual([])
   const broken = await app.send('POST /api/rules/dry-run', { text: '[permissions]\nrules = 1\n' })
   expect(broken.status).toBe(400)

@@ -185,7 +185,7 @@ function ToolDetails({ tool, onApprove }: { tool: McpTool; onApprove: () => void
     <Stack gap="sm">
       <UntrustedBlock text={tool.description} label={tool.name} />
       {tool.diff !== null && (
-        <section aria-label={t('difference')}>
+        <section aria-label={`${tool.name}: ${t('difference')}`}>
           <Text fw={600} size="sm">
             {t('difference')}
           </Text>
@@ -197,7 +197,11 @@ function ToolDetails({ tool, onApprove }: { tool: McpTool; onApprove: () => void
           {t('claims')}: <Untrusted text={JSON.stringify(tool.annotations)} most={600} />
         </Text>
       )}
-      <UntrustedBlock text={JSON.stringify(tool.definition, null, 2)} label={t('schema')} lines={20} />
+      <UntrustedBlock
+        text={JSON.stringify(tool.definition, null, 2)}
+        label={`${tool.name}: ${t('schema')}`}
+        lines={20}
+      />
       {tool.state !== 'approved' && (
         <Group>
           <Button onClick={onApprove}>{t('approve')}</Button>

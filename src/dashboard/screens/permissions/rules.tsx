@@ -78,7 +78,7 @@ function RuleTable({
       key: 'matches',
       label: t('matches'),
       render: ({ text, reason }) => (
-        <>
+        <div>
           <Text ff="monospace" size="sm" component="div">
             <Untrusted text={text} most={400} />
           </Text>
@@ -87,7 +87,7 @@ function RuleTable({
               <Untrusted text={reason} />
             </Text>
           )}
-        </>
+        </div>
       ),
     },
     {

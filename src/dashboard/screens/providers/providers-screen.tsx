@@ -169,7 +169,7 @@ function TestButton({ model }: { model: string | null }) {
       <Tooltip label={t('testHint')}>
         <Button
           variant="default"
-          size="compact-md"
+          size="compact-sm"
           loading={test.isPending}
           onClick={() => test.mutate(model)}
         >

@@ -68,14 +68,14 @@ export function Quality({ tool }: PartProps) {
           text: `${category}: ${rule}`,
         }))}
       />
-      <section aria-label={t('examples')}>
+      <div>
         <Title order={2}>{t('examples')}</Title>
         {tool.examples.length === 0 ? (
           <Text size="sm">{t('noExamples')}</Text>
         ) : (
           <UntrustedBlock text={JSON.stringify(tool.examples, null, 2)} label={t('examples')} />
         )}
-      </section>
+      </div>
     </Stack>
   )
 }

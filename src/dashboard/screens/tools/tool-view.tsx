@@ -42,13 +42,13 @@ export function ToolView({ name }: { name: string }) {
               </Anchor>
             </Group>
             <VerdictCard verdict={verdicts.data?.find(each => each.tool === found.name)} />
-            <section aria-label={t('description')}>
+            <div>
               <Title order={2} mb="xs">
                 {t('description')}
               </Title>
               <UntrustedBlock text={found.definition.description} label={t('description')} />
-            </section>
-            <section aria-label={t('parameters')}>
+            </div>
+            <div>
               <Title order={2} mb="xs">
                 {t('parameters')}
               </Title>
@@ -57,7 +57,7 @@ export function ToolView({ name }: { name: string }) {
                 most={20_000}
                 label={t('parameters')}
               />
-            </section>
+            </div>
           </Stack>
         )}
       </DataRegion>

@@ -1,0 +1,69 @@
+import { X509Certificate } from 'node:crypto'
+import { request } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../../test/support/app.ts'
+import { listen } from './listen.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await openTestApp()
+})
+afterAll(() => app.close())
+
+describe('an address that other machines can reach', () => {
+  test('is refused unless it was said how requests come over TLS', async () => {
+    const open = listen(app.api, { host: '0.0.0.0', port: 0, remote: undefined })
+    await expect(open).rejects.toThrow('can be reached from other machines')
+  })
+
+  test('is served with the certificate that was given', async () => {
+    const remote = { kind: 'tls', certificate: CERTIFICATE, key: KEY } as const
+    const listening = await listen(app.api, { host: '127.0.0.1', port: 0, remote })
+    try {
+      expect(listening.url).toMatch(/^https:/)
+      const { status, fingerprint } = await ask(`${listening.url}/api/health`)
+      expect(status).toBe(200)
+      expect(fingerprint).toBe(new X509Certificate(CERTIFICATE).fingerprint256)
+      await expect(fetch(`${listening.url.replace('https', 'http')}/api/health`)).rejects.toThrow()
+    } finally {
+      await listening.close(0)
+    }
+  })
+})
+
+/** The certificate is compared, not its dates: they mean nothing here. */
+function ask(url: string): Promise<{ status: number | undefined; fingerprint: string }> {
+  return new Promise((resolve, reject) => {
+    request(url, { rejectUnauthorized: false }, response => {
+      const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate()
+      response.resume()
+      resolve({ status: response.statusCode, fingerprint: fingerprint256 })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+// For localhost, made for this test; nothing else uses it.
+const CERTIFICATE = [
+  '-----BEGIN CERTIFICATE-----',
+  'MIIBmzCCAUGgAwIBAgIUUKYLxOkw62R2QmECB86djXVBvmUwCgYIKoZIzj0EAwIw',
+  'FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNjEyNTEyNFoYDzIxMjYxMDIz',
+  'MTI1MTI0WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO',
+  'PQMBBwNCAAToeH6znWz4uCSitYGp6YKyHxx3WNXZGrGd6fkm8SVhI34ua9YpwR1Y',
+  '7B4zkQm9BWjZnFZjln/Jgg7Un2krseVro28wbTAdBgNVHQ4EFgQUgM8ltSBNnFqp',
+  '6C9QsmkYN05fbXswHwYDVR0jBBgwFoAUgM8ltSBNnFqp6C9QsmkYN05fbXswDwYD',
+  'VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI',
+  'zj0EAwIDSAAwRQIhAPTWyG51xDTq+BC4+OPLJJ2vy18C6sAkrpUNGpv7qeA1AiBI',
+  'aG52D6hfS4WFAveU2mVJjAONNrZuFaNkPeelJVImWA==',
+  '-----END CERTIFICATE-----',
+].join('\n')
+const KEY = [
+  '-----BEGIN PRIVATE KEY-----',
+  'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgpp/7VzlLZlKRtPoO',
+  'CHxO3DO3KtPdU/4bQCU34zZuzmChRANCAAToeH6znWz4uCSitYGp6YKyHxx3WNXZ',
+  'GrGd6fkm8SVhI34ua9YpwR1Y7B4zkQm9BWjZnFZjln/Jgg7Un2krseVr',
+  '-----END PRIVATE KEY-----',
+].join('\n')

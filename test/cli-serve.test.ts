@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+
+let box: Sandboxed
+let database: TestDatabase
+let serve: ChildProcess
+let url: string
+const posted: unknown[] = []
+const hook = createServer((request, response) => {
+  let text = ''
+  request.on('data', chunk => {
+    text += String(chunk)
+  })
+  request.on('end', () => {
+    posted.push(JSON.parse(text))
+    response.end()
+  })
+})
+
+beforeAll(async () => {
+  box = createSandboxed()
+  database = await createTestDatabase()
+  await new Promise<void>(resolve => hook.listen(0, '127.0.0.1', resolve))
+  const { port } = hook.address() as AddressInfo
+  box.configure(
+    `[notify]\ncommand = [${JSON.stringify(script('notify', 'env | grep KOGU_ > "$0.out"'))}]\nwebhook = "http://127.0.0.1:${port}/"\n`,
+  )
+  serve = start('serve', '--json')
+  for await (const line of createInterface({ input: serve.stdout ?? process.stdin })) {
+    url = (JSON.parse(line) as { url: string }).url
+    break
+  }
+}, 60_000)
+afterAll(async () => {
+  await stop(serve)
+  hook.close()
+  await database.close()
+  box.remove()
+})
+
+function script(name: string, line: string): string {
+  const path = join(box.home, name)
+  writeFileSync(path, `#!/bin/sh\n${line}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+function start(...args: string[]): ChildProcess {
+  return spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: box.workspace,
+    env: { ...box.env, DATABASE_URL: database.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return child.exitCode
+  child.kill('SIGTERM')
+  return new Promise(resolve => child.once('exit', resolve))
+}
+
+async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    await sleep(50)
+  }
+}
+
+async function http(method: string, path: string, body: object | undefined, token: string) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered
+  return { status: response.status, json: (await response.json()) as any }
+}
+
+function tokenFor(...scopes: string[]): string {
+  return box.json(['tokens', 'create', 'test', ...scopes.flatMap(scope => ['--scope', scope])]).token
+}
+
+describe('kogu open', () => {
+  test('starts the browser with a link that signs it in once', async () => {
+    const browser = script('browser', 'printf %s "$1" > "$0.out"')
+    const { stdout, code } = box.run(['open', 'approvals'], { env: { BROWSER: browser } })
+    expect(code).toBe(0)
+    const link = readFileSync(`${browser}.out`, 'utf8')
+    expect(stdout.trim()).toBe(link)
+    const first = await fetch(link, { redirect: 'manual' })
+    expect([first.status, first.headers.get('location')]).toEqual([302, '/approvals'])
+    expect((await fetch(link, { redirect: 'manual' })).status).toBe(401)
+  })
+
+  test('only prints the link when it was asked to, or when there is nobody to show it to', () => {
+    const browser = script('unwanted', 'touch "$0.out"')
+    box.run(['open', '--print'], { env: { BROWSER: browser } })
+    expect(box.run(['open']).stdout).toContain('/open?link=')
+    expect(existsSync(`${browser}.out`)).toBe(false)
+  })
+})
+
+test('a question that begins to wait is told to the command and the webhook, with a link and without its input', async () => {
+  const content = 'a text that must not be told'
+  const call = { tool: 'write_file', input: { path: 'doc/a.md', content } }
+  expect(await http('POST', '/api/calls', call, tokenFor('run'))).toMatchObject({ status: 202 })
+  const told = await until(() => posted.at(-1) as { id: string; tool: string; link: string } | undefined)
+  expect(told).toMatchObject({ tool: 'write_file', risk: 'high' })
+  expect(JSON.stringify(posted)).not.toContain(content)
+  const command = await until(() => {
+    const file = join(box.home, 'notify.out')
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    return text.includes('KOGU_LINK') ? text : undefined
+  })
+  expect(command).toContain(`KOGU_QUESTION=${told.id}`)
+  const opened = await fetch(told.link, { redirect: 'manual' })
+  expect(opened.headers.get('location')).toBe(`/approvals/${told.id}`)
+})
+
+test('a worker beside the server takes over what a killed one leaves', async () => {
+  box.write('slow.toml', '[[answer]]\ntext = "late"\ndelay_ms = 1500\n')
+  await stop(serve)
+  const first = start('worker')
+  serve = start('serve', '--json')
+  for await (const line of createInterface({ input: serve.stdout ?? process.stdin })) {
+    url = (JSON.parse(line) as { url: string }).url
+    break
+  }
+  const token = tokenFor('run', 'read')
+  const model = `rehearsal:${join(box.workspace, 'slow.toml')}`
+  const ids: string[] = []
+  for (let i = 0; i < 6; i += 1)
+    ids.push((await http('POST', '/api/runs', { task: 'Talk.', model }, token)).json.id)
+  await until(async () => {
+    const { json } = await http('GET', '/api/runs?status=running', undefined, token)
+    return json.items.length > 1 ? true : undefined
+  })
+  first.kill('SIGKILL')
+  for (const id of ids) {
+    const ended = await until(async () => {
+      const { json } = await http('GET', `/api/runs/${id}`, undefined, token)
+      return json.status === 'completed' ? json : undefined
+    })
+    expect(ended.text).toBe('late')
+  }
+}, 60_000)
+
+describe('kogu serve --allow-remote', () => {
+  test('needs TLS or a stated proxy', () => {
+    const refused = box.run(['serve', '--host', '0.0.0.0'])
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('can be reached')])
+    const clear = box.run(['serve', '--host', '0.0.0.0', '--allow-remote'])
+    expect([clear.code, clear.stderr]).toEqual([2, expect.stringContaining('needs TLS')])
+    expect(box.run(['serve', '--proxy']).code).toBe(2)
+  })
+})
