@@ -52,7 +52,6 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
   }
   const text = (input: string): string => redact(input, own)
-  const ownText = (input: string): string => redact(input, [])
   const strip: Strip = {
     text: remember(text, (input, output) => output === input),
     key: remember(
@@ -62,7 +61,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   }
   return {
     text,
-    ownText,
+    ownText: input => redact(input, []),
     value: (value, shorten) =>
       // Every string of the value may be changed, never its shape; that is what the type says.
       copy(
@@ -93,7 +92,7 @@ const MOST_REMEMBERED = 1000
  * Nearly all keys and short strings of events are the same few: names, paths, reasons. `isWorth`: what held a secret is
  * not kept.
  */
-function remember<T>(
+export function remember<T>(
   make: (text: string) => T,
   isWorth: (text: string, made: T) => boolean,
 ): (text: string) => T {

@@ -20,11 +20,13 @@ export function openListFile<Item extends { readonly id: string }>(
   key: string,
   isItem: (value: unknown) => value is Item,
 ): ListFile<Item> {
-  let cached: { stamp: string; items: readonly Item[] } | undefined
+  let cached: { stamp: string; items: readonly Item[]; lookedAt: number } | undefined
   const read = (): readonly Item[] => readList(path, key).filter(isItem)
   const list = (): readonly Item[] => {
+    const lookedAt = performance.now()
+    if (cached !== undefined && lookedAt - cached.lookedAt < SAME_MOMENT_MS) return cached.items
     const stamp = stampOf(path)
-    if (cached?.stamp !== stamp) cached = { stamp, items: read() }
+    cached = { stamp, items: cached?.stamp === stamp ? cached.items : read(), lookedAt }
     return cached.items
   }
   const change = async (edit: (items: readonly Item[]) => readonly Item[]): Promise<void> => {
@@ -36,6 +38,7 @@ export function openListFile<Item extends { readonly id: string }>(
       const text = JSON.stringify({ version: 1, [key]: edit(read()) }, null, 2)
       writeFileSync(draft, `${text}\n`, { mode: 0o600 })
       renameSync(draft, path)
+      cached = undefined
     } finally {
       lock.release()
     }
@@ -51,6 +54,9 @@ export function openListFile<Item extends { readonly id: string }>(
     },
   }
 }
+
+/** What another process changed is seen after this time. Short calls come faster than that, one after another. */
+const SAME_MOMENT_MS = 2
 
 function readList(path: string, key: string): unknown[] {
   try {

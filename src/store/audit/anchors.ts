@@ -1,6 +1,7 @@
-import { accessSync, constants, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolders } from '../../core/make-folders.ts'
+import { namesIn } from '../../core/names-in.ts'
 
 /**
  * How far a segment had got when it was last synced, kept in another folder than the log. A segment that is ahead of an
@@ -58,15 +59,6 @@ export function listAnchors(directory: string): Map<string, Anchor> {
     if (anchor !== undefined) anchors.set(anchor.segment, anchor)
   }
   return anchors
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    // No anchors then; the report says for which segments.
-    return []
-  }
 }
 
 function isAnchor(value: unknown): value is Anchor {

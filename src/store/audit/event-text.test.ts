@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AuditEvent } from '../../core/audit.ts'
 import { compileLinear } from '../../core/linear-pattern.ts'
 import { createRedactor } from '../../core/redact.ts'
-import { toEventText } from './event-text.ts'
+import { createEventText } from './event-text.ts'
 
 const finished: AuditEvent = {
   type: 'call-finished',
@@ -23,7 +23,7 @@ const finished: AuditEvent = {
 
 test('a pattern that matches everything hides what others said, and nothing of what Kogu says', () => {
   const redact = createRedactor({ patterns: [compileLinear('[\\s\\S]+')] })
-  const told = JSON.parse(toEventText(finished, redact))
+  const told = JSON.parse(createEventText(redact)(finished))
   expect(told).toMatchObject({
     type: 'call-finished',
     call: 'call_1',
@@ -46,9 +46,9 @@ test('a pattern that matches everything hides what others said, and nothing of w
     caller: 'cli',
     cwd: '/w',
   }
-  expect(toEventText(started, redact)).not.toContain('ls')
+  expect(createEventText(redact)(started)).not.toContain('ls')
   expect(
-    JSON.parse(toEventText({ type: 'note', action: 'trusted', details: { file: 'x' } }, redact)),
+    JSON.parse(createEventText(redact)({ type: 'note', action: 'trusted', details: { file: 'x' } })),
   ).toMatchObject({
     type: 'note',
     action: 'trusted',
@@ -66,5 +66,5 @@ test('a name of ours that holds a known secret is redacted all the same', () => 
     caller: 'cli',
     cwd: '/w',
   }
-  expect(toEventText(event, redact)).not.toContain('hunter2')
+  expect(createEventText(redact)(event)).not.toContain('hunter2')
 })

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditLog } from '../../core/audit.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Redactor } from '../../core/redact.ts'
-import { toEventText } from './event-text.ts'
+import { createEventText } from './event-text.ts'
 import { type Folders, type Segment, startSegment } from './segment.ts'
 import { ensureOwnFolder } from './segment-files.ts'
 import { ENDED, type TakenOver, takeOverSegment } from './take-over.ts'
@@ -26,6 +26,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
 
 class FileAuditLog implements AuditLog {
   readonly #options: Required<AuditLogOptions>
+  readonly #toText: ReturnType<typeof createEventText>
   #segment: Segment | undefined
   #timer: NodeJS.Timeout | undefined
   #syncing: Promise<void> | undefined
@@ -36,13 +37,14 @@ class FileAuditLog implements AuditLog {
 
   constructor(options: AuditLogOptions) {
     this.#options = { now: Date.now, segmentBytes: 16 * 1024 * 1024, syncMs: 200, ...options }
+    this.#toText = createEventText(options.redact)
   }
 
   record(event: AuditEvent): void {
     if (this.#closed) throw new ToolError('failed', 'The audit log is closed already.')
     try {
       if (this.#failure !== undefined) throw this.#failure
-      const text = toEventText(event, this.#options.redact)
+      const text = this.#toText(event)
       const segment = this.#writable()
       segment.append(this.#at(), text)
       if (this.#options.syncMs === 0) segment.syncNow()
@@ -96,7 +98,7 @@ class FileAuditLog implements AuditLog {
     const segment = taken.segment ?? startSegment(this.#options, this.#at(), undefined)
     this.#segment = segment
     for (const note of [...notes, ...taken.notes]) {
-      segment.append(this.#at(), toEventText({ type: 'note', ...note }, this.#options.redact))
+      segment.append(this.#at(), this.#toText({ type: 'note', ...note }))
     }
     return segment
   }
