@@ -6,7 +6,7 @@ import { summarizeDiff } from '../core/unified-diff.ts'
 import { hardLinkAccess, presentBytes } from './existing-file.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
-import { removingAccess } from './not-undoable.ts'
+import { removingFileAccess } from './not-undoable.ts'
 import { applyChunks } from './patch/apply-chunks.ts'
 import { type FilePatch, parsePatch } from './patch/parse-patch.ts'
 import { namePath } from './path-failure.ts'
@@ -41,7 +41,7 @@ export const applyPatch = defineTool({
       const path = toolPath(file.path, context.cwd)
       if (file.kind === 'add') return [{ kind: 'file_write', path } as const]
       if (file.kind === 'delete')
-        return [{ kind: 'file_delete', path } as const, ...removingAccess(file.path, context)]
+        return [{ kind: 'file_delete', path } as const, ...removingFileAccess(file.path, context)]
       return [
         { kind: 'file_read', path } as const,
         { kind: 'file_write', path } as const,

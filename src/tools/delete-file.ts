@@ -29,9 +29,9 @@ export const deleteFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
-  access: ({ path }, context) => [
+  access: async ({ path }, context) => [
     { kind: 'file_delete', path: toolPath(path, context.cwd) },
-    ...removingAccess(path, context),
+    ...(await removingAccess(path, context)),
   ],
   async run({ path, recursive }, context) {
     const shown = shownPath(resultPath(context.files.resolve(path), context))

@@ -92,9 +92,9 @@ test('a pipe is not deleted, and the command for it is named', async () => {
   })
 })
 
-test('moving says that it reads, deletes and writes', () => {
+test('moving says that it reads, deletes and writes', async () => {
   const place = { cwd: '/w', workspace: '/w', receipts: new Map<string, string>() }
-  expect(moveFile.access({ from: 'a', to: 'b', overwrite: true }, place)).toEqual([
+  expect(await moveFile.access({ from: 'a', to: 'b', overwrite: true }, place)).toEqual([
     { kind: 'file_read', path: '/w/a' },
     { kind: 'file_delete', path: '/w/a' },
     { kind: 'file_write', path: '/w/b' },

@@ -36,7 +36,7 @@ export const moveFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
-  access({ from, to, overwrite }, context) {
+  async access({ from, to, overwrite }, context) {
     const source = toolPath(from, context.cwd)
     const target = toolPath(to, context.cwd)
     return [
@@ -44,7 +44,9 @@ export const moveFile = defineTool({
       { kind: 'file_read', path: source },
       { kind: 'file_delete', path: source },
       { kind: 'file_write', path: target },
-      ...(overwrite ? [{ kind: 'file_delete' as const, path: target }, ...removingAccess(to, context)] : []),
+      ...(overwrite
+        ? [{ kind: 'file_delete' as const, path: target }, ...(await removingAccess(to, context))]
+        : []),
     ]
   },
   async run({ from, to, overwrite }, context) {

@@ -63,9 +63,9 @@ test('the limits are those of the configuration', async () => {
     allow_shrink: true,
   } as const
   expect(writeFile.access(wanted, place)).toContainEqual(expect.objectContaining({ name: 'not_undoable' }))
-  expect(removingAccess('six', place)).toHaveLength(1)
-  expect(removingAccess('nine', place)).toHaveLength(1)
-  expect(removingAccess('small.bin', place)).toEqual([])
+  expect(await removingAccess('six', place)).toHaveLength(1)
+  expect(await removingAccess('nine', place)).toHaveLength(1)
+  expect(await removingAccess('small.bin', place)).toEqual([])
 })
 
 test('what is kept, or not touched at all, is not asked about', async () => {
@@ -88,9 +88,23 @@ test('a folder that holds more than undo keeps in all, or too many entries to lo
     `${bench.at('wide')} holds 1,089 MB; undo keeps at most 1,024 MB, so this may not be undone as a whole.`,
   ])
   const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts }
-  expect(removingAccess('wide', place, 10)).toMatchObject([
+  expect(await removingAccess('wide', place, 10)).toMatchObject([
     { details: expect.stringContaining('has more than 10 entries') },
   ])
+})
+
+test('timers get their turn while a large folder is looked at', async () => {
+  mkdirSync(bench.at('many'))
+  for (let i = 0; i < 1_000; i += 1) writeFileSync(bench.at(`many/${i}`), '')
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 0)
+  expect(
+    await removingAccess('many', { cwd: bench.root, workspace: bench.root, receipts: new Map() }),
+  ).toEqual([])
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(0)
 })
 
 test('the result says that a change cannot be undone', async () => {

@@ -70,10 +70,6 @@ function isAncestor(path: string, of: string): boolean {
   return path === '/' || of.startsWith(`${path}/`)
 }
 
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || isAncestor(folder, path)
-}
-
 const RAW_DEVICE =
   /^\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|loop|dm-|md\d|disk|r?disk\d|mapper\/|sr\d|mem$|kmem$|port$|nbd|zram|ram\d|mtd|pmem|rbd|drbd|bcache|sg\d|block\/|vg|root$)/
 

@@ -1,7 +1,7 @@
 /** Effects and access of commands that do more than read: files written and deleted, machines contacted. */
+import { isInside } from '../../core/real-path.ts'
 import { type Arg, isUnresolved, programName, seen } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
-import { isInside } from './destructive-paths.ts'
 import { hostsOf } from './hosts.ts'
 import { type Action, findAction, findGitAction } from './programs/actions.ts'
 import { runByRunner, subcommandStarts } from './programs/subcommands.ts'

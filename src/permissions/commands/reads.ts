@@ -1,8 +1,9 @@
 /** What a reading command reads, as access items that the engine judges. */
 import { posix } from 'node:path'
+import { isInside } from '../../core/real-path.ts'
 import { type Arg, seen } from './args.ts'
 import { type Call, raise } from './call.ts'
-import { goesUpAgain, isInside, specialFile } from './destructive-paths.ts'
+import { goesUpAgain, specialFile } from './destructive-paths.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
 import type { RepositoryAccess } from './types.ts'

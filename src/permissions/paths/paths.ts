@@ -1,7 +1,8 @@
 import { join, sep } from 'node:path'
+import { namesIn } from '../../core/names-in.ts'
 import { isInside } from '../../core/real-path.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
-import { existingPlaces, namesIn, placeOf } from './secret-places.ts'
+import { existingPlaces, placeOf } from './secret-places.ts'
 
 // Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
 // would otherwise open the file it points to.

@@ -1,5 +1,6 @@
-import { accessSync, constants, readdirSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../core/names-in.ts'
 
 /**
  * Fixed places of keys, credentials and private records. One table, two uses: reading them asks (paths.ts), and no command
@@ -186,15 +187,6 @@ function expand(path: string): string[] {
   return namesIn(folder)
     .filter(name => name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end))
     .map(name => join(folder, name))
-}
-
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    // Not there, or not readable, and so not for a command.
-    return []
-  }
 }
 
 /** A folder that may only be passed through still gives out what is in it to whoever knows the names. */

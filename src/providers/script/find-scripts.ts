@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import { namesIn } from '../../core/names-in.ts'
 import { type Declaration, readDeclaration } from './declaration.ts'
 
 export interface Script {
@@ -20,7 +21,7 @@ const DECLARATIONS = ['.toml', '.json']
 export function findScripts(folder: string, node: string): { scripts: Script[]; problems: string[] } {
   const scripts: Script[] = []
   const problems: string[] = []
-  for (const name of namesIn(folder)) {
+  for (const name of namesIn(folder).sort()) {
     if (name.startsWith('.') || DECLARATIONS.includes(extname(name))) continue
     try {
       const script = readScript(join(folder, name), node)
@@ -96,13 +97,4 @@ function readSmall(path: string): { bytes: Buffer; isExecutable: boolean } | und
 
 function digest(bytes: Buffer, declaration = ''): string {
   return hash('sha256', Buffer.concat([bytes, Buffer.from(`\0${declaration}`)]))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    // No folder, no scripts.
-    return []
-  }
 }

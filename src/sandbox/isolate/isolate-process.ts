@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { devNull } from 'node:os'
 import { inheritedDescriptors } from '../processes/inherited.ts'
+import { killGroup } from '../processes/kill-group.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from '../processes/own-program.ts'
 import type { SandboxSystem } from '../walls/system.ts'
 import { descendantsOf, residentBytes } from '../walls/watchdog.ts'
@@ -117,7 +118,7 @@ function watch(child: ChildProcess, memoryMb: number): IsolateProcess {
   let over: IsolateEnd | undefined
   let errors = ''
   let isSettled = false
-  const kill = (): void => killGroup(child)
+  const kill = (): void => killGroup(child, 'SIGKILL')
   const watchdog = createWatchdog(child.pid ?? 0, RESIDENT_MB + 1.5 * memoryMb, () => {
     errors = OUT_OF_MEMORY
     kill()
@@ -192,15 +193,5 @@ function createWatchdog(pid: number, mostMb: number, onExceeded: () => void): (i
       const bytes = descendantsOf(pid, 8).reduce((total, each) => total + residentBytes(each), 0)
       if (bytes > mostMb * 1024 ** 2) onExceeded()
     }, WATCH_MS)
-  }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL')
-    else process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // It ended by itself.
   }
 }

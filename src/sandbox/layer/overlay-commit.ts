@@ -8,7 +8,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  type Stats,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -16,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
+import { lookAt } from '../../core/real-path.ts'
 import { DRAFT, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
@@ -204,16 +204,6 @@ function namesIn(folder: string, path: string): string[] {
     if (!isSystemError(error)) throw error
     if (error.code === 'ENOENT') return []
     if (error.code === 'ENOTDIR') return [`${path}/`]
-    throw error
-  }
-}
-
-function lookAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    // Below something that is no folder.
-    if (isSystemError(error) && error.code === 'ENOTDIR') return undefined
     throw error
   }
 }

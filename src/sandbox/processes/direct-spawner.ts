@@ -19,6 +19,7 @@ import {
 } from '../walls/cgroup.ts'
 import { withGroup } from '../walls/stand-in.ts'
 import { inheritedDescriptors } from './inherited.ts'
+import { killGroup } from './kill-group.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
 
 /**
@@ -146,15 +147,5 @@ function toDescriptor(bytes: Uint8Array): number {
     return openSync(join(folder, 'stdin'), 'r')
   } finally {
     rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function killGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill(signal)
-    else process.kill(-child.pid, signal)
-  } catch {
-    // The group is gone.
   }
 }

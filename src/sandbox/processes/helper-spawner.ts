@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { ToolError } from '../../core/errors.ts'
 import { createCgroup, exceededIn, type GroupLimit, keepsLimit, removeCgroup } from '../walls/cgroup.ts'
 import { createPrivateFolder } from '../walls/private-folder.ts'
+import { killGroup } from './kill-group.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
@@ -234,7 +235,7 @@ class Helper {
   #kill(id: number, signal: 'SIGTERM' | 'SIGKILL'): void {
     const pid = this.#children.get(id)?.pid
     // Not through the helper: it shares the processors with a program that may be a fork bomb.
-    if (pid !== undefined) killGroup(pid, signal)
+    killGroup({ pid }, signal)
   }
 
   #forget(id: number): void {
@@ -257,7 +258,7 @@ class Helper {
     )
     for (const child of this.#children.values()) {
       // Its parent is gone, so we are the only ones left who can stop it.
-      if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL')
+      killGroup(child, 'SIGKILL')
       child.started.reject(error)
       child.ended.reject(error)
     }
@@ -284,12 +285,4 @@ function toStartError(code: string, message: string): ToolError {
   if (code === 'ENOENT')
     return new ToolError('not_found', `The program or its folder does not exist: ${message}`)
   return new ToolError('failed', `The program could not be started: ${message}`, { cause: { code } })
-}
-
-function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // It ended by itself.
-  }
 }

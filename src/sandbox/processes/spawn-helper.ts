@@ -17,6 +17,7 @@ import {
 } from '../walls/cgroup.ts'
 import { createStandIns, type StandIns, toScript } from '../walls/stand-in.ts'
 import { inheritedDescriptors } from './inherited.ts'
+import { killGroup } from './kill-group.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
 
 const PIPES_AT_A_TIME = 64
@@ -164,7 +165,7 @@ function watch(id: number, child: ChildProcess, { group, leave }: Grouped): void
   child.on('exit', (exitCode, signal) => {
     running.delete(id)
     // The program is over; what it left in its group is over too.
-    killGroup(pid, 'SIGKILL')
+    killGroup({ pid }, 'SIGKILL')
     send({ type: 'ended', id, exitCode, signal, limit: leave() })
   })
 }
@@ -189,17 +190,8 @@ function makePipes(): void {
   send({ type: 'pipes', names })
 }
 
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // No such group: nothing is left to kill.
-  }
-}
-
 function end(): void {
-  for (const child of running.values()) killGroup(child.pid, 'SIGKILL')
+  for (const child of running.values()) killGroup(child, 'SIGKILL')
   rmSync(folder, { recursive: true, force: true })
   if (groups !== undefined) endGroups(groups)
   process.exit(0)
