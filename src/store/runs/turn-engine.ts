@@ -52,23 +52,35 @@ export async function openTurnEngine(database: Database, executor: string): Prom
     useListenNotify: false,
   })
   await DBOS.launch()
+  const ending = new Set<Promise<void>>()
   return {
     async take(turn, work) {
       const id = workflowId(turn)
-      works.set(id, work)
-      try {
-        const handle = await DBOS.startWorkflow(turnWorkflow, { workflowID: id })(turn.run, turn.turn)
-        await handle.getResult()
-      } finally {
+      const worked = Promise.withResolvers<void>()
+      works.set(id, () => {
+        work().then(worked.resolve, worked.reject)
+        return worked.promise
+      })
+      const handle = await DBOS.startWorkflow(turnWorkflow, { workflowID: id })(turn.run, turn.turn)
+      const ended = handle.getResult().finally(() => {
         works.delete(id)
-      }
+        ending.delete(ended)
+      })
+      ending.add(ended)
+      ended.catch(() => undefined)
+      // What the turn did is written down by then; that the engine notes its end can go on beside the next one. A turn that
+      // somebody took before has no work of ours, and only ends.
+      await Promise.race([worked.promise, ended])
     },
     async abandon(turn) {
       const id = workflowId(turn)
       const [found] = await DBOS.listWorkflows({ workflowIDs: [id] })
       if (found?.status === 'PENDING' || found?.status === 'ENQUEUED') await DBOS.cancelWorkflow(id)
     },
-    close: () => DBOS.shutdown(),
+    async close() {
+      await Promise.allSettled(ending)
+      await DBOS.shutdown()
+    },
   }
 }
 
