@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { PanelsTopLeft } from 'lucide-react'
 import { useGet } from '../../api/api.ts'
 import { RunBadge } from '../../components/badges.tsx'
@@ -8,6 +9,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { NewPanel } from './new-panel.tsx'
 import { TrustBadge } from './trust-badge.tsx'
 import type { Panel } from './types.ts'
 import { words } from './words.ts'
@@ -45,11 +47,21 @@ export function PanelList() {
     },
   ]
   return (
-    <Page title={t('panels')} intro={t('intro')}>
+    <Page title={t('panels')} intro={t('intro')} actions={<NewPanel />}>
       <DataRegion
         query={panels}
         isEmpty={list => list.length === 0}
-        empty={<Empty icon={<PanelsTopLeft size={32} aria-hidden />} title={t('intro')} />}
+        empty={
+          <Empty
+            icon={<PanelsTopLeft size={32} aria-hidden />}
+            title={t('intro')}
+            action={
+              <Group justify="center">
+                <NewPanel withTemplates />
+              </Group>
+            }
+          />
+        }
       >
         {list => (
           <DataTable

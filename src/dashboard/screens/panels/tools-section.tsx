@@ -1,0 +1,217 @@
+import {
+  Anchor,
+  Button,
+  Checkbox,
+  Group,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  Title,
+  Tooltip,
+} from '@mantine/core'
+import { Search, Settings2 } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useGet } from '../../api/api.ts'
+import type { Tool } from '../../api/types.ts'
+import { OutcomeBadge } from '../../components/badges.tsx'
+import { DataRegion } from '../../components/data-region.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { ConfigureDrawer } from './configure-drawer.tsx'
+import type { SectionProps } from './prompts.tsx'
+import type { ToolSettings, Verdict } from './types.ts'
+import { words } from './words.ts'
+
+/** One row for each tool: whether it is enabled, its category, what the rules would do, and its settings. */
+export function ToolsSection({ settings, onChange }: SectionProps) {
+  const t = useWords(words)
+  const tools = useGet<Tool[]>('tools', '/api/tools')
+  const verdicts = useGet<Verdict[]>('rules', '/api/tools/verdicts').data ?? []
+  const [filter, setFilter] = useState('')
+  const [onlyEnabled, setOnlyEnabled] = useState(false)
+  const [configured, configure] = useState<Tool | null>(null)
+  const own = settings.tools ?? {}
+  const set = (name: string, next: ToolSettings | undefined): void => {
+    const { [name]: _before, ...others } = own
+    onChange({ tools: next === undefined ? others : { ...others, [name]: next } })
+  }
+  return (
+    <DataRegion query={tools}>
+      {all => {
+        const shown = all.filter(
+          tool =>
+            (!onlyEnabled || isEnabled(own, tool)) && tool.name.toLowerCase().includes(filter.toLowerCase()),
+        )
+        const groups = Map.groupBy(shown, ({ provider }) => (provider === 'builtin' ? '' : provider))
+        return (
+          <Stack gap="sm">
+            <Group justify="space-between">
+              <Title order={2}>
+                {t('toolCount', { on: all.filter(tool => isEnabled(own, tool)).length, all: all.length })}
+              </Title>
+              <Group gap="sm">
+                <Switch
+                  label={t('onlyEnabled')}
+                  checked={onlyEnabled}
+                  onChange={event => setOnlyEnabled(event.currentTarget.checked)}
+                />
+                <TextInput
+                  size="xs"
+                  data-filter
+                  aria-label={t('findTool')}
+                  placeholder={t('findTool')}
+                  leftSection={<Search size={14} aria-hidden />}
+                  value={filter}
+                  onChange={event => setFilter(event.currentTarget.value)}
+                />
+              </Group>
+            </Group>
+            {[...groups].map(([group, list]) => (
+              <section key={group} aria-label={group === '' ? t('tools') : group}>
+                {group !== '' && (
+                  <Text size="xs" fw={600} c="dimmed" mb={4}>
+                    <Untrusted text={group} /> ({list.length})
+                  </Text>
+                )}
+                <div className="kogu-card">
+                  {list.map((tool, index) => (
+                    <ToolRow
+                      key={tool.name}
+                      tool={tool}
+                      isFirst={index === 0}
+                      own={settingsOf(own, tool)}
+                      verdict={verdicts.find(each => each.tool === tool.name)}
+                      onToggle={on => set(keyOf(own, tool), toggled(settingsOf(own, tool), on))}
+                      onConfigure={() => configure(tool)}
+                    />
+                  ))}
+                </div>
+              </section>
+            ))}
+            {configured !== null && (
+              <ConfigureDrawer
+                tool={configured}
+                own={settingsOf(own, configured)}
+                onClose={() => configure(null)}
+                onSave={next => {
+                  set(keyOf(own, configured), next)
+                  configure(null)
+                }}
+              />
+            )}
+          </Stack>
+        )
+      }}
+    </DataRegion>
+  )
+}
+
+interface RowProps {
+  readonly tool: Tool
+  readonly isFirst: boolean
+  readonly own: ToolSettings | undefined
+  readonly verdict: Verdict | undefined
+  readonly onToggle: (on: boolean) => void
+  readonly onConfigure: () => void
+}
+
+function ToolRow({ tool, isFirst, own, verdict, onToggle, onConfigure }: RowProps) {
+  const t = useWords(words)
+  const hasOwn = own !== undefined && Object.keys(own).some(key => key !== 'enabled')
+  return (
+    <Group
+      px="sm"
+      py={8}
+      gap="sm"
+      justify="space-between"
+      style={isFirst ? undefined : { borderTop: '1px solid var(--kogu-line)' }}
+    >
+      <Checkbox
+        data-tool-name={tool.name}
+        checked={own !== undefined && own.enabled !== false}
+        onChange={event => onToggle(event.currentTarget.checked)}
+        label={
+          <>
+            <Text ff="monospace" size="sm" fw={600} component="span">
+              <Untrusted text={tool.name} most={80} />
+            </Text>{' '}
+            <Text size="xs" c="dimmed" component="span">
+              ({categoryName(tool.category)})
+            </Text>
+          </>
+        }
+        styles={{ body: { alignItems: 'center' } }}
+      />
+      <Group gap="xs">
+        {verdict !== undefined && <Outcome verdict={verdict} />}
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={
+            hasOwn ? t('configureOwn', { tool: tool.name }) : t('configureTool', { tool: tool.name })
+          }
+          leftSection={<Settings2 size={14} aria-hidden />}
+          onClick={onConfigure}
+        >
+          {t('configure')}
+          {hasOwn && ' •'}
+        </Button>
+      </Group>
+    </Group>
+  )
+}
+
+/** By the engine that judges real calls, with a typical call: the list never promises what would not happen. */
+function Outcome({ verdict: { outcome, reasons, rule } }: { verdict: Verdict }) {
+  const t = useWords(words)
+  const reason = reasons[0] ?? ''
+  return (
+    <Group gap={6}>
+      {outcome === 'deny' && rule !== null && (
+        <Anchor component={Link} href={routes.permissions({ rule: rule.id })} size="xs">
+          {t('byRule', { rule: rule.id })}
+        </Anchor>
+      )}
+      {reason === '' ? (
+        <OutcomeBadge outcome={outcome} />
+      ) : (
+        <Tooltip label={<Untrusted text={reason} />}>
+          <span>
+            <OutcomeBadge outcome={outcome} />
+          </span>
+        </Tooltip>
+      )}
+    </Group>
+  )
+}
+
+/** As the first dashboard named them. */
+function categoryName(category: string): string {
+  return category === 'VersionControl' ? 'VCS' : category
+}
+
+type Own = Readonly<Record<string, ToolSettings>>
+
+/** A panel may name a tool by any of its names. */
+function keyOf(own: Own, { name, aliases }: Tool): string {
+  return [name, ...aliases].find(each => Object.hasOwn(own, each)) ?? name
+}
+
+function settingsOf(own: Own, tool: Tool): ToolSettings | undefined {
+  return own[keyOf(own, tool)]
+}
+
+function isEnabled(own: Own, tool: Tool): boolean {
+  const found = settingsOf(own, tool)
+  return found !== undefined && found.enabled !== false
+}
+
+/** Switched off, its settings stay for the next time; without any, its table goes. */
+function toggled(own: ToolSettings | undefined, on: boolean): ToolSettings | undefined {
+  const { enabled: _before, ...config } = own ?? {}
+  if (on) return config
+  return Object.keys(config).length === 0 ? undefined : { ...config, enabled: false }
+}

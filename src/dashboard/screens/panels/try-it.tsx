@@ -1,0 +1,126 @@
+import { Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Octagon, Play } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { request, useGet } from '../../api/api.ts'
+import type { Run } from '../../api/types.ts'
+import { useAction } from '../../api/use-action.ts'
+import { RunBadge } from '../../components/badges.tsx'
+import { ErrorCard } from '../../components/data-region.tsx'
+import type { Editing } from '../../components/saved/use-saved-file.ts'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { useRunEvents } from '../runs/run-events.ts'
+import { Transcript } from '../runs/transcript.tsx'
+import { variablesOf } from './prompt-variables.ts'
+import type { Panel, PanelSettings } from './types.ts'
+import { words } from './words.ts'
+
+/** Runs the panel as it stands, and shows the run as it happens. */
+export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const [run, setRun] = useUrlState('run')
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const variables = variablesOf(editing.content?.prompt ?? '{{input}}')
+  const start = useAction(
+    async () => {
+      if (editing.isDirty && !(await editing.save())) return undefined
+      const { input = '', ...others } = values
+      const wanted = Object.fromEntries(
+        variables.filter(name => name !== 'input').map(name => [name, others[name] ?? '']),
+      )
+      return request<Run>('POST', '/api/runs', { panel: panel.name, task: input, variables: wanted })
+    },
+    {
+      topics: ['runs', 'panels'],
+      quiet: true,
+      onDone: started => started !== undefined && setRun(started.id),
+    },
+  )
+  const isBlocked = editing.content === null || editing.problems.length > 0
+  const limit = editing.content?.limits?.max_cost
+  const begin = (): void => {
+    if (!isBlocked && !start.isPending) start.mutate()
+  }
+  return (
+    <Stack gap="sm">
+      {variables.map(name => (
+        <Textarea
+          key={name}
+          label={name}
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={values[name] ?? ''}
+          onChange={event => {
+            const { value } = event.currentTarget
+            setValues(before => ({ ...before, [name]: value }))
+          }}
+          onKeyDown={event => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.nativeEvent.isComposing)
+              begin()
+          }}
+        />
+      ))}
+      <Group gap="sm">
+        <Button
+          leftSection={<Play size={16} aria-hidden />}
+          loading={start.isPending}
+          disabled={isBlocked || (panel.state !== 'trusted' && !editing.isDirty)}
+          onClick={begin}
+        >
+          {editing.isDirty ? t('saveAndRun') : t('run')}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {limit === undefined ? t('noCostLimit') : t('costLimit', { cost: format.money(limit, '') })}
+        </Text>
+      </Group>
+      {start.error !== null && <ErrorCard error={start.error} />}
+      {run !== '' && <LiveRun key={run} id={run} />}
+    </Stack>
+  )
+}
+
+function LiveRun({ id }: { id: string }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const run = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`).data
+  const { events, error } = useRunEvents(id)
+  const stop = useAction(() => request('POST', `/api/runs/${encodeURIComponent(id)}/stop`, {}), {
+    topics: ['runs'],
+  })
+  if (error !== null) return <ErrorCard error={error} />
+  const isRunning = run?.status === 'running' || run?.status === 'pending'
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Group gap="xs">
+          {run !== undefined && <RunBadge run={run} />}
+          {run !== undefined && (
+            <Text size="xs" c="dimmed">
+              {format.number(run.tokens)} {t('tokens')} · {format.money(run.cost_usd, t('unknownCost'))}
+            </Text>
+          )}
+        </Group>
+        <Group gap="xs">
+          {isRunning && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              leftSection={<Octagon size={14} aria-hidden />}
+              onClick={() => stop.mutate()}
+            >
+              {t('stop')}
+            </Button>
+          )}
+          <Anchor component={Link} href={routes.run(id)} size="sm">
+            {t('openRun')}
+          </Anchor>
+        </Group>
+      </Group>
+      <Transcript run={id} events={events} isRunning={isRunning} />
+    </Stack>
+  )
+}
