@@ -65,6 +65,7 @@ test.each([
   ['request-metadata', '2026-07-28'],
   ['http-standard-headers', '2026-07-28'],
   ['json-schema-ref-no-deref', '2026-07-28'],
+  ['sep-2322-client-request-state', '2026-07-28'],
 ])(
   'the client does what the scenario %s of %s wants',
   async (scenario, revision) => {

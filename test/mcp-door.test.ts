@@ -56,6 +56,14 @@ describe.each(ERAS)('a client of the %s era', era => {
       text: expect.stringContaining('hello'),
     })
     expect(await call('read_file', { pth: 'a.txt' })).toMatchObject({ isError: true })
+    const found = await client.callTool({ name: 'glob_search', arguments: { pattern: '*.txt' } })
+    expect(found.structuredContent).toMatchObject({ files: [expect.stringMatching(/a\.txt$/)], total: 1 })
+    const ran = await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })
+    expect(ran.structuredContent).toMatchObject({ exit_code: 0, stdout: 'hi\n' })
+    const outputs = tools.filter(tool => tool.outputSchema !== undefined).map(tool => tool.name)
+    expect(outputs).toEqual(
+      expect.arrayContaining(['delete_file', 'edit_file', 'list_directory', 'run_command', 'write_file']),
+    )
     await expect(call('no_such_tool', {})).rejects.toMatchObject({ code: -32602 })
   })
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Approver } from '../src/core/approval.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
@@ -42,6 +42,15 @@ const listed = ({ runtime }: TestRuntime) =>
 const call = ({ runtime }: TestRuntime, tool: string, input: object = {}) => runtime.call({ tool, input })
 
 describe('a hostile server', () => {
+  // One for what is told with the call: a start takes most of the time of a test.
+  let any: TestRuntime
+  beforeAll(async () => {
+    any = await open(hostile('fine', 'env = { GIVEN = "1" }'))
+    boxes.pop()
+  })
+  afterAll(() => any.close())
+  const does = (mode: string) => call(any, 'bad__good', { mode })
+
   test('with bad schemas keeps its good tools, and each bad one is named', async () => {
     const box = await open(hostile('schemas'))
     expect(listed(box)).toEqual(['bad__good', 'bad__odd_output', 'bad__root_anyof', 'bad__slow_pattern'])
@@ -80,18 +89,17 @@ describe('a hostile server', () => {
   })
 
   test('that crashes during a call fails it, is not asked again by itself, and is started anew', async () => {
-    const box = await open(hostile('crash'))
-    const result = await call(box, 'bad__good')
-    expect(result.error).toMatchObject({
+    expect((await does('crash')).error).toMatchObject({
       code: 'failed',
       message: expect.stringMatching(/lost during the call: it exited with code 3, and wrote: out of cheese/),
       hint: expect.stringContaining('not repeated'),
     })
-    expect((await call(box, 'bad__good')).error?.message).toContain('lost during the call')
+    expect((await does('crash')).error?.message).toContain('lost during the call')
+    expect((await does('fine')).text).toBe('fine')
   })
 
   test('that asks somebody gets no answer where nobody can be asked', async () => {
-    expect((await call(await open(hostile('asks')), 'bad__good')).text).toBe('{"action":"cancel"}')
+    expect((await does('asks')).text).toBe('{"action":"cancel"}')
   })
 
   test('that hangs is given up, and cancelling works', async () => {
@@ -115,18 +123,15 @@ describe('a hostile server', () => {
   })
 
   test('that answers too much is cut or ended', async () => {
-    const { text } = await call(await open(hostile('huge')), 'bad__good')
-    expect(text.length).toBeLessThan(1_100_000)
-    const endless = await call(await open(hostile('endless-line')), 'bad__good')
-    expect(endless.error?.message).toContain('10 MiB')
+    expect((await does('huge')).text.length).toBeLessThan(1_100_000)
+    expect((await does('endless-line')).error?.message).toContain('10 MiB')
   })
 
   test('says nothing that is obeyed: results are labelled, redacted and escaped', async () => {
-    const { text, label } = await call(await open(hostile('inject')), 'bad__good')
+    const { text, label } = await does('inject')
     expect(text).not.toMatch(/[\u001b\u202e]|ghp_/)
     expect(label).toEqual({ origin: 'mcp', trusted: false, source: 'bad' })
-    const failed = await call(await open(hostile('error')), 'bad__good')
-    expect(failed).toMatchObject({
+    expect(await does('error')).toMatchObject({
       ok: false,
       error: { message: 'It went wrong.' },
       label: { origin: 'mcp' },
@@ -160,11 +165,10 @@ describe('a hostile server', () => {
   })
 
   test('sees and changes nothing beyond its walls', async () => {
-    const box = await open(hostile('environment', 'env = { GIVEN = "1" }'))
-    const variables = JSON.parse((await call(box, 'bad__good')).text)
+    const variables = JSON.parse((await does('environment')).text)
     expect(variables).toMatchObject({ GIVEN: '1', KOGU_CALL: 'mcp:bad' })
     expect(Object.keys(variables).filter(name => /TOKEN|SECRET|KEY|NODE_/.test(name))).toEqual([])
-    const target = join(box.workspace, 'planted.txt')
+    const target = join(any.workspace, 'planted.txt')
     const writer = await open(hostile('write', '', [target]))
     expect((await call(writer, 'bad__good')).text).toMatch(/EROFS|ENOENT|EACCES/)
     expect(existsSync(target)).toBe(false)
@@ -187,6 +191,8 @@ describe('a server', () => {
     const box = await open(hostile('fine'))
     const path = join(box.home, '.local', 'state', 'kogu', 'mcp', 'bad.json')
     const record = JSON.parse(readFileSync(path, 'utf8'))
+    // Approved tools are known from it, so that the server is not started for a list.
+    expect(record).toMatchObject({ pins: { good: { name: 'good' } }, era: 'legacy' })
     writeFileSync(path, JSON.stringify({ ...record, config: 'another' }))
     await box.runtime.registry.refresh('mcp:bad')
     expect(box.runtime.registry.problems().join()).toContain(
@@ -202,14 +208,6 @@ describe('a server', () => {
     expect(listed(box)).toEqual(['bad__good'])
     expect(box.runtime.registry.problems().join()).toContain('no tool matches "nothing-like-it"')
     expect((await call(box, 'bad__good')).error?.code).toBe('needs_approval')
-  })
-
-  test('is not started for a list of its tools: those that were approved are known', async () => {
-    const box = await open(hostile('fine'))
-    await call(box, 'bad__good')
-    const record = JSON.parse(readFileSync(join(box.home, '.local/state/kogu/mcp/bad.json'), 'utf8'))
-    expect(Object.keys(record.pins)).toEqual(['good'])
-    expect(record.era).toBe('legacy')
   })
 })
 

@@ -157,6 +157,8 @@ type Definition<Shape extends z.ZodRawShape> = {
   deadlineMs?(input: z.output<z.ZodObject<Shape>>): number
   /** A function: made when the tool is first called or described. Schemas take their time to build. */
   input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)
+  /** Fields of `data` that programs can rely on where they are there; there may be more. */
+  output?: Readonly<Record<string, JsonSchema>>
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[] | Promise<Access[]>
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
   preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
@@ -167,11 +169,16 @@ type Definition<Shape extends z.ZodRawShape> = {
 export function defineTool<Shape extends z.ZodRawShape>(
   definition: Definition<Shape>,
 ): Tool<z.output<z.ZodObject<Shape>>> {
-  const { input } = definition
+  const { input, output, ...rest } = definition
   return {
-    ...definition,
-    aliases: definition.aliases ?? [],
-    parameterAliases: definition.parameterAliases ?? {},
+    ...rest,
+    aliases: rest.aliases ?? [],
+    parameterAliases: rest.parameterAliases ?? {},
     input: fromZod(typeof input === 'function' ? input : () => input),
+    ...(output === undefined ? {} : { output: describedOutput(output) }),
   }
+}
+
+function describedOutput(properties: Readonly<Record<string, JsonSchema>>): Schema {
+  return { json: { type: 'object', properties }, parse: value => ({ ok: true, value }) }
 }

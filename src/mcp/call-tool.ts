@@ -232,7 +232,9 @@ function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
     // No structured content: clients check it against the schema of a success.
     return { isError: true, content: [{ type: 'text', text: words.filter(Boolean).join('\n') }], _meta: meta }
   }
-  const structured = tool.output?.json.type === 'object' && isObject(data) ? { structuredContent: data } : {}
+  // A client that checks misses it even where the data was too long to be told.
+  const structured =
+    tool.output?.json.type === 'object' ? { structuredContent: isObject(data) ? data : {} } : {}
   return {
     content: [
       { type: 'text', text },

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { offerTools } from '../core/tool-offer.ts'
 import { callTool, type DoorContext } from './call-tool.ts'
+import type { IdleMemory } from './give-back-memory.ts'
 import { listTools, type NameSet } from './tool-list.ts'
 
 export interface ServerParts extends Omit<DoorContext, 'client' | 'canAsk'> {
@@ -15,6 +16,7 @@ export interface ServerParts extends Omit<DoorContext, 'client' | 'canAsk'> {
   readonly names: NameSet
   /** Tokens that definitions of tools may cost. */
   readonly budget: number
+  readonly memory: IdleMemory
   /** Calls that have not ended. */
   readonly running: Set<Promise<unknown>>
 }
@@ -50,7 +52,10 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/call', (request, ctx) => {
     const work = callTool(door, request.params, ctx)
     parts.running.add(work)
-    return work.finally(() => parts.running.delete(work))
+    return work.finally(() => {
+      parts.running.delete(work)
+      parts.memory.called()
+    })
   })
   return server
 }

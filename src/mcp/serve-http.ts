@@ -15,6 +15,7 @@ import {
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
 import { createServer, type ServerParts } from './create-server.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import { createHeldCalls } from './held-calls.ts'
 
 export interface HttpOptions {
@@ -97,6 +98,7 @@ export function openMcpDoor(
     budget: options.budget,
     running: new Set(),
     held: createHeldCalls(),
+    memory: giveBackMemory(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
   }
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.
@@ -113,6 +115,7 @@ export function openMcpDoor(
     await modern.close()
     await sessions.close()
     await shared.held.close()
+    shared.memory.stop()
   }
   return {
     handle: async request =>

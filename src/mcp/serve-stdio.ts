@@ -5,6 +5,7 @@ import { serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
 import { createServer, type ServerParts } from './create-server.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import { createHeldCalls } from './held-calls.ts'
 
 export interface StdioOptions {
@@ -31,6 +32,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     budget: options.budget,
     running: new Set(),
     held: createHeldCalls(),
+    memory: giveBackMemory(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
     run() {
       opened ??= runtime.openRun(options.run === undefined ? {} : { id: options.run }).then(run => run.id)
@@ -58,6 +60,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     // Ends what runs; each call has to come to its end on record.
     await handle.close()
     await parts.held.close()
+    parts.memory.stop()
     await Promise.allSettled(parts.running)
   }
 }

@@ -29,6 +29,11 @@ export const deleteFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
+  output: {
+    path: { type: 'string' },
+    entries: { type: 'integer' },
+    files: { type: 'integer' },
+  },
   access: async ({ path }, context) => [
     { kind: 'file_delete', path: toolPath(path, context.cwd) },
     ...(await removingAccess(path, context)),

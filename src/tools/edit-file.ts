@@ -95,6 +95,13 @@ export const editFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
+  output: {
+    path: { type: 'string' },
+    replacements: { type: 'integer' },
+    dry_run: { type: 'boolean' },
+    added: { type: 'integer' },
+    removed: { type: 'integer' },
+  },
   access({ path, dry_run }, context) {
     const absolute = toolPath(path, context.cwd)
     // A failed edit shows what is in the file, so it is a read as well.

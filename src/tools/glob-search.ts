@@ -66,6 +66,11 @@ export const globSearch = defineTool({
   risk: 'low',
   parallel: true,
   input,
+  output: {
+    files: { type: 'array', items: { type: 'string' } },
+    total: { type: 'integer' },
+    truncated: { type: 'boolean' },
+  },
   access: (wanted, { cwd }) => [{ kind: 'file_read', path: startOf(wanted, cwd) }],
   run: search,
 })

@@ -34,6 +34,12 @@ export const listDirectory = defineTool({
   risk: 'low',
   parallel: true,
   input,
+  output: {
+    path: { type: 'string' },
+    entries: { type: 'array', items: { type: 'object' } },
+    total: { type: 'integer' },
+    truncated: { type: 'boolean' },
+  },
   access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
   async run({ path, limit, offset }, context) {
     const entries = await entriesOf(path, context)

@@ -66,6 +66,12 @@ export const writeFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
+  output: {
+    path: { type: 'string' },
+    mode: { type: 'string' },
+    created: { type: 'boolean' },
+    bytes_written: { type: 'integer' },
+  },
   access({ path, mode, expected_hash }, context) {
     const absolute = toolPath(path, context.cwd)
     const present = presentFile(path, context)

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { laterApprover } from '../../src/core/approval.ts'
 import { fromJsonSchema } from '../../src/core/json-schema.ts'
 import { localProvider } from '../../src/core/provider.ts'
+import type { JsonSchema } from '../../src/core/schema.ts'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../../src/core/tool.ts'
 import { type HttpDoor, serveHttp } from '../../src/mcp/serve-http.ts'
 import { openTestRuntime } from './runtime.ts'
@@ -31,7 +32,43 @@ const ASKING = ['elicitation', 'request_state', 'tampered_state'].map(name =>
   fixture(`test_input_required_result_${name}`, async () => ({ text: 'approved' }), 'high'),
 )
 
+/** Asks the person for values, as a server under Kogu does. */
+const form = (name: string, properties: JsonSchema, rounds = 1) => ({
+  ...fixture(name, async ({ elicit }) => {
+    for (let round = 1; ; round += 1) {
+      const message = `Round ${round} of ${rounds}`
+      const answer = await elicit?.({ message, schema: { type: 'object', properties, required: [] } })
+      if (round === rounds || answer?.action !== 'accept') return { text: JSON.stringify(answer) }
+    }
+  }),
+  input: fromJsonSchema({ type: 'object', properties: { message: { type: 'string' } } }),
+})
+
+const options = (name: string) =>
+  [1, 2, 3].map(number => ({ const: `value${number}`, title: `${name} ${number}` }))
+const choices = ['option1', 'option2', 'option3']
+
+const FORMS: AnyTool[] = [
+  form('test_elicitation', { username: { type: 'string' }, email: { type: 'string', format: 'email' } }),
+  form('test_elicitation_sep1034_defaults', {
+    name: { type: 'string', default: 'John Doe' },
+    age: { type: 'integer', default: 30 },
+    score: { type: 'number', default: 95.5 },
+    status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+    verified: { type: 'boolean', default: true },
+  }),
+  form('test_elicitation_sep1330_enums', {
+    untitledSingle: { type: 'string', enum: choices },
+    titledSingle: { type: 'string', oneOf: options('First') },
+    legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['One', 'Two', 'Three'] },
+    untitledMulti: { type: 'array', items: { type: 'string', enum: choices } },
+    titledMulti: { type: 'array', items: { anyOf: options('Choice') } },
+  }),
+  form('test_input_required_result_multi_round', { name: { type: 'string' } }, 2),
+]
+
 const FIXTURES: AnyTool[] = [
+  ...FORMS,
   ...ASKING,
   fixture('test_streaming_elicitation', async () => ({ text: 'approved' }), 'high'),
   fixture('test_logging_tool', async () => ({ text: 'Kogu logs to standard error only.' })),

@@ -1,9 +1,14 @@
-// A server that does what a bad or broken one does; the first argument says what. Raw JSON-RPC, so that no SDK corrects it.
+// A server that does what a bad or broken one does; the first argument says what, or the call itself. Raw JSON-RPC, so that
+// no SDK corrects it.
 import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const [mode = '', file = ''] = process.argv.slice(2)
-const good = { name: 'good', description: 'Works.', inputSchema: { type: 'object', properties: {} } }
+const good = {
+  name: 'good',
+  description: 'Works.',
+  inputSchema: { type: 'object', properties: { mode: { type: 'string' } } },
+}
 const send = (message: object): void => {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 }
@@ -64,9 +69,9 @@ function tools(): unknown[] {
 
 let pending: (answer: unknown) => void = () => undefined
 
-function call(id: unknown): void {
+function call(id: unknown, what: string): void {
   const text = (value: string) => send({ id, result: { content: [{ type: 'text', text: value }] } })
-  switch (mode) {
+  switch (what) {
     case 'crash':
       process.stderr.write('out of cheese\n')
       process.exit(3)
@@ -121,10 +126,12 @@ else {
     const {
       id,
       method,
+      params,
       result: answer,
     } = JSON.parse(line) as {
       id?: unknown
       method?: string
+      params?: { arguments?: { mode?: string } }
       result?: unknown
     }
     if (id === 'form') return pending(answer)
@@ -136,7 +143,7 @@ else {
       }
       send({ id, result })
     } else if (method === 'tools/list') send({ id, result: { tools: tools() } })
-    else if (method === 'tools/call') call(id)
+    else if (method === 'tools/call') call(id, params?.arguments?.mode ?? mode)
     else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })
     if (mode === 'noise') process.stdout.write('tick\n')
   })

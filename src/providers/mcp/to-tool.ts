@@ -69,5 +69,7 @@ export function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value, 10_000)
   if (Array.isArray(value)) return value.map(clean)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clean(item)]))
+  // A header that repeats a value is between the server and us: nobody who calls through Kogu has to send it.
+  const kept = Object.entries(value).filter(([key]) => key !== 'x-mcp-header')
+  return Object.fromEntries(kept.map(([key, item]) => [key, clean(item)]))
 }

@@ -105,6 +105,18 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     // Its own limit ends the command; the rest is for bringing over what it changed.
     deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
+    output: {
+      command: { type: 'string' },
+      exit_code: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      success: { type: 'boolean' },
+      stdout: { type: 'string' },
+      stderr: { type: 'string' },
+      truncated: { type: 'boolean' },
+      timed_out: { type: 'boolean' },
+      duration_ms: { type: 'integer' },
+      cwd: { type: 'string' },
+      changes_kept: { type: 'boolean' },
+    },
     async access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request
       const problem = profile === 'restricted' ? restrictedProblem(command, allowed) : undefined
