@@ -105,6 +105,27 @@ describe('the database', () => {
     expect(await database.query("SELECT 1 FROM workflows WHERE name = 'half'")).toEqual([])
   })
 
+  test('statements that are sent together are done together or not at all', async () => {
+    const insert = (name: string) =>
+      `INSERT INTO workflows (user_id, name) VALUES ('me', '${name}') ON CONFLICT DO NOTHING`
+    const count = async (): Promise<number> =>
+      (await database.query("SELECT 1 FROM workflows WHERE name LIKE 'together%'")).length
+    const [row] = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    process.kill(row?.pid ?? 0, 'SIGTERM')
+    await database.together(({ query }) => [query(insert('together 1')), query(insert('together 2'))])
+    expect(await count()).toBe(2)
+    const wrong = database.together(({ query }) => [query(insert('together 3')), query('SELECT 1 / 0')])
+    await expect(wrong).rejects.toThrow('division by zero')
+    const unmade = database.together(({ query }) => [
+      query(insert('together 4')),
+      (async () => {
+        throw new Error('could not be made')
+      })(),
+    ])
+    await expect(unmade).rejects.toThrow('could not be made')
+    expect(await count()).toBe(2)
+  })
+
   test('tables of a newer Kogu, or of another text, are refused', async () => {
     await database.query("INSERT INTO schema_migrations (version, name, checksum) VALUES (99, 'future', 'x')")
     await expect(open()).rejects.toThrow('made by a newer Kogu (migration 99, future)')

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ToolError } from '../../core/errors.ts'
 import type { ServerLease } from '../../sandbox/servers/shared-server.ts'
@@ -19,10 +19,10 @@ export interface Database extends Queries {
   /** All or nothing. Not repeated by itself: `work` may have done other things meanwhile. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   /**
-   * The same for work that does nothing else and can be done twice: repeated when the connection is lost. Statements that
-   * are not awaited one by one go to the server together, in their order, and cost one round trip.
+   * The same for statements that depend on nothing but each other: all go to the server at once, in their order, and cost
+   * one round trip. Doing them twice must be the same as doing them once: they are repeated when the connection is lost.
    */
-  repeatable<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  together(statements: (queries: Queries) => readonly Promise<unknown>[]): Promise<void>
   /** A connection of one's own, for advisory locks and notifications. */
   connect(): Promise<pg.Client>
   /**
@@ -56,15 +56,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Database = {
     relaxed: { pool: relaxed, query: (text, values) => retry(() => runQuery(relaxed, text, values), server) },
     query: (text, values) => retry(() => runQuery(pool, text, values), server),
-    async transaction(work) {
-      const client = await retry(() => begin(pool), server)
-      return inTransaction(client, Promise.resolve(), work)
-    },
-    repeatable: work =>
-      retry(async () => {
-        const client = await pool.connect()
-        return inTransaction(client, client.query('BEGIN'), work)
-      }, server),
+    transaction: async work => inTransaction(await retry(() => begin(pool), server), work),
+    together: statements => retry(async () => sendTogether(await pool.connect(), statements), server),
     async connect() {
       return retry(async () => {
         const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
@@ -102,21 +95,35 @@ async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function inTransaction<T>(
-  client: pg.PoolClient,
-  begun: Promise<unknown>,
-  work: (queries: Queries) => Promise<T>,
-): Promise<T> {
+async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) => Promise<T>): Promise<T> {
   try {
-    const [result] = await Promise.all([
-      work({ query: (text, values) => runQuery(client, text, values) }),
-      begun,
-    ])
+    const result = await work({ query: (text, values) => runQuery(client, text, values) })
     await client.query('COMMIT')
     client.release()
     return result
   } catch (error) {
     // Closing the connection ends the transaction, also where it can no longer be told so.
+    client.release(true)
+    throw error
+  }
+}
+
+/** After a statement that fails, PostgreSQL takes COMMIT for a ROLLBACK. */
+async function sendTogether(
+  client: pg.PoolClient,
+  statements: (queries: Queries) => readonly Promise<unknown>[],
+): Promise<void> {
+  try {
+    const sent = [
+      client.query('BEGIN'),
+      ...statements({ query: (text, values) => runQuery(client, text, values) }),
+    ]
+    const all = Promise.all(sent)
+    // One that could not even be made must not leave the others behind: that is known by now.
+    await Promise.race([all, setImmediate()])
+    await Promise.all([all, client.query('COMMIT')])
+    client.release()
+  } catch (error) {
     client.release(true)
     throw error
   }

@@ -3,6 +3,7 @@ import { RUNS } from './migrations/0002-runs.ts'
 import { SERVER } from './migrations/0003-server.ts'
 import { SAVED_VERSIONS } from './migrations/0004-saved-versions.ts'
 import { APPROVALS } from './migrations/0005-approvals.ts'
+import { OWNER } from './migrations/0006-owner.ts'
 
 export interface Migration {
   readonly version: number
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'server', sql: SERVER },
   { version: 4, name: 'saved versions', sql: SAVED_VERSIONS },
   { version: 5, name: 'approvals', sql: APPROVALS },
+  { version: 6, name: 'owner', sql: OWNER },
 ]

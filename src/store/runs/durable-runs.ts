@@ -20,10 +20,12 @@ import {
   findRun,
   finishTurn,
   insertRun,
+  isNotOwner,
   ownedRuns,
   ownerOf,
   releaseRun,
   reopen,
+  requireOwner,
   type Standstill,
   takeRun,
   wishOf,
@@ -156,20 +158,20 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
     async save(state, { taken = [], usage, calls = [], waiting = [] }) {
       const known = written === undefined || written.turn === 0 ? 0 : written.messages.length
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
-      // Done twice it is the same as done once, so that it can be repeated after a lost connection.
-      await database.repeatable(async queries => {
-        const [isOurs] = await Promise.all([
-          saveState(queries, { run: id, execution, executor, known }, state),
+      const shown = redactor.value({ calls, waiting })
+      await asOwner(() =>
+        database.together(queries => [
+          requireOwner(queries, id, executor),
+          saveState(queries, { execution, known }, state),
           markTaken(queries, taken),
-          insertToolExecutions(queries, execution, redactor.value(calls)),
-          mayWait ? settleApprovals(queries, calls) : undefined,
-          insertApprovals(queries, { run: id, execution, lifetimeMs }, redactor.value(waiting)),
-          entry === undefined
-            ? undefined
-            : insertUsage(queries, { ...entry, provider: model.provider, model: model.name }),
-        ])
-        if (!isOurs) throw new LostRun()
-      })
+          insertToolExecutions(queries, execution, shown.calls),
+          ...(mayWait ? [settleApprovals(queries, calls)] : []),
+          insertApprovals(queries, { run: id, execution, lifetimeMs }, shown.waiting),
+          ...(entry === undefined
+            ? []
+            : [insertUsage(queries, { ...entry, provider: model.provider, model: model.name })]),
+        ]),
+      )
       mayWait = (mayWait && calls.length === 0) || waiting.length > 0
       written = state
     },
@@ -178,6 +180,14 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
     claims: calls => findClaims(database, calls),
     messages: async () => (part.isChild === true ? [] : waitingMessages(database, id)),
     spentElsewhere: () => spentElsewhere(database, id, execution),
+  }
+}
+
+async function asOwner(save: () => Promise<void>): Promise<void> {
+  try {
+    await save()
+  } catch (error) {
+    throw isNotOwner(error) ? new LostRun() : error
   }
 }
 

@@ -13,25 +13,20 @@ export async function loadState(queries: Queries, execution: string): Promise<Lo
   return { ...row.state, messages: await listMessages(queries, execution) }
 }
 
-/**
- * Writes down a state, with the messages that are new since `known`. False: this executor does not own the run any
- * longer, and the transaction must not be committed.
- */
+/** Writes down a state, with the messages that are new since `known`. */
 export async function saveState(
   queries: Queries,
-  at: { run: string; execution: string; executor: string; known: number },
+  at: { execution: string; known: number },
   { messages, ...state }: LoopState,
-): Promise<boolean> {
+): Promise<void> {
   const { ending, usage } = state
   const status = ending === null ? 'running' : ending.error === undefined ? 'completed' : 'failed'
   const updated = queries.query(
-    `UPDATE agent_executions SET state = $4, status = $5::text, stop_reason = $6, output_text = $7, error_message = $8,
-       token_usage = $9, duration_ms = $10, completed_at = CASE WHEN $5::text = 'running' THEN NULL ELSE NOW() END
-     WHERE id = $1 AND EXISTS (SELECT 1 FROM workflow_runs WHERE id = $2 AND executor = $3 FOR UPDATE) RETURNING 1`,
+    `UPDATE agent_executions SET state = $2, status = $3::text, stop_reason = $4, output_text = $5, error_message = $6,
+       token_usage = $7, duration_ms = $8, completed_at = CASE WHEN $3::text = 'running' THEN NULL ELSE NOW() END
+     WHERE id = $1`,
     [
       at.execution,
-      at.run,
-      at.executor,
       JSON.stringify(state),
       status,
       ending?.stopReason ?? null,
@@ -45,8 +40,7 @@ export async function saveState(
       Math.round(state.activeMs),
     ],
   )
-  const [rows] = await Promise.all([updated, insertMessages(queries, at.execution, messages, at.known)])
-  return rows.length > 0
+  await Promise.all([updated, insertMessages(queries, at.execution, messages, at.known)])
 }
 
 /** One row of `agent_executions`, as it is. */

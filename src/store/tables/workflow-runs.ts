@@ -175,6 +175,15 @@ export async function reopen(
   )
 }
 
+/** Fails the transaction when somebody else has the run by now; see `isNotOwner`. */
+export async function requireOwner({ query }: Queries, id: string, executor: string): Promise<void> {
+  await query('SELECT require_owner($1, $2)', [id, executor])
+}
+
+export function isNotOwner(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'KG001'
+}
+
 /** Of runs that are being worked on: by whom. */
 export async function ownerOf({ query }: Queries, id: string): Promise<string | null> {
   const [row] = await query<{ executor: string | null }>('SELECT executor FROM workflow_runs WHERE id = $1', [
