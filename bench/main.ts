@@ -75,6 +75,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'server-workers: worker processes on one queue, some of them killed',
     run: async () => (await import('./server-workers.ts')).measureWorkers(),
   },
+  orchestration: {
+    title: 'orchestration: verdicts, pipelines and sub-agents, with played models',
+    run: async () => (await import('./orchestration.ts')).measureOrchestration(),
+  },
   edits: {
     title: 'edits: the property test of the edit tool at full length',
     run: async () => (await import('./long-tests.ts')).measureEdits(),

@@ -3,62 +3,84 @@ import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { AuditLog } from './core/audit.ts'
+import type { CallRuntime } from './core/call.ts'
 import type { Processes } from './core/processes.ts'
 import type { Reviewer } from './core/review.ts'
-import type { QuorumMember } from './review/quorum.ts'
+import type { QuorumMember } from './review/ask-members.ts'
+import type { ReviewBoard } from './review/board.ts'
+import { reviewIssues, ruleOf } from './review-settings.ts'
 
 interface ReviewParts {
   readonly processes: Processes
   readonly record: AuditLog['record']
+  /** Made after the reviewers; one that looks at files needs it then. */
+  calls(): CallRuntime | undefined
 }
 
-/** The quorum of the configuration: none where no reviewer is named. */
-export async function createReviewers(
+export interface Review {
+  /** See calls. */
+  readonly reviewers: readonly Reviewer[]
+  /** Sees plans and outcomes. */
+  readonly board: ReviewBoard
+}
+
+/** The quorum of the configuration: undefined where no reviewer is named. */
+export async function createReview(
   loaded: LoadedConfig,
   environment: Environment,
-  { processes, record }: ReviewParts,
-): Promise<Reviewer[]> {
+  parts: ReviewParts,
+): Promise<Review | undefined> {
   const { quorum, reviewers } = loaded.config
-  const { needed, on_deny: onDeny, on_error: onError, ...named } = reviewers
+  const { needed: _, on_deny: onDeny, on_error: onError, ...named } = reviewers
   const members = Object.entries(named).map(([name, settings]) =>
-    toMember(name, settings, { loaded, environment, processes }),
+    toMember(name, settings, { loaded, environment, ...parts }),
   )
-  if (members.length === 0) return []
+  if (members.length === 0) return undefined
   const { createQuorum } = await import('./review/quorum.ts')
-  const { parseQuorumRule } = await import('./review/quorum-rule.ts')
-  const rule = parseQuorumRule(needed === undefined ? quorum.rule : `at_least:${needed}`)
+  const { createBoard } = await import('./review/board.ts')
+  const error = reviewIssues(loaded).find(({ severity }) => severity === 'error')
+  if (error !== undefined) throw new ConfigError(error.message, { file: error.key })
+  const rule = ruleOf(loaded)
   if (rule === undefined)
     throw new ConfigError(`'${quorum.rule}' is no rule for a quorum.`, { file: 'quorum.rule' })
-  if (members.length < quorum.min_models) {
-    throw new ConfigError(
-      `[quorum] min_models = ${quorum.min_models}, but only ${members.length} reviewer is configured: no call could ever pass.`,
-      { file: 'quorum.min_models' },
-    )
+  const shared = {
+    ...{ members, rule, onError, veto: quorum.veto, hil: quorum.hil, minModels: quorum.min_models },
+    ...{ maxTimeMs: quorum.max_time, maxCostUsd: quorum.max_cost, debate: quorum.strategy === 'debate' },
   }
-  return [
-    createQuorum({
-      members,
-      rule,
-      minModels: quorum.min_models,
-      onError,
-      onDeny,
-      veto: quorum.veto,
-      review: quorum.review,
-      hil: quorum.hil,
-      record: ({ callId, runId, tool }, { passed, undecided, display, votes }) =>
-        record({
-          type: 'note',
-          action: 'quorum-review',
-          details: { call: callId, run: runId, tool: tool.name, passed, undecided, display, votes },
-        }),
+  const note = (action: string, details: Record<string, unknown>): void =>
+    parts.record({ type: 'note', action, details })
+  return {
+    reviewers: [
+      createQuorum({
+        ...shared,
+        onDeny,
+        review: quorum.review,
+        ordinary: quorum.ordinary,
+        vetoFor: quorum.veto_for,
+        maxActionRevisions: quorum.max_action_revisions,
+        record: ({ callId, runId, tool }, { passed, undecided, display, votes }, { before, costUsd }) =>
+          note('quorum-review', {
+            ...{ phase: 'action', call: callId, run: runId, tool: tool.name },
+            ...{ passed, undecided, display, votes, cost_usd: costUsd },
+            ...(before === undefined ? {} : { before }),
+          }),
+      }),
+    ],
+    board: createBoard({
+      ...shared,
+      scope: quorum.scope,
+      level: quorum.level,
+      planReview: quorum.plan_review,
+      finalReview: quorum.final_review,
+      maxPlanRevisions: quorum.max_plan_revisions,
+      record: (phase, run, details) => note('quorum-review', { phase, run, ...details }),
     }),
-  ]
+  }
 }
 
-interface MemberParts {
+interface MemberParts extends ReviewParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
-  readonly processes: Processes
 }
 
 type ReviewerSettings = {
@@ -66,39 +88,35 @@ type ReviewerSettings = {
   model?: string | undefined
   command?: string[] | undefined
   timeout: number
+  lookups: number
 }
 
-function toMember(
-  name: string,
-  settings: ReviewerSettings,
-  { loaded, environment, processes }: MemberParts,
-): QuorumMember {
+function toMember(name: string, settings: ReviewerSettings, parts: MemberParts): QuorumMember {
   const { kind, model, command, timeout: timeoutMs } = settings
+  const { loaded, environment, processes } = parts
   if (kind === 'command') {
     if (command === undefined)
       throw new ConfigError(`The reviewer '${name}' names no command.`, { file: `reviewers.${name}` })
     return {
-      name,
-      timeoutMs,
-      async ask(prompt, call, signal) {
+      ...{ name, kind, timeoutMs },
+      async ask(prompt, call, { signal }) {
         const { askProgram } = await import('./sandbox/ask-program.ts')
         const outside = outsideContext(loaded.workspace.root, environment)
-        return askProgram(command, { prompt, call }, { ...outside, processes, timeoutMs, signal })
+        const text = await askProgram(command, { prompt, call }, { ...outside, processes, timeoutMs, signal })
+        return { text, costUsd: 0 }
       },
     }
   }
   if (model === undefined)
     throw new ConfigError(`The reviewer '${name}' names no model.`, { file: `reviewers.${name}` })
   return {
-    name,
-    timeoutMs,
-    async ask({ system, user }, _call, signal) {
-      // Loaded when a call is reviewed: the vendors' packages are large.
+    ...{ name, kind, timeoutMs },
+    async ask(prompt, _subject, limits) {
+      // Loaded when something is reviewed: the vendors' packages are large.
       const { openModels } = await import('./models.ts')
+      const { askReviewer } = await import('./ask-reviewer.ts')
       const found = openModels(loaded, environment).find(model)
-      const message = { role: 'user', content: [{ type: 'text', text: user }] } as const
-      const { content } = await found.respond({ system, messages: [message], tools: [], signal })
-      return content.map(block => (block.type === 'text' ? block.text : '')).join('')
+      return askReviewer(found, prompt, { ...limits, name, lookups: settings.lookups, calls: parts.calls() })
     },
   }
 }

@@ -4,7 +4,7 @@ import { builtinTools } from './compose-builtin.ts'
 import { addDynamicTools } from './compose-dynamic.ts'
 import { createHooks } from './compose-hooks.ts'
 import { addConfiguredProviders, isProviderOn } from './compose-providers.ts'
-import { createReviewers } from './compose-review.ts'
+import { createReview } from './compose-review.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -32,6 +32,7 @@ import { checkRules } from './permissions/rules/check-rules.ts'
 import { compileOrdered } from './permissions/rules/ordered-rules.ts'
 import { compileRule, type Rule } from './permissions/rules/rules.ts'
 import type { McpAdmin } from './providers/mcp/admin.ts'
+import type { ReviewBoard } from './review/board.ts'
 import { createBackground } from './sandbox/background/background.ts'
 import { overlayProblem } from './sandbox/layer/overlay.ts'
 import { createProcesses, type SandboxProcesses } from './sandbox/processes/processes.ts'
@@ -71,6 +72,8 @@ export interface Parts {
   readonly calls: CallRuntime
   /** Of runs without a parent. */
   readonly authority: Authority
+  /** Reviewers of plans and outcomes; undefined when the configuration names no reviewer. */
+  readonly board: ReviewBoard | undefined
   readonly places: Places
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
@@ -112,7 +115,7 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
     prepare: () => void prepareState(shared.places, options.loaded.workspace.root, shared.places.tools),
     calls: () => made.parts?.calls,
   })
-  const parts = await createParts(options, registry, shared, commands)
+  const parts = await createParts(options, registry, shared, commands, () => made.parts?.calls)
   const mcp = lazyValue(async () => {
     const { addMcpServers } = await import('./compose-mcp.ts')
     return addMcpServers(registry, { ...options, commands, calls: () => made.parts?.calls })
@@ -240,6 +243,7 @@ async function createParts(
   registry: Registry,
   { places, redactor, processes, undo, sandbox, locks }: Shared,
   commands: CommandParts,
+  calls: () => CallRuntime | undefined,
 ): Promise<Omit<Parts, 'mcp'>> {
   const { config, workspace } = loaded
   const audit = openAuditLog({
@@ -272,8 +276,10 @@ async function createParts(
     prepared()
     audit.record(event)
   }
+  const review = await createReview(loaded, environment, { processes, record: recordAudit, calls })
   return {
     authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
+    board: review?.board,
     places,
     rules,
     grants,
@@ -287,10 +293,7 @@ async function createParts(
       clock,
       questions: openQuestionsFolder(places.approvals, () => void prepareState(places, workspace.root, '')),
       questionMs: config.permissions.approval_timeout,
-      reviewers: [
-        ...reviewers,
-        ...(await createReviewers(loaded, environment, { processes, record: recordAudit })),
-      ],
+      reviewers: [...reviewers, ...(review?.reviewers ?? [])],
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
       isEnabled: enabledTools(loaded),
       openFiles: (call, permit, tool) =>

@@ -18,6 +18,14 @@ import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
 import { addLabel } from './core/run.ts'
 import { openModels } from './models.ts'
+import {
+  awaitsPlanReview,
+  endWithPlan,
+  planTogether,
+  type RunReview,
+  reviewOutcome,
+  reviewPlan,
+} from './run-review.ts'
 import type { Runtime } from './runtime.ts'
 import type { Database } from './store/database/database.ts'
 import { checkBudget } from './store/runs/budget.ts'
@@ -202,8 +210,14 @@ async function takeTurns(
   const leave = orchestrates ? subAgents.join(orchestrator) : () => undefined
   try {
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
-    // The first answer of an orchestrator whose plan a person wants to see.
-    let holds = orchestration?.mode === 'approval' && orchestration.plan === null
+    const review = reviewOf(parts, run, { store, emit, signal: control.signal })
+    const before = await store.load()
+    if (orchestration !== undefined && review !== undefined)
+      await planTogether(review, parts.database, before)
+    // The first answer of an orchestrator whose plan a person or the reviewers want to see.
+    const isPlanning = orchestration !== undefined && orchestration.plan === null
+    const toPerson = orchestration?.mode === 'approval'
+    let holds = isPlanning && (toPerson || (review !== undefined && awaitsPlanReview(review, before)))
     for (let { turn } = run; ; turn += 1) {
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
       if (budget?.exceeded === true)
@@ -214,24 +228,43 @@ async function takeTurns(
       const state = await store.load()
       if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
         const plan = toPlan(state)
-        await savePlan(
-          parts.database,
-          orchestration.id,
-          parts.redactor.value({ plan, messages: state.messages }),
-        )
-        emit({ type: 'plan.proposed', orchestration: orchestration.id, plan })
-        return { status: 'pending', stopReason: 'awaiting_plan' }
+        const verdict = review === undefined ? 'passed' : await reviewPlan(review, state, plan)
+        if (typeof verdict === 'object') return verdict
+        if (verdict === 'revise') continue
+        if (review?.board.scope === 'plan-only') return endWithPlan(review, state, plan)
+        if (toPerson || verdict === 'person') return proposePlan(parts, orchestration, { plan, state, emit })
+        holds = false
+        continue
       }
       holds = false
       const stand = toStandstill(state, control.wished())
       // Somebody said something while the model gave its last answer: that is one more turn.
       const goesOn = stand?.status === 'completed' && (await store.messages()).length > 0
-      if (stand !== undefined && !goesOn) return stand
+      if (stand === undefined || goesOn) continue
+      return review === undefined ? stand : reviewOutcome(review, state, stand)
     }
   } finally {
     leave()
     await runtime.closeRun(run.id)
   }
+}
+
+async function proposePlan(
+  { database, redactor }: Parts,
+  { id }: Orchestration,
+  { plan, state, emit }: { plan: Plan; state: LoopState; emit: Work['emit'] },
+): Promise<Standstill> {
+  await savePlan(database, id, redactor.value({ plan, messages: state.messages }))
+  emit({ type: 'plan.proposed', orchestration: id, plan })
+  return { status: 'pending', stopReason: 'awaiting_plan' }
+}
+
+function reviewOf(
+  { runtime: { board } }: Parts,
+  { id, spec: { task } }: RunRecord,
+  rest: Pick<RunReview, 'store' | 'emit' | 'signal'>,
+): RunReview | undefined {
+  return board === undefined ? undefined : { board, run: id, task, ...rest }
 }
 
 /** A run that wants its plan approved has a row that says so, whoever started it. */

@@ -24,6 +24,7 @@ import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
 import type { McpAdmin } from './providers/mcp/admin.ts'
+import type { ReviewBoard } from './review/board.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
 import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
 import type { Places } from './store/places.ts'
@@ -79,6 +80,8 @@ export interface Runtime {
   readonly permissions: PermissionEngine
   /** Undefined when the configuration leaves dynamic tools out. */
   readonly dynamic: LifeCycle | undefined
+  /** Reviewers of plans and outcomes; undefined when the configuration names no reviewer. */
+  readonly board: ReviewBoard | undefined
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
   /** Adds a source of tools; the returned function takes it out again and closes it. */
@@ -153,6 +156,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     workspace,
     cwd,
     authority: parts.authority,
+    board: parts.board,
     places: parts.places,
     registry,
     rules: parts.rules,

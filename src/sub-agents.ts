@@ -1,17 +1,21 @@
 import { hash } from 'node:crypto'
+import { readOnlyTools } from './agents/agent-tools.ts'
 import { takeDurableTurn } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
 import { ORCHESTRATION_TURNS, type RunLimits } from './agents/limits.ts'
 import { end, type LoopState, type StopReason } from './agents/loop-state.ts'
+import { createQuarantine, type Quarantine } from './agents/quarantine.ts'
 import type { Slots } from './agents/slots.ts'
 import {
   type Executed,
+  type ExecuteOrder,
   type ExecutionResult,
   type SubAgentSettings,
   subAgentTools,
 } from './agents/sub-agent-tools.ts'
 import type { LoadedConfig } from './config/load.ts'
-import { ToolError } from './core/errors.ts'
+import type { AuthorityWish } from './core/authority.ts'
+import { ToolError, toToolError } from './core/errors.ts'
 import { Pending } from './core/obtain-approval.ts'
 import type { Redactor } from './core/redact.ts'
 import { addLabel, type Run } from './core/run.ts'
@@ -77,10 +81,8 @@ export function createSubAgents(parts: SubAgentParts): SubAgentDesk {
     join,
     tools: subAgentTools({
       create: async (settings, context) => create(parts, callerOf(context), settings, context),
-      execute: async (agent, input, context) => {
-        const parent = callerOf(context)
-        return execute({ ...parts, join }, parent, { agent, input, context })
-      },
+      execute: async (order, context) =>
+        execute({ ...parts, join }, callerOf(context), { ...order, context }),
       result: async (execution, context) => lookUp(parts, callerOf(context), execution),
     }),
   }
@@ -97,7 +99,7 @@ async function create(
   { name, description, system_prompt }: SubAgentSettings,
   { callId }: ToolContext,
 ): Promise<{ agent_id: string; name: string }> {
-  const id = idOf('agent', callId)
+  const id = uuidFrom('agent', callId)
   const { provider, name: modelName } = model
   await insertSubAgent(database, {
     ...{ id, run: run.id, execution, name, description, provider },
@@ -120,9 +122,7 @@ async function lookUp(
 
 type ExecuteParts = SubAgentParts & Pick<SubAgentDesk, 'join'>
 
-interface Order {
-  readonly agent: string
-  readonly input: string
+interface Order extends ExecuteOrder {
   readonly context: ToolContext
 }
 
@@ -159,39 +159,83 @@ async function runChild(
   parts: ExecuteParts,
   parent: Orchestrator,
   agent: SubAgentRecord,
-  { input, context }: Order,
+  { input, outputSchema, context }: Order,
 ): Promise<Executed> {
-  const { runtime, database } = parts
-  const execution = idOf('execution', context.callId)
+  const { runtime, database, loaded } = parts
+  const quarantine = outputSchema === undefined ? undefined : createQuarantine(outputSchema)
+  const execution = uuidFrom('execution', context.callId)
   const { run } = parent
   await insertChildExecution(database, {
     ...{ id: execution, agent: agent.id, run: run.id, parent: parent.execution, input },
   })
   const about = { agent: agent.id, name: agent.name, execution }
-  // Without a wish: the same authority, under the same agent's name. A name that a model chose must match no rule.
-  const core = await runtime.openRun({ id: coreIdOf(run.id, execution), parent: parent.core.id })
+  // Under the same agent's name: one that a model chose must match no rule.
+  const core = await runtime.openRun({
+    id: coreIdOf(run.id, execution),
+    parent: parent.core.id,
+    authority: quarantine === undefined ? INHERITED[loaded.config.agents.inherit] : readerWish(runtime),
+  })
   const writer = createEventWriter(database, run.id, execution)
   try {
     passLabels(parent.core, core)
     parent.emit({ type: 'agent.started', ...about })
-    const child = await createChild(parts, parent, { agent, execution, input, core, context, writer })
-    const state = await takeTurns(parts, parent, child, context)
+    const child = await createChild(parts, parent, {
+      agent,
+      execution,
+      input,
+      core,
+      context,
+      writer,
+      quarantine,
+    })
+    const ended = await takeTurns(parts, parent, child, context)
+    const state = quarantine === undefined ? ended : await quarantined(quarantine, child.store, ended)
     const status = state.ending?.error === undefined ? 'completed' : 'failed'
     parent.emit({ type: 'agent.finished', ...about, status })
     if (state.ending?.error !== undefined)
       throw new ToolError('failed', state.ending.error, {
         hint: `What it said so far: get_sub_agent_result with execution_id ${execution}`,
       })
-    const label = core.labels.find(({ trusted }) => !trusted) ?? { origin: 'kogu', trusted: true }
+    const foreign = quarantine?.isClosed === true ? undefined : core.labels.find(({ trusted }) => !trusted)
+    const label = foreign ?? { origin: 'kogu', trusted: true }
     return { execution_id: execution, status, output: state.ending?.text ?? '', label }
   } finally {
-    passLabels(core, parent.core)
+    // Data of a closed shape carries nobody's words; whatever the reader has seen stays with it.
+    if (quarantine?.isClosed !== true) passLabels(core, parent.core)
     await runtime.closeRun(core.id)
     await writer.flush()
   }
 }
 
+/** What a child has of its parent's authority, by `[agents] inherit`: all of it, and never more. */
+const INHERITED: Readonly<Record<LoadedConfig['config']['agents']['inherit'], AuthorityWish>> = { narrow: {} }
+
+/** A reader of what nobody trusts can look at things and contact hosts, and change nothing. */
+function readerWish({ registry }: Runtime): AuthorityWish {
+  return { mode: 'read-only', tools: readOnlyTools(registry) }
+}
+
+/** What is kept of its answer is what the parent gets, so that looking it up later shows no more. */
+async function quarantined(
+  { check }: Quarantine,
+  store: Orchestrator['store'],
+  state: LoopState,
+): Promise<LoopState> {
+  if (state.ending === null) return state
+  let ending: LoopState['ending']
+  try {
+    const text = state.ending.error === undefined ? check(state.ending.text) : ''
+    ending = { ...state.ending, text }
+  } catch (error) {
+    ending = { stopReason: 'error', text: '', error: toToolError(error).message }
+  }
+  const kept = { ...state, ending }
+  await store.save(kept, {})
+  return kept
+}
+
 interface ChildParts {
+  readonly quarantine: Quarantine | undefined
   readonly agent: SubAgentRecord
   readonly execution: string
   readonly input: string
@@ -203,7 +247,7 @@ interface ChildParts {
 async function createChild(
   { durable, loaded, redactor }: SubAgentParts,
   parent: Orchestrator,
-  { agent, execution, input, core, context, writer }: ChildParts,
+  { agent, execution, input, core, context, writer, quarantine }: ChildParts,
 ): Promise<Orchestrator> {
   const { run, model, slots, tell } = parent
   const depth = parent.depth + 1
@@ -219,9 +263,9 @@ async function createChild(
     limits: childLimits(parent.limits, await parent.store.load()),
     temperature: agent.temperature,
     maxTokens: agent.maxTokens,
-    system: agent.system,
+    system: quarantine === undefined ? agent.system : `${agent.system}\n\n${quarantine.prompt}`,
     agent: agent.name,
-    orchestrates: mayOrchestrate(loaded, depth),
+    orchestrates: quarantine === undefined && mayOrchestrate(loaded, depth),
     nested: { count: 0 },
     signal: context.signal,
     emit(event) {
@@ -309,9 +353,9 @@ function coreIdOf(run: string, execution: string): string {
   return `${run}.${execution.replaceAll('-', '').slice(0, 16)}`
 }
 
-/** A UUID that follows from the call. */
-function idOf(kind: string, callId: string): string {
-  const hex = hash('sha256', `${kind} ${callId}`)
+/** A UUID that follows from what it is given: a call, a run. */
+export function uuidFrom(kind: string, id: string): string {
+  const hex = hash('sha256', `${kind} ${id}`)
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'doctor.ts',
     'check-rules.ts',
     ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts'],
-    ...['pipeline-templates.ts', 'pipeline-schedules.ts'],
+    ...['pipeline-templates.ts', 'pipeline-schedules.ts', 'review-settings.ts', 'review'],
   ],
   server: [
     'core',
@@ -66,7 +66,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 // Files at the top of src: the composition root and the public API.
 const TOP_LEVEL = [
   ...['compose.ts', 'compose-builtin.ts', 'compose-dynamic.ts', 'compose-providers.ts', 'compose-mcp.ts'],
-  ...['compose-hooks.ts', 'compose-review.ts', 'runtime.ts', 'models.ts', 'runs.ts', 'index.ts'],
+  ...[
+    'compose-hooks.ts',
+    'compose-review.ts',
+    'ask-reviewer.ts',
+    'run-review.ts',
+    'review-settings.ts',
+    'runtime.ts',
+    'models.ts',
+    'runs.ts',
+    'index.ts',
+  ],
   ...['sub-agents.ts', 'turn-context.ts', 'client.ts', 'doctor.ts', 'check-rules.ts'],
   ...['pipelines.ts', 'pipeline-files.ts', 'pipeline-checks.ts', 'pipeline-work.ts', 'pipeline-panels.ts'],
   ...['pipeline-templates.ts', 'pipeline-schedules.ts', 'run-database.ts', 'doctor-services.ts'],

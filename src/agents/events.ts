@@ -49,6 +49,15 @@ export type RunEvent =
   /** An orchestrator in the mode `approval` says what it wants to do, before it does any of it. */
   | { type: 'plan.proposed'; orchestration: string; plan: Plan }
   | { type: 'plan.approved' | 'plan.rejected'; orchestration: string; user: string }
+  /** Reviewers have voted on its plan, or on what it did. */
+  | {
+      type: 'review.finished'
+      phase: 'plan' | 'final'
+      passed: boolean
+      display: string
+      /** Why they reject it. */
+      feedback: string
+    }
   | { type: 'orchestration.finished'; orchestration: string; status: 'completed' | 'failed' }
 
 /** The calls of an orchestrator's first answer. */

@@ -78,9 +78,14 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     verbs: ['list', 'test', 'explain', 'dry-run', 'lint', 'grants'],
     load: async () => (await import('./commands/permissions.ts')).permissions,
   },
+  review: {
+    summary: 'what reviewers said, and how far each can be relied on',
+    verbs: ['list', 'stats', 'check'],
+    load: async () => (await import('./commands/review.ts')).review,
+  },
   pipeline: {
     summary: 'run tools and panels one after another, as a file says',
-    verbs: ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'],
+    verbs: ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume', 'schedule', 'unschedule'],
     load: async () => (await import('./commands/pipeline.ts')).pipeline,
   },
   serve: {

@@ -23,7 +23,8 @@ export async function readRunSpec(
   const { loaded, runs } = session
   const chosen = await readAgent(context, session, task)
   const model = runs.models.find(modelOption(context) ?? chosen.model)
-  const orchestration = readOrchestration(context) ?? chosen.orchestration ?? 'none'
+  const orchestration =
+    readOrchestration(context) ?? chosen.orchestration ?? loaded.config.defaults.orchestration
   const limits = {
     ...readLimits(context, loaded),
     ...chosen.limits,

@@ -85,6 +85,11 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           for (const { name, input } of event.plan.steps)
             note(`    ${toLine(name)} ${toLine(subjectOf(input))}`)
           break
+        case 'review.finished':
+          note(`  ${event.display} ${event.phase} review: ${event.passed ? 'passed' : 'rejected'}`)
+          for (const line of event.feedback.split('\n').filter(text => text !== ''))
+            note(`    ${toLine(line)}`)
+          break
         case 'agent.started':
           note(`  ${signs.agent} sub-agent ${toLine(event.name)}`)
           break

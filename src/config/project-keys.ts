@@ -18,6 +18,8 @@ const NOT_FROM_PROJECTS: readonly { pattern: string; without: string }[] = [
   // It gets links that sign a browser in.
   { pattern: 'notify.webhook', without: 'notify.webhook' },
   { pattern: 'permissions.default', without: 'permissions.default' },
+  // With `auto_approve` a plan passes that nobody voted for.
+  { pattern: 'quorum.hil', without: 'quorum.hil' },
   { pattern: 'reviewers.*.command', without: 'reviewers.*' },
   { pattern: 'mcp.*.env.*.command', without: 'mcp.*.env.*' },
   { pattern: 'mcp.*.headers.*.command', without: 'mcp.*.headers.*' },

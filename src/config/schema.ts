@@ -64,7 +64,7 @@ const SECTIONS = {
       max_tokens: z.int().min(1).optional(),
       orchestration: z
         .enum(['none', 'auto', 'automatic', 'approval'])
-        .default('approval')
+        .default('none')
         .transform(value => (value === 'auto' ? 'automatic' : value)),
     }),
   limits: limitsSchema,
@@ -206,6 +206,31 @@ function quorumSchema() {
       .default('interactive')
       .describe('What happens when too few reviewers voted; auto_approve never holds for calls of high risk'),
     veto: z.array(z.string()).default([]).describe('Reviewers whose rejection decides alone'),
+    veto_for: z
+      .array(z.string())
+      .default([])
+      .describe('Kinds of calls that one rejection stops: dangerous, a kind of access, a named effect'),
+    ordinary: z
+      .enum(['all', 'one'])
+      .default('all')
+      .describe(
+        'one: a call that can be taken back needs one approval; where it is not given, all are asked',
+      ),
+    max_time: duration().prefault('60s').describe('For one verdict of all reviewers'),
+    max_cost: z.number().min(0).optional().describe('In USD, for one verdict of all reviewers'),
+    max_action_revisions: z.int().min(0).max(10).default(2),
+    plan_review: z.boolean().default(true).describe('Plans of orchestrators are reviewed first'),
+    max_plan_revisions: z.int().min(0).max(10).default(3),
+    final_review: z.boolean().default(false).describe('What a run says it did is reviewed when it ends'),
+    level: z
+      .enum(['solo', 'ensemble'])
+      .default('solo')
+      .describe('ensemble: every reviewer makes a plan first'),
+    strategy: z
+      .enum(['quorum', 'debate'])
+      .default('quorum')
+      .describe('debate: a second vote after a split one'),
+    scope: z.enum(['full', 'fast', 'plan-only']).default('full'),
   })
 }
 
@@ -239,6 +264,12 @@ function reviewerSchema() {
       model: z.string().optional(),
       command: z.array(z.string()).min(1).optional(),
       timeout: duration().prefault('20s'),
+      lookups: z
+        .int()
+        .min(0)
+        .max(20)
+        .default(0)
+        .describe('How often a model may look at files before it votes'),
     },
     { error: 'A reviewer is a table: [reviewers.<name>].' },
   )

@@ -1,27 +1,25 @@
 import type { CallSummary } from '../core/approval.ts'
-import type { Reviewer } from '../core/review.ts'
-import { parseVerdict } from './parse-verdict.ts'
-import { actionPrompt, type ReviewPrompt } from './prompt.ts'
-import { type Tally, type TallyOptions, tally, type Vote } from './tally.ts'
+import type { Objection, Reviewer } from '../core/review.ts'
+import { type Asked, type AskOptions, askMembers, type QuorumMember } from './ask-members.ts'
+import { actionPrompt } from './prompt.ts'
+import { type Tally, type TallyOptions, tally } from './tally.ts'
 
-/** One reviewer of the configuration: a model, or a program of the person. */
-export interface QuorumMember {
-  readonly name: string
-  readonly timeoutMs: number
-  /** Its answer as it came. */
-  ask(prompt: ReviewPrompt, call: CallSummary, signal: AbortSignal): Promise<string>
-}
-
-export interface QuorumOptions extends TallyOptions {
+export interface QuorumOptions extends TallyOptions, Omit<AskOptions, 'signal'> {
   readonly members: readonly QuorumMember[]
   /** `all`: every call of high risk. `asked`: only those that a person was asked about. */
   readonly review: 'all' | 'asked'
+  /** Of calls that can be taken back: `one` reviewer may let them through alone; otherwise all are asked. */
+  readonly ordinary: 'all' | 'one'
+  /** Kinds of calls (`dangerous`, a kind of access, a named effect) that one rejection stops. */
+  readonly vetoFor: readonly string[]
   /** What happens when too few reviewers voted. `auto_approve` never counts for calls of high risk, which all of these are. */
   readonly hil: 'interactive' | 'auto_reject' | 'auto_approve'
   /** What a rejection means: the call is refused, or a person decides. */
   readonly onDeny: 'deny' | 'human'
+  /** How often the same tool may be tried again in a run after a rejection. */
+  readonly maxActionRevisions: number
   /** Puts the votes on record. */
-  record(call: CallSummary, result: Tally): void
+  record(call: CallSummary, result: Tally, asked: Asked): void
 }
 
 /** After so many rejections in a row a run is told without asking anybody: it is trying the same again. */
@@ -29,21 +27,19 @@ const BREAKER = 5
 
 /** Asks every member at once, none of them knowing of the others, and counts. It never allows what was refused before. */
 export function createQuorum(options: QuorumOptions): Reviewer {
-  const rejections = new Map<string, number>()
+  const ofRun = createCounts()
+  const ofAction = createCounts()
   return {
     id: 'quorum',
     async review(call, signal) {
       if (options.review === 'asked' && call.decision.outcome !== 'ask') return undefined
-      const before = rejections.get(call.runId) ?? 0
-      if (before >= BREAKER)
-        return {
-          refuse: `${before} calls of this run were rejected in a row; a person has to look at it first.`,
-        }
-      const votes = await Promise.all(options.members.map(member => askMember(member, call, signal)))
-      const result = tally(votes, options)
-      options.record(call, result)
+      const action = `${call.runId} ${call.tool.name}`
+      const stopped = alreadyStopped(options, ofRun.get(call.runId), ofAction.get(action))
+      if (stopped !== undefined) return stopped
+      const result = await vote(options, call, signal)
       if (result.passed) {
-        rejections.delete(call.runId)
+        ofRun.delete(call.runId)
+        ofAction.delete(action)
         return undefined
       }
       if (result.undecided && options.hil !== 'auto_reject')
@@ -52,38 +48,64 @@ export function createQuorum(options: QuorumOptions): Reviewer {
         }
       if (!result.undecided && options.onDeny === 'human')
         return { ask: `Rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
-      remember(rejections, call.runId, before + 1)
+      ofRun.add(call.runId)
+      ofAction.add(action)
       return { refuse: `Action rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
     },
   }
 }
 
-async function askMember(member: QuorumMember, call: CallSummary, outer: AbortSignal): Promise<Vote> {
-  const { name: reviewer, timeoutMs } = member
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])
-  try {
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    })
-    // A prompt of its own for each: nothing that one of them reads was seen or marked by another.
-    const answer = await Promise.race([member.ask(actionPrompt(call), call, signal), late])
-    return { reviewer, ...parseVerdict(answer) }
-  } catch (error) {
-    const reasoning = signal.aborted ? 'It did not answer in time.' : `It failed: ${messageOf(error)}`
-    return { reviewer, verdict: 'error', reasoning }
+function alreadyStopped(
+  { hil, maxActionRevisions }: QuorumOptions,
+  inRow: number,
+  sameTool: number,
+): Objection | undefined {
+  if (inRow >= BREAKER)
+    return { refuse: `${inRow} calls of this run were rejected in a row; a person has to look at it first.` }
+  if (sameTool <= maxActionRevisions) return undefined
+  const reason = `It was rejected ${sameTool} times, and trying again is not reviewed any more.`
+  return hil === 'interactive' ? { ask: reason } : { refuse: reason }
+}
+
+/** One reviewer where that is enough; all of them where it is not, or where the one does not clearly approve. */
+async function vote(options: QuorumOptions, call: CallSummary, signal: AbortSignal): Promise<Tally> {
+  const { members, ordinary, record } = options
+  const classes = classesOf(call)
+  const anybody = options.vetoFor.some(name => classes.has(name))
+  const counting = anybody ? { ...options, veto: members.map(({ name }) => name) } : options
+  const ask = (asked: readonly QuorumMember[]): Promise<Asked> =>
+    askMembers(asked, call, () => actionPrompt(call), { ...options, signal })
+  const [first] = members
+  if (ordinary === 'one' && !call.isDangerous && !anybody && first !== undefined) {
+    const asked = await ask([first])
+    const alone = tally(asked.votes, { ...counting, rule: { kind: 'unanimous' }, minModels: 1 })
+    record(call, alone, asked)
+    if (alone.passed) return alone
   }
+  const asked = await ask(members)
+  const result = tally(asked.votes, counting)
+  record(call, result, asked)
+  return result
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+function classesOf({ isDangerous, access, effects }: CallSummary): Set<string> {
+  return new Set([...(isDangerous ? ['dangerous'] : []), ...access.map(({ kind }) => kind), ...effects])
 }
 
-const MOST_RUNS = 1_000
+const MOST_KEPT = 1_000
 
 /** Runs come and go; the oldest are forgotten. */
-function remember(counts: Map<string, number>, run: string, count: number): void {
-  counts.delete(run)
-  counts.set(run, count)
-  const [oldest] = counts.keys()
-  if (counts.size > MOST_RUNS && oldest !== undefined) counts.delete(oldest)
+function createCounts() {
+  const counts = new Map<string, number>()
+  return {
+    get: (key: string): number => counts.get(key) ?? 0,
+    delete: (key: string): boolean => counts.delete(key),
+    add(key: string): void {
+      const count = (counts.get(key) ?? 0) + 1
+      counts.delete(key)
+      counts.set(key, count)
+      const [oldest] = counts.keys()
+      if (counts.size > MOST_KEPT && oldest !== undefined) counts.delete(oldest)
+    },
+  }
 }

@@ -128,3 +128,50 @@ describe('answers of reviewers', () => {
     expect(parseVerdict(text).verdict).toBe(verdict)
   })
 })
+
+describe('every vote under every rule', () => {
+  // The sentences of the requirements, one by one, counted in the plainest way.
+  const oracle = (
+    verdicts: readonly Verdict[],
+    { text, minModels, onError }: { text: string; minModels: number; onError: 'abstain' | 'deny' },
+  ): 'passes' | 'fails' | 'a person decides' => {
+    const counted = verdicts.map(each => (each === 'error' && onError === 'deny' ? 'reject' : each))
+    const yes = counted.filter(each => each === 'approve').length
+    const votes = yes + counted.filter(each => each === 'reject').length
+    // Zero votes never pass, and whoever does not vote counts against min_models.
+    if (votes === 0 || votes < minModels) return 'a person decides'
+    const needed: Record<string, number> = {
+      majority: Math.floor(votes / 2) + 1,
+      unanimous: votes,
+      'at_least:2': 2,
+      'at_least:3': 3,
+      '50%': [0, 1, 1, 2, 2][votes] ?? 0,
+      '67%': [0, 1, 2, 3, 3][votes] ?? 0,
+      '100%': votes,
+    }
+    return yes >= (needed[text] ?? 99) ? 'passes' : 'fails'
+  }
+  const VERDICTS: readonly Verdict[] = ['approve', 'reject', 'abstain', 'error']
+  const boards = (size: number): Verdict[][] =>
+    size === 0 ? [[]] : boards(size - 1).flatMap(rest => VERDICTS.map(each => [...rest, each]))
+
+  test.each(['majority', 'unanimous', 'at_least:2', 'at_least:3', '50%', '67%', '100%'])(
+    '%s agrees with the table for all boards of up to four',
+    text => {
+      for (const verdicts of [0, 1, 2, 3, 4].flatMap(boards))
+        for (const minModels of [1, 2, 3])
+          for (const onError of ['abstain', 'deny'] as const) {
+            const options = { rule: rule(text), minModels, onError }
+            const { passed, undecided } = tally(
+              verdicts.map((each, index) => vote(each, `r${index}`)),
+              options,
+            )
+            const result = undecided ? 'a person decides' : passed ? 'passes' : 'fails'
+            expect([verdicts, minModels, onError, result]).toEqual([
+              ...[verdicts, minModels, onError],
+              oracle(verdicts, { text, minModels, onError }),
+            ])
+          }
+    },
+  )
+})

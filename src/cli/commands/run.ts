@@ -25,7 +25,7 @@ Options
   --agent NAME         run as an agent; see: kogu agents list
   --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
-  --orchestration M    none (default) · automatic: it may have parts of the task done by sub-agents
+  --orchestration M    none (as [defaults] orchestration says) · automatic: it may have parts of the task done by sub-agents
                        approval: so too, once you have approved its plan, and every side effect is confirmed
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
   --deny-asks          without a terminal: refuse what would be asked, instead of waiting for an answer

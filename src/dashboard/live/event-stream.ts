@@ -153,7 +153,14 @@ const EVENT_TYPES = [
   ...['call.started', 'call.output', 'usage', 'pipeline.changed'],
   ...['call.ambiguous', 'result.rejected', 'message.received', 'budget.warning', 'agent.created'],
   ...['agent.started', 'agent.finished', 'plan.proposed', 'plan.approved', 'plan.rejected'],
-  ...['orchestration.finished', 'approval.created', 'approval.updated', 'approval.closed', 'tool.changed'],
+  ...[
+    'review.finished',
+    'orchestration.finished',
+    'approval.created',
+    'approval.updated',
+    'approval.closed',
+    'tool.changed',
+  ],
   ...[
     'pipeline.started',
     'pipeline.step',

@@ -1,0 +1,81 @@
+import { ToolError } from '../core/errors.ts'
+import { fromJsonSchema } from '../core/json-schema.ts'
+import type { JsonSchema } from '../core/schema.ts'
+
+// A quarantined reader: a sub-agent that may read what nobody trusts and hands back nothing but data of a shape that was
+// fixed before it read anything. Where the shape has no room for words of others, what it read stays inside.
+
+export interface Quarantine {
+  readonly prompt: string
+  /** No string can be in the answer that the schema does not list itself. */
+  readonly isClosed: boolean
+  /** The answer as JSON, or a failure that says nothing of what was answered. */
+  check(text: string): string
+}
+
+export function createQuarantine(schema: JsonSchema): Quarantine {
+  if (schema.type !== 'object')
+    throw new ToolError(
+      'invalid_input',
+      'output_schema describes an object: {"type": "object", "properties": …}.',
+    )
+  const checked = fromJsonSchema(schema)
+  return {
+    isClosed: isClosed({ additionalProperties: false, ...schema }),
+    prompt: `Answer with one JSON object that follows this JSON Schema, and nothing else: ${JSON.stringify(schema)}`,
+    check(text) {
+      const parsed = checked.parse(toJson(text))
+      if (parsed.ok) return JSON.stringify(parsed.value)
+      // Not even the place of the mistake: a reader that was turned could write a message in property names.
+      throw new ToolError('failed', 'The reader did not answer with what output_schema describes.')
+    },
+  }
+}
+
+function toJson(text: string): unknown {
+  const bare = text
+    .trim()
+    .replace(/^```(?:json)?\s*\n?/, '')
+    .replace(/\n?```$/, '')
+  try {
+    return JSON.parse(bare)
+  } catch {
+    return undefined
+  }
+}
+
+const PLAIN: ReadonlySet<unknown> = new Set(['number', 'integer', 'boolean', 'null'])
+
+function isClosed(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  const {
+    type,
+    properties,
+    items,
+    additionalProperties,
+    enum: listed,
+    const: fixed,
+    ...rest
+  } = schema as JsonSchema
+  // A reference or a combination may let anything in.
+  if (Object.keys(rest).some(key => !HARMLESS.has(key))) return false
+  if (Array.isArray(listed) || fixed !== undefined) return true
+  if (PLAIN.has(type)) return true
+  if (type === 'array') return isClosed(items)
+  if (type !== 'object' || additionalProperties !== false) return false
+  return Object.values(properties ?? {}).every(isClosed)
+}
+
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...['$schema', 'title', 'description', 'required', 'default', 'examples'],
+  ...[
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'multipleOf',
+    'minItems',
+    'maxItems',
+    'uniqueItems',
+  ],
+])

@@ -1,0 +1,89 @@
+import type { TurnStore } from './agents/durable-turn.ts'
+import type { Plan, RunEvent } from './agents/events.ts'
+import { end, type LoopState } from './agents/loop-state.ts'
+import { hasActed, planRevisions, withRejectedPlan } from './agents/plan-review.ts'
+import { fenceUntrusted } from './core/fence.ts'
+import type { ReviewBoard } from './review/board.ts'
+import type { Tally } from './review/tally.ts'
+import type { Database } from './store/database/database.ts'
+import { sayToRun } from './store/tables/run-messages.ts'
+import type { Standstill } from './store/tables/workflow-runs.ts'
+import { uuidFrom } from './sub-agents.ts'
+
+// What reviewers do in a run besides looking at calls: its plan before anything is done, its outcome at the end.
+
+export interface RunReview {
+  readonly board: ReviewBoard
+  readonly run: string
+  readonly task: string
+  readonly store: TurnStore
+  readonly signal: AbortSignal
+  emit(event: RunEvent): void
+}
+
+/** Whether the reviewers have to see the next calls as a plan. */
+export function awaitsPlanReview({ board }: Pick<RunReview, 'board'>, state: LoopState): boolean {
+  return (board.reviewsPlans || board.scope === 'plan-only') && !hasActed(state)
+}
+
+/** `passed`: it may go on. `revise`: the model was told why not. `person`: somebody has to decide. */
+export async function reviewPlan(
+  review: RunReview,
+  state: LoopState,
+  plan: Plan,
+): Promise<'passed' | 'revise' | 'person' | Standstill> {
+  const { board, run, task, signal, store } = review
+  if (!board.reviewsPlans) return 'passed'
+  const result = await board.plan(run, { task, text: plan.text, steps: plan.steps }, signal)
+  tell(review, 'plan', result)
+  if (result.passed) return 'passed'
+  if (!result.undecided && planRevisions(state) < board.maxPlanRevisions) {
+    await store.save(withRejectedPlan(state, `${result.display}\n${result.feedback}`), {})
+    return 'revise'
+  }
+  if (board.hil === 'interactive') return 'person'
+  if (board.hil === 'auto_approve') return 'passed'
+  const error = `Plan rejected by quorum review ${result.display}`
+  await store.save(end(state, 'denied', error), {})
+  return { status: 'failed', stopReason: 'denied', error }
+}
+
+/** With scope `plan-only` the plan is the outcome. */
+export async function endWithPlan({ store }: RunReview, state: LoopState, plan: Plan): Promise<Standstill> {
+  const steps = plan.steps.map(({ name, input }, index) => `${index + 1}. ${name} ${JSON.stringify(input)}`)
+  const text = [plan.text, ...steps].filter(part => part !== '').join('\n')
+  await store.save({ ...state, pending: [], ending: { stopReason: 'end_turn', text } }, {})
+  return { status: 'completed', stopReason: 'end_turn' }
+}
+
+/** A run whose outcome the reviewers reject has failed; what it did stays, and can be undone. */
+export async function reviewOutcome(
+  review: RunReview,
+  state: LoopState,
+  stand: Standstill,
+): Promise<Standstill> {
+  const { board, run, task, signal } = review
+  if (!board.reviewsOutcomes || stand.status !== 'completed') return stand
+  const outcome = { task, output: state.ending?.text ?? '', calls: state.calls }
+  const result = await board.outcome(run, outcome, signal)
+  tell(review, 'final', result)
+  const isOpen = result.undecided && board.hil !== 'auto_reject'
+  if (result.passed || isOpen) return stand
+  const error = `The final review rejects it ${result.display}\n${result.feedback}`.trimEnd()
+  return { status: 'failed', stopReason: 'denied', error }
+}
+
+/** Before its first answer, an ensemble's best plan is told to the agent. Told once, however often the run is resumed. */
+export async function planTogether(review: RunReview, database: Database, state: LoopState): Promise<void> {
+  const { board, run, task, signal } = review
+  const isNew = state.turn === 0 && state.messages.length === 1
+  if (board.level !== 'ensemble' || board.scope === 'fast' || !isNew) return
+  const chosen = await board.ensemble(run, task, signal)
+  if (chosen === undefined) return
+  const text = `A plan for this task, which several models have made and scored (${chosen.score.toFixed(1)} of 10). Follow it where it fits:\n${fenceUntrusted(chosen.text, 'plan')}`
+  await sayToRun(database, uuidFrom('ensemble', run), run, text)
+}
+
+function tell({ emit }: RunReview, phase: 'plan' | 'final', { passed, display, feedback }: Tally): void {
+  emit({ type: 'review.finished', phase, passed, display, feedback })
+}
