@@ -10,6 +10,7 @@ export interface SystemPart {
 export const TEST_PARTS: readonly SystemPart[] = [
   { program: 'git', package: 'git' },
   { program: 'bwrap', package: 'bubblewrap' },
+  { program: 'chromium', package: 'chromium' },
 ]
 
 /** Installs what is missing where that is possible (root on Debian or Ubuntu), otherwise says what is missing. */

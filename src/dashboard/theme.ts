@@ -25,6 +25,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     NumberInput: { defaultProps: { hideControls: true } },
+    SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Slider: { defaultProps: { thumbSize: 26 } },
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, multiline: true, maw: 360 } },

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { findSandboxSystem } from '../../src/sandbox/walls/system.ts'
 
 // What a machine may lack, as the end of a test's name: whoever reads the report sees what was not tried, and why.
@@ -26,3 +27,10 @@ function mayEnter(): boolean {
   const [file = '', ...words] = [...AS_NOBODY, process.execPath, '-e', script]
   return spawnSync(file, words).status === 0
 }
+
+/** Debian's and others' names of the browser that tests look at the dashboard with. */
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+export const BROWSER = BROWSERS.find(path => existsSync(path)) ?? ''
+
+/** '' where there is one. */
+export const noBrowser = BROWSER === '' ? ' (skipped: there is no chromium)' : ''

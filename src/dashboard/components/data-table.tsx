@@ -22,8 +22,13 @@ export interface DataTableProps<Row> {
 
 export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTableProps<Row>) {
   return (
-    <div className="kogu-card kogu-table-box">
-      <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" fz="sm" aria-label={label}>
+    <section
+      className="kogu-card kogu-table-box"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+      tabIndex={0}
+    >
+      <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" fz="sm">
         <Table.Thead>
           <Table.Tr>
             {columns.map(column => (
@@ -70,6 +75,6 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTable
           ))}
         </Table.Tbody>
       </Table>
-    </div>
+    </section>
   )
 }

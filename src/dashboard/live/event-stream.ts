@@ -23,17 +23,22 @@ const SILENCE_MS = 40_000
 /** After so many failures it is not a hiccup. */
 const OFFLINE_AFTER = 3
 
-type Told = { readonly event: ServerEvent } | { readonly state: LiveState; readonly seq: number }
+type Told =
+  | { readonly event: ServerEvent }
+  | { readonly state: LiveState; readonly seq: number }
+  /** From a tab that has just been opened: how does it stand? */
+  | { readonly ask: true }
 
 export function openEventStream(): EventStream {
   const listeners = new Set<(event: ServerEvent) => void>()
   const watchers = new Set<() => void>()
   const channel = new BroadcastChannel('kogu-events')
   const closed = new AbortController()
-  const now: { state: LiveState; seq: number | undefined; retry: () => void } = {
+  const now: { state: LiveState; seq: number | undefined; retry: () => void; answer: () => void } = {
     state: { kind: 'connecting' },
     seq: undefined,
     retry: () => undefined,
+    answer: () => undefined,
   }
   const setState = (state: LiveState): void => {
     now.state = state
@@ -45,11 +50,15 @@ export function openEventStream(): EventStream {
   }
   channel.onmessage = ({ data }: MessageEvent<Told>) => {
     if ('event' in data) emit(data.event)
-    else {
+    else if ('state' in data) {
+      const isFirst = now.seq === undefined
       now.seq = Math.max(now.seq ?? 0, data.seq)
       setState(data.state)
-    }
+      // What happened while this tab was opened was told to others only.
+      if (isFirst) emit({ type: 'resync' })
+    } else now.answer()
   }
+  channel.postMessage({ ask: true } satisfies Told)
   void navigator.locks
     .request('kogu-events', { signal: closed.signal }, async () => {
       const tell = (state: LiveState): void => {
@@ -62,6 +71,7 @@ export function openEventStream(): EventStream {
       }
       const connection = keepConnected({ after: () => now.seq, tell, hear })
       now.retry = connection.retry
+      now.answer = () => tell(now.state)
       await new Promise<void>(resolve => closed.signal.addEventListener('abort', () => resolve()))
       connection.close()
     })

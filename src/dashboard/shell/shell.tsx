@@ -5,6 +5,7 @@ import { Component, type ReactNode, Suspense } from 'react'
 import { Link, Route, Switch } from 'wouter'
 import { toShownError, useGet } from '../api/api.ts'
 import { Empty } from '../components/data-region.tsx'
+import { Page } from '../components/page.tsx'
 import { useWords } from '../i18n/language.tsx'
 import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
@@ -45,14 +46,11 @@ export function Shell() {
                 patterns.map(pattern => <Route key={pattern} path={pattern} component={Screen} />),
               )}
               <Route>
-                <Empty
-                  title={t('notFound')}
-                  action={
-                    <Button component={Link} href="/">
-                      {t('goHome')}
-                    </Button>
-                  }
-                />
+                <Page title={t('notFound')}>
+                  <Button component={Link} href="/" style={{ alignSelf: 'flex-start' }}>
+                    {t('goHome')}
+                  </Button>
+                </Page>
               </Route>
             </Switch>
           </Suspense>

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { insertEvents } from '../src/store/tables/run-events.ts'
+import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
+import { noBrowser } from './support/skips.ts'
+
+// The page as a person uses it: a real browser, a real server, real files. One browser for all of it.
+
+/** Long, because it is only waited for when something is wrong. */
+const PATIENCE = { timeout: 20_000 }
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Shown {
+  id: string
+  execution_id: string
+}
+
+describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
+  let dashboard: TestDashboard
+  const open = (path: string): Promise<Page> => dashboard.page(path)
+  const start = (panel: string, task = 'now'): Promise<Shown> =>
+    dashboard.send('POST', '/api/runs', { panel, task })
+  const questions = (): Promise<{ id: string; runPath: string[] }[]> =>
+    dashboard.send('GET', '/api/approvals')
+
+  beforeAll(async () => {
+    dashboard = await openTestDashboard()
+  })
+  afterEach(async () => {
+    for (const page of dashboard.context.pages()) await page.close()
+    expect(dashboard.problems).toEqual([])
+  })
+  afterAll(() => dashboard?.close())
+
+  test('a run is started, its change looked at and approved, written, and taken back', async () => {
+    const page = await open('/runs')
+    await page.getByRole('button', { name: 'Start a run' }).first().click()
+    await page.getByRole('combobox', { name: 'Panel', exact: true }).click()
+    await page.getByRole('option', { name: 'pricing' }).click()
+    await page.getByRole('textbox', { name: 'Task' }).fill('now')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.getByRole('link', { name: 'Review' }).click()
+    await page.getByRole('heading', { name: 'edit_file wants to change files' }).waitFor()
+    expect(await page.locator('tr.removed').textContent()).toContain('"green tea": 120')
+    expect(await page.locator('tr.added').textContent()).toContain('"green tea": 95')
+    expect(dashboard.read('prices.json')).toContain('"green tea": 120')
+    await page.getByRole('button', { name: 'Approve once' }).click()
+    await page.getByText(/approved once by|no longer open/).waitFor()
+    // The next question is shown to nobody by itself: it waits in the list.
+    const next = page.getByRole('navigation', { name: 'Waiting questions' }).getByText('reports/prices.md')
+    await next.click()
+    expect(dashboard.read('prices.json')).toContain('"green tea": 95')
+    await page.getByRole('button', { name: 'Approve once' }).click()
+    await page.getByRole('link', { name: 'Open the run' }).click()
+    await page.getByText('completed', { exact: true }).waitFor()
+    expect(await page.getByRole('table').textContent()).toContain('black tea')
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    await page.getByRole('button', { name: 'Undo all of it' }).click()
+    await page.getByText('gets its old content back').waitFor()
+    await page.getByRole('button', { name: 'Undo now' }).click()
+    await page.getByText('undone').first().waitFor()
+    expect(dashboard.read('prices.json')).toContain('"green tea": 120')
+  })
+
+  test('keys that are typed elsewhere answer no question, and a dangerous one needs its name', async () => {
+    await start('release')
+    const page = await open('/approvals')
+    await page.getByRole('link', { name: /git push --force/ }).click()
+    const actions = page.locator('[data-answer][data-ready]')
+    await expect.poll(() => actions.getAttribute('data-ready'), PATIENCE).toBe('true')
+    expect(await page.getByRole('button', { name: 'Approve once' }).isDisabled()).toBe(true)
+    // Somebody writes into the search while the question stands there.
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder('Search or go to…').pressSequentially('aaa run_command', { delay: 20 })
+    expect(await actions.getAttribute('data-ready')).toBe('false')
+    await page.keyboard.press('Escape')
+    await page.locator('body').press('a')
+    await page.locator('body').press('Enter')
+    expect(await questions()).toHaveLength(1)
+    await expect.poll(() => actions.getAttribute('data-ready'), PATIENCE).toBe('true')
+    await page.getByLabel(/Type run_command to approve/).fill('run_command')
+    expect(await page.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true)
+    await page.getByRole('button', { name: 'Deny', exact: true }).click()
+    await expect.poll(async () => (await questions()).length, PATIENCE).toBe(0)
+  })
+
+  test('a yes to what has changed meanwhile writes nothing and asks again', async () => {
+    const { id } = await start('pricing')
+    const page = await open('/approvals')
+    await page.getByRole('link', { name: /prices.json/ }).click()
+    await page.getByRole('button', { name: 'Approve once' }).waitFor()
+    const [before] = await questions()
+    const changed = dashboard.read('prices.json').replace('"cup": 80', '"cup": 85')
+    dashboard.write('prices.json', changed)
+    await page.getByRole('button', { name: 'Approve once' }).click()
+    await expect
+      .poll(async () => (await questions()).filter(each => each.id !== before?.id).length, PATIENCE)
+      .toBe(1)
+    expect(dashboard.read('prices.json')).toBe(changed)
+    await dashboard.send('POST', `/api/runs/${id}/stop`, {})
+    dashboard.write('prices.json', changed.replace('"cup": 85', '"cup": 80'))
+  })
+
+  test('after a lost connection nothing is missing', async () => {
+    const page = await open('/runs')
+    await page.locator('[data-live="live"]').waitFor()
+    dashboard.cut()
+    await page.locator('[data-live="reconnecting"]').waitFor()
+    dashboard.restore()
+    const { id } = await start('research')
+    await page.goto(`${dashboard.url}/runs/${id}`)
+    await page.locator('[data-live="live"]').waitFor()
+    dashboard.cut()
+    await page.locator('[data-live="reconnecting"]').waitFor()
+    dashboard.restore()
+    await page.getByText('Black tea grows, green tea shrinks.').waitFor()
+    await page.getByText('Green tea 31, then 24. Black tea 58, then 63.').waitFor()
+  })
+
+  test('the seventh tab is as live as the first', async () => {
+    const pages = await Promise.all(Array.from({ length: 7 }, () => open('/runs')))
+    for (const page of pages) await page.locator('[data-live="live"]').waitFor()
+    const { id } = await start('pricing', 'seventh tab')
+    for (const page of pages) await page.getByText('seventh tab').waitFor()
+    await dashboard.send('POST', `/api/runs/${id}/stop`, {})
+  })
+
+  test('a run of 10,000 events is drawn in part, from its end, and holds its first one', async () => {
+    const run = await start('research', 'many events')
+    await expect
+      .poll(
+        async () => (await dashboard.send<{ status: string }>('GET', `/api/runs/${run.id}`)).status,
+        PATIENCE,
+      )
+      .toBe('completed')
+    const at = new Date().toISOString()
+    for (let first = 0; first < 10_000; first += 2_000) {
+      const events = Array.from({ length: 2_000 }, (_, index) => ({
+        ...{ id: randomUUID(), at },
+        event: { type: 'message.received' as const, text: `message ${first + index}` },
+      }))
+      await insertEvents(dashboard.database, run.id, run.execution_id, events)
+    }
+    const page = await open(`/runs/${run.id}`)
+    const log = page.getByRole('log')
+    await log.getByText('message 9999').waitFor()
+    expect(await log.locator('[data-index]').count()).toBeLessThan(100)
+    await log.evaluate(box => box.scrollTo(0, 0))
+    await log.getByText('many events').waitFor()
+    // What is being read stays in place while more arrives.
+    const top = await log.evaluate(box => box.scrollTop)
+    await insertEvents(dashboard.database, run.id, run.execution_id, [
+      { id: randomUUID(), at, event: { type: 'message.received', text: 'one more' } },
+    ])
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    expect(Math.abs((await log.evaluate(box => box.scrollTop)) - top)).toBeLessThanOrEqual(1)
+  })
+
+  test('hostile text is shown, not obeyed', async () => {
+    const script = '<img src=x onerror="alert(1)"><script>alert(2)</script><svg onload=alert(3)>'
+    const hidden = 'a\u202Eb\u200Bc\u001B[2Kd\u{E0041}e\uD800f'
+    const calls = [
+      { tool: 'write_file', input: { path: `${hidden}.txt`, content: `${script}\n${'x'.repeat(200_000)}` } },
+    ]
+    const answer = {
+      text: `${script} [link](javascript:alert(4)) ![p](https://evil.example/p.png) ${hidden}`,
+      call: calls,
+    }
+    dashboard.write('hostile.toml', toToml(answer.text, calls[0]?.input ?? {}))
+    const { id } = await dashboard.send<Shown>('POST', '/api/runs', {
+      task: `${script} ${hidden}`.toWellFormed(),
+      model: 'rehearsal:hostile.toml',
+    })
+    const page = await open(`/runs/${id}`)
+    await page.getByText('image blocked: evil.example').waitFor()
+    expect(await page.locator('img:not([src="/icon.svg"]), svg[onload], script:not([src])').count()).toBe(0)
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
+    for (const path of ['/', '/runs', '/approvals', '/audit', '/audit?kind=everything']) {
+      await page.goto(dashboard.url + path)
+      await page.locator('main h1').waitFor()
+    }
+    await page.goto(`${dashboard.url}/approvals`)
+    await page.locator('[data-row-link]').last().click()
+    await page.getByText('⟨U+202E⟩').first().waitFor()
+    await page.getByText(/invisible or change the order/).waitFor()
+    await dashboard.send('POST', `/api/runs/${id}/stop`, {})
+  })
+
+  test('who is not signed in sees how to sign in, and nothing else', async () => {
+    const stranger = await dashboard.browser.newContext()
+    const page = await stranger.newPage()
+    await page.goto(`${dashboard.url}/runs`)
+    await page.getByRole('heading', { name: 'You are not signed in here' }).waitFor()
+    expect(await page.locator('main').textContent()).toContain('kogu open')
+    await stranger.close()
+  })
+
+  test('every language is complete on the page, and says which it is', async () => {
+    const page = await open('/approvals')
+    for (const [name, lang, heading] of [
+      ['日本語', 'ja', '承認'],
+      ['한국어', 'ko', '승인'],
+      ['English', 'en', 'Approvals'],
+    ] as const) {
+      await page.getByRole('button', { name: /^(Language|言語|언어)$/ }).click()
+      await page.getByRole('menuitem', { name }).click()
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      expect(await page.locator('html').getAttribute('lang')).toBe(lang)
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+      await page.setViewportSize({ width: 360, height: 740 })
+      await expect.poll(() => overflow(page), PATIENCE).toBe(0)
+      await page.setViewportSize({ width: 1280, height: 800 })
+    }
+  })
+
+  test('every screen is accessible, wide and light, narrow and dark, without a sideways scroll', async () => {
+    const done = await start('research', 'accessible')
+    const waits = await start('pricing', 'accessible')
+    await expect.poll(async () => (await questions()).length, PATIENCE).toBeGreaterThan(0)
+    const question = (await questions()).find(({ runPath }) => runPath[0] === waits.id)
+    const paths = [
+      ...['/', '/panels', '/panels/pricing', '/pipelines', '/pipelines/weekly-report', '/runs'],
+      ...[`/runs/${done.id}`, `/runs/${done.id}?tab=timeline`, `/runs/${done.id}?tab=calls`],
+      ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
+      ...['/tools', '/permissions', '/providers', '/servers', '/usage', '/settings', '/nowhere'],
+    ]
+    const page = await open('/')
+    const found: string[] = []
+    for (const path of paths) {
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.goto(dashboard.url + path)
+      await page.locator('main h1').waitFor()
+      await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+      await page.evaluate(axe)
+      found.push(...(await violations(page, `${path} 1280 light`)))
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await page.setViewportSize({ width: 390, height: 844 })
+      found.push(...(await violations(page, `${path} 390 dark`)))
+      if ((await overflow(page)) > 0) found.push(`${path} 390: scrolls sideways by ${await overflow(page)}`)
+    }
+    expect(found).toEqual([])
+    await dashboard.send('POST', `/api/runs/${waits.id}/stop`, {})
+  }, 120_000)
+})
+
+function toToml(text: string, input: object): string {
+  // JSON strings are TOML strings, apart from the escape of DEL; lone halves of characters are written out.
+  const quote = (value: string): string => JSON.stringify(value.toWellFormed())
+  const fields = Object.entries(input).map(([key, value]) => `${key} = ${quote(String(value))}`)
+  return `[[answer]]\ntext = ${quote(text)}\n[[answer.call]]\ntool = "write_file"\ninput = { ${fields.join(', ')} }\n`
+}
+
+function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+const TAGS = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
+
+async function violations(page: Page, where: string): Promise<string[]> {
+  const found = await page.evaluate<{ violations: AxeViolation[] }>(
+    `axe.run(document, ${JSON.stringify({ runOnly: TAGS, resultTypes: ['violations'] })})`,
+  )
+  return found.violations.map(
+    ({ id, nodes }) =>
+      `${where}: ${id} ${nodes
+        .slice(0, 3)
+        .map(({ html }) => html.slice(0, 200))
+        .join(' | ')}`,
+  )
+}
+
+interface AxeViolation {
+  id: string
+  nodes: { html: string }[]
+}
