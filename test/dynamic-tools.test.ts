@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Approver, Question } from '../src/core/approval.ts'
+import { ja } from '../src/dynamic/catalogue/ja.ts'
+import { quickCheck } from '../src/dynamic/run-code.ts'
 import type { WebClientOptions } from '../src/tools/web/web-client.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 import { testInternet } from './support/web.ts'
@@ -177,6 +179,40 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect((await korean.runtime.call({ tool: 'list_dynamic_tools', input: {} })).text).toBe(
       '등록된 동적 도구가 없습니다.',
     )
+  })
+
+  it('fail in the documented words', async () => {
+    const { runtime } = await open('language = "ja"\n[tools.dynamic]\nmax_tools = 2')
+    const call = async (tool: string, input: unknown): Promise<string> =>
+      (await runtime.call({ tool, input })).text.replace(/\d+ms\n/, 'Nms\n')
+    const create = (change: object) => call('create_tool', { ...REVERSE, ...change })
+    const run = (tool_name: string) =>
+      call('run_dynamic_tool', { tool_name, parameters: {}, timeout_ms: 300 })
+    await create({ name: 'thrower', code: 'function execute() { throw new Error("x") }' })
+    await create({ name: 'spinner', code: 'function execute() { let n = 1; while (n > 0) n += 1 }' })
+    expect([
+      await create({ name: '' }),
+      await create({ name: '9x' }),
+      await create({ name: 'bash' }),
+      await create({ name: 'third' }),
+      await run('thrower'),
+      await run('spinner'),
+    ]).toEqual([
+      'エラー: ツール名は必須です',
+      'エラー: ツール名は英字で始まり、英数字、アンダースコア、ハイフンのみ使用可能です',
+      'エラー: "bash" は予約された名前です',
+      'エラー: 最大ツール数に達しています（2）',
+      'ツール「thrower」の実行に失敗しました。\n\n実行時間: Nms\nエラー: ツール実行に失敗しました: x',
+      'ツール「spinner」の実行に失敗しました。\n\n実行時間: Nms\nエラー: 実行タイムアウト (300ms)',
+    ])
+    await call('delete_dynamic_tool', { tool_name: 'spinner', confirm: true })
+    expect(await create({ name: 'evil', code: 'function execute() { return eval("1") }' })).toMatch(
+      /^エラー: 重大なセキュリティリスクが検出されました\n- 文字列からのコード実行: /,
+    )
+    const tool = runtime.dynamic?.find('thrower').tool
+    if (tool === undefined) throw new Error('no tool')
+    const changed: typeof tool = { ...tool, safety: { ...tool.safety, blockedOperations: ['eval-usage'] } }
+    expect(quickCheck(changed, { texts: ja })).toBe('安全性チェック失敗: 文字列からのコード実行')
   })
 
   it('are at once tools under their own names, with their parameters as schema', async () => {

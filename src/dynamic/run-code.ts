@@ -78,7 +78,7 @@ function toFailure(
 }
 
 /** The quick check before every run: what was analysed is what runs, and nothing in it was critical. */
-export function quickCheck(tool: DynamicTool, { texts }: DynamicParts): string | undefined {
+export function quickCheck(tool: DynamicTool, { texts }: Pick<DynamicParts, 'texts'>): string | undefined {
   const { errors } = texts
   if (tool.quarantined !== undefined) return errors.quarantined(tool.quarantined)
   const [blocked] = tool.safety.blockedOperations
