@@ -37,6 +37,20 @@ export async function measureKills(): Promise<Row[]> {
   ]
 }
 
+/** A contained command that makes a million files. The suite makes 20,000. */
+export async function measureSmallFiles(): Promise<Row[]> {
+  const test = ['src/sandbox/layer/overlay.test.ts', '-t', 'makes more files']
+  const { holds, ms } = await runTests(test, { KOGU_SMALL_FILES: '1000000' })
+  return [
+    toPlainRow({
+      name: 'a million small files on a layer',
+      kogu: showTime(ms),
+      target: 'ended early, nothing left',
+      verdict: verdict(holds),
+    }),
+  ]
+}
+
 async function runTests(args: readonly string[], settings: Record<string, string>) {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
   const started = performance.now()

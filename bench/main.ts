@@ -87,6 +87,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'file-kills: the kill tests of files and of the audit log at full length',
     run: async () => (await import('./long-tests.ts')).measureKills(),
   },
+  'small-files': {
+    title: 'small-files: a contained command that makes a million files',
+    run: async () => (await import('./long-tests.ts')).measureSmallFiles(),
+  },
 }
 
 const wanted = process.argv.slice(2)

@@ -1,8 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { toEnvironment } from '../src/config/environment.ts'
+import { loadConfig } from '../src/config/load.ts'
 import type { Answer, Approver, Question } from '../src/core/approval.ts'
 import type { CallResult } from '../src/core/call.ts'
+import { createRuntime } from '../src/runtime.ts'
+import { folderOutsideTmp } from './support/outside-tmp.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 import { noSandbox } from './support/skips.ts'
 
@@ -110,8 +115,8 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
       const asked = answering(NO)
       const kogu = await open(`mode = "${mode}"\n`, asked)
       const before = treeOf(kogu.workspace)
-      for (const line of mode === 'ask' ? LOOKS : LOOKS.slice(0, 8)) {
-        const result = await run(kogu, line)
+      const results = await inPairs(LOOKS, async line => ({ line, result: await run(kogu, line) }))
+      for (const { line, result } of results) {
         expect({ line, ok: result.ok, code: dataOf(result).exit_code }).toEqual({ line, ok: true, code: 0 })
         expect(['contained', 'rule']).toContain(result.decision.by)
         expect(result.risk).toBe('low')
@@ -175,6 +180,20 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(asked.questions.length).toBe(1)
     expect(readFileSync(join(kogu.workspace, 'kept.txt'), 'utf8')).toBe('kept\n')
   })
+
+  test.each(['read-only', 'auto'])(
+    'keep nothing by themselves, and ask nobody, in the mode %s',
+    async mode => {
+      const asked = answering(YES)
+      const kogu = await open(`mode = "${mode}"\n`, asked)
+      const before = treeOf(kogu.workspace)
+      const results = await inPairs(CHANGES, async line => ({ line, result: await run(kogu, line) }))
+      for (const { line, result } of results)
+        expect({ line, kept: dataOf(result).changes_kept }).toEqual({ line, kept: false })
+      expect(asked.questions).toEqual([])
+      expect(treeOf(kogu.workspace)).toEqual(before)
+    },
+  )
 
   test('keep in the modes read-only and auto only what a rule allows', async () => {
     const rule = '[[permissions.rules]]\npath = "dist/**"\ndecision = "allow"\n'
@@ -289,6 +308,51 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(result.text).not.toMatch(/TOPSECRET|OUTSIDE/)
   })
 
+  test('see no history of a repository within the workspace that holds a secret', async () => {
+    const kogu = await open()
+    for (const [folder, name] of [
+      ['plain', 'a.txt'],
+      ['secret', '.env'],
+    ] as const) {
+      kogu.write(`${folder}/${name}`, `content of ${folder}\n`)
+      commit(join(kogu.workspace, folder))
+      // What is in the working tree is hidden by its name.
+      kogu.write(`${folder}/${name}`, '')
+    }
+    execFileSync('git', ['clone', '-q', '--bare', 'secret', 'bare'], { cwd: kogu.workspace })
+    kogu.write(
+      'look.sh',
+      'git -C plain show HEAD:a.txt; git -C secret show HEAD:.env; git -C bare show HEAD:.env\n',
+    )
+    const result = await run(kogu, 'sh look.sh')
+    expect(result.decision.by).toBe('contained')
+    expect(result.text).toContain('content of plain')
+    expect(result.text).not.toContain('content of secret')
+  })
+
+  test('work in a working tree beside its repository, and leave its index alone', async () => {
+    const folder = mkdtempSync(join(folderOutsideTmp(), 'worktree-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    mkdirSync(join(folder, 'main'))
+    writeFileSync(join(folder, 'main/a.txt'), 'one\n')
+    commit(join(folder, 'main'))
+    execFileSync('git', ['worktree', 'add', '-q', '../tree'], { cwd: join(folder, 'main') })
+    writeFileSync(join(folder, 'tree/a.txt'), 'two\n')
+    writeFileSync(join(folder, 'tree/look.sh'), 'git status --short; git log --oneline; git diff\n')
+    const home = join(folder, 'home')
+    const environment = toEnvironment(
+      { HOME: home, PATH: process.env.PATH },
+      { platform: process.platform, uid: process.getuid?.(), home },
+    )
+    const loaded = loadConfig({ cwd: join(folder, 'tree'), environment })
+    const runtime = await createRuntime({ loaded, environment, approver: answering(NO).approver })
+    onTestFinished(() => runtime.close())
+    const result = await runtime.call({ tool: 'run_command', input: { command: 'sh look.sh' } })
+    expect(result.decision.by).toBe('contained')
+    expect(result.text).toMatch(/^ M a.txt\n\?\? look.sh\n[0-9a-f]+ one\ndiff --git[\s\S]*\+two\n?$/)
+    expect(result.effects).toEqual([])
+  })
+
   test('that want the network say so, and name the parameter', async () => {
     const kogu = await open()
     const result = await run(
@@ -300,14 +364,23 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
   })
 
   test('that change the same file side by side conflict, and one of them says so', async () => {
-    const kogu = await open('mode = "accept-edits"\n')
-    const results = await Promise.all(
-      ['one', 'two'].map(word =>
-        run(kogu, `node -e "setTimeout(() => require('fs').writeFileSync('src/a.js', '${word}'), 700)"`),
-      ),
-    )
+    // Each is answered when the other one has run as well, on a layer of its own.
+    const both = Promise.withResolvers<void>()
+    let asked = 0
+    const approver: Approver = {
+      async ask() {
+        asked += 1
+        if (asked === 2) both.resolve()
+        await both.promise
+        return YES
+      },
+    }
+    const kogu = await open('', { questions: [], approver })
+    const results = await Promise.all(['one', 'two'].map(word => run(kogu, `echo ${word} > src/a.js`)))
     expect(results.map(({ ok }) => ok).sort()).toEqual([false, true])
-    expect(results.find(({ ok }) => !ok)?.error?.code).toBe('conflict')
+    const [kept, lost] = results[0]?.ok === true ? ['one', results[1]] : ['two', results[0]]
+    expect(lost?.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('src/a.js') })
+    expect(readFileSync(join(kogu.workspace, 'src/a.js'), 'utf8')).toBe(`${kept}\n`)
   })
 
   test('are announced by explain', async () => {
@@ -316,6 +389,23 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(explained).toMatchObject({ decision: 'allow', by: 'contained' })
   })
 })
+
+function commit(folder: string): void {
+  const git = (...words: string[]): Buffer =>
+    execFileSync('git', ['-c', 'user.name=k', '-c', 'user.email=k@k', ...words], { cwd: folder })
+  git('init', '-q', '-b', 'main')
+  git('add', '-f', '.')
+  git('commit', '-q', '-m', 'one')
+}
+
+/** Two at a time, as many as the machine that tests has processors. */
+async function inPairs<T>(lines: readonly string[], work: (line: string) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let at = 0; at < lines.length; at += 2) {
+    results.push(...(await Promise.all(lines.slice(at, at + 2).map(work))))
+  }
+  return results
+}
 
 function dataOf(result: CallResult): Record<string, unknown> {
   return { ...(result.data as Record<string, unknown>) }

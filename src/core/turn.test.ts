@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestRuntime, testCall, toolNamed } from './testing.ts'
 import { callTools } from './turn.ts'
@@ -7,7 +7,9 @@ test('neighbours that may run side by side do, whatever their risk; others alone
   const log: string[] = []
   const run = async (input: { text: string }) => {
     log.push(`+${input.text}`)
-    await sleep(10)
+    // Long enough for whoever runs beside it to begin.
+    await setImmediate()
+    await setImmediate()
     log.push(`-${input.text}`)
     return { text: input.text }
   }

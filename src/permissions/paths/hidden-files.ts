@@ -1,9 +1,12 @@
 import { lstatSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
+import { hasGitShape } from '../../core/git-folder.ts'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import { isTracked } from '../git/git-index.ts'
-import { repositoryAbove } from '../git/repository.ts'
+import { repositoryAbove, repositoryAt } from '../git/repository.ts'
+import { gitHistoryProblem } from '../items.ts'
 import { compilePaths } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
 import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_READ } from './paths.ts'
@@ -55,11 +58,31 @@ function deniedIn({ scope: { workspace }, deniesReading }: HidingContext): strin
   return deniesReading === undefined ? [] : [workspace]
 }
 
-/** Single files that the line names outside the workspace: what else a folder or a repository holds was not judged. */
+/**
+ * Single files that the line names outside the workspace: what else a folder or a repository holds was not judged. And the
+ * repository that the workspace is a working tree of, whose files were (`gitHistoryProblem`).
+ */
 function namedFiles({ named, scope }: HidingContext): string[] {
-  return named.filter(
-    path => !isInside(path, scope.workspace) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true,
-  )
+  const own = repositoryAt(scope.workspace)
+  const ofGit =
+    own === undefined || own.foreign !== undefined ? [] : [own.repository, own.shared ?? own.repository]
+  const files = named.filter(path => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  return outermost([...files, ...ofGit]).filter(path => !isInside(path, scope.workspace))
+}
+
+/** Objects are no files that could be hidden one by one: those of a repository with secrets in it go as a whole. */
+function isNestedHistory(path: string, { scope, mayRead }: HidingContext): boolean {
+  const repository = dirname(path)
+  if (!mayBeNestedHistory(path, scope)) return false
+  if (!hasGitShape(name => lstatSync(join(repository, name), { throwIfNoEntry: false }) !== undefined))
+    return false
+  // Without a working tree, nobody can tell what is in it.
+  if (basename(repository) !== '.git') return true
+  return gitHistoryProblem(dirname(repository), scope, each => !mayRead(each)) !== undefined
+}
+
+function mayBeNestedHistory(path: string, { workspace }: PathContext): boolean {
+  return basename(path) === 'objects' && !isInside(path, join(workspace, '.git'))
 }
 
 /** What the line names outside the workspace, and the repositories in which its git commands work. */
@@ -118,11 +141,9 @@ function comparesOnly({ program, argv }: FoundCommand): boolean {
   return program === 'git' && COMPARES.test(words[1] ?? '') && !words.some(word => word.startsWith('--no-in'))
 }
 
-function isClosed(
-  path: string,
-  { commands }: CommandAnalysis,
-  { named, mayRead, contained }: HidingContext,
-): boolean {
+function isClosed(path: string, { commands }: CommandAnalysis, context: HidingContext): boolean {
+  const { named, mayRead, contained } = context
+  if (context.contained && isNestedHistory(path, context)) return true
   if (mayRead(path)) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
@@ -141,6 +162,7 @@ export function hidingCandidates(rules: readonly Rule[], scope: PathContext): (p
   return path =>
     analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ ||
     isOwnState(path, scope) ||
+    mayBeNestedHistory(path, scope) ||
     matcher?.covers(path) === true ||
     lists.some(matches => matches(path))
 }

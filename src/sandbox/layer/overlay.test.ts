@@ -19,13 +19,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxProfile } from '../../core/sandbox.ts'
 import { createProcesses } from '../processes/processes.ts'
 import { createSandbox } from '../walls/sandbox.ts'
 import { findSandboxSystem } from '../walls/system.ts'
+import type { DiskLimits } from './disk-watch.ts'
 import { overlayProblem, runOnOverlay } from './overlay.ts'
 import { commitOverlay, isDecided, type OverlayTarget, recoverOverlays } from './overlay-commit.ts'
 
@@ -45,7 +45,12 @@ afterAll(() => processes.close())
 const accept: OverlayTarget = { refusal: () => null, keep: async () => {}, committed: async () => {} }
 
 describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
-  async function run(script: string, profile: Partial<SandboxProfile> = {}, bubblewrap?: string) {
+  async function run(
+    script: string,
+    profile: Partial<SandboxProfile> = {},
+    bubblewrap?: string,
+    { limits, onOutput }: { limits?: DiskLimits; onOutput?: () => void } = {},
+  ) {
     if (typeof system === 'string') throw new Error(system)
     const sandbox = createSandbox({
       processes,
@@ -58,6 +63,7 @@ describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
       const outcome = await runOnOverlay(sandbox, processes, {
         workspace,
         folder: join(workspace, '.kogu/overlay', 'one'),
+        ...(limits === undefined ? {} : { limits }),
         profile: {
           writable: [workspace],
           readable: [],
@@ -75,7 +81,10 @@ describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
           args: ['--norc', '--noprofile', '-ec', script],
           timeoutMs: 20_000,
           signal: new AbortController().signal,
-          onStdout: chunk => void output.push(Buffer.from(chunk).toString()),
+          onStdout: chunk => {
+            output.push(Buffer.from(chunk).toString())
+            onOutput?.()
+          },
           onStderr: chunk => void output.push(Buffer.from(chunk).toString()),
         },
       })
@@ -104,6 +113,22 @@ describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
     discard()
     expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
   })
+
+  test('that makes more files than it may is ended, and nothing of them is left', async () => {
+    // A million where the bench says so.
+    const files = Number(process.env.KOGU_SMALL_FILES ?? 20_000)
+    const script = `python3 -c 'import os
+for i in range(${files}):
+    if i % 1000 == 0: os.mkdir(f"d{i}")
+    os.close(os.open(f"d{i - i % 1000}/{i}", os.O_CREAT | os.O_WRONLY))'`
+    const limits = { bytes: 1024 ** 3, entries: files / 5 }
+    await expect(run(script, {}, undefined, { limits })).rejects.toMatchObject({
+      code: 'failed',
+      message: expect.stringContaining('nothing of it was kept'),
+    })
+    expect(tree()).toEqual({ 'src/a': 'a', 'src/deep/b': 'b', 'docs/readme': 'read me' })
+    expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
+  }, 120_000)
 
   test.each([
     ['rm -rf src', { 'docs/readme': 'read me' }],
@@ -233,9 +258,9 @@ describe.skipIf(noSandbox !== '')(`a command on a layer${noSandbox}`, () => {
   ])(
     'a file that a person edits while the command runs is not overwritten when it is %s',
     async (_name, script) => {
-      const editing = sleep(150).then(() => writeFileSync(join(state.workspace, 'src/a'), 'by hand'))
-      const { changes, discard } = await run(`sleep 0.4; ${script}`)
-      await editing
+      // When the command says that it has begun.
+      const onOutput = (): void => writeFileSync(join(state.workspace, 'src/a'), 'by hand')
+      const { changes, discard } = await run(`echo begun; ${script}`, {}, undefined, { onOutput })
       await expect(commitOverlay(changes, accept)).rejects.toMatchObject({ code: 'conflict' })
       expect(tree()).toEqual({ 'src/a': 'by hand', 'src/deep/b': 'b', ...DOCS() })
       discard()

@@ -43,7 +43,7 @@ function workingFolders(): string[] {
 /** Nothing when it is gone, or a name in another container. */
 function toSocket(path: string): string[] {
   try {
-    const real = realpathSync(path)
+    const real = realpathSync.native(path)
     return lstatSync(real).isSocket() ? [real] : []
   } catch {
     return []

@@ -214,7 +214,7 @@ function pins(kept: readonly string[], writable: readonly string[]): Mount[] {
 function existing(paths: readonly string[]): string[] {
   return paths.flatMap(path => {
     try {
-      return [realpathSync(path)]
+      return [realpathSync.native(path)]
     } catch {
       return []
     }

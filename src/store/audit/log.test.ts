@@ -14,7 +14,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AuditEvent, AuditLog } from '../../core/audit.ts'
 import { createRedactor } from '../../core/redact.ts'
@@ -334,7 +333,7 @@ describe('syncing', () => {
       await log.flush()
       harm(segmentPath(directory, listSegments(directory)[0] ?? ''))
       log.record(note('two'))
-      await sleep(60)
+      await log.flush()
       log.record(note('three'))
       await log.close()
       const recorded = await actions()

@@ -27,11 +27,8 @@ export function environmentFor(
   // Variables of earlier calls could change what a line does that was judged by its words alone.
   const own =
     permit.plan === null ? { ...Object.fromEntries(call.run.variables), ...call.additions } : NEUTRAL_GIT
-  return { ...base, ...own, ...(permit.contained === true ? WITHOUT_NETWORK : {}), [MARKER]: call.id }
+  return { ...base, ...(permit.contained === true ? CONTAINED : {}), ...own, [MARKER]: call.id }
 }
-
-// Programs that look for newer versions of themselves wait for an answer that never comes.
-const WITHOUT_NETWORK = { NO_UPDATE_NOTIFIER: '1', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }
 
 // A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
 // approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
@@ -76,6 +73,14 @@ export function gitSettings(settings: readonly (readonly [string, string])[]): R
     [`GIT_CONFIG_VALUE_${index}`, value],
   ])
   return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(variables) }
+}
+
+const CONTAINED = {
+  // Programs that look for newer versions of themselves wait for an answer that never comes.
+  NO_UPDATE_NOTIFIER: '1',
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+  // `git diff` would write the index anew, a change that nobody wants to be told of.
+  ...gitSettings([['diff.autoRefreshIndex', 'false']]),
 }
 
 // What steers programs rather than telling them something: how later commands are found, started, built, configured,

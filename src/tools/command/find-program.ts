@@ -8,7 +8,7 @@ export function trustedPath(folders: readonly string[], workspace: string): stri
   return folders.filter(folder => {
     if (!isAbsolute(folder)) return false
     try {
-      const real = realpathSync(folder)
+      const real = realpathSync.native(folder)
       return !isInside(real, workspace) && !isInside(real, '/tmp') && !isInside(real, '/var/tmp')
     } catch {
       // Not there: nothing to be found in it.

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CommandPermit, CommandPlan } from '../../core/command.ts'
 import { isInside } from '../../core/real-path.ts'
@@ -56,7 +56,7 @@ function programFolders({ path, workspace, home }: CommandParts, plan: CommandPl
   const folders = trustedPath(path, workspace)
   const used = wordsOf(plan).flatMap(word => {
     try {
-      return [dirname(realpathSync(findProgram(word, folders)))]
+      return [dirname(realpathSync.native(findProgram(word, folders)))]
     } catch {
       // No program of that name.
       return []
@@ -79,8 +79,10 @@ function wordsOf(plan: CommandPlan | null): string[] {
 const MOST_WORDS = 6
 
 function realFolder(path: string): string {
+  // Most are not there, and an exception costs many times as much as a look.
+  if (!existsSync(path)) return path
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     // Not there: nothing to be shown or closed.
     return path

@@ -17,13 +17,18 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 test('work on one path runs one after another, in the order in which it came; other paths do not wait', async () => {
   const locks = createPathLocks(directory)
   const order: string[] = []
-  const work = (path: string, name: string, ms: number): Promise<void> =>
+  const otherEnded = Promise.withResolvers<void>()
+  const work = (path: string, name: string, until?: Promise<void>): Promise<void> =>
     locks.hold([path], async () => {
       order.push(`${name} starts`)
-      await sleep(ms)
+      await until
       order.push(`${name} ends`)
     })
-  await Promise.all([work('/a', 'first', 40), work('/a', 'second', 0), work('/b', 'other', 0)])
+  await Promise.all([
+    work('/a', 'first', otherEnded.promise),
+    work('/a', 'second'),
+    work('/b', 'other').then(otherEnded.resolve),
+  ])
   expect(order).toEqual([
     'first starts',
     'other starts',
