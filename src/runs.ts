@@ -43,7 +43,7 @@ import {
   savePlan,
 } from './store/tables/orchestration-runs.ts'
 import type { RunPlace } from './store/tables/run-queue.ts'
-import type { Standstill } from './store/tables/workflow-runs.ts'
+import { ownedRuns, type Standstill } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
@@ -86,6 +86,8 @@ export interface Runs {
   redactText(text: string): string
   /** Runs of this workspace whose process is gone. */
   interrupted(): Promise<string[]>
+  /** Runs that this process owns and does not work on: something went wrong between the two. */
+  orphaned(): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -106,6 +108,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     workspaceId: workspaceId(runtime.places.state),
     user,
   }
+  const active = new Set<string>()
   return {
     models,
     place,
@@ -113,7 +116,20 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     create: (spec, id) => durable.create(spec, place, id),
     take: (id, limits) => durable.take(id, limits),
     redactText: redactor.text,
-    work: (run, how = {}) => work({ ...options, durable, models, redactor, subAgents }, run, how),
+    async work(run, how = {}) {
+      active.add(run.id)
+      try {
+        return await work({ ...options, durable, models, redactor, subAgents }, run, how)
+      } finally {
+        active.delete(run.id)
+      }
+    },
+    async orphaned() {
+      const owned = await ownedRuns(database, place)
+      return owned.flatMap(({ id, executor }) =>
+        executor === durable.executor && !active.has(id) ? [id] : [],
+      )
+    },
     messages: ({ execution }) => listMessages(database, execution),
     approvePlan: id => decidePlan(database, id, 'running', user),
     rejectPlan: id => decidePlan(database, id, 'rejected', user),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { openTestRuntime, type TestRuntime } from '../../test/support/runtime.ts'
@@ -54,6 +55,17 @@ const statusOf = async (id: string) => {
 }
 
 describe('a worker', () => {
+  test('takes up a run again that its own process claimed and then did not work on', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+    const id = await enqueue()
+    // As after a connection that broke between the claim and the work.
+    expect(await claimRun(database, runs.place, { executor: runs.executor, perAgent: 2 })).toBe(id)
+    const parts = { runs, database, runtime: machine.runtime, log: () => undefined }
+    const worker = await startWorker({ ...parts, most: 4, mostPerAgent: 2, rescueMs: 1 })
+    while ((await statusOf(id)) !== 'completed end_turn') await sleep(20)
+    await worker.close()
+  }, 20_000)
+
   test('that is stopped leaves what it was doing to the next one', async () => {
     machine.write('r.toml', '[[answer]]\ntext = "late"\ndelay_ms = 60000\n')
     const id = await enqueue()

@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly mostPerAgent: number
   readonly log: (line: Record<string, unknown>) => void
   readonly drainMs?: number
+  /** How often runs are looked for that nobody works on. */
+  readonly rescueMs?: number
 }
 
 const LOOK_MS = 1_000
@@ -33,7 +35,7 @@ const DRAIN_MS = 5_000
 const RESCUE_MS = 2_000
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { runs, database, most, mostPerAgent, log } = options
+  const { runs, database, most, mostPerAgent, log, rescueMs = RESCUE_MS } = options
   const work = createWork(options)
   const stopped = new AbortController()
   let wake = Promise.withResolvers<void>()
@@ -45,8 +47,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       work.begin(id, () => wake.resolve())
     }
   }
+  // Seen without anybody at work on them the last time: a run that was only just begun is not among them twice.
+  let lost = new Set<string>()
   const rescue = async (): Promise<void> => {
-    for (const id of await runs.interrupted()) {
+    const orphaned = (await runs.orphaned()).filter(id => !work.running.has(id))
+    const again = orphaned.filter(id => lost.has(id))
+    lost = new Set(orphaned)
+    for (const id of [...(await runs.interrupted()), ...again]) {
       if (work.running.size >= most || stopped.signal.aborted) return
       if (!work.running.has(id)) work.begin(id, () => wake.resolve())
     }
@@ -58,7 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       try {
         await takeQueued()
         await continueAnswered(options)
-        if (performance.now() - rescued > RESCUE_MS) {
+        if (performance.now() - rescued > rescueMs) {
           await rescue()
           rescued = performance.now()
         }
