@@ -1,22 +1,201 @@
-import { useGet } from '../../api/api.ts'
+import { ActionIcon, Alert, Button, Group, List, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { Eye, Redo2, Undo2 } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import { request, useGet } from '../../api/api.ts'
+import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
-import { UntrustedBlock } from '../../components/untrusted.tsx'
+import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
+import { Problems } from '../../components/saved/toml-editor.tsx'
+import { words as savedWords } from '../../components/saved/words.ts'
+import { Untrusted } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { useUrlState } from '../../routes.ts'
+import { More } from './more-menu.tsx'
 import { StateBadge } from './pipeline-list.tsx'
-import type { Pipeline } from './types.ts'
+import { RunBar, RunButton } from './run-bar.tsx'
+import { SidePane } from './side-pane.tsx'
+import { StepList } from './step-list.tsx'
+import type { Pipeline, PipelineRun } from './types.ts'
+import { type PipelineEditing, pipelinePath, usePipelineEditing } from './use-editing.ts'
+import { words } from './words.ts'
+
+const PipelineGraph = lazy(() => import('./pipeline-graph.tsx'))
 
 export function PipelineEditor({ name }: { name: string }) {
-  const pipeline = useGet<Pipeline>('pipelines', `/api/pipelines/${encodeURIComponent(name)}`)
+  const pipeline = useGet<Pipeline>('pipelines', pipelinePath(name))
+  return <DataRegion query={pipeline}>{found => <Editor pipeline={found} />}</DataRegion>
+}
+
+function Editor({ pipeline }: { pipeline: Pipeline }) {
+  const t = useWords(words)
+  const editing = usePipelineEditing(pipeline)
+  const run = useShownRun(pipeline.name)
+  const [view, setView] = useUrlState('view', 'list')
   return (
-    <Page title={name}>
-      <DataRegion query={pipeline}>
-        {found => (
-          <>
-            <StateBadge pipeline={found} />
-            <UntrustedBlock text={found.text} label="TOML" />
-          </>
-        )}
-      </DataRegion>
+    <Page
+      title={pipeline.name}
+      intro={
+        <Group gap="xs">
+          <StateBadge pipeline={pipeline} />
+          {pipeline.definition?.description !== undefined && (
+            <Untrusted text={pipeline.definition.description} />
+          )}
+        </Group>
+      }
+      actions={
+        <>
+          <SegmentedControl
+            size="xs"
+            aria-label={t('view')}
+            value={view}
+            onChange={value => setView(value)}
+            data={[
+              { value: 'list', label: t('list') },
+              { value: 'graph', label: t('graph') },
+            ]}
+          />
+          <HistoryButtons editing={editing} />
+          <SaveButtons editing={editing} />
+          <RunButton pipeline={pipeline} editing={editing} />
+          <More pipeline={pipeline} />
+        </>
+      }
+    >
+      <SaveNotices editing={editing} />
+      <TrustNotice pipeline={pipeline} isDirty={editing.isDirty} />
+      <Problems problems={editing.problems} title={t('cannotRun')} />
+      <Warnings warnings={editing.warnings} />
+      {run !== undefined && <RunBar pipeline={pipeline} run={run} />}
+      {editing.content === null ? (
+        <SidePane pipeline={pipeline} editing={editing} run={run} />
+      ) : (
+        <Panes pipeline={pipeline} editing={editing} run={run} isGraph={view === 'graph'} />
+      )}
     </Page>
+  )
+}
+
+export interface PaneProps {
+  readonly pipeline: Pipeline
+  readonly editing: PipelineEditing
+  readonly run: PipelineRun | undefined
+}
+
+/** The flow beside the settings of what is selected; one below the other where there is less room. */
+function Panes({ isGraph, ...props }: PaneProps & { isGraph: boolean }) {
+  const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
+  return (
+    <div
+      style={{
+        display: 'grid',
+        gridTemplateColumns: isWide ? 'minmax(0, 1fr) minmax(0, 1.1fr)' : 'minmax(0, 1fr)',
+        gap: 24,
+      }}
+    >
+      {isGraph ? (
+        <Suspense fallback={null}>
+          <PipelineGraph {...props} />
+        </Suspense>
+      ) : (
+        <StepList {...props} />
+      )}
+      <div
+        style={
+          isWide
+            ? {
+                position: 'sticky',
+                top: 64,
+                alignSelf: 'start',
+                maxHeight: 'calc(100vh - 80px)',
+                overflowY: 'auto',
+              }
+            : {}
+        }
+      >
+        <SidePane {...props} />
+      </div>
+    </div>
+  )
+}
+
+/** The run in the address, or the last one. */
+function useShownRun(name: string): PipelineRun | undefined {
+  const [id] = useUrlState('run')
+  const latest = useGet<PipelineRun[]>(
+    'pipelines',
+    `/api/pipeline-runs?pipeline=${encodeURIComponent(name)}&limit=20`,
+  )
+  return id === '' ? latest.data?.[0] : latest.data?.find(run => run.id === id)
+}
+
+function HistoryButtons({ editing }: { editing: PipelineEditing }) {
+  const t = useWords(words)
+  return (
+    <Group gap={2}>
+      <Tooltip label={t('undo')}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('undo')}
+          aria-keyshortcuts="Control+Z"
+          disabled={editing.undo === undefined}
+          onClick={() => editing.undo?.()}
+        >
+          <Undo2 size={18} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label={t('redo')}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('redo')}
+          aria-keyshortcuts="Control+Shift+Z"
+          disabled={editing.redo === undefined}
+          onClick={() => editing.redo?.()}
+        >
+          <Redo2 size={18} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  )
+}
+
+function Warnings({ warnings }: { warnings: readonly string[] }) {
+  if (warnings.length === 0) return null
+  return (
+    <Alert color="yellow" py="xs">
+      <List size="sm">
+        {warnings.map(warning => (
+          <List.Item key={warning}>
+            <Untrusted text={warning} most={500} />
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function TrustNotice({ pipeline, isDirty }: { pipeline: Pipeline; isDirty: boolean }) {
+  const t = useWords(savedWords)
+  const trust = useAction(
+    () => request('POST', `${pipelinePath(pipeline.name)}/trust`, { hash: pipeline.hash }),
+    {
+      topics: ['pipelines', 'panels'],
+    },
+  )
+  if (pipeline.state !== 'untrusted' || isDirty) return null
+  return (
+    <Alert color="yellow" icon={<Eye size={18} aria-hidden />} title={t('untrusted')}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{t('untrustedText')}</Text>
+        <Button size="compact-sm" variant="default" loading={trust.isPending} onClick={() => trust.mutate()}>
+          {t('trust')}
+        </Button>
+      </Stack>
+    </Alert>
   )
 }

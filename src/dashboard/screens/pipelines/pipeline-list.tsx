@@ -8,6 +8,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { NewPipeline } from './new-pipeline.tsx'
 import type { Pipeline } from './types.ts'
 import { words } from './words.ts'
 
@@ -32,11 +33,15 @@ export function PipelineList() {
     },
   ]
   return (
-    <Page title={t('pipelines')} intro={t('intro')}>
+    <Page title={t('pipelines')} intro={t('intro')} actions={<NewPipeline />}>
       <DataRegion
         query={pipelines}
         isEmpty={list => list.length === 0}
-        empty={<Empty icon={<Workflow size={32} aria-hidden />} title={t('intro')} />}
+        empty={
+          <Empty icon={<Workflow size={32} aria-hidden />} title={t('intro')} action={<NewPipeline />}>
+            {t('emptyList')}
+          </Empty>
+        }
       >
         {list => (
           <DataTable

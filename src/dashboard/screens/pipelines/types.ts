@@ -6,6 +6,7 @@ export interface Pipeline {
   readonly definition: Definition | null
   readonly edges: readonly { readonly from: string; readonly to: string }[]
   readonly problems: readonly string[]
+  readonly warnings: readonly string[]
   readonly text: string
 }
 
@@ -49,4 +50,30 @@ export interface Edge {
   readonly summarize?: boolean
   readonly summarizer?: string
   readonly auto_chain?: boolean
+}
+
+/** What `GET /api/pipeline-runs/{id}` answers. */
+export interface PipelineRun {
+  readonly id: string
+  readonly pipeline: string
+  readonly status: 'running' | 'waiting' | 'stopped' | 'completed' | 'failed'
+  readonly started_at: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly continues: string | null
+  readonly steps: Readonly<Record<string, StepRun>>
+  readonly is_working: boolean
+  readonly problem: string | null
+  readonly hash: string
+}
+
+export interface StepRun {
+  readonly status: 'waiting' | 'running' | 'done' | 'skipped' | 'failed'
+  readonly attempts: number
+  /** The run of its panel. */
+  readonly run?: string
+  readonly gate?: boolean
+  readonly text?: string
+  readonly data?: unknown
+  readonly error?: string
+  readonly reason?: string
 }

@@ -1,0 +1,32 @@
+import { Stack, Text } from '@mantine/core'
+import { UntrustedBlock } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { StepState } from './step-state.tsx'
+import type { PipelineRun } from './types.ts'
+import { words } from './words.ts'
+
+/** What a step handed over in a run. */
+export function StepOutput({ run, step }: { run: PipelineRun; step: string }) {
+  const t = useWords(words)
+  const own = run.steps[step]
+  if (own === undefined)
+    return (
+      <Text c="dimmed" size="sm">
+        {t('noOutput')}
+      </Text>
+    )
+  return (
+    <Stack gap="sm">
+      <StepState run={run} step={step} />
+      {own.text !== undefined && <UntrustedBlock text={own.text} label={t('lastOutput')} />}
+      {own.data !== undefined && own.data !== null && (
+        <>
+          <Text size="sm" fw={600}>
+            {t('data')}
+          </Text>
+          <UntrustedBlock text={JSON.stringify(own.data, null, 2)} label={t('data')} />
+        </>
+      )}
+    </Stack>
+  )
+}
