@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
+import { onTerminal, python } from './support/terminal.ts'
 
 // The program as people run it, with a rehearsal or with a vendor's wire format over HTTP.
 
@@ -210,6 +211,39 @@ describe('kogu run', () => {
     ])
     expect(limited.code).toBe(8)
     expect(limited.stderr).toContain('limit reached')
+  })
+
+  test.skipIf(!python)('a person at the terminal is asked whether a run at its limit goes on', () => {
+    const args = ['run', 'x', '--model', 'rehearsal:hello.toml', '--max-turns', '1', '--mode', 'accept-edits']
+    const steps = [{ wait: 'Go on with twice the limits?', type: 'y\n' }]
+    const { shown, code } = onTerminal(home, args, steps)
+    expect([code, shown]).toEqual([0, expect.stringContaining('Written: Created hello.txt')])
+    home.run(['call', 'delete_file', '{"path":"hello.txt"}', '--yes-once'])
+  })
+
+  test('Ctrl-C pauses, says how to resume, and the run goes on from there', async () => {
+    home.write('wait.toml', '[[answer]]\ndelay_ms = 60000\ntext = "late"\n')
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, 'run', 'x', '--model', 'rehearsal:wait.toml', '--ndjson'],
+      {
+        cwd: home.workspace,
+        env: home.env,
+      },
+    )
+    let said = ''
+    child.stderr.on('data', chunk => (said += chunk))
+    child.stdout.on('data', chunk => {
+      if (String(chunk).includes('step.started')) child.kill('SIGINT')
+    })
+    const code = await new Promise(resolve => child.on('close', resolve))
+    expect([code, said]).toEqual([130, expect.stringMatching(/It can go on: kogu runs resume [0-9a-f-]{36}/)])
+    const id = /resume ([0-9a-f-]{36})/.exec(said)?.[1] ?? ''
+    home.write('wait.toml', '[[answer]]\ntext = "on time"\n')
+    expect(await kogu(['runs', 'resume', id])).toMatchObject({ code: 0, stdout: 'on time\n' })
+    const again = await kogu(['runs', 'rerun', id, '--json'])
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: 'completed', text: 'on time' })
+    expect(JSON.parse(again.stdout).id).not.toBe(id)
   })
 
   test('the budget of a day stops every run, and says so', async () => {

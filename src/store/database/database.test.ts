@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TABLES } from '../runs/backup.ts'
 import { type Database, openDatabase } from './database.ts'
 
 // One server for the whole file: starting one takes a second.
@@ -103,6 +104,14 @@ describe('the database', () => {
       }),
     ).rejects.toThrow('stop')
     expect(await database.query("SELECT 1 FROM workflows WHERE name = 'half'")).toEqual([])
+  })
+
+  test('a backup holds every table but those of the moment', async () => {
+    const found = await database.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+    )
+    const momentary = ['schema_migrations', 'executors']
+    expect(new Set(found.map(({ name }) => name))).toEqual(new Set([...TABLES, ...momentary]))
   })
 
   test('statements that are sent together are done together or not at all', async () => {

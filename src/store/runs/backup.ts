@@ -9,7 +9,8 @@ import { MIGRATIONS } from '../database/migrations.ts'
 // A backup is gzipped JSON lines: a header, then every row of every table, in an order in which references exist before they
 // are needed. It is the same for the embedded server and for one's own, and can be read without PostgreSQL.
 
-const TABLES = [
+/** A test compares them with the tables that there are. */
+export const TABLES = [
   'llm_providers',
   'workflows',
   'agents',
@@ -24,6 +25,7 @@ const TABLES = [
   'run_events',
   'usage',
   'run_messages',
+  'saved_versions',
 ] as const
 
 const BATCH = 500
@@ -117,7 +119,8 @@ export async function prune(database: Database, before: Date): Promise<number> {
   )
   if (engine?.there === true) {
     await database.query(
-      `DELETE FROM dbos.workflow_status WHERE name = 'turn' AND status IN ('SUCCESS', 'ERROR', 'CANCELLED') AND created_at < $1`,
+      `DELETE FROM dbos.workflow_status WHERE name = 'turn' AND created_at < $1
+         AND (status IN ('SUCCESS', 'ERROR', 'CANCELLED') OR executor_id NOT IN (SELECT id FROM executors))`,
       [before.getTime()],
     )
   }
