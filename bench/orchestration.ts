@@ -24,13 +24,16 @@ export async function measureOrchestration(): Promise<Row[]> {
 
 /** Five reviewers, the slowest of which takes 50 ms: how much longer the verdict takes. */
 async function measureQuorum(): Promise<Row> {
-  const members = Array.from({ length: 5 }, (_, index): QuorumMember => ({
-    ...{ name: `r${index}`, kind: 'model', timeoutMs: 10_000 },
-    async ask() {
-      await sleep((SLOWEST_MS * (index + 1)) / 5)
-      return { text: '{"verdict":"approve","reasoning":"fine"}', costUsd: 0 }
-    },
-  }))
+  const members = Array.from(
+    { length: 5 },
+    (_, index): QuorumMember => ({
+      ...{ name: `r${index}`, kind: 'model', timeoutMs: 10_000 },
+      async ask() {
+        await sleep((SLOWEST_MS * (index + 1)) / 5)
+        return { text: '{"verdict":"approve","reasoning":"fine"}', costUsd: 0 }
+      },
+    }),
+  )
   const quorum = createQuorum({
     ...{ members, rule: { kind: 'majority' }, minModels: 3, onError: 'abstain', veto: [], vetoFor: [] },
     ...{ review: 'all', ordinary: 'all', hil: 'interactive', onDeny: 'deny', debate: false },
@@ -73,7 +76,8 @@ async function measureRuns(): Promise<Row[]> {
   try {
     const steps = Array.from(
       { length: STEPS },
-      (_, index) => `[[step]]\nid = "s${index}"\ntool = "write_file"\nargs = { path = "out/${index}.txt", content = "x" }\n`,
+      (_, index) =>
+        `[[step]]\nid = "s${index}"\ntool = "write_file"\nargs = { path = "out/${index}.txt", content = "x" }\n`,
     )
     box.write('.kogu/pipelines/long.toml', `name = "long"\n${steps.join('')}`)
     await trustPipeline(parts, 'long')
@@ -93,7 +97,11 @@ async function measureRuns(): Promise<Row[]> {
       if (ended.status !== 'completed') throw new Error(`The run is ${ended.status}: ${ended.error}`)
     })
     return [
-      plain(`a pipeline of ${STEPS} steps, each a durable write`, pipelineMs, `${showTime(pipelineMs / STEPS)} a step`),
+      plain(
+        `a pipeline of ${STEPS} steps, each a durable write`,
+        pipelineMs,
+        `${showTime(pipelineMs / STEPS)} a step`,
+      ),
       plain(`${SUB_AGENTS} sub-agent runs in one run`, agentsMs, `${showTime(agentsMs / SUB_AGENTS)} each`),
     ]
   } finally {
@@ -107,7 +115,8 @@ async function measureRuns(): Promise<Row[]> {
 
 /** One agent that is run again and again, forty times in an answer. */
 function manyAgents(): string {
-  const call = '[[answer.call]]\ntool = "execute_sub_agent"\ninput = { agent_id = "{{results.1.data.agent_id}}", input = "go" }\n'
+  const call =
+    '[[answer.call]]\ntool = "execute_sub_agent"\ninput = { agent_id = "{{results.1.data.agent_id}}", input = "go" }\n'
   const answers = Array.from({ length: SUB_AGENTS / 40 }, () => `[[answer]]\n${call.repeat(40)}`)
   return `[[answer]]
 [[answer.call]]

@@ -7,23 +7,28 @@ import type { McpServerConfig } from './server-config.ts'
 
 const INSTALL_MS = 5 * 60_000
 
+/** They fetch, too, and Kogu does not install for them. */
+const OTHER_FETCHERS = /^(uvx|pipx|uv tool run|(pnpm|yarn) dlx|npm (exec|x)|bun x)( |$)/
+
 /** The package that a command would fetch with every start, or undefined when it starts what is already there. */
 export function fetchedPackage({
   command = [],
 }: McpServerConfig): { spec: string; rest: readonly string[] } | undefined {
   const [program = '', ...words] = command
   const name = basename(program)
-  const isRunner = name === 'npx' || name === 'bunx' || name === 'pnpx'
-  if (!isRunner && !/^(uvx|pipx)$/.test(name)) return undefined
-  if (!isRunner) {
+  const [refused] = OTHER_FETCHERS.exec([name, ...words].join(' ')) ?? []
+  if (refused !== undefined) {
     throw new ToolError(
       'failed',
-      `${name} fetches a program with every start, which may be another one each time.`,
+      `${refused.trim()} fetches a program with every start, which may be another one each time.`,
       {
-        hint: 'Install it yourself (uv tool install …), and name the installed program as the command.',
+        hint: /^(uv|pipx)/.test(refused)
+          ? 'Install it yourself (uv tool install …), and name the installed program as the command.'
+          : 'Write npx -y PACKAGE[@VERSION] ARGUMENTS: Kogu then installs it once, when it is trusted.',
       },
     )
   }
+  if (!/^(npx|bunx|pnpx)$/.test(name)) return undefined
   const at = words.findIndex(word => !/^(-y|--yes|-q|--quiet)$/.test(word))
   const spec = words[at] ?? ''
   if (at === -1 || spec.startsWith('-')) {
