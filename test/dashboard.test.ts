@@ -189,6 +189,29 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await dashboard.send('POST', `/api/runs/${id}/stop`, {})
   })
 
+  test('a rule is written as a form, looked at as a difference, saved, and tried on what was recorded', async () => {
+    const page = await open('/permissions')
+    await page.getByRole('button', { name: 'New rule' }).click()
+    await page.getByLabel('Id').fill('no-make')
+    await page.getByRole('radio', { name: 'deny' }).check()
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.locator('tr.added').getByText('id = "no-make"').waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. Start kogu serve again').waitFor()
+    const { text } = await dashboard.send<{ text: string }>('GET', '/api/config/files/user')
+    expect(text).toContain('[[permissions.rules]]\nid = "no-make"\ndecision = "deny"')
+    await page.getByRole('tab', { name: 'Dry run' }).click()
+    await page.getByLabel('Your own configuration').fill('[[permissions.rules]]\nid = "broken"\n')
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByRole('alert').getByText('decision').waitFor()
+    await page.getByLabel('Your own configuration').fill('mode = "read-only"\n')
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText(/recorded calls?$/).waitFor()
+    await page.getByRole('tab', { name: 'Test a call' }).click()
+    await page.getByRole('button', { name: 'What would happen?' }).click()
+    await page.getByText(/^Decided by/).waitFor()
+  })
+
   test('who is not signed in sees how to sign in, and nothing else', async () => {
     const stranger = await dashboard.browser.newContext()
     const page = await stranger.newPage()
@@ -225,7 +248,9 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       ...['/', '/panels', '/panels/pricing', '/pipelines', '/pipelines/weekly-report', '/runs'],
       ...[`/runs/${done.id}`, `/runs/${done.id}?tab=timeline`, `/runs/${done.id}?tab=calls`],
       ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
-      ...['/tools', '/permissions', '/providers', '/servers', '/usage', '/settings', '/nowhere'],
+      ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
+      ...['/permissions?tab=test', '/providers', '/servers', '/usage', '/settings'],
+      ...['/settings?section=diagnostics', '/nowhere'],
     ]
     const page = await open('/')
     const found: string[] = []
@@ -244,7 +269,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     }
     expect(found).toEqual([])
     await dashboard.send('POST', `/api/runs/${waits.id}/stop`, {})
-  }, 120_000)
+  }, 240_000)
 })
 
 function toToml(text: string, input: object): string {
