@@ -2,6 +2,7 @@ import { outsideContext } from './compose-hooks.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
+import type { Approver } from './core/approval.ts'
 import type { AuditLog } from './core/audit.ts'
 import type { CallRuntime } from './core/call.ts'
 import type { Processes } from './core/processes.ts'
@@ -22,6 +23,8 @@ export interface Review {
   readonly reviewers: readonly Reviewer[]
   /** Sees plans and outcomes. */
   readonly board: ReviewBoard
+  /** Lets the quorum answer questions first, where the configuration says so. */
+  answerFirst(person: Approver): Approver
 }
 
 /** The quorum of the configuration: undefined where no reviewer is named. */
@@ -49,23 +52,23 @@ export async function createReview(
   }
   const note = (action: string, details: Record<string, unknown>): void =>
     parts.record({ type: 'note', action, details })
-  return {
-    reviewers: [
-      createQuorum({
-        ...shared,
-        onDeny,
-        review: quorum.review,
-        ordinary: quorum.ordinary,
-        vetoFor: quorum.veto_for,
-        maxActionRevisions: quorum.max_action_revisions,
-        record: ({ callId, runId, tool }, { passed, undecided, display, votes }, { before, costUsd }) =>
-          note('quorum-review', {
-            ...{ phase: 'action', call: callId, run: runId, tool: tool.name },
-            ...{ passed, undecided, display, votes, cost_usd: costUsd },
-            ...(before === undefined ? {} : { before }),
-          }),
+  const reviewer = createQuorum({
+    ...shared,
+    onDeny,
+    review: quorum.review,
+    ordinary: quorum.ordinary,
+    vetoFor: quorum.veto_for,
+    maxActionRevisions: quorum.max_action_revisions,
+    record: ({ callId, runId, tool }, { passed, undecided, display, votes }, { before, costUsd }) =>
+      note('quorum-review', {
+        ...{ phase: 'action', call: callId, run: runId, tool: tool.name },
+        ...{ passed, undecided, display, votes, cost_usd: costUsd },
+        ...(before === undefined ? {} : { before }),
       }),
-    ],
+  })
+  return {
+    reviewers: [reviewer],
+    answerFirst: person => (quorum.approves ? reviewer.answerFirst(person) : person),
     board: createBoard({
       ...shared,
       scope: quorum.scope,

@@ -74,6 +74,8 @@ export interface Parts {
   readonly authority: Authority
   /** Reviewers of plans and outcomes; undefined when the configuration names no reviewer. */
   readonly board: ReviewBoard | undefined
+  /** The quorum before the person, where it may answer. */
+  answerFirst(person: Approver): Approver
   readonly places: Places
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
@@ -280,6 +282,7 @@ async function createParts(
   return {
     authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
     board: review?.board,
+    answerFirst: person => review?.answerFirst(person) ?? person,
     places,
     rules,
     grants,

@@ -361,7 +361,7 @@ function endRun(places: Places, id: string): void {
 function openRuns(
   { loaded, approver }: RuntimeOptions,
   registry: Registry,
-  { authority, places, calls, grants }: Parts,
+  { authority, places, calls, grants, answerFirst }: Parts,
 ) {
   const { config, workspace } = loaded
   const saved = () => import('./workspace/runs.ts')
@@ -370,7 +370,7 @@ function openRuns(
     authority,
     approver,
     clock: calls.clock,
-    limitApprover: each => withTimeout(each, config.permissions.approval_timeout),
+    limitApprover: each => answerFirst(withTimeout(each, config.permissions.approval_timeout)),
     canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
     load: async (id, options) => (await saved()).loadRun(places.runs, id, options),
     save: async run => (await saved()).saveRun(places.runs, run),

@@ -92,6 +92,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
     reader: 'compose-review.ts',
   },
   'quorum.veto': { ...stricter(both), reader: 'compose-review.ts' },
+  'quorum.approves': { ...stricter(firstOf([false, true])), reader: 'compose-review.ts' },
   'quorum.veto_for': { ...stricter(both), reader: 'compose-review.ts' },
   'quorum.ordinary': { ...stricter(firstOf(['all', 'one'])), reader: 'compose-review.ts' },
   'quorum.max_time': { reader: 'compose-review.ts' },

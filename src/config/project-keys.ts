@@ -20,6 +20,7 @@ const NOT_FROM_PROJECTS: readonly { pattern: string; without: string }[] = [
   { pattern: 'permissions.default', without: 'permissions.default' },
   // With `auto_approve` a plan passes that nobody voted for.
   { pattern: 'quorum.hil', without: 'quorum.hil' },
+  { pattern: 'quorum.approves', without: 'quorum.approves' },
   { pattern: 'reviewers.*.command', without: 'reviewers.*' },
   { pattern: 'mcp.*.env.*.command', without: 'mcp.*.env.*' },
   { pattern: 'mcp.*.headers.*.command', without: 'mcp.*.headers.*' },

@@ -205,6 +205,10 @@ function quorumSchema() {
       .enum(['interactive', 'auto_reject', 'auto_approve'])
       .default('interactive')
       .describe('What happens when too few reviewers voted; auto_approve never holds for calls of high risk'),
+    approves: z
+      .boolean()
+      .default(false)
+      .describe('What the rules ask about is put to the reviewers first; their approval is an answer'),
     veto: z.array(z.string()).default([]).describe('Reviewers whose rejection decides alone'),
     veto_for: z
       .array(z.string())

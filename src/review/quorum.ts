@@ -1,4 +1,4 @@
-import type { CallSummary } from '../core/approval.ts'
+import type { Approver, CallSummary, Question } from '../core/approval.ts'
 import type { Objection, Reviewer } from '../core/review.ts'
 import { type Asked, type AskOptions, askMembers, type QuorumMember } from './ask-members.ts'
 import { actionPrompt } from './prompt.ts'
@@ -25,14 +25,30 @@ export interface QuorumOptions extends TallyOptions, Omit<AskOptions, 'signal'> 
 /** After so many rejections in a row a run is told without asking anybody: it is trying the same again. */
 const BREAKER = 5
 
+export interface Quorum extends Reviewer {
+  /** Answers questions before the person does, where it may; only with a yes. */
+  answerFirst(person: Approver): Approver
+}
+
 /** Asks every member at once, none of them knowing of the others, and counts. It never allows what was refused before. */
-export function createQuorum(options: QuorumOptions): Reviewer {
+export function createQuorum(options: QuorumOptions): Quorum {
   const ofRun = createCounts()
   const ofAction = createCounts()
+  const answered = createCounts()
   return {
     id: 'quorum',
+    answerFirst: person => ({
+      async ask(question, signal, live) {
+        if (!mayAnswer(question) || !(await vote(options, question, signal)).passed)
+          return person.ask(question, signal, live)
+        answered.add(question.callId)
+        return { kind: 'once', user: 'quorum' }
+      },
+    }),
     async review(call, signal) {
       if (options.review === 'asked' && call.decision.outcome !== 'ask') return undefined
+      // They have just said yes to this very call, as the ones who were asked.
+      if (answered.get(call.callId) > 0) return undefined
       const action = `${call.runId} ${call.tool.name}`
       const stopped = alreadyStopped(options, ofRun.get(call.runId), ofAction.get(action))
       if (stopped !== undefined) return stopped
@@ -53,6 +69,12 @@ export function createQuorum(options: QuorumOptions): Reviewer {
       return { refuse: `Action rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
     },
   }
+}
+
+/** Never what only a person may: what is hard to undo, changes that were made already, what a mode wants confirmed. */
+function mayAnswer({ subject, isDangerous, decision }: Question): boolean {
+  const wantsPerson = decision.by === 'reviewers' || decision.ref?.id === 'orchestration-approval'
+  return subject.kind === 'call' && !isDangerous && !wantsPerson
 }
 
 function alreadyStopped(

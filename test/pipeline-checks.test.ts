@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { problemsOf, warningsOf } from '../src/pipeline-checks.ts'
+import { parsePipeline } from '../src/pipeline-files.ts'
+import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+
+// What is wrong with a pipeline, with the tools, panels and rules that are there.
+
+let box: TestRuntime
+beforeAll(async () => {
+  const rule =
+    '[[permissions.rules]]\nid = "no-mail"\ndecision = "deny"\ntool = "web_search"\nreason = "Not here"\n'
+  box = await openTestRuntime(rule)
+  box.write('.kogu/panels/reader.toml', 'prompt = "Read {{page}}"\n[tools.web_fetch]\n')
+  box.write('.kogu/panels/writer.toml', 'prompt = "{{input}}"\n[tools.write_file]\n')
+})
+afterAll(() => box.close())
+
+test.each([
+  ['[[step]]\nid = "a"\ntool = "nope"', "there is no tool 'nope'"],
+  [
+    '[[step]]\nid = "a"\ntext = "{{steps.b.text}}"\n[[step]]\nid = "b"\ntext = "x"',
+    "'b' does not run before it",
+  ],
+  [
+    '[[step]]\nid = "a"\ntext = "1"\n[[step]]\nid = "b"\ntext = "2"\n[[edge]]\nfrom = "a"\nto = "b"\n[[edge]]\nfrom = "b"\nto = "a"',
+    'form a cycle',
+  ],
+  [
+    '[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[step]]\nid = "run"\ntool = "run_command"\nargs = { command = "{{steps.page.text}}" }',
+    'Add gate = "approval"',
+  ],
+  ['[[step]]\nid = "a"\ntool = "read_file"', "Missing required parameter 'path'"],
+  ['[[step]]\nid = "a"\ntool = "read_file"\nargs = { path = "x", pth = "y" }', "Unknown parameter 'pth'"],
+  ['[[step]]\nid = "a"\ntext = "{{run.year}}"', 'of a run there are id, date'],
+  [
+    '[[step]]\nid = "a"\ntool = "write_file"\nargs = { path = ".git/config", content = "x" }',
+    "Step 'a' will be denied",
+  ],
+  [
+    '[input]\np = {}\n[[step]]\nid = "a"\ntool = "write_file"\nargs = { path = ".git/{{input.p}}", content = "x" }',
+    "Step 'a' will be denied",
+  ],
+])('the pipeline %j is refused before it runs', async (toml, problem) => {
+  const made = parsePipeline(`name = "bad"\n${toml}`, 'bad')
+  expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
+})
+
+test.each([
+  ['[[step]]\nid = "a"\npanel = "reader"', "needs the variable 'page'"],
+  ['[[step]]\nid = "a"\npanel = "reader"\nvars = { page = "x", pge = "y" }', "has no variable 'pge'"],
+  ['[[step]]\nid = "a"\ntool = "web_search"\nargs = { query = "tea" }', "Step 'a' will be denied"],
+  [
+    '[[step]]\nid = "a"\npanel = "reader"\nvars = { page = "x" }\n[[step]]\nid = "b"\npanel = "writer"',
+    "Step 'b' acts on what 'a' brings in from outside",
+  ],
+])('the pipeline %j is refused for what its panels and rules are', async (toml, problem) => {
+  const made = parsePipeline(`name = "bad"\n${toml}`, 'bad')
+  expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
+})
+
+test('a panel without a cost limit is a warning and no problem', async () => {
+  const made = parsePipeline('name = "p"\n[[step]]\nid = "a"\npanel = "writer"\n', 'p')
+  expect(await problemsOf(made, box.runtime)).toEqual([])
+  expect(warningsOf(made, box.runtime, box.loaded)[0]).toContain("the panel 'writer' has no cost limit")
+})
