@@ -95,7 +95,8 @@ describe('a run', () => {
   })
 
   test('hears what a person says with the next turn, and goes on when it was about to end', async () => {
-    const create = await open('[[answer]]\ntext = "first"\n[[answer]]\ntext = "heard"\n')
+    // The message is there long before the model has answered.
+    const create = await open('[[answer]]\ndelay_ms = 2000\ntext = "first"\n[[answer]]\ntext = "heard"\n')
     const run = await create()
     const say = () => sayToRun(database, crypto.randomUUID(), run.id, 'One more thing')
     const ended = await workUntil(run, 'step.started', say)
