@@ -25,6 +25,7 @@ import { createRedactor, type Redactor } from './core/redact.ts'
 import { Registry } from './core/registry.ts'
 import type { Reviewer } from './core/review.ts'
 import { DEFAULT_SANDBOX_LIMITS } from './core/sandbox.ts'
+import { createSeal } from './core/seal.ts'
 import type { DynamicParts } from './dynamic/parts.ts'
 import { createEngine } from './permissions/engine.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -41,6 +42,7 @@ import { socketFolders } from './sandbox/walls/host-sockets.ts'
 import { createSandbox, type Sandbox } from './sandbox/walls/sandbox.ts'
 import { openAuditLog } from './store/audit/log.ts'
 import { openGrantsFile } from './store/grants-file.ts'
+import { markState } from './store/own-state.ts'
 import { type Places, placesFor } from './store/places.ts'
 import { openQuestionsFolder } from './store/questions-folder.ts'
 import { containmentHere } from './tools/command/containment.ts'
@@ -294,7 +296,11 @@ async function createParts(
       hooks: createHooks(loaded, environment, processes),
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       clock,
-      questions: openQuestionsFolder(places.approvals, () => void prepareState(places, workspace.root, '')),
+      questions: openQuestionsFolder(
+        places.approvals,
+        createSeal(places.sealKey),
+        () => void prepareState(places, workspace.root, ''),
+      ),
       questionMs: config.permissions.approval_timeout,
       reviewers: [...reviewers, ...(review?.reviewers ?? [])],
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
@@ -365,6 +371,7 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
 /** Makes `.kogu`, and its `.gitignore` where a clone brought none, before the first thing is written into it. */
 function prepareState(places: Places, workspace: string, folder: string): string {
   if (places.inWorkspace && !existsSync(join(places.state, '.gitignore'))) createStateFolder(workspace)
+  markState(places, workspace)
   return folder
 }
 

@@ -17,6 +17,7 @@ import type { Provider } from './core/provider.ts'
 import { isInside } from './core/real-path.ts'
 import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
+import { createSeal } from './core/seal.ts'
 import { type Answered, type ShownQuestion, shownQuestion } from './core/stored-question.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
@@ -27,6 +28,7 @@ import type { McpAdmin } from './providers/mcp/admin.ts'
 import type { ReviewBoard } from './review/board.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
 import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
+import { markState, setForeignAside } from './store/own-state.ts'
 import type { Places } from './store/places.ts'
 import { recoverWorkspace } from './workspace/undo/recovery.ts'
 import type { UndoResult } from './workspace/undo/undo-apply.ts'
@@ -283,7 +285,7 @@ function createRowCheck(): () => boolean {
 
 /** First the layers of commands, then the records of changes: a finished layer completes the record of its call. */
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
-  const sentences: string[] = []
+  const sentences = setForeignAside(places, calls.workspace)
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
   for (const folder of [places.audit, places.locks, places.approvals, places.temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
@@ -365,6 +367,7 @@ function openRuns(
 ) {
   const { config, workspace } = loaded
   const saved = () => import('./workspace/runs.ts')
+  const seal = createSeal(places.sealKey)
   return createOpenRuns({
     workspace: workspace.root,
     authority,
@@ -372,8 +375,11 @@ function openRuns(
     clock: calls.clock,
     limitApprover: each => answerFirst(withTimeout(each, config.permissions.approval_timeout)),
     canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
-    load: async (id, options) => (await saved()).loadRun(places.runs, id, options),
-    save: async run => (await saved()).saveRun(places.runs, run),
+    load: async (id, options) => (await saved()).loadRun({ directory: places.runs, seal }, id, options),
+    async save(run) {
+      markState(places, workspace.root)
+      await (await saved()).saveRun({ directory: places.runs, seal }, run)
+    },
     async forget(run) {
       const own = grants.list().filter(grant => grant.run === run.id && grant.workspace === workspace.root)
       for (const grant of own) await grants.remove(grant.id)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
@@ -61,6 +61,19 @@ describe('a question that nobody could answer at once', () => {
     expect(call('--run', 'r')).toMatchObject({ ok: true })
     expect(call('--run', 'r')).toMatchObject({ ok: false, error: { code: 'needs_approval' } })
     expect(box.read('log.txt')).toBe('more\n')
+  })
+
+  test('is believed only by the Kogu that stored it: a repository cannot bring an answer along', () => {
+    const { question } = call('--run', 'r')
+    box.run(['approvals', 'approve', question])
+    rmSync(join(box.workspace, '.kogu', 'runs'), { recursive: true })
+    // Another person has cloned it, to the same place.
+    const env = { XDG_STATE_HOME: join(box.home, 'state-of-another-person') }
+    const repeated = box.json(['call', 'run_command', JSON.stringify(append), '--run', 'r'], { env })
+    expect(repeated).toMatchObject({ ok: false, error: { code: 'needs_approval' } })
+    expect(repeated.question).not.toBe(question)
+    expect(box.run(['call', '--continue', question], { env }).code).not.toBe(0)
+    expect(existsSync(join(box.workspace, 'log.txt'))).toBe(false)
   })
 
   test('does not cover a call whose file has changed since; it says what has changed, and runs nothing', () => {

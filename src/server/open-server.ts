@@ -2,6 +2,7 @@ import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { laterApprover } from '../core/approval.ts'
 import { createRuntime } from '../runtime.ts'
+import { markState } from '../store/own-state.ts'
 import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
@@ -65,6 +66,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const listening = await listen(app.api, options)
   opened.url = listening.url
   const sockets = serveWebSocket(listening.server, app.api, services)
+  markState(runtime.places, options.loaded.workspace.root)
   const file = writeServerFile(runtime.places.state, { url: listening.url, pid: process.pid })
   return {
     url: listening.url,

@@ -31,6 +31,8 @@ export interface Places {
   /** Of the person, for all workspaces. */
   readonly grants: string
   readonly userTools: string
+  /** The key for what Kogu keeps in the workspace and believes later; outside of it. */
+  readonly sealKey: string
   readonly inWorkspace: boolean
 }
 
@@ -58,6 +60,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     pipelines: join(own, 'pipelines'),
     grants: join(stateDirectory, 'grants.json'),
     userTools: join(stateDirectory, 'tools'),
+    sealKey: join(own, 'seal.key'),
     inWorkspace,
   }
 }

@@ -5,20 +5,21 @@ import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import type { Seal } from '../core/seal.ts'
 import type { QuestionStore, StoredQuestion } from '../core/stored-question.ts'
 
 const LOCK_MS = 5000
 
 /**
- * Questions that wait, one file each (0600). A file that cannot be read counts as no question: its call has to be made
- * again. `prepare` makes the folder's surroundings before the first thing is written.
+ * Questions that wait, one file each (0600), sealed: a repository must not bring a question with its answer along. A file
+ * that cannot be read, or has no seal of ours, counts as no question: its call has to be made again. `prepare` makes the folder's surroundings before the first thing is written.
  */
-export function openQuestionsFolder(directory: string, prepare: () => void): QuestionStore {
+export function openQuestionsFolder(directory: string, seal: Seal, prepare: () => void): QuestionStore {
   const pathOf = (id: string): string => join(directory, `${id}.json`)
   const list = async (): Promise<StoredQuestion[]> => {
     const names = (await readIfThere(() => readdir(directory))) ?? []
     const files = names.filter(name => /^q-[0-9a-f]+\.json$/.test(name))
-    const all = await Promise.all(files.map(name => read(join(directory, name))))
+    const all = await Promise.all(files.map(name => read(join(directory, name), seal)))
     const found = all.filter(stored => stored !== undefined)
     return found.sort((a, b) => a.question.createdAt - b.question.createdAt)
   }
@@ -30,18 +31,18 @@ export function openQuestionsFolder(directory: string, prepare: () => void): Que
     async save(stored) {
       prepare()
       makeFolders(directory)
-      await write(pathOf(stored.question.id), stored)
+      await write(pathOf(stored.question.id), stored, seal)
     },
     async answer(id, answer, at) {
       const known = await find(id)
       if (known === undefined) return undefined
       const path = pathOf(known.question.id)
       return locked(path, async () => {
-        const stored = await read(path)
+        const stored = await read(path, seal)
         if (stored === undefined) return undefined
         if (stored.answer !== undefined) return { stored, isFirst: false }
         const answered: StoredQuestion = { ...stored, answer: { ...answer, at } }
-        await write(path, answered)
+        await write(path, answered, seal)
         return { stored: answered, isFirst: true }
       })
     },
@@ -64,10 +65,10 @@ async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function write(path: string, stored: StoredQuestion): Promise<void> {
+async function write(path: string, stored: StoredQuestion, seal: Seal): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(draft, `${JSON.stringify({ format: 1, ...stored })}\n`, {
+    await writeFile(draft, seal.add(JSON.stringify({ format: 1, ...stored })), {
       flag: 'wx',
       mode: 0o600,
       flush: true,
@@ -79,8 +80,9 @@ async function write(path: string, stored: StoredQuestion): Promise<void> {
   }
 }
 
-async function read(path: string): Promise<StoredQuestion | undefined> {
-  const text = await readIfThere(() => readFile(path, 'utf8'))
+async function read(path: string, seal: Seal): Promise<StoredQuestion | undefined> {
+  const sealed = await readIfThere(() => readFile(path, 'utf8'))
+  const text = sealed === undefined ? undefined : seal.open(sealed)
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noApprover } from '../core/approval.ts'
 import { fullAuthority, narrow } from '../core/authority.ts'
 import { addLabel, createRun, type Run } from '../core/run.ts'
+import { createSeal } from '../core/seal.ts'
 import type { Label } from '../core/tool.ts'
-import { loadRun, saveRun } from './runs.ts'
+import { loadRun, type RunsFolder, saveRun } from './runs.ts'
 
 const options = {
   authority: fullAuthority('/w', 'ask'),
@@ -17,17 +18,19 @@ let directory: string
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'kogu-runs-'))
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true })
+  rmSync(`${directory}.key`, { force: true })
+})
+
+const folder = (): RunsFolder => ({ directory, seal: createSeal(`${directory}.key`) })
 
 const withoutLabels = ({ kept: _, ...run }: Run): Run => run
 const web = (source: string): Label => ({ origin: 'web', trusted: false, source })
 
 describe('labels', () => {
   test('are on the disk before the result is returned, and other processes of the run see them', async () => {
-    const [one, other] = await Promise.all([
-      loadRun(directory, 'r', options),
-      loadRun(directory, 'r', options),
-    ])
+    const [one, other] = await Promise.all([loadRun(folder(), 'r', options), loadRun(folder(), 'r', options)])
     addLabel(one, web('a.example'))
     addLabel(other, web('b.example'))
     addLabel(one, web('a.example'))
@@ -36,16 +39,16 @@ describe('labels', () => {
     expect(other.labels.map(label => label.source).sort()).toEqual(['a.example', 'b.example'])
     expect(one.labels.map(label => label.source).sort()).toEqual(['a.example', 'b.example'])
     // Neither process has saved anything: both may be killed now.
-    expect((await loadRun(directory, 'r', options)).labels).toHaveLength(2)
+    expect((await loadRun(folder(), 'r', options)).labels).toHaveLength(2)
     // A run that is saved afterwards takes none of them away.
-    await saveRun(directory, createRun('r', options))
-    expect((await loadRun(directory, 'r', options)).labels).toHaveLength(2)
+    await saveRun(folder(), createRun('r', options))
+    expect((await loadRun(folder(), 'r', options)).labels).toHaveLength(2)
   })
 
   test('that a crash cut off count as untrusted, and swallow nothing', async () => {
     writeFileSync(join(directory, 'r.labels'), '\n{"origin":"work')
-    addLabel(await loadRun(directory, 'r', options), web('a.example'))
-    const { labels } = await loadRun(directory, 'r', options)
+    addLabel(await loadRun(folder(), 'r', options), web('a.example'))
+    const { labels } = await loadRun(folder(), 'r', options)
     expect(labels).toEqual([{ origin: 'other', trusted: false, source: 'unreadable' }, web('a.example')])
   })
 
@@ -65,8 +68,8 @@ test('a run comes back with its receipts, partial views, folder and variables', 
   run.partialViews.set('/w/b.txt', { sha256: 'hash', lines: [[0, 5]] })
   run.variables.set('EDITOR', 'vi')
   run.cwd = '/w/sub'
-  await saveRun(directory, run)
-  expect(withoutLabels(await loadRun(directory, 'my-run.1', options))).toEqual(run)
+  await saveRun(folder(), run)
+  expect(withoutLabels(await loadRun(folder(), 'my-run.1', options))).toEqual(run)
   expect(readdirSync(directory)).toEqual(['my-run.1.json'])
 })
 
@@ -78,10 +81,10 @@ test('a run never comes back with more authority than it had, nor with calls it 
   })
   const run = createRun('r', { ...options, authority: agent })
   run.spent.calls = 2
-  await saveRun(directory, run)
-  const later = await loadRun(directory, 'r', options)
+  await saveRun(folder(), run)
+  const later = await loadRun(folder(), 'r', options)
   expect([later.authority, later.spent]).toEqual([agent, { calls: 2, money: 0 }])
-  const narrower = await loadRun(directory, 'r', {
+  const narrower = await loadRun(folder(), 'r', {
     ...options,
     authority: narrow(options.authority, { tools: [] }),
   })
@@ -89,18 +92,24 @@ test('a run never comes back with more authority than it had, nor with calls it 
 })
 
 test('an id that was never used is a new run', async () => {
-  expect(withoutLabels(await loadRun(directory, 'new', options))).toEqual(
+  expect(withoutLabels(await loadRun(folder(), 'new', options))).toEqual(
     createRun('new', { ...options, isNamed: true }),
   )
 })
 
 test.each(['', '.hidden', '../up', 'a/b', 'a\0b', 'x'.repeat(65), 'ä'])('the id %j is refused', async id => {
-  await expect(loadRun(directory, id, options)).rejects.toMatchObject({ code: 'invalid_input' })
-  await expect(saveRun(directory, createRun(id, options))).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(loadRun(folder(), id, options)).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(saveRun(folder(), createRun(id, options))).rejects.toMatchObject({ code: 'invalid_input' })
   expect(readdirSync(directory)).toEqual([])
 })
 
 test('a damaged file is reported, not taken for an empty run', async () => {
-  writeFileSync(join(directory, 'x.json'), '{"format":1,"receipts":{}}')
-  await expect(loadRun(directory, 'x', options)).rejects.toThrow('cannot be read')
+  writeFileSync(join(directory, 'x.json'), folder().seal.add('{"format":1,"receipts":{}}'))
+  await expect(loadRun(folder(), 'x', options)).rejects.toThrow('cannot be read')
+})
+
+test('a run that came with the workspace is not taken for one of ours', async () => {
+  await saveRun({ directory, seal: createSeal(`${directory}.other`) }, createRun('x', options))
+  rmSync(`${directory}.other`)
+  await expect(loadRun(folder(), 'x', options)).rejects.toThrow('cannot be read')
 })

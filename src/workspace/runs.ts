@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { type Authority, narrow } from '../core/authority.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { createRun, type Run, type RunOptions } from '../core/run.ts'
+import type { Seal } from '../core/seal.ts'
 import { openRunLabels } from './run-labels.ts'
 
 /** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
@@ -40,14 +41,24 @@ const savedRun = z.object({
   variables: z.record(z.string(), z.string()),
 })
 
+/** Sealed, because an agent's name in a file that came with a repository would open the rules for that agent. */
+export interface RunsFolder {
+  readonly directory: string
+  readonly seal: Seal
+}
+
 /**
  * The run of an earlier process, or a new one under this id. It has no more authority than it was opened with: whoever
  * knows its id could otherwise have its next call judged under more.
  */
-export async function loadRun(directory: string, id: string, options: RunOptions): Promise<Run> {
+export async function loadRun(
+  { directory, seal }: RunsFolder,
+  id: string,
+  options: RunOptions,
+): Promise<Run> {
   const path = runPath(directory, id)
   const kept = openRunLabels(path.replace(/json$/, 'labels'))
-  const saved = await readSaved(path)
+  const saved = await readSaved(path, seal)
   const authority = narrow(options.authority, saved?.authority ?? {})
   const run = createRun(id, { ...options, authority, kept, isNamed: true })
   kept.refresh(run.labels)
@@ -61,12 +72,12 @@ export async function loadRun(directory: string, id: string, options: RunOptions
 }
 
 /** Of two processes that save the same run at once, the later one wins as a whole. */
-export async function saveRun(directory: string, run: Run): Promise<void> {
+export async function saveRun({ directory, seal }: RunsFolder, run: Run): Promise<void> {
   const path = runPath(directory, run.id)
   const saved: z.input<typeof savedRun> = {
     format: 1,
     // As it was opened: a later process with another mode narrows its own calls and not those of the next one.
-    authority: (await readSaved(path))?.authority ?? copyOf(run.authority),
+    authority: (await readSaved(path, seal))?.authority ?? copyOf(run.authority),
     spent: run.spent,
     receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
     partialViews: [...run.partialViews]
@@ -78,7 +89,7 @@ export async function saveRun(directory: string, run: Run): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(temporary, JSON.stringify(saved), { flag: 'wx', mode: 0o600 })
+    await writeFile(temporary, seal.add(JSON.stringify(saved)), { flag: 'wx', mode: 0o600 })
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
@@ -101,9 +112,9 @@ function runPath(directory: string, id: string): string {
   return join(directory, `${id}.json`)
 }
 
-async function readSaved(path: string): Promise<z.output<typeof savedRun> | undefined> {
+async function readSaved(path: string, seal: Seal): Promise<z.output<typeof savedRun> | undefined> {
   const text = await readIfThere(path)
-  return text === undefined ? undefined : parse(text, path)
+  return text === undefined ? undefined : parse(seal.open(text), path)
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {
@@ -115,9 +126,9 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-function parse(text: string, path: string): z.output<typeof savedRun> {
+function parse(text: string | undefined, path: string): z.output<typeof savedRun> {
   try {
-    return savedRun.parse(JSON.parse(text))
+    return savedRun.parse(JSON.parse(text ?? ''))
   } catch (cause) {
     throw new ToolError('failed', `The saved run cannot be read: ${path}`, {
       hint: 'Remove the file, or use another run id.',

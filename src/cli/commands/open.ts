@@ -1,5 +1,6 @@
 import { makeToken, openTokens, SCOPES } from '../../server/auth/tokens.ts'
 import { readServerFile } from '../../server/server-file.ts'
+import { isOwnState } from '../../store/own-state.ts'
 import { placesFor } from '../../store/places.ts'
 import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -24,7 +25,9 @@ Not available inside a Kogu call.
     const { environment, output, positionals, values } = context
     if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
     const { workspace } = loadForCommand(context)
-    const address = readServerFile(placesFor(workspace.root, environment.directories.state).state)
+    const places = placesFor(workspace.root, environment.directories.state)
+    // A repository could name a server of its own, which would get the token below.
+    const address = isOwnState(places, workspace.root) ? readServerFile(places.state) : undefined
     const path = address === undefined ? undefined : await askForLink(context, address.url, positionals[0])
     if (address === undefined || path === undefined) {
       output.problem('No kogu serve is running in this workspace.\nStart one: kogu serve')

@@ -1,0 +1,56 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isSystemError } from './errors.ts'
+import { makeFolders } from './make-folders.ts'
+
+/**
+ * Tells what Kogu wrote into the workspace from what came with it. A repository may bring a `.kogu` of its own, with a
+ * question that is answered already; it does not have the key, which lies outside.
+ */
+export interface Seal {
+  add(text: string): string
+  /** The text, or undefined when it was not sealed here. */
+  open(sealed: string): string | undefined
+}
+
+/** The key is made when it is first needed. */
+export function createSeal(keyFile: string): Seal {
+  let key: Buffer | undefined
+  const mark = (text: string): string => {
+    key ??= readKey(keyFile) ?? makeKey(keyFile)
+    return createHmac('sha256', key).update(text).digest('hex')
+  }
+  return {
+    add: text => `${text}\n${mark(text)}\n`,
+    open(sealed) {
+      const [, text, given] = /^([\s\S]*)\n([0-9a-f]{64})\n$/.exec(sealed) ?? []
+      if (text === undefined || given === undefined) return undefined
+      return timingSafeEqual(Buffer.from(given), Buffer.from(mark(text))) ? text : undefined
+    },
+  }
+}
+
+function readKey(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Written aside and linked into place: of two processes that make it at once, both get the same one. */
+function makeKey(path: string): Buffer {
+  makeFolders(dirname(path))
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, randomBytes(32), { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+  return readFileSync(path)
+}
