@@ -49,6 +49,8 @@ export interface AnswerRequest {
   readonly digest: string
   readonly grant?: string
   readonly message?: string
+  /** Of the changes that a command has made, only these. */
+  readonly keep?: readonly string[]
   readonly confirm?: string
 }
 

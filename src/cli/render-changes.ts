@@ -1,9 +1,17 @@
-import { isUtf8 } from 'node:buffer'
-import { hash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
-import { summarizeDiff } from '../core/unified-diff.ts'
+import { readFileSync } from 'node:fs'
 import { toVisible } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
+import {
+  type Content,
+  contentAfter,
+  contentBefore,
+  diffContents,
+  EMPTY,
+  isTooLarge,
+  NOT_KEPT,
+  TOO_LARGE,
+  tryRead,
+} from '../workspace/undo/change-content.ts'
 import type { PathState, UndoStep } from '../workspace/undo/undo-plan.ts'
 import type { SavedRecord } from '../workspace/undo/undo-read.ts'
 import type { Change } from '../workspace/undo/undo-record.ts'
@@ -12,8 +20,6 @@ import type { Output } from './output.ts'
 import { colorDiff } from './render-result.ts'
 import type { Entry } from './room.ts'
 import { shownPath } from './shown-path.ts'
-
-const LARGEST_SHOWN = 256 * 1024
 
 /** What is needed to show an undo to a person. */
 export interface View {
@@ -89,6 +95,7 @@ function stepEntry({ path, now, then }: UndoStep, view: View): Entry {
 function changeEntry(record: SavedRecord, change: Change, view: ChangeView): Entry {
   const { cwd, output } = view
   const { entry, before, after, content } = change
+  const sources = { readKept: view.runtime.readKept, contentWith: view.contentWith }
   const path = shownPath(change.path, cwd)
   const line = `  ${change.change.padEnd(7)} ${path}`
   if (entry !== 'file') return { line }
@@ -97,40 +104,13 @@ function changeEntry(record: SavedRecord, change: Change, view: ChangeView): Ent
   if (before?.sha256 !== undefined && before.sha256 === after?.sha256)
     return { line: withNote(line, `mode ${octal(before.mode)} → ${octal(after.mode)}`, output) }
   const full = (): string =>
-    withDiff(line, path, view, [oldContent(record, change, view), newContent(change, view)])
+    withDiff(line, path, view, [contentBefore(record, change, sources), contentAfter(change, sources)])
   return { line, full }
-}
-
-/** What a file holds, or why that cannot be shown. */
-type Content = Uint8Array | { readonly missing: string }
-
-const EMPTY = new Uint8Array()
-const TOO_LARGE: Content = { missing: 'too large' }
-const NOT_KEPT: Content = { missing: 'the old content is no longer kept' }
-
-function oldContent(record: SavedRecord, change: Change, { runtime, contentWith }: ChangeView): Content {
-  const { before, undoable } = change
-  if (before === undefined) return EMPTY
-  if (undoable === false) return { missing: 'the old content was more than undo could keep' }
-  if (before.size > LARGEST_SHOWN) return TOO_LARGE
-  return tryRead(() => runtime.readKept(record, change)) ?? contentWith(before.sha256 ?? '') ?? NOT_KEPT
-}
-
-/** The content after the change: the file still has it, or whatever changed the file again has kept it. */
-function newContent({ path, after }: Change, { contentWith }: ChangeView): Content {
-  if (after === undefined) return EMPTY
-  if (after.size > LARGEST_SHOWN) return TOO_LARGE
-  // One that has another size now may be too large to be read.
-  const now = tryRead(() => (statSync(path).size === after.size ? readFileSync(path) : undefined))
-  if (now !== undefined && hash('sha256', now) === after.sha256) return now
-  return (
-    contentWith(after.sha256 ?? '') ?? { missing: 'the file was changed later, and this content is not kept' }
-  )
 }
 
 function contentOf(state: PathState | undefined, { runtime }: View): Content {
   if (state === undefined) return EMPTY
-  if (state.state.size > LARGEST_SHOWN) return TOO_LARGE
+  if (isTooLarge(state.state.size)) return TOO_LARGE
   const { content } = state
   if (content === undefined) return NOT_KEPT
   const read = (): Uint8Array =>
@@ -138,24 +118,11 @@ function contentOf(state: PathState | undefined, { runtime }: View): Content {
   return tryRead(read) ?? NOT_KEPT
 }
 
-function tryRead(read: () => Uint8Array | undefined): Uint8Array | undefined {
-  try {
-    return read()
-  } catch {
-    // A diff that cannot be shown must not keep the list from being shown.
-    return undefined
-  }
-}
-
 function withDiff(line: string, path: string, view: View, contents: readonly [Content, Content]): string {
-  const [before, after] = contents
   const { output, runtime } = view
-  if (!(before instanceof Uint8Array)) return withNote(line, `no diff: ${before.missing}`, output)
-  if (!(after instanceof Uint8Array)) return withNote(line, `no diff: ${after.missing}`, output)
-  const problem = notText(before) ?? notText(after)
-  if (problem !== undefined) return withNote(line, `no diff: ${problem}`, output)
-  const { diff } = summarizeDiff(toText(before), toText(after), path)
-  if (diff === null) return withNote(line, 'no diff: too much was changed', output)
+  const found = diffContents(path, ...contents)
+  if ('missing' in found) return withNote(line, `no diff: ${found.missing}`, output)
+  const { diff } = found
   // Screens are recorded and shared: what comes back is told, the secret in it is not.
   const shown = toVisible(runtime.redact(diff.trimEnd()))
   return diff === '' ? line : `${line}\n${indent(colorDiff(shown, output))}`
@@ -163,18 +130,6 @@ function withDiff(line: string, path: string, view: View, contents: readonly [Co
 
 function withNote(line: string, note: string, output: Output): string {
   return `${line}  ${output.style('dim', `(${note})`)}`
-}
-
-function notText(bytes: Uint8Array): string | undefined {
-  if (isUtf8(bytes) && !bytes.includes(0)) return undefined
-  const [first, second] = bytes
-  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
-  if (isUtf16) return 'UTF-16, not UTF-8'
-  return bytes.includes(0) ? 'binary' : 'not UTF-8'
-}
-
-function toText(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
 }
 
 function octal(mode: number): string {

@@ -39,7 +39,6 @@ export const words = defineWords({
     keysFilter: 'Filter',
     keysClose: 'Close',
     keysOff: 'Single-letter shortcuts',
-    today: 'today',
     expired: 'You are not signed in here',
     expiredText:
       'A session belongs to the server that made it. Open the link that kogu serve printed, or get a new one:',
@@ -90,7 +89,6 @@ export const words = defineWords({
     keysFilter: '絞り込み',
     keysClose: '閉じる',
     keysOff: '1 文字のショートカット',
-    today: '今日',
     expired: 'サインインしていません',
     expiredText:
       'セッションは発行したサーバーでのみ有効です。kogu serve が表示したリンクを開くか、新しいリンクを取得してください:',
@@ -141,7 +139,6 @@ export const words = defineWords({
     keysFilter: '필터',
     keysClose: '닫기',
     keysOff: '한 글자 단축키',
-    today: '오늘',
     expired: '로그인되어 있지 않습니다',
     expiredText: '세션은 만든 서버에서만 유효합니다. kogu serve가 출력한 링크를 열거나 새 링크를 받으세요:',
     expiredReload: '링크를 열었습니다',

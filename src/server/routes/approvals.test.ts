@@ -40,6 +40,27 @@ describe('a call that needs approval', () => {
     expect((await app.send(`POST /api/approvals/${id}/continue`, {})).status).toBe(410)
   })
 
+  test('shows afterwards what it changed, with secrets masked', async () => {
+    const call: Asked = await app.send('POST /api/calls', {
+      tool: 'write_file',
+      input: { path: 'd.txt', content: 'one\nAKIAIOSFODNN7EXAMPLE\n' },
+    })
+    const shown: Shown = await app.send(`GET /api/approvals/${call.json.question}`)
+    const { id, digest } = shown.json
+    await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })
+    await app.send(`POST /api/approvals/${id}/continue`, {})
+    const found: { json: { diff: string }[] } = await app.send(`GET /api/changes/${call.json.call}/diff`)
+    expect(found.json[0]?.diff).toContain('+one')
+    expect(found.json[0]?.diff).not.toContain('AKIAIOSFODNN7EXAMPLE')
+    expect((await app.send('GET /api/changes/call_unknown/diff')).status).toBe(404)
+  })
+
+  test('has no files to choose from before it has run', async () => {
+    const { id, digest } = await ask('k.txt')
+    const some = { answer: 'once', digest, keep: ['k.txt'] }
+    expect((await app.send(`POST /api/approvals/${id}/answer`, some)).status).toBe(400)
+  })
+
   test('is repeated after a yes when its run has a name', async () => {
     const request = { tool: 'write_file', input: { path: 'r.txt', content: 'x' }, run: 'named' }
     const asked: Asked = await app.send('POST /api/calls', request)

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { GivenAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -30,6 +31,8 @@ const given = z.object({
   /** Which of the offers is to be remembered, for `session` and `permanent`. */
   grant: z.string().max(200).optional(),
   message: z.string().max(10_000).optional(),
+  /** Of the changes that a command has made, only these and what is below them; for `once`. */
+  keep: z.array(z.string().max(4_096)).min(1).max(1_000).optional(),
   /** The name of the tool, for a yes to a dangerous call. */
   confirm: z.string().max(200).optional(),
 })
@@ -141,10 +144,18 @@ function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: st
       hint: `Send confirm: "${question.tool.name}" to approve it.`,
     })
   }
-  if (body.answer === 'once') return { kind: 'once', user }
+  if (body.answer === 'once') return { kind: 'once', user, ...keptPaths(question, body.keep) }
   const offer = question.offers.find(({ id }) => id === body.grant)
   if (offer === undefined) {
     throw new HttpProblem(400, 'invalid_input', "grant is not the id of one of this question's offers.")
   }
   return { kind: body.answer, user, grant: offer.id }
+}
+
+function keptPaths({ subject }: ShownQuestion, names: readonly string[] | undefined): { paths?: string[] } {
+  if (names === undefined) return {}
+  if (subject.kind !== 'changes') {
+    throw new HttpProblem(400, 'invalid_input', 'keep is for the changes of a command that has run.')
+  }
+  return { paths: names.map(name => resolve(subject.root, name)) }
 }

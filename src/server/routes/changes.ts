@@ -1,4 +1,6 @@
+import { relative } from 'node:path'
 import type { Runtime } from '../../runtime.ts'
+import { contentAfter, contentBefore, diffContents } from '../../workspace/undo/change-content.ts'
 import type { CallChanges, UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { type Api, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
@@ -14,6 +16,16 @@ const change = z
     paths: z.array(z.object({ path: z.string(), change: z.string() })),
   })
   .openapi('Change')
+
+const fileDiff = z
+  .object({
+    path: z.string(),
+    change: z.string(),
+    /** Null when there is none to show. */
+    diff: z.string().nullable(),
+    reason: z.string().nullable(),
+  })
+  .openapi('FileDiff')
 
 const selection = z.union([
   z.strictObject({ calls: z.array(z.string()).min(1).max(1_000) }),
@@ -53,6 +65,21 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
   )
   api.openapi(
     route('read', {
+      method: 'get',
+      path: '/api/changes/{call}/diff',
+      summary: 'The difference that a call made, file by file; secrets are masked',
+      request: { params: z.object({ call: z.string().max(200) }) },
+      responses: { 200: json(z.array(fileDiff), 'The files') },
+    }),
+    async context => {
+      const { call } = context.req.valid('param')
+      const [found] = await runtime.listChanges({ calls: [call] })
+      if (found === undefined) throw new HttpProblem(404, 'not_found', 'No change by this call is recorded.')
+      return context.json(await diffsOf(runtime, found), 200)
+    },
+  )
+  api.openapi(
+    route('read', {
       method: 'post',
       path: '/api/changes/undo/plan',
       summary: 'What an undo would bring back; changes nothing',
@@ -84,6 +111,22 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
       return context.json({ ...toPlan(planned), undo: call }, 200)
     },
   )
+}
+
+const MOST_FILES = 200
+
+async function diffsOf(runtime: Runtime, { records }: CallChanges): Promise<z.infer<typeof fileDiff>[]> {
+  const sources = { readKept: runtime.readKept, contentWith: await runtime.openContents() }
+  const all = records.flatMap(record => record.changes.map(each => ({ record, each })))
+  return all.slice(0, MOST_FILES).map(({ record, each }) => {
+    const { path, change: kind, entry } = each
+    if (entry !== 'file') return { path, change: kind, diff: null, reason: null }
+    const name = relative(runtime.workspace, path)
+    const found = diffContents(name, contentBefore(record, each, sources), contentAfter(each, sources))
+    return 'missing' in found
+      ? { path, change: kind, diff: null, reason: found.missing }
+      : { path, change: kind, diff: runtime.redact(found.diff), reason: null }
+  })
 }
 
 function toSelection(wanted: z.infer<typeof selection>): UndoSelection {

@@ -1,12 +1,13 @@
-import { Alert, Button, Group, Menu, Modal, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Menu, Modal, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Ban, ChevronDown, ShieldCheck } from 'lucide-react'
-import { type MouseEvent, useRef, useState } from 'react'
+import { type MouseEvent, useMemo, useRef, useState } from 'react'
 import type { AnswerRequest } from '../../../client.ts'
 import { request, toShownError } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { parseDiff } from '../../components/parse-diff.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useLive } from '../../live/live-provider.tsx'
@@ -36,13 +37,17 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
   const { ready, isStray } = useActGuard(question.id)
   const { state } = useLive()
   const [typed, setTyped] = useState('')
+  const files = useMemo(() => changedFiles(question), [question])
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const kept = files.filter(file => !left.has(file))
   const [telling, tell] = useDisclosure(false)
-  const [keeping, keep] = useDisclosure(false)
+  const [keeping, dialog] = useDisclosure(false)
   const answer = useAnswer()
   const needsName = question.isDangerous
   const named = !needsName || typed === question.tool.name
   const idle = ready && !answer.isPending && state.kind !== 'offline'
-  const mayApprove = idle && named && blocked === undefined
+  const mayApprove = idle && named && blocked === undefined && (files.length === 0 || kept.length > 0)
+  const keep = left.size === 0 ? {} : { keep: kept }
   const act = (event: MouseEvent, wanted: Omit<AnswerRequest, 'digest'>): void => {
     if (isStray(event)) return
     const confirm = needsName && named ? { confirm: question.tool.name } : {}
@@ -53,6 +58,7 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
     <Stack gap="sm" data-answer data-ready={idle}>
       {answer.error !== null && <Refused error={answer.error} onAgain={() => answer.reset()} />}
       {needsName && <Confirm tool={question.tool.name} value={typed} onChange={setTyped} disabled={!idle} />}
+      {files.length > 1 && <KeptFiles files={files} left={left} onChange={setLeft} />}
       <Group justify="space-between" gap="lg">
         <Group gap="xs">
           <Button.Group>
@@ -78,15 +84,15 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
           </Button.Group>
         </Group>
         <Group gap="xs">
-          {question.offers.length > 0 && (
-            <Button variant="default" disabled={!mayApprove} onClick={keep.open}>
+          {question.offers.length > 0 && left.size === 0 && (
+            <Button variant="default" disabled={!mayApprove} onClick={dialog.open}>
               {t('approveFor')}
             </Button>
           )}
           <Button
             disabled={!mayApprove}
             leftSection={<ShieldCheck size={16} aria-hidden />}
-            onClick={event => act(event, { answer: 'once' })}
+            onClick={event => act(event, { answer: 'once', ...keep })}
           >
             {t('approveOnce')}
           </Button>
@@ -100,8 +106,36 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
         onClose={tell.close}
         onSend={(event, message) => act(event, { answer: 'deny', message })}
       />
-      <KeepDialog question={question} opened={keeping} onClose={keep.close} onKeep={act} />
+      <KeepDialog question={question} opened={keeping} onClose={dialog.close} onKeep={act} />
     </Stack>
+  )
+}
+
+/** A command has already run on a layer of its own: what it changed can be kept file by file. */
+function changedFiles({ subject, preview = '' }: Approval): readonly string[] {
+  return subject.kind === 'changes' ? parseDiff(preview).map(({ path }) => path) : []
+}
+
+interface KeptFilesProps {
+  readonly files: readonly string[]
+  readonly left: ReadonlySet<string>
+  readonly onChange: (left: ReadonlySet<string>) => void
+}
+
+function KeptFiles({ files, left, onChange }: KeptFilesProps) {
+  const t = useWords(words)
+  return (
+    <Checkbox.Group
+      label={t('keepWhich')}
+      value={files.filter(file => !left.has(file))}
+      onChange={kept => onChange(new Set(files.filter(file => !kept.includes(file))))}
+    >
+      <Stack gap={8} mt={6} mah={160} style={{ overflow: 'auto' }}>
+        {files.map(file => (
+          <Checkbox key={file} value={file} label={<Untrusted text={file} />} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   )
 }
 

@@ -94,8 +94,8 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
   const t = useWords(words)
   const { preview, details, input, cwd, subject } = question
   const { command } = input
-  const rest = Object.fromEntries(Object.entries(input).filter(([key]) => key !== 'command'))
-  const inputText = JSON.stringify(rest, null, 2)
+  const rest = Object.entries(input).filter(([key, value]) => key !== 'command' && !isNothing(value))
+  const inputText = JSON.stringify(Object.fromEntries(rest), null, 2)
   const expand = onExpand === undefined ? {} : { onExpand }
   return (
     <>
@@ -105,6 +105,12 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
           <UntrustedBlock text={command} label={t('exactCommand')} {...expand} />
           <Text size="sm" c="dimmed">
             <Untrusted text={t('folder', { path: cwd })} />
+            {rest.map(([key, value]) => (
+              <span key={key}>
+                {' · '}
+                <Untrusted text={`${key} ${JSON.stringify(value)}`} most={2_000} />
+              </span>
+            ))}
           </Text>
         </Section>
       )}
@@ -123,13 +129,18 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
           <UntrustedBlock text={details} label={t('details')} {...expand} />
         </Section>
       )}
-      {preview === undefined && Object.keys(rest).length > 0 && (
+      {preview === undefined && command === undefined && rest.length > 0 && (
         <Section label={t('input')}>
           <UntrustedBlock text={inputText} label={t('input')} {...expand} />
         </Section>
       )}
     </>
   )
+}
+
+/** Switches that are off and lists without anything in them say nothing. */
+function isNothing(value: unknown): boolean {
+  return value === false || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 /** Texts that are not shown whole at first. */
@@ -142,7 +153,7 @@ const LONGEST = 4_096
 
 function Reasons({ question }: { question: Approval }) {
   const t = useWords(words)
-  const { effects, reasons, decision, access } = question
+  const { effects, reasons, decision, access, cwd } = question
   const by = decision.ref === null ? decision.by : `${decision.ref.id} (${placeOf(decision.ref)})`
   return (
     <Stack gap="xs">
@@ -162,7 +173,7 @@ function Reasons({ question }: { question: Approval }) {
           <Group gap={6}>
             {access.slice(0, MOST_TOUCHED).map(each => (
               <Badge key={JSON.stringify(each)} color="gray" maw="100%" style={{ textTransform: 'none' }}>
-                <Untrusted text={describeAccess(each)} most={140} />
+                <Untrusted text={describeAccess(each, cwd)} most={140} />
               </Badge>
             ))}
           </Group>
@@ -198,7 +209,7 @@ function placeOf({ source, line }: { source: string; line?: number }): string {
   return line === undefined ? source : `${source}:${line}`
 }
 
-function describeAccess(access: Approval['access'][number]): string {
+function describeAccess(access: Approval['access'][number], cwd: string): string {
   switch (access.kind) {
     case 'execute':
       return `run ${access.command}`
@@ -207,7 +218,7 @@ function describeAccess(access: Approval['access'][number]): string {
     case 'custom':
       return `${access.name} ${access.details}`
     default:
-      return `${access.kind.replace('file_', '')} ${access.path}`
+      return `${access.kind.replace('file_', '')} ${access.path.startsWith(`${cwd}/`) ? access.path.slice(cwd.length + 1) : access.path}`
   }
 }
 

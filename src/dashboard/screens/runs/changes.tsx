@@ -1,4 +1,5 @@
-import { Badge, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
@@ -7,6 +8,7 @@ import type { Change, UndoPlan } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion, Empty, ErrorCard } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
+import { DiffView } from '../../components/diff-view.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -46,13 +48,14 @@ export function Changes({ run }: { run: string }) {
                   key: 'files',
                   label: t('files'),
                   phone: 'title',
-                  render: ({ paths }) => (
+                  render: ({ paths, call }) => (
                     <Stack gap={2}>
                       {paths.map(({ path, change }) => (
                         <Text key={path} size="sm" ff="monospace">
                           <Untrusted text={path} /> <Badge color="gray">{changeWord(change)}</Badge>
                         </Text>
                       ))}
+                      <Difference call={call} />
                     </Stack>
                   ),
                 },
@@ -84,6 +87,42 @@ export function Changes({ run }: { run: string }) {
       >
         {undoing !== undefined && <UndoPlanView selection={undoing} onDone={() => undo(undefined)} />}
       </Modal>
+    </>
+  )
+}
+
+interface FileDifference {
+  readonly path: string
+  readonly diff: string | null
+  readonly reason: string | null
+}
+
+function Difference({ call }: { call: string }) {
+  const t = useWords(words)
+  const [opened, open] = useDisclosure(false)
+  const query = useGet<FileDifference[]>('changes', `/api/changes/${encodeURIComponent(call)}/diff`, {
+    enabled: opened,
+  })
+  return (
+    <>
+      <Anchor component="button" type="button" size="sm" ta="left" aria-expanded={opened} onClick={open.toggle}>
+        {t('difference')}
+      </Anchor>
+      {opened && (
+        <DataRegion query={query}>
+          {files =>
+            files.map(({ path, diff, reason }) =>
+              diff === null ? (
+                <Text key={path} size="sm" c="dimmed">
+                  <Untrusted text={`${path}: ${reason ?? ''}`} />
+                </Text>
+              ) : (
+                <DiffView key={path} diff={diff} />
+              ),
+            )
+          }
+        </DataRegion>
+      )}
     </>
   )
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import type { ShownEvent } from './run-events.ts'
+import { hasDenials, toItems } from './transcript-items.ts'
+
+let seq = 0
+// Only what the page reads of an event matters here.
+const event = (fields: object): ShownEvent => ({ seq: ++seq, at: '', execution: 'one', ...fields }) as ShownEvent
+
+test('a call that waited and was made again is one line, with how it ended', () => {
+  const items = toItems([
+    event({ type: 'run.started', task: 'do it', resumed: false }),
+    event({ type: 'call.proposed', call: 'a', tool: 'write_file', input: {} }),
+    event({ type: 'call.waiting', call: 'a', tool: 'write_file', approval: 'q-1' }),
+    event({ type: 'run.started', task: 'do it', resumed: true }),
+    event({ type: 'call.proposed', call: 'a', tool: 'write_file', input: {} }),
+    event({ type: 'call.finished', call: 'a', tool: 'write_file', ok: true, error: null, ms: 3, waitMs: 0 }),
+  ])
+  expect(items.map(({ kind }) => kind)).toEqual(['task', 'call'])
+  expect(items[1]).toMatchObject({ state: 'ok', approval: 'q-1', ms: 3 })
+})
+
+test('two agents may use the same id for a call', () => {
+  const items = toItems([
+    event({ type: 'call.proposed', call: 'a', tool: 'read_file', input: {} }),
+    event({ type: 'call.proposed', call: 'a', tool: 'grep', input: {}, execution: 'two' }),
+    event({ type: 'call.finished', call: 'a', ok: false, error: { code: 'denied', message: '' }, execution: 'two' }),
+  ])
+  expect(items.map(item => item.kind === 'call' && [item.tool, item.state])).toEqual([
+    ['read_file', 'running'],
+    ['grep', 'denied'],
+  ])
+})
+
+test('pieces of a text are one text, until the next step', () => {
+  const items = toItems([
+    event({ type: 'step.started', turn: 1 }),
+    event({ type: 'text.delta', text: 'He' }),
+    event({ type: 'text.delta', text: 'llo' }),
+    event({ type: 'step.started', turn: 2 }),
+    event({ type: 'text.delta', text: 'Bye' }),
+  ])
+  expect(items.map(item => item.kind === 'text' && item.text)).toEqual(['Hello', 'Bye'])
+})
+
+test('a run with a call that was not let through is not simply done', () => {
+  const denied = event({ type: 'call.finished', ok: false, error: { code: 'forbidden', message: '' } })
+  expect(hasDenials([denied])).toBe(true)
+  expect(hasDenials([event({ type: 'call.finished', ok: false, error: { code: 'failed', message: '' } })])).toBe(false)
+})
