@@ -1,4 +1,16 @@
-import { Alert, Button, Checkbox, Group, Menu, Modal, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  Menu,
+  Modal,
+  Radio,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Ban, ChevronDown, ShieldCheck } from 'lucide-react'
 import { type MouseEvent, useMemo, useRef, useState } from 'react'

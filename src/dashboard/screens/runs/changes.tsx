@@ -105,7 +105,14 @@ function Difference({ call }: { call: string }) {
   })
   return (
     <>
-      <Anchor component="button" type="button" size="sm" ta="left" aria-expanded={opened} onClick={open.toggle}>
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        ta="left"
+        aria-expanded={opened}
+        onClick={open.toggle}
+      >
         {t('difference')}
       </Anchor>
       {opened && (

@@ -4,7 +4,8 @@ import { hasDenials, toItems } from './transcript-items.ts'
 
 let seq = 0
 // Only what the page reads of an event matters here.
-const event = (fields: object): ShownEvent => ({ seq: ++seq, at: '', execution: 'one', ...fields }) as ShownEvent
+const event = (fields: object): ShownEvent =>
+  ({ seq: ++seq, at: '', execution: 'one', ...fields }) as ShownEvent
 
 test('a call that waited and was made again is one line, with how it ended', () => {
   const items = toItems([
@@ -23,7 +24,13 @@ test('two agents may use the same id for a call', () => {
   const items = toItems([
     event({ type: 'call.proposed', call: 'a', tool: 'read_file', input: {} }),
     event({ type: 'call.proposed', call: 'a', tool: 'grep', input: {}, execution: 'two' }),
-    event({ type: 'call.finished', call: 'a', ok: false, error: { code: 'denied', message: '' }, execution: 'two' }),
+    event({
+      type: 'call.finished',
+      call: 'a',
+      ok: false,
+      error: { code: 'denied', message: '' },
+      execution: 'two',
+    }),
   ])
   expect(items.map(item => item.kind === 'call' && [item.tool, item.state])).toEqual([
     ['read_file', 'running'],
@@ -45,5 +52,7 @@ test('pieces of a text are one text, until the next step', () => {
 test('a run with a call that was not let through is not simply done', () => {
   const denied = event({ type: 'call.finished', ok: false, error: { code: 'forbidden', message: '' } })
   expect(hasDenials([denied])).toBe(true)
-  expect(hasDenials([event({ type: 'call.finished', ok: false, error: { code: 'failed', message: '' } })])).toBe(false)
+  expect(
+    hasDenials([event({ type: 'call.finished', ok: false, error: { code: 'failed', message: '' } })]),
+  ).toBe(false)
 })
