@@ -215,13 +215,16 @@ async function durableStep(start: Machine['start'], workspace: string): Promise<
 const KILLS = 200
 /** Runs at the same time, each in processes of its own. */
 const LANES = 3
+/** On a busy machine there are fewer kills; the row says how many there were. */
+const MOST_MS = 300_000
 const LINES = 12
 
 /** Runs that append lines, killed with SIGKILL at random moments and resumed: each line once, or shown as unknown. */
 async function countEffects({ start }: Machine): Promise<Row> {
   const counts = { kills: 0, runs: 0, twice: 0, lost: 0, unknown: 0 }
+  const until = performance.now() + MOST_MS
   const lane = async (): Promise<void> => {
-    while (counts.kills < KILLS) {
+    while (counts.kills < KILLS && performance.now() < until) {
       counts.runs += 1
       const file = `log-${counts.runs}.txt`
       const id = await killAndResume(start, file, counts)
@@ -240,8 +243,8 @@ async function countEffects({ start }: Machine): Promise<Row> {
   return toPlainRow({
     name: `${kills} kills over ${runs} runs`,
     kogu: `${twice} effects twice, ${lost} lost, ${unknown} shown as unknown`,
-    target: 'none twice, none lost',
-    verdict: verdict(twice === 0 && lost === 0),
+    target: `none twice, none lost, of ${KILLS} kills`,
+    verdict: verdict(twice === 0 && lost === 0 && kills >= KILLS),
   })
 }
 
