@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
-  existsSync,
   linkSync,
   lstatSync,
   openSync,
@@ -51,7 +50,9 @@ export async function waitForLock(path: string, timeoutMs: number): Promise<File
 
 /** Removes what processes that were killed left in a folder: locks, and drafts of locks, which nobody else would look at. */
 export function sweepLocks(folder: string): void {
-  const names = existsSync(folder) ? readdirSync(folder) : []
+  // A link that came with a clone: what ends in .lock there is not ours.
+  const isOurs = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  const names = isOurs ? readdirSync(folder) : []
   for (const name of names) {
     const path = join(folder, name)
     if (name.endsWith('.lock')) {

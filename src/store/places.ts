@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { hasNoLinks } from '../core/made-here.ts'
 
 /** Where one workspace's state is kept. */
 export interface Places {
-  /** `.kogu` in the workspace, or a folder of its own in the state folder when the workspace cannot be written. */
+  /**
+   * `.kogu` in the workspace, or a folder of its own in the state folder when the workspace cannot be written or brought
+   * links along in the place of what Kogu keeps there.
+   */
   readonly state: string
   readonly audit: string
   /** Outside the workspace: what proves that nothing was cut off the audit log. */
@@ -39,7 +43,7 @@ export interface Places {
 /** Nothing is created here; whoever writes first makes the folder. */
 export function placesFor(workspace: string, stateDirectory: string): Places {
   const own = join(stateDirectory, 'workspaces', hash('sha256', workspace).slice(0, 16))
-  const inWorkspace = canWrite(join(workspace, '.kogu'))
+  const inWorkspace = canWrite(join(workspace, '.kogu')) && hasNoLinks(join(workspace, '.kogu'), STATE)
   const state = inWorkspace ? join(workspace, '.kogu') : own
   return {
     state,
@@ -64,6 +68,20 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     inWorkspace,
   }
 }
+
+/** What a repository may not send elsewhere by a link: Kogu writes, empties and deletes in these. */
+const STATE = [
+  'audit',
+  'undo',
+  'locks',
+  'runs',
+  'approvals',
+  'output',
+  'overlays',
+  'tmp',
+  'background',
+  'tools',
+] as const
 
 function canWrite(folder: string): boolean {
   const place = existsSync(folder) ? folder : dirname(folder)

@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { KeptLabels } from '../core/run.ts'
 import type { Label } from '../core/tool.ts'
@@ -14,7 +14,12 @@ export function openRunLabels(path: string): KeptLabels {
     add(label) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       // Begins with a line break: a line that a crash cut off must not swallow this one.
-      appendFileSync(path, `\n${JSON.stringify(label)}\n`, { mode: 0o600, flush: true })
+      const file = openSync(path, APPEND, 0o600)
+      try {
+        writeFileSync(file, `\n${JSON.stringify(label)}\n`, { flush: true })
+      } finally {
+        closeSync(file)
+      }
     },
     refresh(labels) {
       const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -32,6 +37,9 @@ export function openRunLabels(path: string): KeptLabels {
     },
   }
 }
+
+/** A link in its place, which a repository could bring along, is not followed. */
+const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0)
 
 const toKey = ({ origin, trusted, source }: Label): string => JSON.stringify([origin, trusted, source])
 

@@ -1,8 +1,10 @@
 import { closeSync, existsSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { isFolderOrMissing } from '../../core/made-here.ts'
 
 /** Where the output of a background command lies, older part first. */
 export function logFiles(folder: string): string[] {
+  if (!isFolderOrMissing(folder)) return []
   return [join(folder, 'output.older'), join(folder, 'output')].filter(path => existsSync(path))
 }
 

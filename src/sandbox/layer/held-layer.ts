@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { dirname, join } from 'node:path'
 import { isSystemError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
+import { identityOf } from '../../core/made-here.ts'
 import type { OverlayChanges } from './overlay-changes.ts'
 
 // A layer whose question waits. What the command did stays in the folder of the layer, with a note of all that is needed
@@ -20,7 +21,11 @@ export interface HeldLayer {
 export function holdLayer({ changes, more }: HeldLayer): void {
   const folder = dirname(changes.upper)
   const draft = join(folder, `${NOTE}.draft`)
-  writeFileSync(draft, JSON.stringify({ changes, more, bytes: bytesOf(changes) }), { mode: 0o600 })
+  writeFileSync(
+    draft,
+    JSON.stringify({ changes, more, bytes: bytesOf(changes), layer: identityOf(folder) }),
+    { mode: 0o600 },
+  )
   renameSync(draft, join(folder, NOTE))
 }
 
@@ -34,8 +39,9 @@ export function takeLayer(directory: string, name: string): HeldLayer | undefine
   const folder = join(directory, name)
   try {
     if (!existsSync(join(folder, NOTE)) || tryLock(join(folder, 'lock')) === undefined) return undefined
-    // Written by holdLayer in a folder that no tool and no command may write to.
-    return JSON.parse(readFileSync(join(folder, NOTE), 'utf8')) as HeldLayer
+    const note = JSON.parse(readFileSync(join(folder, NOTE), 'utf8')) as HeldLayer & { layer?: string }
+    // What names this very folder was written by holdLayer; others came with a clone.
+    return note.layer === identityOf(folder) ? note : undefined
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return undefined
     throw error

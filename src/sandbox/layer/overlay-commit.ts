@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
+import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
 import { DRAFT, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
@@ -102,12 +103,18 @@ export async function recoverOverlays(
   for (const name of existsSync(directory) ? readdirSync(directory) : []) {
     const folder = join(directory, name)
     const isWaiting = waiting.has(name) && !existsSync(join(folder, 'journal'))
+    // A link leads to what is not ours.
+    if (!isFolder(folder)) continue
     if (name.startsWith(DRAFT)) removeOldDraft(folder)
     else if (isWaiting) continue
     else if (!existsSync(join(folder, GIVEN_UP)) && takeOver(folder))
       recovered.push({ folder, ...(await settle(folder)) })
   }
   return recovered
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Nothing is in it but a lock; making one takes less than a millisecond. */
@@ -227,7 +234,7 @@ function writeJournal(folder: string, journal: Journal): void {
   const draft = join(folder, 'journal.draft')
   const file = openSync(draft, 'w', 0o600)
   try {
-    const bytes = Buffer.from(JSON.stringify(journal))
+    const bytes = Buffer.from(JSON.stringify({ ...journal, layer: identityOf(folder) }))
     for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
     fsyncSync(file)
   } finally {
@@ -236,9 +243,13 @@ function writeJournal(folder: string, journal: Journal): void {
   renameSync(draft, join(folder, 'journal'))
 }
 
+/** Undefined also for one that came with a clone: it would make us write wherever it says. */
 function readJournal(folder: string): Journal | undefined {
   const path = join(folder, 'journal')
-  if (!existsSync(path)) return undefined
-  // Written by writeJournal in a folder that no tool and no command may write to. An older Kogu opened no folders.
-  return { open: [], ...(JSON.parse(readFileSync(path, 'utf8')) as Omit<Journal, 'open'>) }
+  if (lookAt(path)?.isFile() !== true) return undefined
+  // What names this very folder was written by writeJournal. An older Kogu opened no folders.
+  const { layer, ...journal } = JSON.parse(readFileSync(path, 'utf8')) as Omit<Journal, 'open'> & {
+    layer?: string
+  }
+  return layer === identityOf(folder) ? { open: [], ...journal } : undefined
 }

@@ -137,7 +137,8 @@ export function removeOverlay(folder: string): void {
   // First, so that a kill in between does not make the next start do it all again.
   rmSync(join(folder, 'journal'), { force: true })
   for (const name of ['work', 'upper', 'left']) {
-    if (existsSync(join(folder, name))) emptyFolder(join(folder, name))
+    const found = lstatSync(join(folder, name), { throwIfNoEntry: false })
+    if (found?.isDirectory() === true) emptyFolder(join(folder, name))
   }
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,4 +1,4 @@
-import { chmodSync, type Dirent, existsSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 
 type Entry = Dirent<NonSharedBuffer>
 
@@ -36,7 +36,13 @@ export function emptyFolder(root: string): void {
 
 /** As `emptyFolder`, and the folder itself. */
 export function removeFilledFolder(root: string): void {
-  if (!existsSync(root)) return
+  const found = lstatSync(root, { throwIfNoEntry: false })
+  if (found === undefined) return
+  // A link that came with a clone: what it leads to is not ours.
+  if (!found.isDirectory()) {
+    unlinkSync(root)
+    return
+  }
   emptyFolder(root)
   rmdirSync(root)
 }

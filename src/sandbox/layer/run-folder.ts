@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
 import { isLocked, tryLock } from '../../core/lock-file.ts'
+import { isFolderOrMissing } from '../../core/made-here.ts'
 import { removeFilledFolder } from './remove-tree.ts'
 
 // Where the commands of one run keep their /tmp, and each background command its own. The folder of a run without a name
@@ -15,6 +17,9 @@ export function openRunFolder(temporary: string, runId: string): string {
   // Held until the folder is removed or this process ends.
   if (GENERATED.test(runId) && !existsSync(folder)) tryLock(ownerOf(folder))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Else it would be their /tmp, to read and to write, whatever a link of a clone leads to.
+  if (!isFolderOrMissing(folder))
+    throw new ToolError('failed', `${folder} is a link.`, { hint: 'Remove it.' })
   return folder
 }
 

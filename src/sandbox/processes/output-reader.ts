@@ -1,4 +1,5 @@
-import { createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { stripControlSequences } from './control-sequences.ts'
 
 export interface OutputLine {
@@ -87,7 +88,12 @@ function show({ number, text }: OutputLine): OutputLine {
 
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE })) {
+  // A link in its place, which a repository could bring along, would show any file of the person.
+  const file = await open(
+    path,
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  )
+  for await (const chunk of file.createReadStream({ encoding: 'utf8', highWaterMark: PIECE })) {
     const lines = `${rest}${chunk}`.split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) yield stripControlSequences(line)
