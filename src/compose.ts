@@ -197,7 +197,9 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
     },
     sandboxRequired: config.sandbox.required,
     overlayProblem: () =>
-      places.inWorkspace ? overlayProblem(workspace.root) : "its '.kogu' cannot be written, or has links in it.",
+      places.inWorkspace
+        ? overlayProblem(workspace.root)
+        : "its '.kogu' cannot be written, or has links in it.",
     undo: () => shared.undo.value,
     locks: () => shared.locks.value,
     background: lazyValue(() => createBackground(prepareState(places, workspace.root, places.background))),
