@@ -9,6 +9,8 @@ import { SAMPLE_CONFIG, SAMPLE_PANELS, SAMPLE_PIPELINES, writeSampleWorkspace } 
 import { root } from './steps.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'kogu-start-'))
+// However it ends: a build that fails leaves nothing behind either.
+process.on('exit', () => rmSync(home, { recursive: true, force: true }))
 const workspace = join(home, 'tea-shop')
 const program = join(root, 'dist/kogu.js')
 const env = {
@@ -30,7 +32,6 @@ if (opened !== undefined) {
   show(opened)
 }
 await ended
-rmSync(home, { recursive: true, force: true })
 process.exit(opened === undefined ? 1 : 0)
 
 function start(): ChildProcess {
