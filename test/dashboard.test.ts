@@ -251,6 +251,8 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
       ...['/permissions?tab=test', '/providers', '/servers', '/usage', '/settings'],
       ...['/settings?section=diagnostics', '/nowhere'],
+      ...['/pipelines/weekly-report?step=report', '/pipelines/weekly-report?view=graph&step=adjust'],
+      ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml'],
     ]
     const page = await open('/')
     const found: string[] = []

@@ -4,6 +4,7 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { toVisible } from '../../core/visible.ts'
 import { useWords } from '../i18n/language.tsx'
+import { Diagram } from './diagram.tsx'
 import { words } from './words.ts'
 
 /** Markdown of a model: no HTML, no images from elsewhere, and links that say where they lead. */
@@ -13,6 +14,12 @@ export default function Markdown({ text }: { text: string }) {
     () => ({
       a: ({ href = '', children }) => <SafeLink href={href}>{children}</SafeLink>,
       img: ({ src = '' }) => <em>{t('imageBlocked', { host: hostOf(String(src)) })}</em>,
+      code: ({ className = '', children }) =>
+        className.includes('language-mermaid') ? (
+          <Diagram source={String(children)} />
+        ) : (
+          <code className={className}>{children}</code>
+        ),
       table: ({ children }) => (
         <div style={{ overflowX: 'auto' }}>
           <table>{children}</table>

@@ -49,6 +49,7 @@ export const words = defineWords({
     asJson: 'Shown as JSON: {reason}',
     option: 'Option',
     otherKeys: 'Other keys, kept as they are',
+    diagram: 'Diagram',
     imageBlocked: 'image blocked: {host}',
   },
   ja: {
@@ -99,6 +100,7 @@ export const words = defineWords({
     asJson: 'JSON として表示: {reason}',
     option: '選択肢',
     otherKeys: 'その他のキー(そのまま保持)',
+    diagram: '図',
     imageBlocked: '画像をブロック: {host}',
   },
   ko: {
@@ -149,6 +151,7 @@ export const words = defineWords({
     asJson: 'JSON으로 표시: {reason}',
     option: '선택지',
     otherKeys: '기타 키(그대로 유지)',
+    diagram: '다이어그램',
     imageBlocked: '이미지 차단됨: {host}',
   },
 })

@@ -151,7 +151,6 @@ function StepCard(props: CardProps) {
           className={classes.select}
           aria-pressed={isSelected}
           aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-          aria-label={t('stepLabel', { number, id: step.id })}
           data-row-link
           onClick={onSelect}
           onKeyDown={onKey}

@@ -1,0 +1,45 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useId, useState } from 'react'
+import { useWords } from '../i18n/language.tsx'
+import { UntrustedBlock } from './untrusted.tsx'
+import { words } from './words.ts'
+
+/**
+ * A Mermaid diagram that somebody else wrote, shown as a picture: an SVG in an image runs no script, follows no link and loads
+ * nothing, whatever is in it. What cannot be drawn is shown as it was written.
+ */
+export function Diagram({ source }: { source: string }) {
+  const t = useWords(words)
+  const scheme = useComputedColorScheme('light')
+  const id = useId().replaceAll(/\W/g, '')
+  const [picture, setPicture] = useState<string | null>(null)
+  useEffect(() => {
+    let isShown = true
+    draw(`diagram-${id}`, source, scheme).then(
+      svg => isShown && setPicture(`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`),
+      () => isShown && setPicture(null),
+    )
+    return () => {
+      isShown = false
+    }
+  }, [id, source, scheme])
+  if (picture === null) return <UntrustedBlock text={source} label={t('diagram')} />
+  return <img src={picture} alt={source.slice(0, 500)} style={{ maxWidth: '100%' }} />
+}
+
+const MOST_CHARACTERS = 20_000
+
+async function draw(id: string, source: string, scheme: 'light' | 'dark'): Promise<string> {
+  if (source.length > MOST_CHARACTERS) throw new Error('It is too large to draw.')
+  const { default: mermaid } = await import('mermaid')
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: 'strict',
+    htmlLabels: false,
+    flowchart: { htmlLabels: false },
+    suppressErrorRendering: true,
+    theme: scheme === 'dark' ? 'dark' : 'neutral',
+  })
+  const { svg } = await mermaid.render(id, source)
+  return svg
+}
