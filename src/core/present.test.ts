@@ -76,6 +76,13 @@ describe('a result is labelled', () => {
     expect((await call({ access, run: async () => web })).label).toMatchObject({ source: 'example.com' })
   })
 
+  test('without secrets in its source: a command line may hold one, and labels are kept', async () => {
+    const label = { origin: 'command', trusted: false, source: `deploy --key hunter2 ${ESCAPES}` } as const
+    const { label: shown } = await returning({ text: '', label })
+    expect(shown?.source).toContain('deploy --key')
+    expect(shown?.source).not.toMatch(/hunter2|\u001B/)
+  })
+
   test('as nobody knows what, when a foreign tool says nothing', async () => {
     expect((await call({})).label).toEqual({ origin: 'other', trusted: false, source: 'test' })
     expect((await call({ isPartOfKogu: true })).label).toMatchObject({ origin: 'workspace', trusted: true })

@@ -32,7 +32,11 @@ export function presentOutput(
     text: cutMiddle(clean.text, LIMITS.resultLength) + note,
     ...(data === undefined ? {} : { data }),
     ...(images === undefined ? {} : { images }),
-    label,
+    // It is kept with the run: a command line may hold a secret.
+    label: {
+      ...label,
+      ...(label.source === undefined ? {} : { source: escapeControls(redactor.text(label.source)) }),
+    },
   }
 }
 
