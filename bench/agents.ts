@@ -267,6 +267,8 @@ async function killAndResume(
   let id = ''
   for (let attempt = 1; ; attempt += 1) {
     let said = ''
+    // Before anything is waited for: one that has ended already does not say so again.
+    const over = ended(child)
     const begun = new Promise<void>(resolve => {
       child.stdout?.on('data', chunk => {
         said += chunk
@@ -280,7 +282,7 @@ async function killAndResume(
       await new Promise(resolve => setTimeout(resolve, Math.random() * 120))
       if (child.exitCode === null && child.kill('SIGKILL')) counts.kills += 1
     }
-    await ended(child)
+    await over
     if (child.exitCode === 0 || child.exitCode === 6) return id
     child = start(['runs', 'resume', id, '--ndjson', '--mode', 'accept-edits'])
   }
