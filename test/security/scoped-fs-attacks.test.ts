@@ -117,7 +117,7 @@ describe('paths that are not files', () => {
   })
 
   test.each([
-    '/proc/self/root/tmp/x',
+    '/proc/self/root/tmp/no-such-file-of-kogu',
     '/proc/self/environ',
     '/proc/self/cwd/x',
     '/dev/fd/1',
