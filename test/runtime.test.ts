@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import {
   TOOL_FILE_WRITE,
@@ -30,7 +32,7 @@ test('a run that could not be opened can be opened later', async () => {
   const { runtime, write } = opened
   write('.kogu/runs/nightly.json', 'not a run')
   await expect(runtime.openRun({ id: 'nightly' })).rejects.toThrow()
-  write('.kogu/runs/nightly.json', '{"format":1,"receipts":[],"labels":[],"variables":{}}')
+  rmSync(join(opened.workspace, '.kogu/runs/nightly.json'))
   expect(await runtime.openRun({ id: 'nightly' })).toMatchObject({ id: 'nightly' })
 })
 
