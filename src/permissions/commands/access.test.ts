@@ -130,6 +130,17 @@ describe('access', () => {
       'gem push a.gem',
       './gradlew publish',
       'gradle publishToMavenCentral',
+      'python3 -m twine upload dist/x',
+      'python setup.py sdist upload',
+      'deno publish',
+      'firebase deploy',
+      'helm push chart.tgz oci://site.test',
+      'skopeo copy docker://a docker://b',
+      'crane push a.tar site.test/a',
+      'buildah push a',
+      'git subtree push --prefix x origin main',
+      'git p4 submit',
+      'glab mr create',
     ]) {
       expect([line, analyze(line).effects]).toEqual([line, expect.arrayContaining(['publishes'])])
     }

@@ -33,6 +33,14 @@ const NET = act('caution', 'contacts another machine', ['network'])
 const SERVICE = act('dangerous', 'changes services of the machine', ['system-change'])
 const ACCOUNT = act('dangerous', 'changes accounts of the machine', ['system-change', 'privilege'])
 const PUBLISH = act('dangerous', 'publishes a package', ['publishes', 'network', 'sends-data'])
+const PUBLISH_IMAGE = act('dangerous', 'publishes an image', [
+  'publishes',
+  'containers',
+  'network',
+  'sends-data',
+])
+const PYTHON_UPLOAD =
+  /(?:^|\s)-m (?:twine (?:\S+ )*?(?:upload|register)|(?:flit|hatch|poetry) publish)\b|\bsetup\.py (?:\S+ )*?(?:upload|register)\b/
 const CONTAINER = act('caution', 'talks to the container service', ['containers'])
 const CONTAINER_CHANGE = act('dangerous', 'changes or deletes containers, images or volumes', ['containers'])
 const CLUSTER = act('dangerous', 'changes a cluster or cloud account', [
@@ -333,16 +341,18 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
   dotnet: [[/^nuget (?:push|delete)\b/, PUBLISH]],
   flit: [[/^(?:publish)\b/, PUBLISH]],
   hatch: [[/^(?:publish)\b/, PUBLISH]],
-  podman: [
-    [
-      /^(?:\S+ )*?push\b/,
-      act('dangerous', 'publishes an image', ['publishes', 'containers', 'network', 'sends-data']),
-    ],
-  ],
+  deno: [[/^publish\b/, PUBLISH]],
+  python: [[PYTHON_UPLOAD, PUBLISH]],
+  python3: [[PYTHON_UPLOAD, PUBLISH]],
+  firebase: [[/^(?:\S+ )*?deploy\b/, PUBLISH]],
+  buildah: [[/^(?:\S+ )*?push\b/, PUBLISH_IMAGE]],
+  skopeo: [[/^(?:\S+ )*?(?:copy|sync|delete)\b/, PUBLISH_IMAGE]],
+  crane: [[/^(?:\S+ )*?(?:push|copy|cp|append|mutate|rebase|tag|delete)\b/, PUBLISH_IMAGE]],
+  podman: [[/^(?:\S+ )*?push\b/, PUBLISH_IMAGE]],
   docker: [
     [
       /^(?:-\S+ (?:[^-\s]\S* )?)*?(?:image |manifest |buildx |compose (?:\S+ )*?)?push\b|(?:^|\s)(?:build|buildx build)\b.*\s--push\b/,
-      act('dangerous', 'publishes an image', ['publishes', 'containers', 'network', 'sends-data']),
+      PUBLISH_IMAGE,
     ],
     [
       /^(?:\S+ )?(?:rm|rmi|prune|kill|stop|down|push|login|swarm|exec)\b|^(?:system|volume|network|image|container) (?:rm|prune)/,
@@ -359,12 +369,21 @@ const REFINED: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> 
       CLUSTER,
     ],
   ],
-  helm: [[/^(?:install|upgrade|uninstall|delete|rollback|push)\b/, CLUSTER]],
+  helm: [
+    [/^push\b/, PUBLISH],
+    [/^(?:install|upgrade|uninstall|delete|rollback)\b/, CLUSTER],
+  ],
   terraform: [[/^(?:\S+ )*?(?:apply|destroy|import|taint|state (?:rm|mv|push)|force-unlock)\b/, CLUSTER]],
   aws: [[/\b(?:rm|rb|delete|terminate|put|create|update|cp|mv|sync|run|stop|start)/, CLUSTER]],
   gh: [
     [
       /^(?:pr|issue|release|repo|gist|secret|workflow|run|label|api|auth|ssh-key|variable)\s+(?:create|merge|close|delete|edit|comment|review|upload|fork|set|run|reopen|transfer|token|add|rename|archive)|^api\b.*(?:-X|--method|-f|-F|--field|--input)/,
+      act('dangerous', 'changes something that other people see', ['publishes', 'network', 'sends-data']),
+    ],
+  ],
+  glab: [
+    [
+      /^(?:mr|issue|release|repo|snippet|variable|ci|pipeline|label|ssh-key|token|deploy-key)\s+(?:create|new|for|merge|accept|close|delete|update|note|approve|revoke|upload|fork|set|run|reopen|transfer|add|archive|trigger|retry)\b|^api\b.*(?:-X|--method|-f|-F|--field|--raw-field|--input)/,
       act('dangerous', 'changes something that other people see', ['publishes', 'network', 'sends-data']),
     ],
   ],
@@ -418,7 +437,7 @@ const GIT: readonly (readonly [RegExp, Action])[] = [
     ]),
   ],
   [
-    /^(?:send-pack|request-pull|send-email|svn dcommit|lfs push)\b/,
+    /^(?:send-pack|request-pull|send-email|svn dcommit|lfs push|subtree push|p4 submit)\b/,
     act('dangerous', 'sends commits to another machine', ['publishes', 'network', 'sends-data']),
   ],
   [
