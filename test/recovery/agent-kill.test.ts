@@ -190,6 +190,18 @@ test('a call that was approved and killed before it ran is done once, asked agai
   ])
 }, 60_000)
 
+test('runs that begin at the same moment on a new machine all work', async () => {
+  const box = createSandboxed()
+  try {
+    box.write('hello.toml', '[[answer]]\ntext = "hello"\n')
+    const args = ['run', 'x', '--model', 'rehearsal:hello.toml']
+    const ended = await Promise.all([1, 2, 3].map(() => start(args, 0, 'call.proposed', { box })))
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
+  } finally {
+    box.remove()
+  }
+}, 60_000)
+
 test('a run goes on when its database server is killed, and nothing is lost or done twice', async () => {
   const box = createSandboxed()
   try {

@@ -59,7 +59,11 @@ export interface DurableRuns {
 /** `lifetimeMs`: how long a question waits for its answer. */
 export async function openDurableRuns(database: Database, lifetimeMs: number): Promise<DurableRuns> {
   const executor = await registerExecutor(database, `kogu-${randomUUID()}`)
-  const engine = await openTurnEngine(database, executor.id)
+  const engine = await openTurnEngine(database, executor.id).catch(async (error: unknown) => {
+    // Its connection would keep this process alive.
+    await executor.close()
+    throw error
+  })
   const me = executor.id
   return {
     executor: me,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { Database } from '../database/database.ts'
 
@@ -51,7 +52,7 @@ export async function openTurnEngine(database: Database, executor: string): Prom
     listenQueues: [],
     useListenNotify: false,
   })
-  await DBOS.launch()
+  await launchAlone(database)
   const ending = new Set<Promise<void>>()
   return {
     async take(turn, work) {
@@ -81,6 +82,26 @@ export async function openTurnEngine(database: Database, executor: string): Prom
       await Promise.allSettled(ending)
       await DBOS.shutdown()
     },
+  }
+}
+
+/**
+ * The engine makes its tables when it is launched, with indexes that are built concurrently: these wait for every statement
+ * of others, so that two engines on a new machine, or one that waits for a lock, would deadlock. Hence one after another,
+ * and by asking again and again.
+ */
+const LAUNCH_LOCK = 4_711_003
+
+async function launchAlone(database: Database): Promise<void> {
+  const client = await database.connect()
+  try {
+    const isFree = async (): Promise<boolean> =>
+      (await client.query('SELECT pg_try_advisory_lock($1) AS free', [LAUNCH_LOCK])).rows[0]?.free === true
+    while (!(await isFree())) await sleep(20)
+    await DBOS.launch()
+  } finally {
+    // With the connection goes the lock.
+    await client.end()
   }
 }
 
