@@ -9,6 +9,7 @@ import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { downloadText } from '../../components/download.ts'
+import { LoadMore } from '../../components/load-more.tsx'
 import { Page } from '../../components/page.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { words as common } from '../../components/words.ts'
@@ -24,7 +25,6 @@ const KINDS = { calls: 'call-finished', answers: 'approval-answered', notes: 'no
 
 export default function AuditScreen() {
   const t = useWords(words)
-  const c = useWords(common)
   const [filters, change, clear] = useFilters()
   const [call, openCall] = useUrlState('call')
   const path = useFilterPath(filters)
@@ -69,16 +69,7 @@ export default function AuditScreen() {
       >
         {rows => <AuditTable rows={rows} />}
       </DataRegion>
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          mx="auto"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {c('loadMore')}
-        </Button>
-      )}
+      <LoadMore query={query} />
       <Drawer
         opened={call !== ''}
         onClose={() => openCall('')}

@@ -1,14 +1,13 @@
-import { Alert, Button, Group, Menu, Stack, Tabs, Text } from '@mantine/core'
+import { Group, Stack, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { Ellipsis, Eye, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useLocation } from 'wouter'
-import { request, useGet } from '../../api/api.ts'
-import { useAction } from '../../api/use-action.ts'
+import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
+import { MoreMenu } from '../../components/saved/more-menu.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
 import { Problems, TomlEditor } from '../../components/saved/toml-editor.tsx'
+import { TrustNotice } from '../../components/saved/trust-notice.tsx'
 import { type Editing, useSavedFile } from '../../components/saved/use-saved-file.ts'
 import { Versions } from '../../components/saved/versions.tsx'
 import { type Changes, withChanges } from '../../components/saved/with-changes.ts'
@@ -56,12 +55,18 @@ function Editor({ panel }: { panel: Panel }) {
       actions={
         <>
           <SaveButtons editing={editing} />
-          <More panel={panel} />
+          <MoreMenu
+            {...{ name: panel.name, path: panelPath(panel.name), hash: panel.hash }}
+            topic="panels"
+            list={routes.panels()}
+          />
         </>
       }
     >
       <SaveNotices editing={editing} />
-      <Untrusted panel={panel} isDirty={editing.isDirty} />
+      {(panel.state === 'new' || panel.state === 'changed') && !editing.isDirty && (
+        <TrustNotice path={panelPath(panel.name)} hash={panel.hash} topics={['panels']} />
+      )}
       <Problems problems={editing.problems} title={saved('problems')} />
       <Layout
         panel={panel}
@@ -177,52 +182,5 @@ function Side({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings
         />
       </Tabs.Panel>
     </Tabs>
-  )
-}
-
-/** A file that nobody has looked at may have come with the project: what it says is read before it may run. */
-function Untrusted({ panel, isDirty }: { panel: Panel; isDirty: boolean }) {
-  const t = useWords(savedWords)
-  const trust = useAction(() => request('POST', `${panelPath(panel.name)}/trust`, { hash: panel.hash }), {
-    topics: ['panels'],
-  })
-  if (panel.state === 'trusted' || panel.state === 'broken' || isDirty) return null
-  return (
-    <Alert color="yellow" icon={<Eye size={18} aria-hidden />} title={t('untrusted')}>
-      <Stack gap="xs" align="flex-start">
-        <Text size="sm">{t('untrustedText')}</Text>
-        <Button size="compact-sm" variant="default" loading={trust.isPending} onClick={() => trust.mutate()}>
-          {t('trust')}
-        </Button>
-      </Stack>
-    </Alert>
-  )
-}
-
-function More({ panel: { name, hash } }: { panel: Panel }) {
-  const t = useWords(savedWords)
-  const [, navigate] = useLocation()
-  const remove = useAction(() => request('DELETE', `${panelPath(name)}?base=${encodeURIComponent(hash)}`), {
-    topics: ['panels'],
-    onDone: () => navigate(routes.panels()),
-  })
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" px="xs" aria-label={t('more')}>
-          <Ellipsis size={16} aria-hidden />
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          leftSection={<Trash2 size={14} aria-hidden />}
-          onClick={() => {
-            if (window.confirm(t('deleteSure', { name }))) remove.mutate()
-          }}
-        >
-          {t('delete')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   )
 }

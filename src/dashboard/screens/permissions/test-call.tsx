@@ -1,10 +1,11 @@
-import { Alert, Button, Group, List, Select, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Group, Select, Stack, Text, Textarea } from '@mantine/core'
 import { request, useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
 import { CopyText } from '../../components/copy-text.tsx'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { Reasons } from '../../components/reasons.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
@@ -78,13 +79,7 @@ function Verdict({ explanation }: { explanation: Explanation }) {
           </Text>
         </Group>
         {hard && decision === 'deny' && <Alert color="red">{t('hard')}</Alert>}
-        <List size="sm">
-          {reasons.map(reason => (
-            <List.Item key={reason}>
-              <Untrusted text={reason} most={600} />
-            </List.Item>
-          ))}
-        </List>
+        <Reasons reasons={reasons} />
       </Stack>
     </section>
   )

@@ -1,18 +1,17 @@
-import { ActionIcon, Alert, Button, Group, List, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Group, List, SegmentedControl, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { Eye, Redo2, Undo2 } from 'lucide-react'
+import { Redo2, Undo2 } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { request, useGet } from '../../api/api.ts'
-import { useAction } from '../../api/use-action.ts'
+import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
+import { MoreMenu } from '../../components/saved/more-menu.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
 import { Problems } from '../../components/saved/toml-editor.tsx'
-import { words as savedWords } from '../../components/saved/words.ts'
+import { TrustNotice } from '../../components/saved/trust-notice.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
-import { More } from './more-menu.tsx'
+import { routes, useUrlState } from '../../routes.ts'
 import { StateBadge } from './pipeline-list.tsx'
 import { RunBar, RunButton } from './run-bar.tsx'
 import { SidePane } from './side-pane.tsx'
@@ -59,12 +58,22 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
           <HistoryButtons editing={editing} />
           <SaveButtons editing={editing} />
           <RunButton pipeline={pipeline} editing={editing} />
-          <More pipeline={pipeline} />
+          <MoreMenu
+            {...{ name: pipeline.name, path: pipelinePath(pipeline.name), hash: pipeline.hash }}
+            topic="pipelines"
+            list={routes.pipelines()}
+          />
         </>
       }
     >
       <SaveNotices editing={editing} />
-      <TrustNotice pipeline={pipeline} isDirty={editing.isDirty} />
+      {pipeline.state === 'untrusted' && !editing.isDirty && (
+        <TrustNotice
+          path={pipelinePath(pipeline.name)}
+          hash={pipeline.hash}
+          topics={['pipelines', 'panels']}
+        />
+      )}
       <Problems problems={editing.problems} title={t('cannotRun')} />
       <Warnings warnings={editing.warnings} />
       {run !== undefined && <RunBar pipeline={pipeline} run={run} />}
@@ -175,27 +184,6 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
           </List.Item>
         ))}
       </List>
-    </Alert>
-  )
-}
-
-function TrustNotice({ pipeline, isDirty }: { pipeline: Pipeline; isDirty: boolean }) {
-  const t = useWords(savedWords)
-  const trust = useAction(
-    () => request('POST', `${pipelinePath(pipeline.name)}/trust`, { hash: pipeline.hash }),
-    {
-      topics: ['pipelines', 'panels'],
-    },
-  )
-  if (pipeline.state !== 'untrusted' || isDirty) return null
-  return (
-    <Alert color="yellow" icon={<Eye size={18} aria-hidden />} title={t('untrusted')}>
-      <Stack gap="xs" align="flex-start">
-        <Text size="sm">{t('untrustedText')}</Text>
-        <Button size="compact-sm" variant="default" loading={trust.isPending} onClick={() => trust.mutate()}>
-          {t('trust')}
-        </Button>
-      </Stack>
     </Alert>
   )
 }

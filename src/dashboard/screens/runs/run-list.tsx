@@ -5,6 +5,7 @@ import type { Run } from '../../api/types.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
+import { LoadMore } from '../../components/load-more.tsx'
 import { Page } from '../../components/page.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { words as common } from '../../components/words.ts'
@@ -128,16 +129,7 @@ export function RunList() {
           />
         )}
       </DataRegion>
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          mx="auto"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {c('loadMore')}
-        </Button>
-      )}
+      <LoadMore query={query} />
     </Page>
   )
 }

@@ -1,10 +1,11 @@
-import { Anchor, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
+import { Reasons } from '../../components/reasons.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -84,13 +85,7 @@ function VerdictCard({ verdict }: { verdict: Verdict | undefined }) {
         <Text size="sm">
           <Untrusted text={t('decidedBy', { by: where })} />
         </Text>
-        <List size="sm">
-          {reasons.map(reason => (
-            <List.Item key={reason}>
-              <Untrusted text={reason} most={600} />
-            </List.Item>
-          ))}
-        </List>
+        <Reasons reasons={reasons} />
       </Stack>
     </section>
   )

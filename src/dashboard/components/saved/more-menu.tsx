@@ -1,24 +1,28 @@
 import { Button, Menu } from '@mantine/core'
 import { Ellipsis, Trash2 } from 'lucide-react'
 import { useLocation } from 'wouter'
-import { request } from '../../api/api.ts'
+import { request, type Topic } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
-import { words } from '../../components/saved/words.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
-import type { Pipeline } from './types.ts'
-import { pipelinePath } from './use-editing.ts'
+import { words } from './words.ts'
 
-export function More({ pipeline: { name, hash } }: { pipeline: Pipeline }) {
+export interface MoreMenuProps {
+  readonly name: string
+  /** Of the panel or the pipeline. */
+  readonly path: string
+  readonly hash: string
+  readonly topic: Topic
+  /** Where its list is. */
+  readonly list: string
+}
+
+export function MoreMenu({ name, path, hash, topic, list }: MoreMenuProps) {
   const t = useWords(words)
   const [, navigate] = useLocation()
-  const remove = useAction(
-    () => request('DELETE', `${pipelinePath(name)}?base=${encodeURIComponent(hash)}`),
-    {
-      topics: ['pipelines'],
-      onDone: () => navigate(routes.pipelines()),
-    },
-  )
+  const remove = useAction(() => request('DELETE', `${path}?base=${encodeURIComponent(hash)}`), {
+    topics: [topic],
+    onDone: () => navigate(list),
+  })
   return (
     <Menu position="bottom-end">
       <Menu.Target>
