@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,4 +24,10 @@ test('what has another seal, or none, is not', () => {
   expect(here.open(sealed.replace('no', 'ok'))).toBeUndefined()
   expect(here.open('{"answer":"yes"}\n')).toBeUndefined()
   expect(here.open('')).toBeUndefined()
+})
+
+test('a key that was cut off is refused, not used', () => {
+  const key = join(folder(), 'key')
+  writeFileSync(key, '')
+  expect(() => createSeal(key).add('x')).toThrow('is damaged: 0 bytes instead of 32')
 })

@@ -14,11 +14,16 @@ export interface Seal {
   open(sealed: string): string | undefined
 }
 
+const KEY_BYTES = 32
+
 /** The key is made when it is first needed. */
 export function createSeal(keyFile: string): Seal {
   let key: Buffer | undefined
   const mark = (text: string): string => {
     key ??= readKey(keyFile) ?? makeKey(keyFile)
+    // A key that was cut off could be guessed; one that is wrong opens nothing.
+    if (key.length !== KEY_BYTES)
+      throw new Error(`${keyFile} is damaged: ${key.length} bytes instead of ${KEY_BYTES}.`)
     return createHmac('sha256', key).update(text).digest('hex')
   }
   return {
@@ -44,7 +49,7 @@ function readKey(path: string): Buffer | undefined {
 function makeKey(path: string): Buffer {
   makeFolders(dirname(path))
   const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, randomBytes(32), { mode: 0o600, flag: 'wx', flush: true })
+  writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx', flush: true })
   try {
     linkSync(draft, path)
   } catch (error) {
