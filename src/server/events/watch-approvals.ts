@@ -1,18 +1,15 @@
 import { hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkspaceEvent } from '../../agents/events.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
+import { lookRegularly, type RegularLook } from './look-regularly.ts'
 
 /** Tells listeners of questions, wherever they were asked: by a run, over HTTP, from the command line or by an MCP client. */
-export interface Watch {
-  /** Looks now. */
-  look(): Promise<void>
+export interface Watch extends RegularLook {
   /** How many questions waited without an answer at the last look. */
   readonly waiting: number
-  close(): Promise<void>
 }
 
 export interface WatchOptions {
@@ -21,11 +18,8 @@ export interface WatchOptions {
   readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
 }
 
-const LOOK_MS = 1_000
-
 export function startWatch({ runtime, database, onQuestion }: WatchOptions): Watch {
-  const stopped = new AbortController()
-  const state = { known: new Map<string, ShownQuestion>(), waiting: 0, last: Promise.resolve(), first: true }
+  const state = { known: new Map<string, ShownQuestion>(), waiting: 0, first: true }
   const look = async (): Promise<void> => {
     const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
     const before = state.known
@@ -40,27 +34,13 @@ export function startWatch({ runtime, database, onQuestion }: WatchOptions): Wat
         if (answer === null) onQuestion({ id, tool: tool.name, risk })
     state.first = false
   }
-  const lookInTurn = (): Promise<void> => {
-    state.last = state.last.then(look, look)
-    return state.last
-  }
-  const loop = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      // A folder that cannot be read now may be readable in a second.
-      await lookInTurn().catch(() => undefined)
-      await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
-    }
-  }
-  const ended = loop()
+  const looking = lookRegularly(look)
   return {
-    look: lookInTurn,
+    look: looking.look,
     get waiting() {
       return state.waiting
     },
-    async close() {
-      stopped.abort()
-      await ended
-    },
+    close: looking.close,
   }
 }
 

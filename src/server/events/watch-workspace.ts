@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkspaceEvent } from '../../agents/events.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
+import { lookRegularly, type RegularLook } from './look-regularly.ts'
 
 /** Tells listeners of changes that nobody calls a route for: tools, MCP servers, files of the configuration. */
-export interface WorkspaceWatch {
-  /** Looks now. */
-  look(): Promise<void>
-  close(): Promise<void>
-}
-
-const LOOK_MS = 1_000
-
 export function startWorkspaceWatch({
   runtime,
   loaded,
@@ -25,9 +17,8 @@ export function startWorkspaceWatch({
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
   readonly database: Database
-}): WorkspaceWatch {
-  const stopped = new AbortController()
-  const state = { toolsChanged: false, known: undefined as Snapshot | undefined, last: Promise.resolve() }
+}): RegularLook {
+  const state = { toolsChanged: false, known: undefined as Snapshot | undefined }
   const stopListening = runtime.registry.onChange(() => {
     state.toolsChanged = true
   })
@@ -47,24 +38,12 @@ export function startWorkspaceWatch({
       events.map(event => ({ id: randomUUID(), at, event })),
     )
   }
-  const lookInTurn = (): Promise<void> => {
-    state.last = state.last.then(look, look)
-    return state.last
-  }
-  const loop = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      // What cannot be read now may be readable in a second.
-      await lookInTurn().catch(() => undefined)
-      await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
-    }
-  }
-  const ended = loop()
+  const looking = lookRegularly(look)
   return {
-    look: lookInTurn,
-    async close() {
+    look: looking.look,
+    close() {
       stopListening()
-      stopped.abort()
-      await ended
+      return looking.close()
     },
   }
 }
