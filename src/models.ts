@@ -7,6 +7,7 @@ import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { describeSecret, readSecret, type SecretReference } from './config/read-secret.ts'
 import { ToolError, toToolError } from './core/errors.ts'
+import { outsideContext, prepareOutside } from './sandbox/outside-program.ts'
 import { createProcesses } from './sandbox/processes/processes.ts'
 
 type ProviderConfig = LoadedConfig['config']['providers'][string]
@@ -22,7 +23,7 @@ const KNOWN: Readonly<Record<string, { kind: VendorKind; variables: readonly str
 export function openModels(loaded: LoadedConfig, environment: Environment): Models {
   const { providers, defaults } = loaded.config
   const names = [...new Set([...Object.keys(KNOWN), ...Object.keys(providers)])]
-  const vendors = names.map(name => toVendor(name, providers[name], environment))
+  const vendors = names.map(name => toVendor(name, loaded, environment))
   const { provider, model } = defaults
   return createModels({
     vendors,
@@ -51,7 +52,8 @@ function openRehearsal(file: string, cwd: string): Model {
   }
 }
 
-function toVendor(name: string, config: ProviderConfig | undefined, environment: Environment): Vendor {
+function toVendor(name: string, { config: all, workspace }: LoadedConfig, environment: Environment): Vendor {
+  const config = all.providers[name]
   const reference = keyReference(name, config, environment)
   return {
     name,
@@ -61,7 +63,9 @@ function toVendor(name: string, config: ProviderConfig | undefined, environment:
     async readKey() {
       if (reference === undefined) return undefined
       const processes = createProcesses({ spawner: 'direct' })
-      return readSecret(reference, environment, processes).finally(() => processes.close())
+      const prepare = (command: readonly string[]) =>
+        prepareOutside(command, outsideContext(workspace.root, environment))
+      return readSecret(reference, environment, { processes, prepare }).finally(() => processes.close())
     },
     models: Object.fromEntries(
       Object.entries(config?.models ?? {}).map(([model, { context, max_output, price }]) => [

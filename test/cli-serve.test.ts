@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,11 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
+import { folderOutsideTmp } from './support/outside-tmp.ts'
 
 let box: Sandboxed
 let database: TestDatabase
 let serve: ChildProcess
 let url: string
+let programs: string
 const posted: unknown[] = []
 const hook = createServer((request, response) => {
   let text = ''
@@ -27,11 +29,13 @@ const hook = createServer((request, response) => {
 
 beforeAll(async () => {
   box = createSandboxed()
+  // A place that no agent can write.
+  programs = mkdtempSync(join(folderOutsideTmp(), 'notify-'))
   database = await createTestDatabase()
   await new Promise<void>(resolve => hook.listen(0, '127.0.0.1', resolve))
   const { port } = hook.address() as AddressInfo
   box.configure(
-    `[notify]\ncommand = [${JSON.stringify(script('notify', 'env | grep KOGU_ > "$0.out"'))}]\nwebhook = "http://127.0.0.1:${port}/"\n`,
+    `[notify]\ncommand = [${JSON.stringify(script('notify', 'env | grep KOGU_ > "$0.out"', programs))}]\nwebhook = "http://127.0.0.1:${port}/"\n`,
   )
   serve = start('serve', '--json')
   for await (const line of createInterface({ input: serve.stdout ?? process.stdin })) {
@@ -44,10 +48,11 @@ afterAll(async () => {
   hook.close()
   await database.close()
   box.remove()
+  rmSync(programs, { recursive: true })
 })
 
-function script(name: string, line: string): string {
-  const path = join(box.home, name)
+function script(name: string, line: string, folder = box.home): string {
+  const path = join(folder, name)
   writeFileSync(path, `#!/bin/sh\n${line}\n`)
   chmodSync(path, 0o755)
   return path
@@ -117,7 +122,7 @@ test('a question that begins to wait is told to the command and the webhook, wit
   expect(told).toMatchObject({ tool: 'write_file', risk: 'high' })
   expect(JSON.stringify(posted)).not.toContain(content)
   const command = await until(() => {
-    const file = join(box.home, 'notify.out')
+    const file = join(programs, 'notify.out')
     const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
     return text.includes('KOGU_LINK') ? text : undefined
   })

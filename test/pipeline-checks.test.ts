@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { problemsOf, warningsOf } from '../src/pipeline-checks.ts'
-import { parsePipeline } from '../src/pipeline-files.ts'
+import { problemsOf, warningsOf } from '../src/pipelines/checks.ts'
+import { parsePipeline } from '../src/pipelines/files.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 // What is wrong with a pipeline, with the tools, panels and rules that are there.

@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type Approver, laterApprover, onceApprover } from '../src/core/approval.ts'
-import { createSchedule, openSchedules } from '../src/pipeline-schedules.ts'
-import { writeTemplate } from '../src/pipeline-templates.ts'
 import {
   createPipelineRun,
   type PipelineParts,
   pipelineRunsOf,
   trustPipeline,
   workOnPipeline,
-} from '../src/pipelines.ts'
+} from '../src/pipelines/pipelines.ts'
+import { createSchedule, openSchedules } from '../src/pipelines/schedules.ts'
+import { writeTemplate } from '../src/pipelines/templates.ts'
 import { openRuns } from '../src/runs.ts'
 import { type PipelineWorker, startPipelineWorker } from '../src/server/pipeline-worker.ts'
 import { openDatabase } from '../src/store/database/database.ts'

@@ -1,6 +1,8 @@
+import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { createProcesses } from '../sandbox/processes/processes.ts'
-import type { CommandContext } from './command.ts'
+import { type OutsideProgram, outsideContext, prepareOutside } from '../sandbox/outside-program.ts'
+import type { Output } from './output.ts'
+import { runProgram } from './run-program.ts'
 
 /** What is said about a question: never its input, which may hold anything. */
 export interface Notice {
@@ -15,46 +17,33 @@ const MOST_MS = 10_000
 
 /** Runs the person's own command and calls their webhook. What goes wrong is said, and holds nothing up. */
 export function createNotifier(
-  { environment, output }: CommandContext,
-  { config }: LoadedConfig,
+  { environment, output }: { environment: Environment; output: Pick<Output, 'problem'> },
+  { config, workspace }: LoadedConfig,
 ): (notice: Notice) => void {
   const { command, webhook } = config.notify
   const complain = (what: string) => (error: unknown) =>
     output.problem(`${what}: ${error instanceof Error ? error.message : String(error)}`)
   return notice => {
-    const [file, ...args] = command
-    if (file !== undefined) {
+    if (command.length > 0) {
       const given = { KOGU_QUESTION: notice.id, KOGU_TOOL: notice.tool, KOGU_RISK: notice.risk }
-      runCommand(file, args, { ...environment.variables, ...given, KOGU_LINK: notice.link }).catch(
-        complain('The command of [notify] failed'),
-      )
+      // It gets a link that can approve: refused where an agent could have written it.
+      const run = async () =>
+        runCommand(prepareOutside(command, outsideContext(workspace.root, environment)), {
+          ...given,
+          KOGU_LINK: notice.link,
+        })
+      run().catch(complain('The command of [notify] failed'))
     }
     if (webhook !== undefined) post(webhook, notice).catch(complain('The webhook of [notify] failed'))
   }
 }
 
 async function runCommand(
-  file: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
+  { file, args, env }: OutsideProgram,
+  given: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const processes = createProcesses({ spawner: 'direct' })
-  const known = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  try {
-    const { exitCode } = await processes.run({
-      file,
-      args,
-      cwd: '/',
-      env: Object.fromEntries(known),
-      timeoutMs: MOST_MS,
-      signal: new AbortController().signal,
-      onStdout: () => undefined,
-      onStderr: () => undefined,
-    })
-    if (exitCode !== 0) throw new Error(`it ended with ${exitCode ?? 'a signal'}`)
-  } finally {
-    await processes.close()
-  }
+  const exitCode = await runProgram(file, args, { variables: { ...env, ...given }, timeoutMs: MOST_MS })
+  if (exitCode !== 0) throw new Error(`it ended with ${exitCode ?? 'a signal'}`)
 }
 
 async function post(url: string, notice: Notice): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Environment } from '../config/environment.ts'
-import { createProcesses } from '../sandbox/processes/processes.ts'
+import { runProgram } from './run-program.ts'
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: ['open'],
@@ -12,26 +12,6 @@ const MOST_MS = 5_000
 export async function openBrowser({ variables }: Environment, link: string): Promise<boolean> {
   const { BROWSER: chosen = '' } = variables
   const [file = '', ...args] = chosen === '' ? (OPENERS[process.platform] ?? ['xdg-open']) : [chosen]
-  const processes = createProcesses({ spawner: 'direct' })
-  const known = Object.entries(variables).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  )
-  try {
-    const { exitCode } = await processes.run({
-      file,
-      args: [...args, link],
-      cwd: '/',
-      env: Object.fromEntries(known),
-      timeoutMs: MOST_MS,
-      signal: new AbortController().signal,
-      onStdout: () => undefined,
-      onStderr: () => undefined,
-    })
-    return exitCode === 0
-  } catch {
-    // There is no such program.
-    return false
-  } finally {
-    await processes.close()
-  }
+  // There may be no such program.
+  return (await runProgram(file, [...args, link], { variables, timeoutMs: MOST_MS }).catch(() => null)) === 0
 }

@@ -1,5 +1,4 @@
 import { toLine } from '../core/visible.ts'
-import type { PipelineEvent } from '../pipeline-work.ts'
 import {
   createPipelineRun,
   createRunAgain,
@@ -10,7 +9,8 @@ import {
   repeatsOf,
   requirePipelineRun,
   workOnPipeline,
-} from '../pipelines.ts'
+} from '../pipelines/pipelines.ts'
+import type { PipelineEvent } from '../pipelines/work.ts'
 import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { confirmed } from './confirm.ts'

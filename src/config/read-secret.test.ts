@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { prepareOutside } from '../sandbox/outside-program.ts'
 import { createProcesses } from '../sandbox/processes/processes.ts'
 import { toEnvironment } from './environment.ts'
 import { describeSecret, readSecret, type SecretReference } from './read-secret.ts'
@@ -32,7 +33,10 @@ function program(name: string, body: string): void {
 function read(reference: SecretReference, platform: NodeJS.Platform = 'linux'): Promise<string | undefined> {
   const variables = { HOME: home, PATH: `${home}/bin:/usr/bin:/bin`, MY_KEY: ' from-the-environment ' }
   const environment = toEnvironment(variables, { platform, uid: process.getuid?.(), home })
-  return readSecret(reference, environment, processes)
+  const outside = { workspace: join(home, 'work'), safePlace: '/safe', env: environment.variables }
+  const prepare = (command: readonly string[]) =>
+    prepareOutside(command, { ...outside, writable: [join(home, 'work')] })
+  return readSecret(reference, environment, { processes, prepare })
 }
 
 test('a key comes from the environment, a file, a keychain or a command', async () => {
@@ -51,8 +55,18 @@ test('a place without a key fails, and says no more than which program it was', 
   await expect(read({ command: ['pass', 'rm'] })).rejects.toThrow(
     'The command pass gave no secret (exit code 3).',
   )
-  await expect(read({ command: ['no-such-program'] })).rejects.toThrow('gave no secret')
+  await expect(read({ command: ['no-such-program'] })).rejects.toThrow('was not found')
   await expect(read({ file: '~/missing' })).rejects.toThrow('ENOENT')
+})
+
+test('a program that an agent could have written is not run for a key', async () => {
+  mkdirSync(join(home, 'work'))
+  program('../work/key', `touch ${home}/ran; echo stolen`)
+  await expect(read({ command: [join(home, 'work/key')] })).rejects.toThrow('where an agent can write')
+  await expect(read({ command: ['/bin/sh', join(home, 'work/key')] })).rejects.toThrow(
+    'where an agent can write',
+  )
+  expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 
 test('people are shown the place and never the key', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Processes } from '../core/processes.ts'
+import type { Processes, ProcessRequest } from '../core/processes.ts'
 import { ConfigError } from './config-error.ts'
 import type { Environment } from './environment.ts'
 
@@ -12,20 +12,27 @@ export interface SecretReference {
   readonly command?: readonly string[] | undefined
 }
 
+/** How a command that prints a secret is run: outside the walls, with the person's rights. */
+export interface SecretPrograms {
+  readonly processes: Processes
+  /** Throws when an agent could have written the program. */
+  prepare(command: readonly string[]): Pick<ProcessRequest, 'file' | 'args' | 'cwd' | 'env'>
+}
+
 const COMMAND_MS = 30_000
 
 /** Reads a secret from where it is. Undefined when an environment variable is not set; everything else that is missing fails. */
 export async function readSecret(
   reference: SecretReference,
   environment: Environment,
-  processes: Processes,
+  programs: SecretPrograms,
 ): Promise<string | undefined> {
   const { env, file, keychain, command } = reference
   if (env !== undefined) return environment.variables[env]?.trim() || undefined
   if (file !== undefined)
     return readFileSync(resolve(environment.home, expandHome(file, environment)), 'utf8').trim()
   const words = command ?? keychainCommand(keychain ?? '', environment)
-  return runForSecret(words, environment, processes)
+  return runForSecret(words, programs)
 }
 
 /** For people: which place it is, never what is there. */
@@ -47,16 +54,12 @@ function keychainCommand(name: string, { platform }: Environment): string[] {
 
 async function runForSecret(
   words: readonly string[],
-  environment: Environment,
-  processes: Processes,
+  { processes, prepare }: SecretPrograms,
 ): Promise<string> {
-  const [program = '', ...args] = words
+  const [program = ''] = words
   const output: Uint8Array[] = []
   const result = await processes.run({
-    file: '/usr/bin/env',
-    args: ['--', program, ...args],
-    cwd: environment.home,
-    env: environment.variables,
+    ...prepare(words),
     timeoutMs: COMMAND_MS,
     signal: new AbortController().signal,
     onStdout: chunk => {

@@ -36,6 +36,24 @@ export interface OutsideProgram {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** For every program that the configuration names and that runs with the person's rights. */
+export function outsideContext(
+  workspace: string,
+  machine: {
+    readonly directories: { readonly state: string; readonly config: string }
+    readonly variables: Readonly<Record<string, string>>
+  },
+): OutsideContext {
+  const { directories, variables } = machine
+  return {
+    workspace,
+    // The last holds the caches that commands of all workspaces write.
+    writable: [workspace, '/tmp', '/var/tmp', join(directories.state, 'workspaces')],
+    safePlace: join(directories.config, 'programs'),
+    env: variables,
+  }
+}
+
 /** Throws when an agent could have written a part of what would run. Looked at each time: links may change. */
 export function prepareOutside(command: readonly string[], context: OutsideContext): OutsideProgram {
   const [program = '', ...args] = command

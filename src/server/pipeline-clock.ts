@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { toToolError } from '../core/errors.ts'
 import { tryLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
-import { dueTimes, openSchedules, type Schedule } from '../pipeline-schedules.ts'
-import { createPipelineRun, type PipelineParts } from '../pipelines.ts'
+import { createPipelineRun, type PipelineParts } from '../pipelines/pipelines.ts'
+import { dueTimes, openSchedules, type Schedule } from '../pipelines/schedules.ts'
 import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
 
 export interface ClockParts extends PipelineParts {

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toToolError } from '../core/errors.ts'
-import { type PipelineOptions, type PipelineParts, pipelineRunsOf, workOnPipeline } from '../pipelines.ts'
+import {
+  type PipelineOptions,
+  type PipelineParts,
+  pipelineRunsOf,
+  workOnPipeline,
+} from '../pipelines/pipelines.ts'
 import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { insertWorkspaceEvents } from '../store/tables/run-events.ts'
 import { findRun } from '../store/tables/workflow-runs.ts'

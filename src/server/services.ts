@@ -5,8 +5,9 @@ import { openRuns, type Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
 import { type EventHub, openEventHub } from './events/event-hub.ts'
+import type { RegularLook } from './events/look-regularly.ts'
 import { startWatch, type Watch } from './events/watch-approvals.ts'
-import { startWorkspaceWatch, type WorkspaceWatch } from './events/watch-workspace.ts'
+import { startWorkspaceWatch } from './events/watch-workspace.ts'
 import { type PipelineWorker, startPipelineWorker } from './pipeline-worker.ts'
 import { HttpProblem } from './problem.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -18,7 +19,7 @@ export interface Services {
   readonly hub: EventHub
   readonly worker: Worker
   readonly watch: Watch
-  readonly workspaceWatch: WorkspaceWatch
+  readonly workspaceWatch: RegularLook
   readonly pipelines: PipelineWorker
   close(): Promise<void>
 }

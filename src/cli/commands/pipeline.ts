@@ -1,9 +1,9 @@
 import { relative } from 'node:path'
 import { noApprover } from '../../core/approval.ts'
 import { toLine } from '../../core/visible.ts'
-import { problemsOf, warningsOf } from '../../pipeline-checks.ts'
-import { listPipelines, readPipeline } from '../../pipeline-files.ts'
-import { isTrusted, pipelineRunsOf, requirePipelineRun, trustPipeline } from '../../pipelines.ts'
+import { problemsOf, warningsOf } from '../../pipelines/checks.ts'
+import { listPipelines, readPipeline } from '../../pipelines/files.ts'
+import { isTrusted, pipelineRunsOf, requirePipelineRun, trustPipeline } from '../../pipelines/pipelines.ts'
 import { createRuntime } from '../../runtime.ts'
 import type { SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { placesFor } from '../../store/places.ts'
@@ -164,7 +164,7 @@ async function validate(context: CommandContext, name: string): Promise<number> 
 async function create(context: CommandContext, name: string): Promise<number> {
   refuseInsideCall(context)
   const { root } = placeOf(context)
-  const { writeTemplate } = await import('../../pipeline-templates.ts')
+  const { writeTemplate } = await import('../../pipelines/templates.ts')
   const files = await writeTemplate(root, name, textOption(context.values, 'template') ?? 'todo')
   const { output } = context
   if (output.json) output.object({ ok: true, file: files[0], files })

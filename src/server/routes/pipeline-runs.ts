@@ -1,4 +1,4 @@
-import { PIPELINE_NAME } from '../../pipeline-files.ts'
+import { PIPELINE_NAME } from '../../pipelines/files.ts'
 import {
   createPipelineRun,
   createRunAgain,
@@ -6,7 +6,7 @@ import {
   type PipelineParts as RunnerParts,
   repeatsOf,
   requirePipelineRun,
-} from '../../pipelines.ts'
+} from '../../pipelines/pipelines.ts'
 import type { SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSchedule, dueTimes, nextTime, type Schedule } from './pipeline-schedules.ts'
+import { createSchedule, dueTimes, nextTime, type Schedule } from './schedules.ts'
 
 const at = (text: string): Date => new Date(`2026-11-${text}Z`)
 const made = (catchUp: Schedule['catchUp'], handled = '16T09:00:00'): Schedule => ({

@@ -1,15 +1,15 @@
-import { outsideContext } from './compose-hooks.ts'
-import { ConfigError } from './config/config-error.ts'
-import type { Environment } from './config/environment.ts'
-import type { LoadedConfig } from './config/load.ts'
-import type { Approver } from './core/approval.ts'
-import type { AuditLog } from './core/audit.ts'
-import type { CallRuntime } from './core/call.ts'
-import type { Processes } from './core/processes.ts'
-import type { Reviewer } from './core/review.ts'
-import type { QuorumMember } from './review/ask-members.ts'
-import type { ReviewBoard } from './review/board.ts'
-import { reviewIssues, ruleOf } from './review-settings.ts'
+import { ConfigError } from '../config/config-error.ts'
+import type { Environment } from '../config/environment.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import type { Approver } from '../core/approval.ts'
+import type { AuditLog } from '../core/audit.ts'
+import type { CallRuntime } from '../core/call.ts'
+import type { Processes } from '../core/processes.ts'
+import type { Reviewer } from '../core/review.ts'
+import type { QuorumMember } from '../review/ask-members.ts'
+import type { ReviewBoard } from '../review/board.ts'
+import { reviewIssues, ruleOf } from '../review-settings.ts'
+import { outsideContext } from '../sandbox/outside-program.ts'
 
 interface ReviewParts {
   readonly processes: Processes
@@ -39,8 +39,8 @@ export async function createReview(
     toMember(name, settings, { loaded, environment, ...parts }),
   )
   if (members.length === 0) return undefined
-  const { createQuorum } = await import('./review/quorum.ts')
-  const { createBoard } = await import('./review/board.ts')
+  const { createQuorum } = await import('../review/quorum.ts')
+  const { createBoard } = await import('../review/board.ts')
   const error = reviewIssues(loaded).find(({ severity }) => severity === 'error')
   if (error !== undefined) throw new ConfigError(error.message, { file: error.key })
   const rule = ruleOf(loaded)
@@ -103,7 +103,7 @@ function toMember(name: string, settings: ReviewerSettings, parts: MemberParts):
     return {
       ...{ name, kind, timeoutMs },
       async ask(prompt, call, { signal }) {
-        const { askProgram } = await import('./sandbox/ask-program.ts')
+        const { askProgram } = await import('../sandbox/ask-program.ts')
         const outside = outsideContext(loaded.workspace.root, environment)
         const text = await askProgram(command, { prompt, call }, { ...outside, processes, timeoutMs, signal })
         return { text, costUsd: 0 }
@@ -116,8 +116,8 @@ function toMember(name: string, settings: ReviewerSettings, parts: MemberParts):
     ...{ name, kind, timeoutMs },
     async ask(prompt, _subject, limits) {
       // Loaded when something is reviewed: the vendors' packages are large.
-      const { openModels } = await import('./models.ts')
-      const { askReviewer } = await import('./ask-reviewer.ts')
+      const { openModels } = await import('../models.ts')
+      const { askReviewer } = await import('../ask-reviewer.ts')
       const found = openModels(loaded, environment).find(model)
       return askReviewer(found, prompt, { ...limits, name, lookups: settings.lookups, calls: parts.calls() })
     },

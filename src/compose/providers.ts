@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { ConfigError } from '../config/config-error.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { joinKey } from '../config/positions.ts'
+import type { Processes } from '../core/processes.ts'
+import { localProvider, PRIORITY } from '../core/provider.ts'
+import type { Registry } from '../core/registry.ts'
+import type { AnyTool } from '../core/tool.ts'
+import type { Places } from '../store/places.ts'
+import { openScriptTrust } from '../store/script-trust.ts'
+import { findInPath, trustedPath } from '../tools/command/find-program.ts'
+import { grepSearchTool } from '../tools/grep-search.ts'
+import { createRipgrep } from '../tools/search/ripgrep.ts'
 import type { RuntimeOptions } from './compose.ts'
-import { ConfigError } from './config/config-error.ts'
-import type { LoadedConfig } from './config/load.ts'
-import { joinKey } from './config/positions.ts'
-import type { Processes } from './core/processes.ts'
-import { localProvider, PRIORITY } from './core/provider.ts'
-import type { Registry } from './core/registry.ts'
-import type { AnyTool } from './core/tool.ts'
-import type { Places } from './store/places.ts'
-import { openScriptTrust } from './store/script-trust.ts'
-import { findInPath, trustedPath } from './tools/command/find-program.ts'
-import { grepSearchTool } from './tools/grep-search.ts'
-import { createRipgrep } from './tools/search/ripgrep.ts'
 
 // The providers that the configuration and the workspace ask for, beside the builtin one. Each is loaded only where there
 // is something for it to offer.
@@ -24,7 +24,7 @@ export async function addConfiguredProviders(
 ): Promise<void> {
   const { config, workspace } = loaded
   if (config.tools.cli.enabled && isProviderOn(config, 'cli')) {
-    const { createCliProvider } = await import('./providers/cli/cli-provider.ts')
+    const { createCliProvider } = await import('../providers/cli/cli-provider.ts')
     const folders = trustedPath(environment.path, workspace.root)
     await registry.add(
       createCliProvider({
@@ -39,7 +39,7 @@ export async function addConfiguredProviders(
   if (custom.length > 0) await registry.add(localProvider('custom', 'Custom tools', PRIORITY.custom, custom))
   const scripts = join(places.state, 'scripts')
   if (places.inWorkspace && existsSync(scripts)) {
-    const { createScriptProvider } = await import('./providers/script/script-provider.ts')
+    const { createScriptProvider } = await import('../providers/script/script-provider.ts')
     const trust = openScriptTrust(environment.directories.state, workspace.root)
     await registry.add(
       createScriptProvider({ folders: [scripts], node: process.execPath, isTrusted: trust.isTrusted }),
@@ -55,7 +55,7 @@ export function isProviderOn({ tools }: LoadedConfig['config'], name: 'builtin' 
 /** Commands of the configuration as tools; a template that cannot be used stops everything, with its line and column. */
 async function customTools({ config, contributions }: LoadedConfig): Promise<AnyTool[]> {
   if (Object.keys(config.tools.custom).length === 0) return []
-  const { loadCustomTools } = await import('./providers/custom/load-custom-tools.ts')
+  const { loadCustomTools } = await import('../providers/custom/load-custom-tools.ts')
   return loadCustomTools(config.tools.custom, (name, message, offset = 0) => {
     const path = ['tools', 'custom', name, 'command']
     const source = contributions.get(joinKey(path))?.[0]?.source

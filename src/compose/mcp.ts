@@ -1,26 +1,27 @@
 import { join } from 'node:path'
-import manifest from '../package.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
+import { readSecret, type SecretReference } from '../config/read-secret.ts'
+import type { Config } from '../config/schema.ts'
+import type { Access } from '../core/access.ts'
+import { noApprover } from '../core/approval.ts'
+import { fullAuthority } from '../core/authority.ts'
+import type { CallRuntime } from '../core/call.ts'
+import type { JudgeHost } from '../core/command.ts'
+import type { Judgement } from '../core/decision.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Registry } from '../core/registry.ts'
+import { createRun } from '../core/run.ts'
+import type { AnyTool } from '../core/tool.ts'
+import { classifyAddress } from '../permissions/network/network.ts'
+import { createMcpAdmin, type McpAdmin } from '../providers/mcp/admin.ts'
+import { createMcpProvider } from '../providers/mcp/mcp-provider.ts'
+import { openServer } from '../providers/mcp/open-server.ts'
+import type { McpServerConfig } from '../providers/mcp/server-config.ts'
+import { outsideContext, prepareOutside } from '../sandbox/outside-program.ts'
+import { openMcpRecords } from '../store/mcp-records.ts'
+import { findProgram, trustedPath } from '../tools/command/find-program.ts'
+import type { CommandParts } from '../tools/command/parts.ts'
 import type { RuntimeOptions } from './compose.ts'
-import { readSecret, type SecretReference } from './config/read-secret.ts'
-import type { Config } from './config/schema.ts'
-import type { Access } from './core/access.ts'
-import { noApprover } from './core/approval.ts'
-import { fullAuthority } from './core/authority.ts'
-import type { CallRuntime } from './core/call.ts'
-import type { JudgeHost } from './core/command.ts'
-import type { Judgement } from './core/decision.ts'
-import { ToolError } from './core/errors.ts'
-import type { Registry } from './core/registry.ts'
-import { createRun } from './core/run.ts'
-import type { AnyTool } from './core/tool.ts'
-import { classifyAddress } from './permissions/network/network.ts'
-import { createMcpAdmin, type McpAdmin } from './providers/mcp/admin.ts'
-import { createMcpProvider } from './providers/mcp/mcp-provider.ts'
-import { openServer } from './providers/mcp/open-server.ts'
-import type { McpServerConfig } from './providers/mcp/server-config.ts'
-import { openMcpRecords } from './store/mcp-records.ts'
-import { findProgram, trustedPath } from './tools/command/find-program.ts'
-import type { CommandParts } from './tools/command/parts.ts'
 
 // Puts the MCP servers of the configuration together. Loaded only where there are some.
 
@@ -131,12 +132,17 @@ function nameOf(name: string): string {
 
 async function readValues(
   values: Readonly<Record<string, unknown>>,
-  { environment, commands }: ComposeMcpOptions,
+  { environment, commands, loaded }: ComposeMcpOptions,
 ): Promise<Record<string, string>> {
+  const outside = outsideContext(loaded.workspace.root, environment)
+  const programs = {
+    processes: commands.processes,
+    prepare: (command: readonly string[]) => prepareOutside(command, outside),
+  }
   const read = Object.entries(values).map(async ([name, value]): Promise<[string, string]> => {
     if (typeof value === 'string') return [name, value]
     // The schema lets nothing else through.
-    const secret = await readSecret(value as SecretReference, environment, commands.processes)
+    const secret = await readSecret(value as SecretReference, environment, programs)
     if (secret === undefined) throw new Error(`the value of ${name} is not set`)
     return [name, secret]
   })

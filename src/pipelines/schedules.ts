@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Cron } from 'croner'
 import * as z from 'zod'
-import { ToolError } from './core/errors.ts'
-import { type ListFile, openListFile } from './store/list-file.ts'
-import type { Places } from './store/places.ts'
+import { ToolError } from '../core/errors.ts'
+import { type ListFile, openListFile } from '../store/list-file.ts'
+import type { Places } from '../store/places.ts'
 
 // When pipelines run by themselves. Kept in the state folder: a repository must not start anything.
 

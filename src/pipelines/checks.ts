@@ -1,13 +1,13 @@
-import { checkPipeline, type PipelineFacts, type WorkerFacts } from './agents/pipelines/check-pipeline.ts'
-import type { Pipeline, Step } from './agents/pipelines/pipeline.ts'
-import { referencesIn } from './agents/pipelines/values.ts'
-import type { LoadedConfig } from './config/load.ts'
-import { toToolError } from './core/errors.ts'
-import { validateInput } from './core/input.ts'
-import type { Entry } from './core/registry.ts'
-import { toLine } from './core/visible.ts'
-import type { Runtime } from './runtime.ts'
-import { listPanels, readPanel } from './store/runs/find-agent.ts'
+import { checkPipeline, type PipelineFacts, type WorkerFacts } from '../agents/pipelines/check-pipeline.ts'
+import type { Pipeline, Step } from '../agents/pipelines/pipeline.ts'
+import { referencesIn } from '../agents/pipelines/values.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { toToolError } from '../core/errors.ts'
+import { validateInput } from '../core/input.ts'
+import type { Entry } from '../core/registry.ts'
+import { toLine } from '../core/visible.ts'
+import type { Runtime } from '../runtime.ts'
+import { listPanels, readPanel } from '../store/runs/find-agent.ts'
 
 /** Everything that is wrong with a pipeline here and now, without running it: its shape, its tools, the rules. */
 export async function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {

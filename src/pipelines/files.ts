@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { type Pipeline, toPipeline } from './agents/pipelines/pipeline.ts'
-import { parseDuration } from './config/values.ts'
-import { ToolError } from './core/errors.ts'
-import { readText } from './store/saved-text.ts'
+import { type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
+import { parseDuration } from '../config/values.ts'
+import { ToolError } from '../core/errors.ts'
+import { readText } from '../store/saved-text.ts'
 
 export interface PipelineFile {
   readonly pipeline: Pipeline

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PipelineTemplate } from './agents/pipelines/templates/template.ts'
-import { ToolError } from './core/errors.ts'
-import { closest } from './core/suggest.ts'
-import { replaceText } from './store/saved-text.ts'
+import type { PipelineTemplate } from '../agents/pipelines/templates/template.ts'
+import { ToolError } from '../core/errors.ts'
+import { closest } from '../core/suggest.ts'
+import { replaceText } from '../store/saved-text.ts'
 
 /** Writes a pipeline with its panels and rehearsals; nothing is replaced. Returns the files, the pipeline first. */
 export async function writeTemplate(workspace: string, name: string, template: string): Promise<string[]> {
@@ -49,8 +49,8 @@ export async function describeTemplates(): Promise<{ name: string; description: 
 }
 
 async function findTemplate(name: string): Promise<PipelineTemplate> {
-  const documents = await import('./agents/pipelines/templates/documents.ts')
-  const code = await import('./agents/pipelines/templates/code.ts')
+  const documents = await import('../agents/pipelines/templates/documents.ts')
+  const code = await import('../agents/pipelines/templates/code.ts')
   const known: Readonly<Record<(typeof TEMPLATES)[number] | 'todo', PipelineTemplate>> = {
     todo: documents.TODO,
     'folder-summary': documents.FOLDER_SUMMARY,

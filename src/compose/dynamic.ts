@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import type { Environment } from './config/environment.ts'
-import type { LoadedConfig } from './config/load.ts'
-import { narrow } from './core/authority.ts'
-import { type CallRuntime, callTool } from './core/call.ts'
-import { localProvider, PRIORITY } from './core/provider.ts'
-import { Registry } from './core/registry.ts'
-import { createRun } from './core/run.ts'
-import { chooseCatalogue } from './dynamic/catalogue/catalogue.ts'
-import { innerRunId } from './dynamic/host.ts'
-import type { DynamicParts, InnerCall, PastCall } from './dynamic/parts.ts'
-import { dynamicProvider } from './dynamic/provider.ts'
-import type { DynamicStore } from './dynamic/store.ts'
-import { createIsolates, type Isolates } from './sandbox/isolate/isolates.ts'
-import { findUsableSystem } from './sandbox/walls/detect-usable.ts'
-import { openDynamicTools } from './store/dynamic-tools.ts'
-import type { Places } from './store/places.ts'
-import type { WebParts } from './tools/web/web-fetch.ts'
+import type { Environment } from '../config/environment.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { narrow } from '../core/authority.ts'
+import { type CallRuntime, callTool } from '../core/call.ts'
+import { localProvider, PRIORITY } from '../core/provider.ts'
+import { Registry } from '../core/registry.ts'
+import { createRun } from '../core/run.ts'
+import { chooseCatalogue } from '../dynamic/catalogue/catalogue.ts'
+import { innerRunId } from '../dynamic/host.ts'
+import type { DynamicParts, InnerCall, PastCall } from '../dynamic/parts.ts'
+import { dynamicProvider } from '../dynamic/provider.ts'
+import type { DynamicStore } from '../dynamic/store.ts'
+import { createIsolates, type Isolates } from '../sandbox/isolate/isolates.ts'
+import { findUsableSystem } from '../sandbox/walls/detect-usable.ts'
+import { openDynamicTools } from '../store/dynamic-tools.ts'
+import type { Places } from '../store/places.ts'
+import type { WebParts } from '../tools/web/web-fetch.ts'
 
 // Puts the dynamic tools together. What they need of a call's own parts (registry, permissions, audit) exists only after
 // them, so it is asked for when it is used.
@@ -133,7 +133,7 @@ function createInnerCalls(calls: () => CallRuntime, web: Pick<WebParts, 'client'
 function ownRegistry(web: Pick<WebParts, 'client'>, risk: 'low' | 'high'): () => Promise<Registry> {
   let made: Promise<Registry> | undefined
   const make = async (): Promise<Registry> => {
-    const { ownTools } = await import('./dynamic/own-tools.ts')
+    const { ownTools } = await import('../dynamic/own-tools.ts')
     const registry = new Registry()
     await registry.add(
       localProvider(
@@ -154,7 +154,7 @@ function ownRegistry(web: Pick<WebParts, 'client'>, risk: 'low' | 'high'): () =>
 const MOST_HISTORY = 200
 
 async function readHistory(directory: string, run: string): Promise<PastCall[]> {
-  const { readCalls } = await import('./store/audit/calls.ts')
+  const { readCalls } = await import('../store/audit/calls.ts')
   const found: PastCall[] = []
   for await (const { started, finished } of readCalls({ directory, run }))
     found.push({ tool: finished.tool, input: started.input, ok: finished.ok })

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Step } from './agents/pipelines/pipeline.ts'
-import type { StepOutcome } from './agents/pipelines/progress.ts'
-import type { PipelineWorkers } from './agents/pipelines/run-pipeline.ts'
-import type { CallResult } from './core/call.ts'
-import { type PanelParts, runPanel, summarize } from './pipeline-panels.ts'
-import { readEvents } from './store/audit/read.ts'
+import type { Step } from '../agents/pipelines/pipeline.ts'
+import type { StepOutcome } from '../agents/pipelines/progress.ts'
+import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
+import type { CallResult } from '../core/call.ts'
+import { readEvents } from '../store/audit/read.ts'
+import { type PanelParts, runPanel, summarize } from './panels.ts'
 
 /** What happens in a run of a pipeline, for whoever watches. */
 export type PipelineEvent =
