@@ -10,6 +10,7 @@ import {
   exceededIn,
   type GroupLimit,
   type GroupLimits,
+  leaveSharedGroups,
   limitGroup,
   removeCgroup,
   removeGroupSoon,
@@ -200,6 +201,7 @@ function end(): void {
 /** What was killed needs a moment to be gone. Longer than this only under load: the next Kogu sees to it. */
 function endGroups({ cgroup, standIns }: Groups): void {
   standIns.end()
+  leaveSharedGroups(cgroup)
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let attempt = 0; attempt < 20 && !removeCgroup(cgroup); attempt += 1) Atomics.wait(pause, 0, 0, 5)
 }

@@ -109,6 +109,12 @@ export function sharedGroups(cgroup: Cgroup): string[] {
   return shared.map(tree => join(tree.folder, 'cgroup.procs'))
 }
 
+/** Undoes having joined those: a group cannot be removed while a process is in it. */
+export function leaveSharedGroups(cgroup: Cgroup): void {
+  for (const file of sharedGroups(cgroup))
+    tryWrite(join(dirname(dirname(file)), 'cgroup.procs'), String(process.pid))
+}
+
 /** Throws when a limit cannot be set: nothing may run then. */
 export function limitGroup(cgroup: Cgroup, name: string, limits: GroupLimits): void {
   for (const { controller, folder } of controllersOf(cgroup, name)) {
