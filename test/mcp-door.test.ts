@@ -60,11 +60,41 @@ describe.each(ERAS)('a client of the %s era', era => {
     expect(found.structuredContent).toMatchObject({ files: [expect.stringMatching(/a\.txt$/)], total: 1 })
     const ran = await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })
     expect(ran.structuredContent).toMatchObject({ exit_code: 0, stdout: 'hi\n' })
-    const outputs = tools.filter(tool => tool.outputSchema !== undefined).map(tool => tool.name)
-    expect(outputs).toEqual(
-      expect.arrayContaining(['delete_file', 'edit_file', 'list_directory', 'run_command', 'write_file']),
-    )
+    // Their content is their text; what strangers wrote stays inside its fence.
+    const textOnly = tools.filter(tool => tool.outputSchema === undefined).map(tool => tool.name)
+    expect(textOnly).toEqual(['read_file', 'web_fetch', 'web_search'])
     await expect(call('no_such_tool', {})).rejects.toMatchObject({ code: -32602 })
+  })
+
+  // The client checks every answer against the schema that was listed.
+  test('gets structured results that keep to their schemas', async () => {
+    const { client } = await connect({ era, args: ['--client-approves'] })
+    await client.listTools()
+    const structured = async (name: string, input: Record<string, unknown> = {}) => {
+      const { isError, structuredContent, content } = await client.callTool({ name, arguments: input })
+      expect(isError, JSON.stringify(content)).toBeFalsy()
+      return structuredContent
+    }
+    const patch = '*** Begin Patch\n*** Add File: p.txt\n+x\n*** End Patch'
+    expect(await structured('apply_patch', { input: patch })).toEqual({ files: 1, done: [expect.anything()] })
+    expect(await structured('move_file', { from: 'p.txt', to: 'q.txt' })).toMatchObject({ entries: 2 })
+    for (const output_mode of ['content', 'files_with_matches', 'count'])
+      expect(await structured('grep_search', { pattern: 'h', path: '.', output_mode })).toMatchObject({
+        total: 1,
+      })
+    expect(await structured('command_list')).toEqual({ commands: [] })
+    expect(await structured('find_tools', { query: 'patch' })).toMatchObject({ tools: expect.any(Array) })
+    const code = 'function execute({ n }) { console.log("hi"); return [n] }'
+    const made = await structured('create_tool', { name: 'wrap', description: 'd', code })
+    expect(made).toMatchObject({ name: 'wrap', verificationStatus: 'passed' })
+    const run = { tool_name: 'wrap', parameters: { n: 1 } }
+    expect(await structured('run_dynamic_tool', run)).toMatchObject({ value: [1], logs: ['hi'] })
+    expect(await structured('wrap', { n: 2 })).toEqual({ value: [2], logs: ['hi'] })
+    expect(await structured('list_dynamic_tools')).toMatchObject({ count: 1, tools: [{ name: 'wrap' }] })
+    const task = { task_description: 'convert', last_tool_result: 'x' }
+    expect(await structured('tool_reflection', task)).toMatchObject({ outcome: 'create' })
+    const gone = await structured('delete_dynamic_tool', { tool_name: 'wrap', confirm: true })
+    expect(gone).toMatchObject({ tool_name: 'wrap' })
   })
 
   test('hears of a tool that was just made, and can call it at once', async () => {

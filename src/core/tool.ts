@@ -179,6 +179,7 @@ export function defineTool<Shape extends z.ZodRawShape>(
   }
 }
 
-function describedOutput(properties: Readonly<Record<string, JsonSchema>>): Schema {
+/** A schema of results, which are ours and not checked. */
+export function describedOutput(properties: Readonly<Record<string, JsonSchema>>): Schema {
   return { json: { type: 'object', properties }, parse: value => ({ ok: true, value }) }
 }

@@ -1,5 +1,5 @@
 import { ToolError } from '../core/errors.ts'
-import type { AnyTool, ToolContext, ToolOutput } from '../core/tool.ts'
+import { type AnyTool, describedOutput, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { errorText, failedText, finishedText } from './catalogue/layouts.ts'
 import { accessOf } from './code-access.ts'
 import type { DynamicTool } from './definition.ts'
@@ -21,6 +21,7 @@ export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
     risk: 'high',
     isIsolated: true,
     input,
+    output: OUTPUT,
     access: () => accessOf(tool, parts),
     async run(values, context) {
       const { value, logs } = await runRecorded(tool, values, context, parts, parts.settings.timeoutMs)
@@ -28,6 +29,8 @@ export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
     },
   }
 }
+
+const OUTPUT = describedOutput({ value: {}, logs: { type: 'array', items: { type: 'string' } } })
 
 /** For run_dynamic_tool: the layouts of a finished and a failed run. */
 export async function runByName(

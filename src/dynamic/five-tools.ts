@@ -65,6 +65,18 @@ const createInput = () =>
 
 type CreateInput = z.output<ReturnType<typeof createInput>>
 
+/** As `summaryOf` makes it. */
+const ABOUT_TOOL = {
+  id: { type: 'string' },
+  name: { type: 'string' },
+  description: { type: 'string' },
+  parameters: { type: 'array', items: { type: 'object' } },
+  verificationStatus: { type: 'string' },
+  confidenceScore: { type: 'number' },
+  safety: { type: 'object' },
+  quality: { type: 'object' },
+}
+
 const HIGH_STAKES = /delete|production|security|migration|permission|deploy|billing|force/gi
 
 function createTool(parts: DynamicParts): AnyTool {
@@ -76,6 +88,7 @@ function createTool(parts: DynamicParts): AnyTool {
     category: 'Execution',
     risk: 'high',
     input: createInput,
+    output: ABOUT_TOOL,
     access: input => [{ kind: 'custom', name: 'create_tool', details: describeNew(input) }],
     preview: input => `${describeNew(input)}\n\n${input.code}`,
     async run(input, context) {
@@ -204,6 +217,13 @@ function runTool(parts: DynamicParts): AnyTool {
           .optional()
           .describe('Most milliseconds it may run. Defaults to 30000, at most 60000.'),
       }),
+    output: {
+      tool_id: { type: 'string' },
+      tool_name: { type: 'string' },
+      value: {},
+      logs: { type: 'array', items: { type: 'string' } },
+      ms: { type: 'integer' },
+    },
     // What does not exist touches nothing; the call says so.
     access: input => {
       const found = lookUp(input, parts)
@@ -241,6 +261,10 @@ function listTools(parts: DynamicParts): AnyTool {
         min_safety_score: z.number().min(0).max(1).optional().describe('Least confidence, 0.0 to 1.0.'),
         limit: z.int().min(1).default(DEFAULT_LIMIT).describe('Most tools to list. Defaults to 20.'),
       }),
+    output: {
+      count: { type: 'integer' },
+      tools: { type: 'array', items: { type: 'object', properties: ABOUT_TOOL } },
+    },
     access: () => [],
     async run({ name, tags, min_safety_score: least = 0, limit }) {
       const found = parts.store
@@ -267,6 +291,7 @@ function deleteTool(parts: DynamicParts): AnyTool {
     category: 'Execution',
     risk: 'high',
     input: () => z.object({ ...target, confirm: z.boolean().optional().describe('Must be true.') }),
+    output: { tool_id: { type: 'string' }, tool_name: { type: 'string' } },
     access: ({ tool_id, tool_name }) => [
       { kind: 'custom', name: 'delete_dynamic_tool', details: `the tool '${tool_name ?? tool_id ?? ''}'` },
     ],
@@ -284,6 +309,15 @@ function deleteTool(parts: DynamicParts): AnyTool {
   })
 }
 
+const REFLECTION = {
+  outcome: { type: 'string', enum: ['create', 'improve', 'continue'] },
+  reasons: { type: 'array', items: { type: 'string' } },
+  failures: { type: 'integer' },
+  reusable: { type: 'boolean' },
+  existing: { type: 'array', items: { type: 'string' } },
+  proposal: { type: 'object' },
+}
+
 function reflectionTool(parts: DynamicParts): AnyTool {
   return defineTool({
     name: 'tool_reflection',
@@ -298,6 +332,7 @@ function reflectionTool(parts: DynamicParts): AnyTool {
         last_tool_result: z.string().describe('What the last tool gave.'),
         failed_attempts: z.int().min(0).optional().describe('How many attempts failed.'),
       }),
+    output: REFLECTION,
     access: () => [],
     async run({ task_description: task, last_tool_result: lastResult, failed_attempts }, context) {
       const { reflect, reflectionText } = await import('./reflection.ts')

@@ -36,6 +36,10 @@ export const applyPatch = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
+  output: {
+    files: { type: 'integer' },
+    done: { type: 'array', items: { type: 'string' } },
+  },
   access({ input: patch }, context) {
     return parsePatch(patch).flatMap(file => {
       const path = toolPath(file.path, context.cwd)
@@ -76,7 +80,7 @@ export const applyPatch = defineTool({
         throw done.length === 0 ? error : halfWay(error, done)
       }
     }
-    return { text: done.join('\n'), data: { files: files.length } }
+    return { text: done.join('\n'), data: { files: files.length, done } }
   },
 })
 

@@ -22,6 +22,9 @@ export function findToolsTool(registry: Pick<Registry, 'list' | 'settled'>): Any
     category: 'ReadOnly',
     risk: 'low',
     input,
+    output: {
+      tools: { type: 'array', items: { type: 'object' } },
+    },
     access: () => [],
     async run({ query, limit }) {
       await registry.settled()

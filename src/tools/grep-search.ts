@@ -104,6 +104,14 @@ export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
     risk: 'low',
     parallel: true,
     input,
+    // `files`, `counts` or `matches` by file, as output_mode wants.
+    output: {
+      mode: { type: 'string' },
+      total: { type: 'integer' },
+      returned: { type: 'integer' },
+      truncated: { type: 'boolean' },
+      timed_out: { type: 'boolean' },
+    },
     access: ({ path }, { cwd }) => [{ kind: 'file_read', path: toolPath(path, cwd) }],
     run: (asked, context) => search(ripgrep, asked, context),
   })

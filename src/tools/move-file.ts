@@ -36,6 +36,11 @@ export const moveFile = defineTool({
   category: 'FileSystem',
   risk: 'high',
   input,
+  output: {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    entries: { type: 'integer' },
+  },
   async access({ from, to, overwrite }, context) {
     const source = toolPath(from, context.cwd)
     const target = toolPath(to, context.cwd)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { toShellLine } from '../../core/shell-words.ts'
 import { type AnyTool, defineTool } from '../../core/tool.ts'
-import { toProcessOutput } from '../process-output.ts'
+import { PROCESS_FIELDS, toProcessOutput } from '../process-output.ts'
 
 const TIMEOUT_MS = 120_000
 
@@ -63,6 +63,7 @@ function commandTool<Shape extends z.ZodRawShape>(
     category: 'Execution',
     risk: 'high',
     input,
+    output: PROCESS_FIELDS,
     access: given => [{ kind: 'execute', command: toShellLine(toWords(given)) }],
     async run(given, { processes }) {
       const words = toWords(given)

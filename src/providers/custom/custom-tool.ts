@@ -1,7 +1,7 @@
 import { fromJsonSchema } from '../../core/json-schema.ts'
 import type { JsonSchema } from '../../core/schema.ts'
-import type { AnyTool, Tool } from '../../core/tool.ts'
-import { toProcessOutput } from '../process-output.ts'
+import { type AnyTool, describedOutput, type Tool } from '../../core/tool.ts'
+import { PROCESS_FIELDS, toProcessOutput } from '../process-output.ts'
 import { render, toLine, type Values } from './render.ts'
 import { parseTemplate } from './template.ts'
 
@@ -47,6 +47,7 @@ export function toCustomTool(name: string, settings: CustomToolSettings): AnyToo
     risk: settings.risk_level,
     // The schema lets strings, numbers and booleans through, and nothing else.
     input: fromJsonSchema(toSchema(settings.parameters)) as Tool<Values>['input'],
+    output: describedOutput(PROCESS_FIELDS),
     ...(settings.overrides === undefined ? {} : { overrides: settings.overrides }),
     access: values => [
       { kind: 'execute', command: toLine(render(template, values)), ...(cwd === undefined ? {} : { cwd }) },

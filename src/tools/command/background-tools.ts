@@ -46,6 +46,13 @@ function outputTool(parts: CommandParts): AnyTool {
         .default(0)
         .describe('Follow: wait so long for more output, or for the end of the command'),
     }),
+    output: {
+      lines: { type: 'array', items: { type: 'object' } },
+      total_lines: { type: 'integer' },
+      total_matches: { type: 'integer' },
+      running: { type: 'boolean' },
+      waiting_for_input: { type: 'boolean' },
+    },
     access: () => [],
     async run({ id: handle, from, count, search, context, wait_ms }, { signal, permit }) {
       const state = isCall(handle) ? undefined : await follow(parts, handle, wait_ms, signal)
@@ -75,6 +82,9 @@ function inputTool(parts: CommandParts): AnyTool {
       text: z.string().describe('Written as it is; end a line with \\n'),
       end: z.boolean().default(false).describe('Close its standard input afterwards'),
     }),
+    output: {
+      id: { type: 'string' },
+    },
     // What a program does with its input can be anything: a shell runs it.
     access: ({ id: handle, text }) => [
       {
@@ -104,6 +114,10 @@ function stopTool(parts: CommandParts): AnyTool {
     category: 'Execution',
     risk: 'low',
     input: z.object({ id }),
+    output: {
+      id: { type: 'string' },
+      running: { type: 'boolean' },
+    },
     access: () => [],
     async run({ id: handle }) {
       const state = await parts.background().stop(handle)
@@ -121,6 +135,9 @@ function listTool(parts: CommandParts): AnyTool {
     risk: 'low',
     parallel: true,
     input: z.object({}),
+    output: {
+      commands: { type: 'array', items: { type: 'object' } },
+    },
     access: () => [],
     async run() {
       const states = await parts.background().list()

@@ -45,6 +45,11 @@ export function selfEvalTool(parts: EvaluateParts): AnyTool {
     risk: 'low',
     deadlineMs: ({ checks }) => (checks.length + 1) * LONGEST_TIMEOUT_MS,
     input,
+    output: {
+      all_passed: { type: 'boolean' },
+      checks: { type: 'object' },
+      total_checks: { type: 'integer' },
+    },
     access: () => [],
     run: async (wanted, context) => (await import('./evaluate.ts')).evaluate(wanted, context, parts),
   })

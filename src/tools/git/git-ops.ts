@@ -60,6 +60,12 @@ export function gitOpsTool(parts: CommandParts): AnyTool {
     category: 'VersionControl',
     risk: 'high',
     input,
+    // What more there is depends on the action: branch and files, commits, branches, lines, stashes.
+    output: {
+      action: { type: 'string' },
+      output: { type: 'string' },
+      success: { type: 'boolean' },
+    },
     access: ({ action, args }, { cwd }) => accessOf(action, args, cwd),
     async run({ action, args }, context) {
       const { text, data } = isRead(action)
