@@ -66,6 +66,11 @@ test.each([
   ['http-standard-headers', '2026-07-28'],
   ['json-schema-ref-no-deref', '2026-07-28'],
   ['sep-2322-client-request-state', '2026-07-28'],
+  ['http-custom-headers', '2026-07-28'],
+  ['http-invalid-tool-headers', '2026-07-28'],
+  ['elicitation-sep1034-client-defaults', '2025-11-25'],
+  ['json-schema-2020-12-preservation', '2025-11-25'],
+  ['json-schema-2020-12-preservation', '2026-07-28'],
 ])(
   'the client does what the scenario %s of %s wants',
   async (scenario, revision) => {

@@ -1,6 +1,8 @@
 // What the conformance suite starts with the address of its own server: our connection, as the provider uses it.
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { connect } from '../../src/providers/mcp/connection.ts'
+import type { McpServerConfig } from '../../src/providers/mcp/server-config.ts'
+import { toTool } from '../../src/providers/mcp/to-tool.ts'
 import { readDefinitions } from '../../src/providers/mcp/tool-definition.ts'
 
 const url = process.argv.at(-1) ?? ''
@@ -8,22 +10,23 @@ const { MCP_CONFORMANCE_CONTEXT: given, MCP_CONFORMANCE_PROTOCOL_VERSION: revisi
 const context = JSON.parse(given ?? '{}') as {
   toolCalls?: { name: string; arguments?: Record<string, unknown> }[]
 }
+const server: McpServerConfig = {
+  name: 'conformance',
+  enabled: true,
+  url,
+  env: {},
+  headers: {},
+  on: [],
+  off: [],
+  startMs: 10_000,
+  timeoutMs: 10_000,
+  era: revision === '2026-07-28' ? 'modern' : 'legacy',
+  sandbox: true,
+  hosts: [],
+  write: [],
+}
 const connection = await connect({
-  server: {
-    name: 'conformance',
-    enabled: true,
-    url,
-    env: {},
-    headers: {},
-    on: [],
-    off: [],
-    startMs: 10_000,
-    timeoutMs: 10_000,
-    era: revision === '2026-07-28' ? 'modern' : 'legacy',
-    sandbox: true,
-    hosts: [],
-    write: [],
-  },
+  server,
   version: '0',
   open: async () => ({
     transport: new StreamableHTTPClientTransport(new URL(url)),
@@ -32,9 +35,31 @@ const connection = await connect({
   onToolsChanged: () => undefined,
 })
 const { tools } = readDefinitions(await connection.listTools())
-const fallback = tools.map(({ name }) => ({ name, arguments: name === 'add_numbers' ? { a: 5, b: 3 } : {} }))
+// What the provider leaves out is not called.
+const usable = tools.flatMap(definition => {
+  try {
+    return [{ definition, schema: toTool(server, definition, async () => ({ text: '' })).input.json }]
+  } catch {
+    return []
+  }
+})
+const inputs: Readonly<Record<string, Record<string, unknown>>> = {
+  add_numbers: { a: 5, b: 3 },
+  // As a model would see it.
+  json_schema_echo: {
+    schema: usable.find(({ definition }) => definition.name === 'json_schema_2020_12_tool')?.schema,
+  },
+}
+const fallback = usable.map(({ definition: { name } }) => ({ name, arguments: inputs[name] ?? {} }))
 for (const call of context.toolCalls ?? fallback) {
-  const live = { signal: new AbortController().signal, progress: () => undefined }
-  await connection.call(call.name, call.arguments ?? {}, live).catch((error: unknown) => console.error(error))
+  const tool = usable.find(({ definition }) => definition.name === call.name)?.definition
+  if (tool === undefined) continue
+  const live = {
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    // A person who sends the form as it stands.
+    elicit: async () => ({ action: 'accept' as const, content: {} }),
+  }
+  await connection.call(tool, call.arguments ?? {}, live).catch((error: unknown) => console.error(error))
 }
 await connection.close()

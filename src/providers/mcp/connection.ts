@@ -6,6 +6,7 @@ import type { ToolContext, ToolOutput } from '../../core/tool.ts'
 import { answerForm, limitSilence, type Running } from './running-call.ts'
 import type { McpServerConfig } from './server-config.ts'
 import { type ToolResult, toOutput } from './to-output.ts'
+import type { ToolDefinition } from './tool-definition.ts'
 
 export interface OpenedTransport {
   readonly transport: Transport
@@ -21,7 +22,7 @@ export interface Connection {
   readonly isOpen: boolean
   /** Definitions as they came. */
   listTools(): Promise<unknown[]>
-  call(name: string, input: Record<string, unknown>, context: CallContext): Promise<ToolOutput>
+  call(tool: ToolDefinition, input: Record<string, unknown>, context: CallContext): Promise<ToolOutput>
   close(): Promise<void>
 }
 
@@ -47,7 +48,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     { name: 'kogu', version: options.version },
     {
       // No sampling or roots: a server gets nothing of the model or the workspace but the call's own input.
-      capabilities: { elicitation: { form: {} } },
+      capabilities: { elicitation: { form: { applyDefaults: true } } },
       versionNegotiation: {
         mode: era === 'modern' ? { pin: LATEST } : era,
         probe: { timeoutMs: Math.min(PROBE_MS, server.startMs) },
@@ -77,7 +78,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return isOpen
     },
     listTools: () => listTools(client, server),
-    async call(name, input, { signal, progress, elicit }) {
+    async call({ name, inputSchema }, input, { signal, progress, elicit }) {
       const silence = limitSilence(server.timeoutMs)
       const own: Running = { silence, ...(elicit === undefined ? {} : { elicit }) }
       running.add(own)
@@ -87,6 +88,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
           {
             signal: AbortSignal.any([signal, silence.signal]),
             timeout: LIMITS.runMs,
+            // From it come the headers that repeat arguments. Its shape was checked when it was offered.
+            toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
             onprogress: ({ message, progress: done, total }) => {
               silence.end()
               progress(`${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}\n`)

@@ -96,7 +96,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
         },
       )
     }
-    return connection.call(definition.name, input, context)
+    return connection.call(definition, input, context)
   }
 
   const offer = (definitions: readonly ToolDefinition[], problems: readonly string[]): void => {

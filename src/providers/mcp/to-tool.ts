@@ -4,6 +4,7 @@ import type { AnyTool, ToolOutput } from '../../core/tool.ts'
 import type { CallContext } from './connection.ts'
 import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { cleanText, type ToolDefinition, toolName } from './tool-definition.ts'
+import { headerProblem } from './tool-headers.ts'
 
 export type CallServer = (
   definition: ToolDefinition,
@@ -18,6 +19,8 @@ export type CallServer = (
 export function toTool(config: McpServerConfig, definition: ToolDefinition, call: CallServer): AnyTool {
   const { name: server, url } = config
   const { name, title, description = '' } = definition
+  const problem = url === undefined ? undefined : headerProblem(definition.inputSchema)
+  if (problem !== undefined) throw new Error(problem)
   const input = fromJsonSchema(cleanSchema(definition.inputSchema))
   const output = outputSchema(definition.outputSchema)
   return {
