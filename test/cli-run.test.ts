@@ -58,6 +58,14 @@ function kogu(
   })
 }
 
+async function until<T>(look: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = look()
+    if (found !== undefined) return found
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
 describe('kogu run', () => {
   test('streams what the model says, shows each call with its verdict, and says how to undo it all', async () => {
     const ran = await kogu(['run', 'Say hello', '--model', 'rehearsal:hello.toml', '--mode', 'accept-edits'])
@@ -109,6 +117,32 @@ describe('kogu run', () => {
       files: [expect.stringContaining('hello.txt')],
     })
     await kogu(['undo', '--run', id, '--yes'])
+  })
+
+  test('--on-ask deny refuses instead, and the run goes on', async () => {
+    const ran = await kogu(['run', 'x', '--model', 'rehearsal:hello.toml', '--on-ask', 'deny', '--json'])
+    expect([ran.code, JSON.parse(ran.stdout).denied]).toEqual([
+      6,
+      [expect.objectContaining({ tool: 'write_file' })],
+    ])
+    expect((await kogu(['run', 'x', '--model', 'rehearsal:hello.toml', '--on-ask', 'maybe'])).code).toBe(2)
+  })
+
+  test('--on-ask wait goes on after an answer from elsewhere, and --output keeps what was said', async () => {
+    const args = ['--model', 'rehearsal:hello.toml', '--on-ask', 'wait', '--output', 'said.txt', '--json']
+    const waiting = kogu(['run', 'Wait for it', ...args])
+    const question = await until(() => home.json(['approvals', 'list'])[0])
+    await kogu(['approvals', 'approve', question.id])
+    const ran = await waiting
+    expect(ran.code, ran.stderr).toBe(0)
+    const { id, status, waiting: left } = JSON.parse(ran.stdout)
+    expect([status, left]).toEqual(['completed', []])
+    expect(home.read('said.txt')).toMatch(/^Written: .*\n$/)
+    await kogu(['undo', '--run', id, '--yes'])
+    const nobody = await kogu(['run', 'x', ...args, '--ask-timeout', '10ms'])
+    expect([nobody.code, JSON.parse(nobody.stdout).stop_reason]).toEqual([7, 'awaiting_approval'])
+    await kogu(['approvals', 'deny', JSON.parse(nobody.stdout).waiting[0]])
+    await kogu(['runs', 'resume', JSON.parse(nobody.stdout).id])
   })
 
   test('an approval of what has changed since is stale: nothing is written, and the question is asked anew', async () => {

@@ -28,6 +28,7 @@ export const GLOBAL_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
   quiet: { type: 'boolean', short: 'q' },
+  verbose: { type: 'boolean', short: 'v' },
   'no-color': { type: 'boolean' },
   plain: { type: 'boolean' },
   color: { type: 'string' },
@@ -36,6 +37,8 @@ export const GLOBAL_OPTIONS = {
   config: { type: 'string' },
   set: { type: 'string', short: 'c', multiple: true },
   profile: { type: 'string' },
+  lang: { type: 'string' },
+  timeout: { type: 'string' },
 } as const satisfies ParseArgsOptionsConfig
 
 /** A mistake in how the program was called: exit 2, and what to do. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts'
 import { type Approver, noApprover } from '../core/approval.ts'
 import type { Mode } from '../core/decision.ts'
-import { underMargin } from '../core/visible.ts'
+import { toLine, underMargin } from '../core/visible.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 
@@ -15,12 +15,16 @@ export function loadOptions(context: CommandContext): LoadOptions {
   const config = textOption(values, 'config')
   const profile = textOption(values, 'profile')
   const mode = readMode(textOption(values, 'mode'))
+  const language = readLanguage(textOption(values, 'lang'))
   return {
     cwd: named === undefined ? context.cwd : resolve(context.cwd, named),
     named: named !== undefined,
     environment,
     flags: {
-      set: Array.isArray(values.set) ? values.set.map(String) : [],
+      set: [
+        ...(Array.isArray(values.set) ? values.set.map(String) : []),
+        ...(language === undefined ? [] : [`language=${language}`]),
+      ],
       ...(config === undefined ? {} : { config }),
       ...(profile === undefined ? {} : { profile }),
       ...(mode === undefined ? {} : { mode }),
@@ -34,6 +38,10 @@ export function loadForCommand(context: CommandContext): LoadedConfig {
   const loaded = loadConfig(loadOptions(context))
   for (const warning of loaded.warnings) {
     output.note(`${output.noteStyle('yellow', 'warning:')} ${underMargin(warning.message)}`)
+  }
+  output.detail(`workspace ${toLine(loaded.workspace.root)}, mode ${loaded.config.mode}`)
+  for (const { path, layer, status } of loaded.files) {
+    if (status !== 'missing') output.detail(`config ${layer} ${toLine(path)}: ${status}`)
   }
   return loaded
 }
@@ -58,6 +66,14 @@ function withRulesOf(loaded: LoadedConfig, file: string): LoadedConfig {
   const rules = permissions.rules.filter(isFrom)
   const ordered = permissions.ordered.filter(isFrom)
   return { ...loaded, config: { ...loaded.config, permissions: { ...permissions, rules, ordered } } }
+}
+
+const LANGUAGES = ['en', 'ja', 'ko']
+
+/** Of what Kogu writes for others to read: texts of dynamic tools. The command line itself speaks English. */
+function readLanguage(text: string | undefined): string | undefined {
+  if (text === undefined || LANGUAGES.includes(text)) return text
+  throw new UsageError(`--lang takes ${LANGUAGES.join(', ')}, not '${text}'.`)
 }
 
 function readMode(text: string | undefined): Mode | undefined {

@@ -14,6 +14,8 @@ export interface Output {
   object(value: unknown): void
   /** For the person: progress and warnings. */
   note(text: string): void
+  /** For the person who asked for --verbose. */
+  detail(text: string): void
   /** For the person: a piece of what a tool prints while it works, wherever its lines end. */
   live(text: string): void
   /** For the person: what went wrong. Shown even when they want quiet. */
@@ -43,6 +45,7 @@ const WORDS: typeof SYMBOLS = {
 export interface OutputOptions {
   json: boolean
   quiet: boolean
+  verbose?: boolean
   /** No symbols and no lines of boxes. */
   plain?: boolean
   color: 'auto' | 'always' | 'never'
@@ -71,6 +74,9 @@ export function createOutput(options: OutputOptions): Output {
     },
     note(text) {
       if (!options.quiet) stderr.write(`${guarded(text, painted.err)}\n`)
+    },
+    detail(text) {
+      if (options.verbose === true) stderr.write(`${guarded(text, painted.err)}\n`)
     },
     live(text) {
       if (!options.quiet) stderr.write(guarded(text, false))

@@ -4,10 +4,10 @@ import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from '../agents/limi
 import { fillPrompt } from '../agents/panel.ts'
 import type { RunSpec } from '../agents/run-record.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { parseDuration } from '../config/values.ts'
 import type { AuthorityWish } from '../core/authority.ts'
 import { lastingId } from '../models.ts'
 import { type CommandContext, countOption, textOption, UsageError } from './command.ts'
+import { readDuration } from './read-time.ts'
 import type { RunSession } from './run-session.ts'
 
 const ORCHESTRATIONS = ['none', 'automatic', 'approval'] as const
@@ -192,7 +192,7 @@ export function readLimits(context: CommandContext, { config }: Pick<LoadedConfi
   const tokens = countOption(values, 'max-tokens') ?? max_tokens
   return {
     maxTurns: countOption(values, 'max-turns') ?? max_turns,
-    maxTimeMs: timeOption(context, 'max-time') ?? max_time,
+    maxTimeMs: readDuration(values, 'max-time') ?? max_time,
     ...(cost === undefined ? {} : { maxCostUsd: cost }),
     ...(tokens === undefined ? {} : { maxTokens: tokens }),
   }
@@ -204,12 +204,4 @@ function moneyOption({ values }: CommandContext, name: string): number | undefin
   if (!/^\$?\d+(\.\d+)?$/.test(text))
     throw new UsageError(`--${name} takes an amount in USD such as 0.50, not '${text}'.`)
   return Number(text.replace('$', ''))
-}
-
-function timeOption({ values }: CommandContext, name: string): number | undefined {
-  const text = textOption(values, name)
-  if (text === undefined) return undefined
-  const ms = parseDuration(text)
-  if (ms === undefined) throw new UsageError(`--${name} takes a time such as 90s, 10m or 2h, not '${text}'.`)
-  return ms
 }

@@ -4,7 +4,7 @@ import { type Approver, laterApprover, noApprover } from '../core/approval.ts'
 import type { Runs } from '../runs.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
-import { type CommandContext, flag, UsageError } from './command.ts'
+import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { matchId } from './match-id.ts'
 import { loadForCommand } from './open-runtime.ts'
 
@@ -107,12 +107,25 @@ function refuseInsideCall({ environment }: CommandContext): void {
   throw new UsageError('Agents cannot be run from inside a Kogu call.')
 }
 
+const ON_ASK = ['fail', 'deny', 'wait'] as const
+
+/**
+ * What becomes of a question when nobody is at a terminal. `fail`, the default, ends the command and keeps the run: a
+ * refusal that nobody spoke would lead the model elsewhere, and an answer given later lets it go on.
+ */
+export function readOnAsk(values: CommandContext['values']): (typeof ON_ASK)[number] {
+  const text = textOption(values, 'on-ask') ?? 'fail'
+  const found = ON_ASK.find(name => name === text)
+  if (found === undefined) throw new UsageError(`--on-ask takes ${ON_ASK.join(', ')}, not '${text}'.`)
+  return found
+}
+
 /** A person at this terminal, or nobody. */
 async function approverFor({ stdin, output, values, environment }: CommandContext): Promise<Approver> {
   const interactive = stdin.isTTY === true && process.stderr.isTTY === true
   // Without a terminal the question waits in the inbox, and the run with it.
   if (!interactive || flag(values, 'no-input')) {
-    return flag(values, 'deny-asks') ? noApprover('the run was started with --deny-asks') : laterApprover
+    return readOnAsk(values) === 'deny' ? noApprover('the run was started with --on-ask deny') : laterApprover
   }
   const { terminalApprover } = await import('./prompt.ts')
   return terminalApprover({ stdin, output, user: environment.variables.USER ?? 'terminal' })

@@ -21,7 +21,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   const inputs = new Map<string, unknown>()
   const denied: { tool: string; reason: string }[] = []
   const ambiguous: string[] = []
-  const waiting: string[] = []
+  const waiting = new Map<string, string>()
   const changed = new Set<string>()
   let openLine = false
   const endLine = (): void => {
@@ -35,6 +35,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   const finished = (event: Extract<RunEvent, { type: 'call.finished' }>): void => {
     const { ok, error, decision, tool, ms, effects } = event
     for (const effect of effects) changed.add(effect.path)
+    waiting.delete(event.call)
     const subject = subjectOf(inputs.get(event.call))
     const mark = ok ? output.noteStyle('green', signs.ok) : output.noteStyle('red', signs.failed)
     const by = decision.user === undefined ? (decision.ref?.id ?? decision.by) : `user ${decision.user}`
@@ -46,7 +47,9 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   return {
     denied,
     ambiguous,
-    waiting,
+    get waiting() {
+      return [...waiting.values()]
+    },
     changed,
     endLine,
     show(event) {
@@ -57,12 +60,14 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           break
         case 'step.finished':
           endLine()
+          output.detail(`    turn ${event.turn}: ${event.stopReason}, ${event.ms} ms`)
           break
         case 'step.retry':
           note(`  … ${toLine(event.reason)} Trying again in ${Math.ceil(event.waitMs / 1000)} s.`)
           break
         case 'call.proposed':
           inputs.set(event.call, event.input)
+          output.detail(`    ${event.tool} ${toLine(JSON.stringify(event.input) ?? '')}`)
           break
         case 'call.finished':
           finished(event)
@@ -74,7 +79,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           )
           break
         case 'call.waiting':
-          waiting.push(event.approval)
+          waiting.set(event.call, event.approval)
           note(`  ${signs.waits} ${event.tool} waits for approval: kogu approvals show ${event.approval}`)
           break
         case 'budget.warning':

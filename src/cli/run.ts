@@ -45,14 +45,21 @@ async function completeWords(args: readonly string[], environment: Environment):
   return EXIT.ok
 }
 
-/** `kogu --json call …` means `kogu call … --json`. */
+/** `kogu --cwd DIR call …` means `kogu call --cwd DIR …`. */
 function commandFirst(args: readonly string[]): readonly string[] {
-  const index = args.findIndex(arg => Object.hasOwn(COMMANDS, arg))
+  let index = 0
+  while (args[index]?.startsWith('-') === true) index += takesValue(args[index] ?? '') ? 2 : 1
+  const name = args[index]
   const options = args.slice(0, index)
-  const known = options.every(
-    option => option.startsWith('--') && option !== '--help' && option !== '--version',
+  const isOwn = ['--help', '-h', '--version', '-V'].some(own => options.includes(own))
+  return name === undefined || isOwn ? args : [name, ...options, ...args.slice(index + 1)]
+}
+
+function takesValue(option: string): boolean {
+  return Object.entries(GLOBAL_OPTIONS).some(
+    ([name, { type, ...rest }]) =>
+      type === 'string' && (option === `--${name}` || ('short' in rest && option === `-${rest.short}`)),
   )
-  return index > 0 && known ? [args[index] ?? '', ...args.slice(index + 1), ...options] : args
 }
 
 async function runCommand(name: string, rest: readonly string[], environment: Environment): Promise<number> {
@@ -67,7 +74,7 @@ async function runCommand(name: string, rest: readonly string[], environment: En
       return EXIT.ok
     }
     output = outputFor(values, environment.terminal)
-    const interrupts = listenForInterrupts(output)
+    const interrupts = listenForInterrupts(output, await readTimeout(values))
     const context: CommandContext = {
       positionals,
       values,
@@ -163,7 +170,8 @@ const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
   kogu audit verify                                   is the record of all calls intact?`
 
 const FOOTER = `Every command: -h/--help  --json  --cwd DIR  --config FILE  -c key=value  --profile NAME
-               -q/--quiet  --color auto|always|never  --no-color  --plain  --no-input
+               -q/--quiet  -v/--verbose  --color auto|always|never  --no-color  --plain  --no-input
+               --lang en|ja|ko  --timeout 10m (stops what runs, exit code 8)
 Exit codes: 0 ok, 1 failed, 2 usage or invalid input, 3 configuration, 4 no key or refused, 5 vendor not reachable,
             6 denied, 7 needs a person, 8 a limit was reached, 9 not found, 10 conflict or stale,
             20 ask and 21 deny (permissions test --exit-code), 130 interrupted, 143 terminated`
@@ -171,9 +179,12 @@ Exit codes: 0 ok, 1 failed, 2 usage or invalid input, 3 configuration, 4 no key 
 /** The one place where errors that are not results become words and exit codes. */
 async function report(error: unknown, output: Output): Promise<number> {
   const { code, message, hint, exit } = await classify(error)
+  const { cause } = error instanceof Error ? error : { cause: undefined }
   if (output.json) output.object({ ok: false, error: { code, message, hint: hint ?? null } })
   output.problem(`${output.noteStyle('red', 'error:')} ${underMargin(message)}`)
   if (hint !== undefined) output.problem(underMargin(hint))
+  if (cause instanceof Error && cause.message !== message)
+    output.detail(`because: ${underMargin(cause.message)}`)
   return exit
 }
 
@@ -206,6 +217,7 @@ function outputFor(values: Readonly<Record<string, unknown>>, terminal: Terminal
     json: values.json === true,
     plain: values.plain === true || terminal.dumb,
     quiet: values.quiet === true,
+    verbose: values.verbose === true,
     color,
     wantsColor: terminal.noColor || terminal.dumb ? false : terminal.forceColor ? true : undefined,
     stdout: process.stdout,
@@ -213,8 +225,21 @@ function outputFor(values: Readonly<Record<string, unknown>>, terminal: Terminal
   })
 }
 
-/** Ctrl-C (or a polite end) once: stop what runs and say what was cut off. Twice: now. */
-function listenForInterrupts(output: Output): { signal: AbortSignal; code(): number } {
+async function readTimeout(values: CommandContext['values']): Promise<number | undefined> {
+  // Loaded only now: most command lines do without the reader of durations.
+  return values.timeout === undefined
+    ? undefined
+    : (await import('./read-time.ts')).readDuration(values, 'timeout')
+}
+
+/** After its time is over, a command has this long to stop by itself. */
+const STOP_MS = 5_000
+
+/** Ctrl-C, a polite end or the end of --timeout: stop what runs and say what was cut off. Ctrl-C twice: now. */
+function listenForInterrupts(
+  output: Output,
+  timeoutMs: number | undefined,
+): { signal: AbortSignal; code(): number } {
   const controller = new AbortController()
   let code: number = EXIT.interrupted
   const listen = (name: 'SIGINT' | 'SIGTERM', exit: number): void => {
@@ -227,6 +252,14 @@ function listenForInterrupts(output: Output): { signal: AbortSignal; code(): num
   }
   listen('SIGINT', EXIT.interrupted)
   listen('SIGTERM', EXIT.terminated)
+  const stop = (): void => {
+    if (controller.signal.aborted) return
+    code = EXIT.limit
+    output.note('Stopping: the time of --timeout is over.')
+    controller.abort()
+    setTimeout(() => process.exit(EXIT.limit), STOP_MS).unref()
+  }
+  if (timeoutMs !== undefined) setTimeout(stop, timeoutMs).unref()
   return { signal: controller.signal, code: () => code }
 }
 

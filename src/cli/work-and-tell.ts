@@ -8,7 +8,7 @@ import { laterApprover } from '../core/approval.ts'
 import { toLine } from '../core/visible.ts'
 import { type CommandContext, flag, textOption } from './command.ts'
 import { EXIT } from './exit-codes.ts'
-import type { RunSession } from './run-session.ts'
+import { type RunSession, readOnAsk } from './run-session.ts'
 import { createRunView, type RunView } from './run-view.ts'
 
 /** Works on a run, shows what happens, and ends with a summary and an exit code. */
@@ -30,15 +30,36 @@ export async function workAndTell(
   output.note(headline(run, output.signs.begins))
   if (session.approver !== laterApprover) await answerWaiting(context, session, run)
   const started = Date.now()
-  const ended = await session.runs.work(run, { signal, onEvent, approver: session.approver })
+  const work = (taken: RunRecord): Promise<RunRecord> =>
+    session.runs.work(taken, { signal, onEvent, approver: session.approver })
+  const ended = await workOn(context, session, await work(run), work)
   view.endLine()
   await record(context, session, ended)
+  saveOutput(context, session, ended)
   if (output.json) output.object(toJson(ended, view))
   else output.note(summary(ended, view, Date.now() - started))
   if (await wantsMore(context, session, ended)) {
     return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
   }
   return exitCode(ended, view.denied.length > 0 && !flag(values, 'denials-ok'))
+}
+
+/** With `--on-ask wait`, past every question that is answered in time. */
+async function workOn(
+  context: CommandContext,
+  session: RunSession,
+  run: RunRecord,
+  work: (run: RunRecord) => Promise<RunRecord>,
+): Promise<RunRecord> {
+  if (readOnAsk(context.values) !== 'wait') return run
+  const { goOnAfterAnswers } = await import('./await-answers.ts')
+  let stand = run
+  for (;;) {
+    if (stand.stopReason !== 'awaiting_approval') return stand
+    const next = await goOnAfterAnswers(context, session, stand, work)
+    if (next === stand) return stand
+    stand = next
+  }
 }
 
 /** At a limit, a person at the terminal can say that the run is to go on (`limits.on_limit`). */
@@ -97,6 +118,11 @@ async function record({ values, cwd }: CommandContext, { runs }: RunSession, run
   if (file === undefined) return
   const script = toRehearsal(await runs.messages(run), run.spec.task)
   writeFileSync(resolve(cwd, file), runs.redactText(script), { mode: 0o600 })
+}
+
+function saveOutput({ values, cwd }: CommandContext, { runs }: RunSession, { output }: RunRecord): void {
+  const file = textOption(values, 'output')
+  if (file !== undefined) writeFileSync(resolve(cwd, file), `${runs.redactText(output ?? '')}\n`)
 }
 
 /** What changed, what was refused, what it cost, and how to go on or back. */

@@ -28,10 +28,12 @@ Options
   --orchestration M    none (as [defaults] orchestration says) · automatic: it may have parts of the task done by sub-agents
                        approval: so too, once you have approved its plan, and every side effect is confirmed
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
-  --deny-asks          without a terminal: refuse what would be asked, instead of waiting for an answer
+  --on-ask WHAT        without a terminal: fail (default; exit code 7, the run is kept and can go on after an answer) ·
+                       deny: refuse what would be asked · wait: for an answer given elsewhere; --ask-timeout 30m
   --denials-ok         exit 0 when something was refused but the run is done
   --continue ID        say something more to a run, or resume it
   --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
+  --output FILE        write the last answer there too
   --json               one object at the end · --ndjson: every event as it happens, one per line
 
 Ctrl-C pauses; the run is kept: kogu runs resume ID
@@ -50,7 +52,9 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
-    'deny-asks': { type: 'boolean' },
+    'on-ask': { type: 'string' },
+    'ask-timeout': { type: 'string' },
+    output: { type: 'string' },
     'denials-ok': { type: 'boolean' },
     var: { type: 'string', multiple: true },
     continue: { type: 'string' },

@@ -44,6 +44,7 @@ List, watch and steer agents' runs.
   kogu runs say ID TEXT    a message to the agent; it enters with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
+                           --on-ask, --ask-timeout and --output as in kogu run
   kogu runs approve|reject ID    the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
@@ -55,7 +56,9 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     all: { type: 'boolean' },
     limit: { type: 'string' },
     ndjson: { type: 'boolean' },
-    'deny-asks': { type: 'boolean' },
+    'on-ask': { type: 'string' },
+    'ask-timeout': { type: 'string' },
+    output: { type: 'string' },
     'denials-ok': { type: 'boolean' },
     'max-turns': { type: 'string' },
     'max-cost': { type: 'string' },

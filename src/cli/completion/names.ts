@@ -19,6 +19,8 @@ const pipelineVerbs = ['run', 'show', 'validate', 'trust']
 const NAMES: Readonly<Record<string, Names>> = {
   '--mode': modes,
   '--color': () => ['auto', 'always', 'never'],
+  '--lang': () => ['en', 'ja', 'ko'],
+  '--on-ask': () => ['fail', 'deny', 'wait'],
   '--orchestration': () => ['none', 'automatic', 'approval'],
   '--by': () => ['model', 'day', 'agent', 'run'],
   '--status': () => ['pending', 'running', 'completed', 'failed', 'cancelled'],
