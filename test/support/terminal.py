@@ -15,6 +15,7 @@ if pid == 0:
     os.chdir(plan["cwd"])
     os.execve(plan["argv"][0], plan["argv"], plan["env"])
 
+PROMPT = b"\x1b[0J> "
 seen = b""
 mark = 0
 
@@ -43,7 +44,10 @@ for step in plan["steps"]:
         while wanted not in seen[mark:] and time.time() < end:
             read(0.2)
         mark = seen.find(wanted, mark) + len(wanted)
-        time.sleep(0.6)
+        # A question listens only after a moment, and shows its prompt then. What else is waited for has no such sign.
+        end = time.time() + 0.6
+        while PROMPT not in seen[mark:] and time.time() < end:
+            read(end - time.time())
     os.write(terminal, b"\x04" if step.get("eof") else step.get("type", "").encode())
 
 end = time.time() + 20
