@@ -1,15 +1,23 @@
 import type { Clock } from './clock.ts'
 import type { Decision } from './decision.ts'
 import { ToolError } from './errors.ts'
-import { lineage, type Run } from './run.ts'
+import { addCall, lineage, type Run } from './run.ts'
 
 // What a run may use up. Each limit holds for the run and for all runs below it together.
 
 /** Counts a call, refused ones too: a run that asks again and again ends as well. Says why it may not be made. */
 export function countCall(run: Run, clock: Clock): Refusal | undefined {
-  const refusal = refuseSpent(run, clock)
-  for (const each of lineage(run)) each.spent.calls += 1
-  return refusal
+  try {
+    // All of them are counted, whichever refuses.
+    const counted = [...lineage(run)].map(each => ({ each, number: addCall(each) }))
+    for (const { each, number } of counted) {
+      const refusal = refuseSpent(each, number)
+      if (refusal !== undefined) return refusal
+    }
+    return refuseEnded(run, clock)
+  } catch (error) {
+    return refuse('failed', `The call cannot be counted: ${error instanceof Error ? error.message : error}`)
+  }
 }
 
 export interface Refusal {
@@ -28,15 +36,13 @@ export function refuseEnded(run: Run, clock: Clock): Refusal | undefined {
   return undefined
 }
 
-function refuseSpent(run: Run, clock: Clock): Refusal | undefined {
-  for (const each of lineage(run)) {
-    const { calls, money } = each.authority.limits
-    if (calls !== undefined && each.spent.calls >= calls)
-      return refuse('forbidden', `The run '${each.id}' has made its ${calls} calls.`)
-    if (money !== undefined && each.spent.money >= money)
-      return refuse('forbidden', `The run '${each.id}' has spent its ${money}.`)
-  }
-  return refuseEnded(run, clock)
+function refuseSpent({ id, authority, spent }: Run, number: number): Refusal | undefined {
+  const { calls, money } = authority.limits
+  if (calls !== undefined && number > calls)
+    return refuse('forbidden', `The run '${id}' has made its ${calls} calls.`)
+  if (money !== undefined && spent.money >= money)
+    return refuse('forbidden', `The run '${id}' has spent its ${money}.`)
+  return undefined
 }
 
 /** How long a call of this run may take, of `mostMs`, and what to say when it takes longer. */
@@ -55,10 +61,10 @@ function outOfTime({ id, authority }: Run): string {
   return `The run '${id}' has used its ${authority.limits.timeMs} ms.`
 }
 
-function refuse(code: 'cancelled' | 'timeout' | 'forbidden', reason: string): Refusal {
+function refuse(code: 'cancelled' | 'timeout' | 'forbidden' | 'failed', reason: string): Refusal {
   const ref = { id: 'run-limits', source: 'built-in', text: 'limits of the run' }
   return {
-    error: new ToolError(code, reason, { hint: 'Open another run, or ask for more when it is opened.' }),
+    error: new ToolError(code, reason, { hint: 'Open another run, or open one with higher limits.' }),
     decision: { outcome: 'deny', by: 'hard-stop', ref, reason },
   }
 }

@@ -15,9 +15,12 @@ export interface Run {
   readonly approver: Approver
   /** The run that opened this one. What this one uses up counts for that one too. */
   readonly parent?: Run
-  /** By the clock that never goes back. */
+  /** By the clock that never goes back. Of a run that other processes began: as if this one had been there. */
   readonly openedAt: number
-  readonly spent: { calls: number; money: number }
+  /** When its first process opened it, in milliseconds since 1970. */
+  readonly startedAt: number
+  /** By all its processes, as far as this one knows. */
+  readonly spent: Spent
   /** It takes no more calls. */
   closed?: true
   /** Of files that were seen as a whole. */
@@ -30,6 +33,8 @@ export interface Run {
   readonly labels: Label[]
   /** Where labels are kept, when other processes can belong to the run or continue it. */
   readonly kept?: KeptLabels
+  /** The same for what it has used up. */
+  readonly spending?: KeptSpending
   /** How many results it has had. */
   results: number
   /** Where commands of this run stand, once one of them went somewhere. */
@@ -43,6 +48,18 @@ export interface KeptLabels {
   add(label: Label): void
   /** Adds what other processes have kept. */
   refresh(labels: Label[]): void
+}
+
+export interface Spent {
+  calls: number
+  money: number
+}
+
+/** What all processes of a run have used up. Each adds to it at once: one that is killed takes nothing back. */
+export interface KeptSpending {
+  /** Counts a call; returns its number among those of all processes. */
+  addCall(spent: Spent): number
+  addMoney(spent: Spent, amount: number): void
 }
 
 export interface PartialView {
@@ -63,12 +80,17 @@ export interface RunOptions {
   /** Defaults to the system's. */
   readonly clock?: Clock
   readonly kept?: KeptLabels
+  readonly spending?: KeptSpending
+  /** Of a run that goes on. Defaults to now. */
+  readonly startedAt?: number
 }
 
 export function createRun(
   id: string,
-  { authority, approver, parent, isNamed, kept, clock = systemClock }: RunOptions,
+  { authority, approver, parent, isNamed, kept, spending, clock = systemClock, ...options }: RunOptions,
 ): Run {
+  const now = clock.now()
+  const { startedAt = now } = options
   return {
     id,
     authority,
@@ -76,7 +98,10 @@ export function createRun(
     ...(parent === undefined ? {} : { parent }),
     ...(isNamed === undefined ? {} : { isNamed }),
     ...(kept === undefined ? {} : { kept }),
-    openedAt: clock.elapsed(),
+    ...(spending === undefined ? {} : { spending }),
+    // A machine whose date was set back gives no time back beyond what this process can measure.
+    openedAt: clock.elapsed() - Math.max(0, now - startedAt),
+    startedAt,
     spent: { calls: 0, money: 0 },
     receipts: new Map<string, string>(),
     partialViews: new Map(),
@@ -116,5 +141,15 @@ export function* lineage(run: Run): Generator<Run> {
 
 /** Counts something that was paid for, a model's answer for example, in the run and in those above it. */
 export function spendMoney(run: Run, amount: number): void {
-  for (const each of lineage(run)) each.spent.money += amount
+  for (const { spending, spent } of lineage(run)) {
+    if (spending === undefined) spent.money += amount
+    else spending.addMoney(spent, amount)
+  }
+}
+
+/** Counts a call of this run alone. Returns its number. */
+export function addCall({ spending, spent }: Run): number {
+  if (spending !== undefined) return spending.addCall(spent)
+  spent.calls += 1
+  return spent.calls
 }

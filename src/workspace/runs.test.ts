@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noApprover } from '../core/approval.ts'
 import { fullAuthority, narrow } from '../core/authority.ts'
-import { addLabel, createRun, type Run } from '../core/run.ts'
+import { addCall, addLabel, createRun, type Run, spendMoney } from '../core/run.ts'
+import { countCall } from '../core/run-limits.ts'
 import { createSeal } from '../core/seal.ts'
 import type { Label } from '../core/tool.ts'
 import { loadRun, type RunsFolder, saveRun } from './runs.ts'
@@ -25,7 +26,7 @@ afterEach(() => {
 
 const folder = (): RunsFolder => ({ directory, seal: createSeal(`${directory}.key`) })
 
-const withoutLabels = ({ kept: _, ...run }: Run): Run => run
+const withoutFiles = ({ kept: _, spending: __, ...run }: Run): Run => run
 const web = (source: string): Label => ({ origin: 'web', trusted: false, source })
 
 describe('labels', () => {
@@ -69,7 +70,7 @@ test('a run comes back with its receipts, partial views, folder and variables', 
   run.variables.set('EDITOR', 'vi')
   run.cwd = '/w/sub'
   await saveRun(folder(), run)
-  expect(withoutLabels(await loadRun(folder(), 'my-run.1', options))).toEqual(run)
+  expect(withoutFiles(await loadRun(folder(), 'my-run.1', options))).toEqual(run)
   expect(readdirSync(directory)).toEqual(['my-run.1.json'])
 })
 
@@ -91,8 +92,72 @@ test('a run never comes back with more authority than it had, nor with calls it 
   expect(narrower.authority).toEqual({ ...agent, tools: [] })
 })
 
+describe('what a run has used up', () => {
+  const limited = { ...options, authority: narrow(options.authority, { limits: { calls: 3, money: 1 } }) }
+
+  test('is counted by all its processes together, and not forgotten by one that is killed or saves late', async () => {
+    const [one, other] = await Promise.all([loadRun(folder(), 'r', limited), loadRun(folder(), 'r', limited)])
+    expect([addCall(one), addCall(other), addCall(one)]).toEqual([1, 2, 3])
+    spendMoney(one, 0.25)
+    spendMoney(other, 0.5)
+    expect(other.spent).toEqual({ calls: 3, money: 0.75 })
+    // Killed before it saved anything; the other one, which saves now, has not seen its last call.
+    addCall(one)
+    await saveRun(folder(), other)
+    expect((await loadRun(folder(), 'r', limited)).spent).toEqual({ calls: 4, money: 0.75 })
+  })
+
+  test('refuses the call after the last one, whichever process makes it', async () => {
+    const processes = await Promise.all([1, 2, 3, 4].map(() => loadRun(folder(), 'r', limited)))
+    const refused = processes.map(run => countCall(run, options.clock)?.error.message)
+    expect(refused).toEqual([undefined, undefined, undefined, "The run 'r' has made its 3 calls."])
+    spendMoney(await loadRun(folder(), 's', limited), 1)
+    const later = countCall(await loadRun(folder(), 's', limited), options.clock)
+    expect(later?.error.message).toBe("The run 's' has spent its 1.")
+  })
+
+  test('counts although a checkout put other files in the place of its own', async () => {
+    const run = await loadRun(folder(), 'r', limited)
+    for (let n = 0; n < 3; n += 1) addCall(run)
+    addLabel(run, web('a.example'))
+    await saveRun(folder(), run)
+    rmSync(join(directory, 'r.spent'))
+    writeFileSync(join(directory, 'r.labels'), '')
+    const later = await loadRun(folder(), 'r', limited)
+    expect(countCall(later, options.clock)?.error.message).toContain('has made its 3 calls')
+    expect(later.labels).toEqual([web('a.example')])
+  })
+
+  test('includes the time in which no process had it open', async () => {
+    let now = 1_000_000
+    // Each process has its own measure of time that has passed.
+    const clock = (begun: number) => ({ now: () => now, elapsed: () => now - begun })
+    const timed = narrow(options.authority, { limits: { timeMs: 500 } })
+    const open = () => loadRun(folder(), 'r', { ...options, authority: timed, clock: clock(now) })
+    await saveRun(folder(), await open())
+    now += 400
+    const second = await open()
+    expect(countCall(second, clock(now))).toBeUndefined()
+    await saveRun(folder(), second)
+    now += 100
+    expect(countCall(await open(), clock(now))?.error.message).toBe("The run 'r' has used its 500 ms.")
+    // A date that was set back is no reason to stop, nor to go on for longer than a run may.
+    now -= 900
+    expect(countCall(await open(), clock(now))).toBeUndefined()
+  })
+
+  test('that cannot be kept lets no call be made', async () => {
+    const run = await loadRun(folder(), 'r', limited)
+    mkdirSync(join(directory, 'r.spent'))
+    expect(countCall(run, options.clock)?.error).toMatchObject({
+      code: 'failed',
+      message: expect.stringContaining('cannot be counted'),
+    })
+  })
+})
+
 test('an id that was never used is a new run', async () => {
-  expect(withoutLabels(await loadRun(folder(), 'new', options))).toEqual(
+  expect(withoutFiles(await loadRun(folder(), 'new', options))).toEqual(
     createRun('new', { ...options, isNamed: true }),
   )
 })

@@ -7,6 +7,7 @@ import { isSystemError, ToolError } from '../core/errors.ts'
 import { createRun, type Run, type RunOptions } from '../core/run.ts'
 import type { Seal } from '../core/seal.ts'
 import { openRunLabels } from './run-labels.ts'
+import { openRunSpending } from './run-spending.ts'
 
 /** More receipts than this are not kept; the oldest go. A forgotten one only means that a file is read again. */
 const MAX_RECEIPTS = 20_000
@@ -31,10 +32,21 @@ const savedAuthority = z.object({
   confirm: z.literal(true).exactOptional(),
 })
 
+const savedLabel = z.object({
+  origin: z.enum(['workspace', 'outside', 'command', 'web', 'mcp', 'dynamic', 'kogu', 'other']),
+  trusted: z.boolean(),
+  source: z.string().exactOptional(),
+})
+
 const savedRun = z.object({
   format: z.literal(1),
   authority: savedAuthority.optional(),
+  /** Wall clock: the time of a run goes on while no process has it. */
+  startedAt: z.number().exactOptional(),
+  // Both also stand in files that are only appended to and have no seal: what was there once is not forgotten when a
+  // checkout puts other files in their place.
   spent: z.object({ calls: z.number(), money: z.number() }).default({ calls: 0, money: 0 }),
+  labels: z.array(savedLabel).default([]),
   receipts: z.array(z.tuple([z.string(), z.string()])),
   partialViews: z.array(z.tuple([z.string(), z.string(), z.array(z.tuple([z.int(), z.int()]))])).default([]),
   cwd: z.string().optional(),
@@ -59,11 +71,14 @@ export async function loadRun(
   const path = runPath(directory, id)
   const kept = openRunLabels(path.replace(/json$/, 'labels'))
   const saved = await readSaved(path, seal)
+  const spending = openRunSpending(path.replace(/json$/, 'spent'), saved?.spent)
   const authority = narrow(options.authority, saved?.authority ?? {})
-  const run = createRun(id, { ...options, authority, kept, isNamed: true })
+  const began = saved?.startedAt === undefined ? {} : { startedAt: saved.startedAt }
+  const run = createRun(id, { ...options, ...began, authority, kept, spending, isNamed: true })
+  spending.refresh(run.spent)
+  run.labels.push(...(saved?.labels ?? []))
   kept.refresh(run.labels)
   if (saved === undefined) return run
-  Object.assign(run.spent, saved.spent)
   for (const [file, hash] of saved.receipts) run.receipts.set(file, hash)
   for (const [file, sha256, lines] of saved.partialViews) run.partialViews.set(file, { sha256, lines })
   for (const [name, value] of Object.entries(saved.variables)) run.variables.set(name, value)
@@ -71,14 +86,20 @@ export async function loadRun(
   return run
 }
 
-/** Of two processes that save the same run at once, the later one wins as a whole. */
+/** Of two processes that save the same run at once, the later one wins; what was used up and what entered is not lost. */
 export async function saveRun({ directory, seal }: RunsFolder, run: Run): Promise<void> {
   const path = runPath(directory, run.id)
+  const earlier = await readSaved(path, seal)
   const saved: z.input<typeof savedRun> = {
     format: 1,
     // As it was opened: a later process with another mode narrows its own calls and not those of the next one.
-    authority: (await readSaved(path, seal))?.authority ?? copyOf(run.authority),
-    spent: run.spent,
+    authority: earlier?.authority ?? copyOf(run.authority),
+    startedAt: earlier?.startedAt ?? run.startedAt,
+    spent: {
+      calls: Math.max(run.spent.calls, earlier?.spent.calls ?? 0),
+      money: Math.max(run.spent.money, earlier?.spent.money ?? 0),
+    },
+    labels: run.labels,
     receipts: [...run.receipts.entries()].slice(-MAX_RECEIPTS),
     partialViews: [...run.partialViews]
       .slice(-MAX_RECEIPTS)
