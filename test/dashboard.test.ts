@@ -261,7 +261,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(dashboard.url + path)
       await page.locator('main h1').waitFor()
-      await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null)
+      await page.waitForFunction(`document.querySelector('[aria-busy="true"]') === null`)
       await page.evaluate(axe)
       found.push(...(await violations(page, `${path} 1280 light`)))
       await page.emulateMedia({ colorScheme: 'dark' })
