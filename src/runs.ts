@@ -105,7 +105,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   if (runtime.places.inWorkspace) createStateFolder(runtime.workspace)
   const place = {
     workspace: runtime.workspace,
-    workspaceId: workspaceId(runtime.places.state),
+    workspaceId: await workspaceId(runtime.places),
     user,
   }
   const active = new Set<string>()

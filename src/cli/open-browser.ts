@@ -1,4 +1,5 @@
 import type { Environment } from '../config/environment.ts'
+import { outsideContext, prepareOutside } from '../sandbox/outside-program.ts'
 import { runProgram } from './run-program.ts'
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
@@ -8,10 +9,24 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
 /** Openers hand the address over and end. */
 const MOST_MS = 5_000
 
-/** `BROWSER`, or what the system opens links with. False: there is none, and the person opens the link themselves. */
-export async function openBrowser({ variables }: Environment, link: string): Promise<boolean> {
+/**
+ * `BROWSER`, or what the system opens links with. False: there is none that may have the link, and the person opens it
+ * themselves. The link signs in, so no program of that name in a `bin` of the workspace gets it.
+ */
+export async function openBrowser(
+  environment: Environment,
+  workspace: string,
+  link: string,
+): Promise<boolean> {
+  const { variables } = environment
   const { BROWSER: chosen = '' } = variables
-  const [file = '', ...args] = chosen === '' ? (OPENERS[process.platform] ?? ['xdg-open']) : [chosen]
-  // There may be no such program.
-  return (await runProgram(file, [...args, link], { variables, timeoutMs: MOST_MS }).catch(() => null)) === 0
+  const [program = '', ...args] = chosen === '' ? (OPENERS[process.platform] ?? ['xdg-open']) : [chosen]
+  const find = (): string => prepareOutside([program], outsideContext(workspace, environment)).file
+  try {
+    const file = program.includes('/') ? program : find()
+    return (await runProgram(file, [...args, link], { variables, timeoutMs: MOST_MS })) === 0
+  } catch {
+    // There may be no such program.
+    return false
+  }
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { isAbsolute, join, normalize } from 'node:path'
+import { isAbsolute, normalize } from 'node:path'
 import { ConfigError } from '../config/config-error.ts'
 import type { Environment } from '../config/environment.ts'
 import { createStateFolder } from '../config/init.ts'
@@ -370,9 +369,9 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
   return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
 }
 
-/** Makes `.kogu`, and its `.gitignore` where a clone brought none, before the first thing is written into it. */
+/** Makes `.kogu` with a `.gitignore` that hides it, whatever a clone brought, before the first thing is written into it. */
 function prepareState(places: Places, workspace: string, folder: string): string {
-  if (places.inWorkspace && !existsSync(join(places.state, '.gitignore'))) createStateFolder(workspace)
+  if (places.inWorkspace) createStateFolder(workspace)
   markState(places, workspace)
   return folder
 }

@@ -1,4 +1,5 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
 import { configJsonSchema } from './json-schema.ts'
@@ -34,8 +35,35 @@ export function createStateFolder(root: string): Initialized[] {
       hint: 'Remove it and run the command again.',
     })
   }
-  return [{ path: '.kogu/', status }, writeNew(root, '.kogu/.gitignore', GITIGNORE)]
+  return [{ path: '.kogu/', status }, keepIgnored(root)]
 }
+
+/** A repository that brings its own `.gitignore` must not have our state in the next `git add`: old contents, questions. */
+function keepIgnored(root: string): Initialized {
+  const path = '.kogu/.gitignore'
+  const file = join(root, path)
+  const there = lstatSync(file, { throwIfNoEntry: false })
+  if (there === undefined) return writeNew(root, path, GITIGNORE)
+  // Git does not follow a link in its place.
+  const text = there.isFile() ? readFileSync(file, 'utf8') : ''
+  if (hidesState(text)) return { path, status: 'kept' }
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, `${text.trimEnd()}\n${GITIGNORE}`.trimStart(), { flag: 'wx', mode: 0o600 })
+  renameSync(draft, file)
+  return { path, status: 'created' }
+}
+
+/** Everything, but for names that are none of ours. Of several lines that match, the last one counts. */
+function hidesState(text: string): boolean {
+  const lines = text.split('\n').map(line => line.trimEnd())
+  const all = lines.lastIndexOf('*')
+  const shown = lines.slice(all + 1).filter(line => line.startsWith('!'))
+  return all >= 0 && shown.every(line => SHARED.test(line))
+}
+
+/** A plain name or a path of such, which begins with none of the folders that Kogu fills. */
+const SHARED =
+  /^!\/?(?!(?:audit|undo|locks|runs|approvals|output|overlays|tmp|background|tools|foreign)\b)[\w.-][\w./-]*$/i
 
 function writeNew(root: string, path: string, text: string): Initialized {
   try {

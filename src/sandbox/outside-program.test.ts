@@ -25,7 +25,10 @@ function program(path: string, content = '#!/bin/sh\n'): string {
   return file
 }
 
-function prepare(command: string[], env: Record<string, string> = { PATH: '/usr/bin:/bin' }) {
+function prepare(
+  command: string[],
+  env: Record<string, string> = { PATH: '/usr/bin:/bin', HOME: state.root },
+) {
   const { workspace, safe } = state
   return prepareOutside(command, { workspace, writable: [workspace, '/var/tmp'], safePlace: safe, env })
 }
@@ -36,7 +39,7 @@ test('a program where no agent writes runs, and not in the workspace', () => {
     file: hook,
     args: ['--strict'],
     cwd: '/',
-    env: { PATH: '/usr/bin:/bin' },
+    env: { PATH: '/usr/bin:/bin', HOME: state.root },
   })
   expect(prepare(['sh', '-c', 'echo "a.txt"; exit 1']).file).toBe('/usr/bin/sh')
 })
@@ -51,6 +54,11 @@ test.each([
   ['as the value of an option', () => ['env', `--split-string=${state.workspace}/scripts/hook`]],
   ['as a folder that an interpreter runs', () => ['python3', '.']],
   ['before it exists', () => [join(state.workspace, 'new')]],
+  ['from the home folder', () => ['sh', '-c', 'exec ~/work/scripts/hook']],
+  ['by a variable', () => ['sh', '-c', 'exec "$HOME/work/scripts/hook"']],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: for the shell
+  ['by a variable in braces', () => ['sh', '-c', 'exec ${HOME}/work/scripts/hook']],
+  ['as a file of another scheme', () => ['node', `--import=file://${state.workspace}/scripts/hook`]],
 ])('a program that an agent can write is refused, named %s', (_how, command) => {
   expect(() => prepare(command())).toThrow('where an agent can write')
 })
@@ -66,9 +74,21 @@ test('a link is followed name by name: neither where it leads nor where it lies 
   expect(() => prepare([join(state.safe, 'loop')])).toThrow()
 })
 
-test('an interpreter that an agent can write is refused', () => {
-  const hook = program('safe/strange', `#!${join(state.workspace, 'bin/jq')}\n`)
+test.each([
+  ['by its path', () => join(state.workspace, 'bin/jq')],
+  ['as a word of env', () => `/usr/bin/env -S node --require ${join(state.workspace, 'x.js')}`],
+])('an interpreter that an agent can write is refused, named %s', (_how, line) => {
+  const hook = program('safe/strange', `#!${line()}\n`)
   expect(() => prepare([hook])).toThrow('where an agent can write')
+})
+
+test('a workspace whose name holds blanks and quotes is found in texts, too', () => {
+  state.workspace = join(state.root, "kim's own (work), new")
+  const hook = program("kim's own (work), new/hook")
+  expect(() => prepare(['sh', '-c', `exec "${hook}"`])).toThrow('where an agent can write')
+  expect(() => prepare(['sh', '-c', `exec ${hook.replace(/[ '(),]/g, '\\$&')}`])).toThrow('can write')
+  const { env } = prepare(['sh'], { PATH: '/usr/bin:/bin', BASH_ENV: hook, ENV: `${state.workspace}/.shrc` })
+  expect(env).toEqual({ PATH: '/usr/bin:/bin' })
 })
 
 test('no variable leads to a writable place', () => {

@@ -59,7 +59,7 @@ export function prepareOutside(command: readonly string[], context: OutsideConte
   const [program = '', ...args] = command
   const env = withoutWritable(context)
   const file = findOutside(program, env.PATH ?? '', context)
-  for (const path of [file, ...interpreterOf(file), ...namedBy(args, context.workspace)]) {
+  for (const path of [file, ...interpreterOf(file, context), ...namedBy(args, context)]) {
     const place = writablePlaceOn(path, context.writable)
     if (place !== undefined) throw refusal(program, path, place, context)
   }
@@ -93,14 +93,14 @@ function findOutside(program: string, path: string, { workspace }: OutsideContex
 }
 
 /** What `#!` names. `env` looks in PATH, which leads to no writable place. */
-function interpreterOf(file: string): string[] {
+function interpreterOf(file: string, context: OutsideContext): string[] {
   try {
     const descriptor = openSync(file, 'r')
     try {
       const start = Buffer.alloc(256)
       const text = start.toString('utf8', 0, readSync(descriptor, start))
-      const line = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text)
-      return [line?.[1], line?.[2]].filter(word => word?.startsWith('/') === true).map(String)
+      // All of the line: `env -S` takes several words.
+      return pathsIn(/^#!(.*)/.exec(text)?.[1] ?? '', context)
     } finally {
       closeSync(descriptor)
     }
@@ -111,24 +111,37 @@ function interpreterOf(file: string): string[] {
 }
 
 /** Paths among the arguments, also inside a text such as that of `sh -c`. */
-function namedBy(args: readonly string[], workspace: string): string[] {
+function namedBy(args: readonly string[], context: OutsideContext): string[] {
+  const { workspace } = context
   const relative = args.map(word => resolve(workspace, word)).filter(path => existsSync(path))
   return [
     ...relative.filter(path => path !== workspace || args.includes('.')),
-    ...args.flatMap(absolutePathsIn),
+    ...args.flatMap(word => pathsIn(word, context)),
   ]
 }
 
-function absolutePathsIn(text: string): string[] {
-  return text.split(/[\s:;,=|&()<>'"`${}]+/).filter(piece => piece.startsWith('/') && piece.length > 1)
+/**
+ * Absolute paths in a text, as a shell would see them. A writable folder whose name holds a blank or a quote would be
+ * cut into pieces that nobody recognises, so it is looked for as it is written, too.
+ */
+function pathsIn(text: string, { env, writable }: OutsideContext): string[] {
+  const expanded = text
+    .replace(/(?<![\w/.-])~(?=\/|$)/g, env.HOME ?? '~')
+    .replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, braced, plain) => env[braced ?? plain] ?? whole)
+  const pieces = expanded.split(SEPARATORS).filter(piece => /^\/+[^/]/.test(piece))
+  const bare = expanded.replaceAll('\\', '')
+  return [...pieces, ...writable.filter(folder => SEPARATORS.test(folder) && bare.includes(folder))]
 }
 
+const SEPARATORS = /[\s:;,=|&()<>'"`${}]+/
+
 /** Every variable that names a writable place goes, be it PYTHONPATH, NODE_OPTIONS or one that nobody thought of. */
-function withoutWritable({ env, writable }: OutsideContext): Record<string, string> {
+function withoutWritable(context: OutsideContext): Record<string, string> {
+  const { env, writable } = context
   const isSafe = (path: string): boolean => writablePlaceOn(path, writable) === undefined
   const folders = (env.PATH ?? '').split(delimiter).filter(folder => isAbsolute(folder) && isSafe(folder))
   const others = Object.entries(env).filter(
-    ([name, value]) => name !== 'PATH' && absolutePathsIn(value).every(isSafe),
+    ([name, value]) => name !== 'PATH' && pathsIn(value, context).every(isSafe),
   )
   return { ...Object.fromEntries(others), PATH: folders.join(delimiter) }
 }

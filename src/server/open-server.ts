@@ -67,7 +67,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   opened.url = listening.url
   const sockets = serveWebSocket(listening.server, app.api, services)
   markState(runtime.places, options.loaded.workspace.root)
-  const file = writeServerFile(runtime.places.state, { url: listening.url, pid: process.pid })
+  const file = writeServerFile(runtime.places, { url: listening.url, pid: process.pid })
   return {
     url: listening.url,
     createLink,

@@ -2,32 +2,36 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { makeFolders } from '../core/make-folders.ts'
+import { createSeal } from '../core/seal.ts'
+import type { Places } from '../store/places.ts'
 
 const schema = z.object({ url: z.url(), pid: z.int() })
 
 /** Where the server of a workspace answers, for `kogu open`. Holds no secret. */
 export type ServerAddress = z.infer<typeof schema>
 
-export function writeServerFile(stateFolder: string, address: ServerAddress): { remove(): void } {
-  const file = fileIn(stateFolder)
-  makeFolders(stateFolder)
-  writeFileSync(file, `${JSON.stringify(address)}\n`, { mode: 0o600 })
+/** Sealed: `kogu open` sends a token to the address, and a pull could put another file in its place. */
+export function writeServerFile(places: Places, address: ServerAddress): { remove(): void } {
+  const file = fileIn(places)
+  makeFolders(places.state)
+  writeFileSync(file, createSeal(places.sealKey).add(JSON.stringify(address)), { mode: 0o600 })
   return {
     remove() {
-      if (readServerFile(stateFolder)?.pid === address.pid) rmSync(file, { force: true })
+      if (readServerFile(places)?.pid === address.pid) rmSync(file, { force: true })
     },
   }
 }
 
 /** Undefined: none was started, or none that said so. */
-export function readServerFile(stateFolder: string): ServerAddress | undefined {
+export function readServerFile(places: Places): ServerAddress | undefined {
   try {
-    return schema.parse(JSON.parse(readFileSync(fileIn(stateFolder), 'utf8')))
+    const text = createSeal(places.sealKey).open(readFileSync(fileIn(places), 'utf8'))
+    return schema.parse(JSON.parse(text ?? ''))
   } catch {
     return undefined
   }
 }
 
-function fileIn(stateFolder: string): string {
-  return join(stateFolder, 'server.json')
+function fileIn({ state }: Places): string {
+  return join(state, 'server.json')
 }

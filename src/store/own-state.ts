@@ -40,7 +40,7 @@ function believed(places: Places): string[] {
 }
 
 /** Whether this Kogu wrote it. */
-export function isOwnState({ state, sealKey, inWorkspace }: Places, workspace: string): boolean {
+function isOwnState({ state, sealKey, inWorkspace }: Places, workspace: string): boolean {
   if (!inWorkspace) return true
   try {
     return createSeal(sealKey).open(readFileSync(join(state, MARK), 'utf8')) === workspace

@@ -1,27 +1,49 @@
-import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
+import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { createSeal } from '../core/seal.ts'
+import type { Places } from './places.ts'
 
-/** The id of a workspace, made when it is first needed and kept with its state. A copy of the folder is another one's. */
-export function workspaceId(stateFolder: string): string {
-  const file = join(stateFolder, 'workspace-id')
+const PATIENCE_MS = 5_000
+
+/**
+ * The id of a workspace, made when it is first needed and kept with its state. Sealed: a copy of the folder, or a clone
+ * that brings the id of another workspace along, is a workspace of its own and gets none of the other's runs.
+ */
+export async function workspaceId(places: Places): Promise<string> {
+  const known = readId(places)
+  if (known !== undefined) return known
+  makeFolders(places.state)
+  makeFolders(places.locks)
+  const lock = await waitForLock(join(places.locks, 'workspace-id.lock'), PATIENCE_MS)
   try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
-  }
-  makeFolders(stateFolder)
-  const draft = `${file}.${randomUUID()}`
-  writeFileSync(draft, `${randomUUID()}\n`, { mode: 0o600 })
-  try {
-    linkSync(draft, file)
-  } catch (error) {
     // Another Kogu was faster.
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    return readId(places) ?? writeId(places)
   } finally {
-    rmSync(draft, { force: true })
+    lock?.release()
   }
-  return readFileSync(file, 'utf8').trim()
+}
+
+function readId(places: Places): string | undefined {
+  try {
+    return createSeal(places.sealKey).open(readFileSync(fileIn(places), 'utf8'))
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function writeId(places: Places): string {
+  const id = randomUUID()
+  const draft = `${fileIn(places)}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, createSeal(places.sealKey).add(id), { mode: 0o600, flag: 'wx' })
+  renameSync(draft, fileIn(places))
+  return id
+}
+
+function fileIn({ state }: Places): string {
+  return join(state, 'workspace-id')
 }

@@ -1,6 +1,5 @@
 import { makeToken, openTokens, SCOPES } from '../../server/auth/tokens.ts'
 import { readServerFile } from '../../server/server-file.ts'
-import { isOwnState } from '../../store/own-state.ts'
 import { placesFor } from '../../store/places.ts'
 import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -26,8 +25,7 @@ Not available inside a Kogu call.
     if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
     const { workspace } = loadForCommand(context)
     const places = placesFor(workspace.root, environment.directories.state)
-    // A repository could name a server of its own, which would get the token below.
-    const address = isOwnState(places, workspace.root) ? readServerFile(places.state) : undefined
+    const address = readServerFile(places)
     const path = address === undefined ? undefined : await askForLink(context, address.url, positionals[0])
     if (address === undefined || path === undefined) {
       output.problem('No kogu serve is running in this workspace.\nStart one: kogu serve')
@@ -37,7 +35,12 @@ Not available inside a Kogu call.
     if (output.json) output.object({ url: address.url, open: link })
     else output.data(link)
     const mayOpen = process.stdout.isTTY === true || (environment.variables.BROWSER ?? '') !== ''
-    if (mayOpen && !output.json && !flag(values, 'print') && !(await openBrowser(environment, link)))
+    if (
+      mayOpen &&
+      !output.json &&
+      !flag(values, 'print') &&
+      !(await openBrowser(environment, workspace.root, link))
+    )
       output.note('No browser could be started. Open the link yourself.')
     return EXIT.ok
   },

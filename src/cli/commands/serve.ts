@@ -66,7 +66,7 @@ Names under which other machines address it go into [server] allowed_hosts.
         `Serving ${loaded.workspace.root} at ${server.url}. The link above signs one browser in. Ctrl-C stops.`,
       )
     }
-    if (flag(values, 'open')) await openBrowser(environment, link)
+    if (flag(values, 'open')) await openBrowser(environment, loaded.workspace.root, link)
     // Everything but agents works without a database.
     await server.start().catch(error => output.problem(toToolError(error).message))
     await new Promise<void>(resolve => {
