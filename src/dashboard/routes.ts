@@ -20,7 +20,8 @@ export const routes = {
     withQuery('/audit', query),
   tools: () => '/tools',
   tool: (name: string, tab?: string) => withQuery(`/tools/${encodeURIComponent(name)}`, { tab }),
-  permissions: (query: { tab?: string; rule?: string } = {}) => withQuery('/permissions', query),
+  permissions: (query: { tab?: string; rule?: string; edit?: string; tool?: string; input?: string } = {}) =>
+    withQuery('/permissions', query),
   providers: () => '/providers',
   // Not /mcp: that is where MCP clients connect.
   mcp: (server?: string) => (server === undefined ? '/servers' : `/servers/${encodeURIComponent(server)}`),

@@ -18,7 +18,7 @@ const rule = z
     source: z.string(),
     line: z.int().nullable(),
     reason: z.string().nullable(),
-    /** What it says, as it is written in the file; null for the built-in ones. */
+    /** What it says, as it is written in the file; null for a line of an ordered list. */
     definition: z.record(z.string(), z.unknown()).nullable(),
   })
   .openapi('Rule')
@@ -30,6 +30,13 @@ const grant = z
     covers: z.string(),
     workspace: z.string(),
     user: z.string(),
+    /** `session`: until its run ends. */
+    scope: z.enum(['session', 'permanent']),
+    run: z.string().nullable(),
+    /** The agent it was given to; null holds for every one. */
+    agent: z.string().nullable(),
+    tool: z.string().nullable(),
+    created_at: z.string(),
     expires_at: z.string().nullable(),
   })
   .openapi('Grant')
@@ -57,14 +64,14 @@ function lookRoutes(api: Api, { runtime, now }: RuleParts): void {
       responses: { 200: json(z.array(rule), 'The rules') },
     }),
     context => {
-      const rules = runtime.rules.map(({ decision, ref, reason, definition }) => ({
+      const rules = runtime.rules.map(({ decision, ref, reason, definition, ordered }) => ({
         id: ref.id,
         decision,
         text: ref.text,
         source: ref.source,
         line: ref.line ?? null,
         reason: reason ?? null,
-        definition: withoutOrigin(definition),
+        definition: ordered === undefined ? withoutOrigin(definition) : null,
       }))
       return answer(context, rules)
     },
@@ -163,13 +170,11 @@ function grantRoutes(api: Api, { runtime }: RuleParts): void {
       responses: { 200: json(z.array(grant), 'The grants') },
     }),
     context => {
-      const grants = runtime.grants.list().map(({ id, decision, spec, workspace, user, expiresAt }) => ({
-        id,
-        decision,
-        covers: describeGrant(spec),
-        workspace,
-        user,
-        expires_at: expiresAt ?? null,
+      const grants = runtime.grants.list().map(given => ({
+        ...{ id: given.id, decision: given.decision, covers: describeGrant(given.spec) },
+        ...{ workspace: given.workspace, user: given.user, scope: given.scope },
+        ...{ run: given.run ?? null, agent: given.agent ?? null, tool: given.tool?.name ?? null },
+        ...{ created_at: given.createdAt, expires_at: given.expiresAt ?? null },
       }))
       return context.json(grants, 200)
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { appendToml, removeTomlRule, setTomlKey } from './toml-edit.ts'
+import { appendToml, removeTomlRule, replaceTomlRule, setTomlKey, toTomlValue } from './toml-edit.ts'
 
 test('a key is set in its table and nothing else changes', () => {
   expect(setTomlKey('', 'defaults', 'model', 'a/b')).toBe('[defaults]\nmodel = "a/b"\n')
@@ -21,4 +21,28 @@ test('a rule is taken out with all of its keys, and only that one', () => {
   const rule = (id: string): string => `[[permissions.rules]]\nid = "${id}"\ndecision = "ask"\n`
   const text = `mode = "ask"\n${rule('a.b')}${rule('axb')}[ui]\nx = 1\n`
   expect(removeTomlRule(text, 'a.b')).toBe(`mode = "ask"\n${rule('axb')}[ui]\nx = 1\n`)
+})
+
+test('a key of the top is set above every table', () => {
+  expect(setTomlKey('# mine\n[ui]\nmode = 1\n', '', 'mode', 'read-only')).toBe(
+    'mode = "read-only"\n# mine\n[ui]\nmode = 1\n',
+  )
+  expect(setTomlKey('mode = "ask"\n[ui]\n', '', 'mode', 'auto')).toBe('mode = "auto"\n[ui]\n')
+})
+
+test('a rule is replaced where it stands, with the tables below it and lists over several lines', () => {
+  const text = [
+    '[[permissions.rules]]\nid = "a"\ncommand = [\n  ["npm", "pnpm"],\n  "**"\n]\n',
+    '[permissions.rules.except]\npath = "x"\n',
+    '[[permissions.rules]]\nid = "b"\n',
+  ]
+  expect(replaceTomlRule(text.join(''), 'a', 'NEW\n')).toBe(`NEW\n\n${text[2]}`)
+  expect(replaceTomlRule(text.join(''), 'b', 'NEW\n')).toBe(`${text[0]}${text[1]}NEW\n`)
+  expect(replaceTomlRule('', 'c', 'NEW\n')).toBe('NEW\n')
+})
+
+test('values are written as TOML has them', () => {
+  expect(toTomlValue({ command: [['npm', 'pnpm'], '**'], 'a b': 1, gone: undefined })).toBe(
+    '{ command = [["npm", "pnpm"], "**"], "a b" = 1 }',
+  )
 })

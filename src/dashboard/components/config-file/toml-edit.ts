@@ -1,13 +1,13 @@
-/** Sets one key of a table in a TOML text; everything else, comments too, stays as it is. */
-export function setTomlKey(text: string, table: string, key: string, value: string): string {
-  const line = `${key} = ${JSON.stringify(value)}`
+/** Sets one key of a table in a TOML text, or of its top when `table` is empty; everything else, comments too, stays as it is. */
+export function setTomlKey(text: string, table: string, key: string, value: string | number): string {
+  const line = `${key} = ${toTomlValue(value)}`
   const lines = text.split('\n')
-  const head = lines.findIndex(each => each.trim() === `[${table}]`)
-  if (head === -1) return appendToml(text, `[${table}]\n${line}\n`)
-  const next = lines.findIndex((each, index) => index > head && /^\s*\[/.test(each))
+  const head = table === '' ? -1 : lines.findIndex(each => each.trim() === `[${table}]`)
+  if (head === -1 && table !== '') return appendToml(text, `[${table}]\n${line}\n`)
+  const next = lines.findIndex((each, index) => index > head && HEADER.test(each))
   const end = next === -1 ? lines.length : next
   const known = lines.findIndex(
-    (each, index) => index > head && index < end && each.trim().startsWith(`${key} `) && each.includes('='),
+    (each, index) => index > head && index < end && new RegExp(`^\\s*${quote(key)}\\s*=`).test(each),
   )
   if (known === -1) lines.splice(head + 1, 0, line)
   else lines[known] = line
@@ -19,13 +19,42 @@ export function appendToml(text: string, part: string): string {
   return `${text.replace(/\n*$/, '\n')}\n${part}`
 }
 
-/** The text without the rule of this id: from its `[[permissions.rules]]` to the next table. */
+/** The text without the rule of this id: its `[[permissions.rules]]` and the tables below it. */
 export function removeTomlRule(text: string, id: string): string {
-  const parts = text.split(/^(?=\s*\[)/m)
-  const isRule = (part: string): boolean =>
+  return replaceTomlRule(text, id, '')
+}
+
+/** The text with other lines in the place of a rule. Where there is no such rule, they are appended. */
+export function replaceTomlRule(text: string, id: string, rule: string): string {
+  const parts = text.split(new RegExp(`^(?=${HEADER.source.slice(1)})`, 'm'))
+  const first = parts.findIndex(part => isRule(part, id))
+  if (first === -1) return rule === '' ? text : appendToml(text, rule)
+  const behind = parts.findIndex((part, index) => index > first && !/^\s*\[permissions\.rules\./.test(part))
+  const end = behind === -1 ? parts.length : behind
+  const gap = rule !== '' && end < parts.length ? '\n' : ''
+  return parts.toSpliced(first, end - first, `${rule}${gap}`).join('')
+}
+
+function isRule(part: string, id: string): boolean {
+  return (
     /^\s*\[\[permissions\.rules\]\]/.test(part) &&
     new RegExp(`^\\s*id\\s*=\\s*["']${quote(id)}["']`, 'm').test(part)
-  return parts.filter(part => !isRule(part)).join('')
+  )
+}
+
+/** A line that begins a table, and not a list inside of a value. */
+const HEADER = /^[ \t]*\[{1,2}[\w"'. -]+\]{1,2}[ \t]*(?:#.*)?$/m
+
+/** What JSON has, on one line. */
+export function toTomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toTomlValue).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined && each !== null)
+  return `{ ${entries.map(([key, each]) => `${toTomlKey(key)} = ${toTomlValue(each)}`).join(', ')} }`
+}
+
+export function toTomlKey(key: string): string {
+  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key)
 }
 
 function quote(text: string): string {

@@ -2,7 +2,9 @@ import { Tabs } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { DefaultMode } from './default-mode.tsx'
 import { DryRunTab } from './dry-run.tsx'
+import { EffectiveTab } from './effective.tsx'
 import { Grants } from './grants.tsx'
 import { Rules } from './rules.tsx'
 import { TestCall } from './test-call.tsx'
@@ -12,10 +14,10 @@ export default function PermissionsScreen() {
   const t = useWords(words)
   const [tab, setTab] = useUrlState('tab', 'rules')
   return (
-    <Page title={t('title')} intro={t('intro')}>
+    <Page title={t('title')} intro={t('intro')} actions={<DefaultMode />}>
       <Tabs value={tab} onChange={value => setTab(value ?? 'rules')} keepMounted={false}>
         <Tabs.List aria-label={t('title')}>
-          {(['rules', 'dryRun', 'test', 'grants'] as const).map(value => (
+          {(['rules', 'dryRun', 'test', 'grants', 'effective'] as const).map(value => (
             <Tabs.Tab key={value} value={value}>
               {t(value)}
             </Tabs.Tab>
@@ -32,6 +34,9 @@ export default function PermissionsScreen() {
         </Tabs.Panel>
         <Tabs.Panel value="grants" pt="md">
           <Grants />
+        </Tabs.Panel>
+        <Tabs.Panel value="effective" pt="md">
+          <EffectiveTab />
         </Tabs.Panel>
       </Tabs>
     </Page>

@@ -4,15 +4,16 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
-import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
+import { ConfigFileDrawer } from '../../components/config-file/config-file-drawer.tsx'
 import { removeTomlRule } from '../../components/config-file/toml-edit.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
-import { NewRule } from './new-rule.tsx'
+import { routes, useUrlState } from '../../routes.ts'
+import { StarterPacks } from './packs.tsx'
+import { layerOf, RuleForm } from './rule-form.tsx'
 import type { AuditSummary, Finding, Rule } from './types.ts'
 import { words } from './words.ts'
 
@@ -20,16 +21,21 @@ export function Rules() {
   const t = useWords(words)
   const rules = useGet<Rule[]>('rules', '/api/rules')
   const summary = useGet<AuditSummary>('audit', '/api/audit/summary')
-  const [adding, setAdding] = useState(false)
+  const [edited, edit] = useUrlState('edit')
   const [removing, setRemoving] = useState<Rule>()
   const add = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => edit(NEW)}>
       {t('newRule')}
     </Button>
   )
   return (
     <Stack gap="md">
-      <Group justify="flex-end">{add}</Group>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t('strictest')}
+        </Text>
+        {add}
+      </Group>
       <Lint />
       <Candidates summary={summary.data} />
       <DataRegion
@@ -41,9 +47,21 @@ export function Rules() {
           </Empty>
         }
       >
-        {list => <RuleTable rules={list} summary={summary.data} onRemove={setRemoving} />}
+        {list => (
+          <RuleTable
+            rules={list}
+            summary={summary.data}
+            onEdit={({ id }) => edit(id)}
+            onRemove={setRemoving}
+          />
+        )}
       </DataRegion>
-      <NewRule opened={adding} onClose={() => setAdding(false)} />
+      <StarterPacks />
+      <RuleForm
+        rule={rules.data?.find(({ id }) => id === edited)}
+        opened={edited === NEW || rules.data?.some(({ id }) => id === edited) === true}
+        onClose={() => edit('')}
+      />
       <ConfigFileDrawer
         layer={layerOf(removing)}
         opened={removing !== undefined}
@@ -54,19 +72,18 @@ export function Rules() {
   )
 }
 
-/** Where a rule is written, by the name of its file. */
-function layerOf(rule: Rule | undefined): ConfigLayer {
-  if (rule?.source.endsWith('.kogu/local.toml') === true) return 'local'
-  return rule?.source.endsWith('.kogu/config.toml') === true ? 'project' : 'user'
-}
+/** In the address: a rule that is not there yet. No rule can be called so. */
+const NEW = '+'
 
 function RuleTable({
   rules,
   summary,
+  onEdit,
   onRemove,
 }: {
   rules: readonly Rule[]
   summary: AuditSummary | undefined
+  onEdit: (rule: Rule) => void
   onRemove: (rule: Rule) => void
 }) {
   const t = useWords(words)
@@ -112,6 +129,17 @@ function RuleTable({
       },
     },
     {
+      key: 'examples',
+      label: t('examples'),
+      align: 'right',
+      phone: 'hide',
+      // A file whose rules do not match their examples is not loaded.
+      render: ({ definition }) => {
+        const count = examplesOf(definition)
+        return count === 0 ? '–' : `✓ ${format.number(count)}`
+      },
+    },
+    {
       key: 'actions',
       label: t('actions'),
       render: rule => (
@@ -124,9 +152,16 @@ function RuleTable({
           >
             {t('without')}
           </Button>
-          <Button size="compact-xs" variant="default" onClick={() => onRemove(rule)}>
-            {t('remove')}
-          </Button>
+          {rule.definition !== null && (
+            <>
+              <Button size="compact-xs" variant="default" onClick={() => onEdit(rule)}>
+                {t('edit')}
+              </Button>
+              <Button size="compact-xs" variant="default" onClick={() => onRemove(rule)}>
+                {t('remove')}
+              </Button>
+            </>
+          )}
         </Group>
       ),
     },
@@ -139,6 +174,10 @@ function RuleTable({
       rowKey={({ id, source, line }) => `${id} ${source} ${line}`}
     />
   )
+}
+
+function examplesOf(definition: Rule['definition']): number {
+  return [definition?.match, definition?.not_match].flat().filter(each => typeof each === 'string').length
 }
 
 function Lint() {

@@ -1,4 +1,5 @@
-import { Alert, Button, Group, Select, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Group, List, Select, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
 import { request, useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
@@ -6,6 +7,7 @@ import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
 import { CopyText } from '../../components/copy-text.tsx'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { Reasons } from '../../components/reasons.tsx'
+import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
@@ -17,7 +19,9 @@ export function TestCall() {
   const tools = useGet<Tool[]>('tools', '/api/tools')
   const [tool, setTool] = useUrlState('tool', 'run_command')
   const [json, setJson] = useUrlState('input', '{"command":"npm test"}')
+  const [isValid, setValid] = useState(true)
   const input = parseInput(json)
+  const schema = tools.data?.find(({ name }) => name === tool)?.definition.input_schema
   const test = useAction(
     (given: object) => request<Explanation>('POST', '/api/rules/test', { tool, input: given }),
     { topics: [], quiet: true },
@@ -28,25 +32,25 @@ export function TestCall() {
         label={t('tool')}
         data={(tools.data ?? []).map(({ name }) => name)}
         value={tool}
-        onChange={value => setTool(value ?? '')}
+        onChange={value => setTool(value ?? '', { replace: true })}
         searchable
         allowDeselect={false}
       />
-      <Textarea
-        label={t('inputJson')}
-        value={json}
-        onChange={event => setJson(event.currentTarget.value, { replace: true })}
-        autosize
-        minRows={3}
-        spellCheck={false}
-        error={input === undefined ? t('invalidJson') : undefined}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-      />
+      {schema !== undefined && (
+        <SchemaForm
+          key={tool}
+          schema={schema}
+          value={input}
+          onChange={value => setJson(JSON.stringify(value), { replace: true })}
+          onValid={setValid}
+          label={t('input')}
+        />
+      )}
       <Group>
         <Button
-          disabled={input === undefined}
+          disabled={!isValid || schema === undefined}
           loading={test.isPending}
-          onClick={() => input !== undefined && test.mutate(input)}
+          onClick={() => test.mutate(input)}
         >
           {t('ask')}
         </Button>
@@ -66,7 +70,7 @@ export function TestCall() {
 
 function Verdict({ explanation }: { explanation: Explanation }) {
   const t = useWords(words)
-  const { decision, by, hard, risk, reasons, ref } = explanation
+  const { decision, by, hard, risk, reasons, ref, access } = explanation
   const where = ref === null ? by : `${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
   return (
     <section className="kogu-card" style={{ padding: 'var(--mantine-spacing-md)' }} role="status">
@@ -80,16 +84,29 @@ function Verdict({ explanation }: { explanation: Explanation }) {
         </Group>
         {hard && decision === 'deny' && <Alert color="red">{t('hard')}</Alert>}
         <Reasons reasons={reasons} />
+        {access.length > 0 && (
+          <>
+            <Title order={2}>{t('touches')}</Title>
+            <List size="sm">
+              {access.map(each => (
+                <List.Item key={JSON.stringify(each)}>
+                  <Untrusted text={JSON.stringify(each)} most={600} />
+                </List.Item>
+              ))}
+            </List>
+          </>
+        )}
       </Stack>
     </section>
   )
 }
 
-function parseInput(json: string): object | undefined {
+/** What stands in the address can be anything. */
+function parseInput(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
   } catch {
-    return undefined
+    return {}
   }
 }

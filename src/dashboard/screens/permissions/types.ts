@@ -7,6 +7,8 @@ export interface Rule {
   readonly source: string
   readonly line: number | null
   readonly reason: string | null
+  /** As its file has it; null for built-in ones. */
+  readonly definition: Readonly<Record<string, unknown>> | null
 }
 
 export interface Finding {
@@ -42,6 +44,11 @@ export interface Grant {
   readonly covers: string
   readonly workspace: string
   readonly user: string
+  readonly scope: 'session' | 'permanent'
+  readonly run: string | null
+  readonly agent: string | null
+  readonly tool: string | null
+  readonly created_at: string
   readonly expires_at: string | null
 }
 
@@ -53,4 +60,25 @@ export interface Explanation {
   readonly risk: string
   readonly reasons: readonly string[]
   readonly ref: { readonly id: string; readonly source: string; readonly line?: number } | null
+  /** What the call would touch. */
+  readonly access: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** Of `GET /api/config`: settings with where they come from. */
+export interface Effective {
+  readonly mode: string
+  readonly settings: readonly {
+    readonly key: string
+    readonly value: unknown
+    readonly origin: { readonly layer: string; readonly file?: string; readonly line?: number }
+  }[]
+}
+
+/** What `GET /api/tools/verdicts` answers. */
+export interface ToolVerdict {
+  readonly tool: string
+  readonly outcome: Outcome
+  readonly by: string
+  readonly rule: { readonly id: string; readonly source: string; readonly line?: number } | null
+  readonly sample: Readonly<Record<string, unknown>>
 }

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { EMPTY_RULE, toDraft, toToml } from './rule-draft.ts'
+
+test('a rule of the form is written with its alternatives, exception and examples', () => {
+  const toml = toToml({
+    ...EMPTY_RULE,
+    ...{ id: 'net-2', command: ['npm|pnpm', 'publish', '**'], except: ['npm', 'publish', '--dry-run'] },
+    ...{ reason: 'Publishing needs a person', match: ['npm publish --tag next'] },
+    notMatch: ['npm run publish-docs'],
+  })
+  expect(toml).toBe(`[[permissions.rules]]
+id = "net-2"
+decision = "ask"
+tool = "run_command"
+command = [["npm", "pnpm"], "publish", "**"]
+except = { command = ["npm", "publish", "--dry-run"] }
+reason = "Publishing needs a person"
+match = ["npm publish --tag next"]
+not_match = ["npm run publish-docs"]
+`)
+})
+
+test('what the form has no field for comes back as it was', () => {
+  const rule = { id: 'x', decision: 'deny', text: '', source: '', line: 1, reason: null } as const
+  const definition = { ...{ decision: 'deny', host: ['a.test'], method: ['POST'] }, modes: ['auto'] }
+  const draft = toDraft({ ...rule, definition: { ...definition, except: { agents: ['reader'] } } })
+  expect(toToml(draft)).toBe(`[[permissions.rules]]
+id = "x"
+decision = "deny"
+host = "a.test"
+except = { agents = ["reader"] }
+method = ["POST"]
+modes = ["auto"]
+`)
+})

@@ -1,0 +1,27 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { request, useGet } from '../../api/api.ts'
+import type { DryRun } from './types.ts'
+
+const DAYS_7 = 7 * 86_400_000
+
+/** What the last seven days would have been like with this change of the person's own file. `undefined`: nothing to try yet. */
+export function useTrial(change: ((text: string) => string) | undefined, remove: readonly string[] = []) {
+  const file = useGet<{ text: string }>('settings', '/api/config/files/user', {
+    enabled: change !== undefined,
+  })
+  const before = file.data?.text
+  const wanted = before === undefined ? undefined : change?.(before)
+  const [text] = useDebouncedValue(wanted, 400)
+  const trial = useQuery({
+    queryKey: ['rules', 'trial', text, remove],
+    queryFn: () =>
+      request<DryRun>('POST', '/api/rules/dry-run', {
+        ...{ text, remove },
+        since: new Date(Date.now() - DAYS_7).toISOString(),
+      }),
+    enabled: text !== undefined && text === wanted,
+    retry: false,
+  })
+  return text === undefined || text !== wanted ? { data: undefined, error: null } : trial
+}

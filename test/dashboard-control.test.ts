@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
+import { noBrowser } from './support/skips.ts'
+
+// What a person sets up and looks after in the page: rules, tools, servers, models, costs, settings.
+
+const PATIENCE = { timeout: 20_000 }
+const OWN_FILE = '../.config/kogu/config.toml'
+
+describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () => {
+  let dashboard: TestDashboard
+
+  beforeAll(async () => {
+    dashboard = await openTestDashboard()
+    const { send } = dashboard
+    const call = (tool: string, input: object): Promise<{ question: string }> =>
+      send('POST', '/api/calls', { tool, input })
+    await call('read_file', { path: 'prices.json' })
+    const { question } = await call('write_file', { path: 'reports/a.md', content: 'x' })
+    const { digest } = await send<{ digest: string }>('GET', `/api/approvals/${question}`)
+    await send('POST', `/api/approvals/${question}/answer`, { answer: 'once', digest })
+    await send('POST', `/api/approvals/${question}/continue`, {})
+  })
+  afterEach(async () => {
+    for (const page of dashboard.context.pages()) await page.close()
+    expect(dashboard.problems).toEqual([])
+  })
+  afterAll(() => dashboard?.close())
+
+  test('every starter pack says what it would have decided before it is taken', async () => {
+    const page = await dashboard.page('/permissions')
+    for (const [name, changes] of [
+      ['Read-only project', '1 decision would change'],
+      ['Normal coding', '0 decisions would change'],
+      ['Locked down', '0 decisions would change'],
+    ] as const) {
+      await page.getByRole('button', { name: new RegExp(name) }).click()
+      await page.getByRole('region', { name: 'Starter packs' }).getByText(changes).waitFor()
+    }
+    expect(dashboard.read(OWN_FILE)).not.toContain('locked-')
+  })
+
+  test('a rule is written beside what it would have changed, held against its examples, and saved', async () => {
+    const page = await dashboard.page('/permissions')
+    await page.getByRole('button', { name: 'New rule' }).click()
+    const form = page.getByRole('dialog', { name: 'New rule' })
+    await form.getByRole('textbox', { name: 'Id' }).fill('no-reports')
+    await form.getByRole('radio', { name: 'deny' }).check()
+    await tag(page, 'Tool', 'write_file', true)
+    await tag(page, 'Paths', 'reports/**')
+    await form.getByText('1 decision would change').waitFor()
+    await form.getByText('ask → deny').waitFor()
+    await tag(page, 'Must match', 'docs/a.md')
+    await form.getByText(/does not match its example 'docs\/a.md'/).waitFor()
+    await tag(page, 'Must match', 'reports/b.md', true)
+    await form.getByText('1 decision would change').waitFor()
+    await form.getByRole('button', { name: 'Review' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect.poll(() => dashboard.read(OWN_FILE), PATIENCE).toContain('id = "no-reports"')
+    expect(dashboard.read(OWN_FILE)).toContain('match = ["reports/b.md"]')
+  })
+
+  test('what is in force names the file of every rule and setting', async () => {
+    const page = await dashboard.page('/permissions?tab=effective')
+    await page.getByText(/shop-reads: allow read_file .*config.toml:4\)/).waitFor()
+    const tools = page.getByRole('region', { name: 'What is decided about a typical call of every tool' })
+    await tools.getByRole('row', { name: /write_file ask mode-ask/ }).waitFor()
+  })
+})
+
+/** Puts a word into a field of words; `alone` takes out what is there. */
+async function tag(page: Page, label: string, value: string, alone = false): Promise<void> {
+  const field = page.getByRole('dialog').getByLabel(label, { exact: true }).last()
+  if (alone) await field.press('Backspace')
+  await field.fill(value)
+  await field.press('Enter')
+}
