@@ -58,7 +58,7 @@ export interface RunsOptions {
   readonly database: Database
 }
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly approver?: Approver
   /** Aborted: the run pauses. */
   readonly signal?: AbortSignal

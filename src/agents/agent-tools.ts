@@ -17,7 +17,7 @@ export function offeredTools(
   return offered.length === 0 ? [] : [...offered.map(toDefinition), READ_RESULT_DEFINITION]
 }
 
-export function toDefinition({ tool }: Entry): ToolDefinition {
+function toDefinition({ tool }: Entry): ToolDefinition {
   return { name: tool.name, description: tool.description, input_schema: tool.input.json }
 }
 

@@ -88,7 +88,7 @@ function leaveOutOldest(messages: readonly Message[], budget: number): Message[]
 }
 
 /** In tokens, roughly: vendors count differently, and a good guess is all that a share needs. */
-export function sizeOf(messages: readonly Message[]): number {
+function sizeOf(messages: readonly Message[]): number {
   let characters = 0
   let images = 0
   for (const { content } of messages) {

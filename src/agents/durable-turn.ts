@@ -30,7 +30,7 @@ export interface TurnStore {
 }
 
 /** What is written down together with a state. */
-export interface SavedWith {
+interface SavedWith {
   readonly taken?: readonly string[]
   readonly usage?: { readonly usage: Usage; readonly costUsd: number | null; readonly ms: number }
   readonly calls?: readonly ExecutedCall[]

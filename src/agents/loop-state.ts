@@ -45,7 +45,7 @@ export interface LoopState {
   readonly ending: Ending | null
 }
 
-export interface Ending {
+interface Ending {
   readonly stopReason: StopReason
   /** The model's last words, or what was done so far. */
   readonly text: string

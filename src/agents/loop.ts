@@ -40,7 +40,7 @@ export async function runLoop(
 }
 
 /** One request to the model and the calls it asks for. */
-export async function takeTurn(state: LoopState, context: LoopContext): Promise<LoopState> {
+async function takeTurn(state: LoopState, context: LoopContext): Promise<LoopState> {
   const started = performance.now()
   const stopped = checkBefore(state, context)
   if (stopped !== undefined) return stopped

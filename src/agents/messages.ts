@@ -7,12 +7,12 @@ export type UserBlock = TextBlock | ToolResultBlock
 
 export type AssistantBlock = TextBlock | ReasoningBlock | ToolUseBlock
 
-export interface TextBlock {
+interface TextBlock {
   readonly type: 'text'
   readonly text: string
 }
 
-export interface ReasoningBlock {
+interface ReasoningBlock {
   readonly type: 'reasoning'
   readonly text: string
   /** What the vendor wants back with it, such as a signature. */

@@ -14,7 +14,7 @@ import type { Model, Usage } from './model.ts'
 import { systemPrompt } from './system-prompt.ts'
 
 /** What an agent needs of a runtime. */
-export interface AgentRuntime {
+interface AgentRuntime {
   readonly workspace: string
   readonly registry: Registry
   openRun(options?: OpenRunOptions): Promise<Run>
@@ -166,7 +166,7 @@ function createProgress(call: string, emit: CallParts['emit']): (text: string) =
   }
 }
 
-export function toFinished(call: string, result: CallResult): RunEvent {
+function toFinished(call: string, result: CallResult): RunEvent {
   const { tool, ok, error, decision, effects, durationMs, waitMs } = result
   const times = { ms: Math.round(durationMs), waitMs: Math.round(waitMs) }
   return { type: 'call.finished', call, tool, ok, error, decision, effects, ...times }

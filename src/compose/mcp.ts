@@ -76,7 +76,7 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
 }
 
 /** Both forms of the configuration as one. */
-export function toServers({ mcp, tools }: Config): McpServerConfig[] {
+function toServers({ mcp, tools }: Config): McpServerConfig[] {
   const listed = tools.mcp.servers.map(({ name, command, args, env }) => ({
     ...DEFAULTS,
     name: nameOf(name),

@@ -29,7 +29,7 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string>>
 }
 
-export interface Directories {
+interface Directories {
   readonly config: string
   readonly state: string
   readonly data: string

@@ -18,7 +18,7 @@ export interface KeyInfo {
   readonly overrides: readonly KeyOrigin[]
 }
 
-export interface KeyOrigin {
+interface KeyOrigin {
   readonly layer: Layer
   /** Path of the file, the flag or the variable; undefined for a built-in default. */
   readonly file?: string

@@ -35,7 +35,7 @@ export interface LoadedConfig {
   readonly projectPart: ProjectPart
 }
 
-export interface ConfigFile {
+interface ConfigFile {
   readonly path: string
   readonly layer: Layer
   /** untrusted: only what it tightens counts. */

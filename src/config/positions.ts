@@ -27,7 +27,7 @@ export interface Position {
   readonly column: number
 }
 
-export interface KeyPosition extends Position {
+interface KeyPosition extends Position {
   readonly value: Position
 }
 

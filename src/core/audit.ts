@@ -28,7 +28,7 @@ export interface CallStarted {
 }
 
 /** Between the start and the end of a call. */
-export interface ApprovalRequested {
+interface ApprovalRequested {
   type: 'approval-requested'
   call: string
   run: string
@@ -39,7 +39,7 @@ export interface ApprovalRequested {
   expiresAt: number
 }
 
-export interface ApprovalAnswered {
+interface ApprovalAnswered {
   type: 'approval-answered'
   call: string
   run: string

@@ -30,7 +30,7 @@ export type CommandAuthority = { readonly timeoutMs?: number } & (
 export type GitLevel = 'disabled' | 'read-only' | 'read-write'
 
 /** Counted for a run together with all runs below it. */
-export interface RunLimits {
+interface RunLimits {
   /** Wall clock since the run was opened. */
   readonly timeMs?: number
   readonly calls?: number

@@ -13,7 +13,7 @@ export type CommandStep =
     }
 
 /** Whether a step runs, by the status of the last one that ran. */
-export type CommandJoin = 'first' | ';' | '&&' | '||'
+type CommandJoin = 'first' | ';' | '&&' | '||'
 
 export interface CommandStage {
   readonly argv: readonly CommandArgument[]

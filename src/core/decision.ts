@@ -78,7 +78,7 @@ export interface Judgement {
 }
 
 /** What a person sees before saying yes. */
-export interface Preview {
+interface Preview {
   readonly effects: readonly string[]
   /** Hard to undo: a plain "once" is not enough of an answer. */
   readonly dangerous: boolean

@@ -39,8 +39,6 @@ export interface OpenRunsParts {
   discard(id: string): void
 }
 
-export type OpenRuns = ReturnType<typeof createOpenRuns>
-
 const GENERATED = /^run_[0-9a-f-]{36}$/
 
 /** The runs that are open in this process. */

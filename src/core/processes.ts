@@ -7,7 +7,7 @@ export interface ToolProcesses {
   run(request: ToolProcessRequest): Promise<ToolProcessResult>
 }
 
-export interface ToolProcessRequest {
+interface ToolProcessRequest {
   /** The line of one `execute` of the tool's `access`, character by character. */
   readonly command: string
   /** The words of `command`: the program is started with them, without a shell. */

@@ -8,7 +8,7 @@ export interface Issue {
   expected?: 'number' | 'boolean'
 }
 
-export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
+type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
 
 export type JsonSchema = Record<string, unknown>
 

@@ -10,7 +10,7 @@ import type { Run } from './run.ts'
 import { fromZod, type JsonSchema, type Schema } from './schema.ts'
 
 /** Shown to people. Authority never depends on it. */
-export type Category = 'ReadOnly' | 'FileSystem' | 'Execution' | 'VersionControl' | 'Composite'
+type Category = 'ReadOnly' | 'FileSystem' | 'Execution' | 'VersionControl' | 'Composite'
 
 /** low: no side effect, runs without review. high: everything else, and everything unknown. */
 export type Risk = 'low' | 'high'
@@ -134,7 +134,7 @@ export interface Tool<Input = unknown> {
   tryOut?(input: Input, context: ToolContext): Promise<string>
 }
 
-export type InputConversion = (input: Readonly<Record<string, unknown>>) => Record<string, unknown>
+type InputConversion = (input: Readonly<Record<string, unknown>>) => Record<string, unknown>
 
 /** A plain renaming, or a renaming with a change of unit or meaning. */
 export type ParameterAlias = string | { to: string; convert: (value: unknown) => unknown }

@@ -19,8 +19,8 @@ export interface ToolParameterDefinition {
   readonly maximum?: number
 }
 
-export const VERIFICATION_STATUSES = ['unverified', 'pending', 'passed', 'failed', 'deprecated'] as const
-export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number]
+const VERIFICATION_STATUSES = ['unverified', 'pending', 'passed', 'failed', 'deprecated'] as const
+type VerificationStatus = (typeof VERIFICATION_STATUSES)[number]
 
 /** What the code may want from outside. Asked when the tool is made, and bound to exactly this code. */
 export interface Capabilities {
@@ -48,7 +48,7 @@ export interface RunRecord {
   readonly error?: string
 }
 
-export interface OldVersion {
+interface OldVersion {
   readonly version: number
   readonly id: string
   readonly code: string

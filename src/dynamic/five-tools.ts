@@ -160,9 +160,7 @@ function capabilitiesOf({ network = [], read = [], tools = [] }: CreateInput): C
   return { network: network.map(host => host.toLowerCase()), read, tools }
 }
 
-export function toParameters(
-  parameters: Readonly<Record<string, ParameterInput>>,
-): ToolParameterDefinition[] {
+function toParameters(parameters: Readonly<Record<string, ParameterInput>>): ToolParameterDefinition[] {
   return Object.entries(parameters).map(([name, each]) => ({
     name,
     type: each.type,
@@ -357,7 +355,7 @@ function reflectionTool(parts: DynamicParts): AnyTool {
 }
 
 /** The structured form: everything about a tool but its code's other versions. */
-export function summaryOf(tool: DynamicTool): Record<string, unknown> {
+function summaryOf(tool: DynamicTool): Record<string, unknown> {
   const { script: _script, previous, runs: _runs, ...rest } = tool
   return { ...rest, versions: previous.length + 1, metrics: metricsOf(tool) }
 }

@@ -192,7 +192,7 @@ function dataOf(result: CallResult): unknown {
 }
 
 /** By the host of the address alone, as rules name hosts. */
-export function isDeclaredHost({ capabilities }: DynamicTool, url: string): boolean {
+function isDeclaredHost({ capabilities }: DynamicTool, url: string): boolean {
   const parsed = URL.parse(url)
   if (parsed === null) return false
   return capabilities.network.some(pattern => {

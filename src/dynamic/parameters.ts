@@ -3,7 +3,7 @@ import type { JsonSchema, Schema } from '../core/schema.ts'
 import type { ToolParameterDefinition } from './definition.ts'
 
 /** The JSON Schema that parameter definitions mean. A tool that declares none takes whatever it is given. */
-export function toJsonSchema(parameters: readonly ToolParameterDefinition[]): JsonSchema {
+function toJsonSchema(parameters: readonly ToolParameterDefinition[]): JsonSchema {
   const properties: Record<string, JsonSchema> = Object.create(null)
   for (const each of parameters) properties[each.name] = toProperty(each)
   const required = parameters

@@ -24,7 +24,7 @@ export interface DynamicParts {
   now(): Date
 }
 
-export interface DynamicSettings {
+interface DynamicSettings {
   readonly maxTools: number
   readonly timeoutMs: number
   readonly memoryMb: number
@@ -55,7 +55,7 @@ export interface PastCall {
 }
 
 /** One vocabulary for the log. */
-export type AuditAction =
+type AuditAction =
   | 'tool.create'
   | 'tool.run'
   | 'tool.delete'

@@ -22,7 +22,7 @@ export interface StoredTool {
   readonly scope: Scope
 }
 
-export const MOST_RUNS = 100
+const MOST_RUNS = 100
 const SUCCESS = 0.02
 const FAILURE = 0.05
 const LEAST_CONFIDENCE = 0.1

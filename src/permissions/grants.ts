@@ -39,7 +39,7 @@ export type GrantSpec =
  * Command lines whose every command that is not a plain reader begins with these words, has no other options than the
  * line that was asked about, runs in the same folder, and touches only files below these folders.
  */
-export interface CommandSpec {
+interface CommandSpec {
   readonly kind: 'command'
   readonly words: readonly string[]
   readonly options: readonly string[]

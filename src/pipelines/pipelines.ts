@@ -72,7 +72,7 @@ export async function trustPipeline(
   return { file, panels }
 }
 
-export function panelsOf({ steps, edges }: Pipeline): string[] {
+function panelsOf({ steps, edges }: Pipeline): string[] {
   const named = [...steps.map(({ panel }) => panel), ...edges.map(({ summarizer }) => summarizer)]
   return [...new Set(named.filter(name => name !== undefined))]
 }

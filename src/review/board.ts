@@ -19,13 +19,13 @@ export interface ReviewBoard {
   ensemble(run: string, task: string, signal: AbortSignal): Promise<ChosenPlan | undefined>
 }
 
-export interface OutcomeSubject {
+interface OutcomeSubject {
   readonly task: string
   readonly output: string
   readonly calls: number
 }
 
-export interface ChosenPlan {
+interface ChosenPlan {
   readonly by: string
   readonly text: string
   readonly score: number

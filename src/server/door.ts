@@ -22,7 +22,7 @@ export interface DoorOptions {
 }
 
 /** Who is asking. A browser session is the person; a token is what it was made for. */
-export interface Caller {
+interface Caller {
   readonly name: string
   readonly kind: 'session' | 'token'
   readonly scopes: readonly Scope[]

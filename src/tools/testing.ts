@@ -42,7 +42,7 @@ export interface BenchOptions {
   readonly unconfirmed?: boolean
 }
 
-export interface BenchOutput extends ToolOutput {
+interface BenchOutput extends ToolOutput {
   // Tests compare the data of many tools field by field.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   data: any

@@ -21,7 +21,7 @@ export interface Vendor {
   readonly models: Readonly<Record<string, VendorModel>>
 }
 
-export interface VendorModel {
+interface VendorModel {
   readonly context?: number
   readonly maxOutput?: number
   readonly price: Price | null

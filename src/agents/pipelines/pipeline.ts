@@ -13,7 +13,7 @@ export interface Pipeline {
   readonly edges: readonly Edge[]
 }
 
-export type InputField = z.output<typeof inputField>
+type InputField = z.output<typeof inputField>
 export type Step = z.output<typeof step>
 
 export interface Edge {

@@ -7,7 +7,7 @@ import type { Page } from './types.ts'
 const client = createClient({ url: '' })
 
 /** What a query is about. Events of a topic make its queries load again. */
-export const TOPICS = [
+const TOPICS = [
   ...(['approvals', 'runs', 'changes', 'audit', 'panels', 'pipelines', 'tools', 'rules', 'grants'] as const),
   ...(['models', 'mcp', 'usage', 'settings', 'session'] as const),
 ] as const

@@ -1,6 +1,5 @@
 import type { ServerRun } from '../../client.ts'
 import type { Decision } from '../../core/decision.ts'
-import type { Effect } from '../../core/effects.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 
 // What the server's routes answer, as /api/openapi.json describes it.
@@ -12,20 +11,6 @@ export type Run = ServerRun & { readonly turn: number; readonly workspace: strin
 export interface Page<T> {
   readonly items: readonly T[]
   readonly next: string | null
-}
-
-export interface CallRecord {
-  readonly call: string
-  readonly tool: string
-  readonly input: unknown
-  readonly output: string | null
-  readonly isError: boolean
-  readonly errorCode: string | null
-  readonly durationMs: number
-  readonly isAmbiguous: boolean
-  readonly decision: Decision | null
-  readonly effects: readonly Effect[] | null
-  readonly at: string
 }
 
 export interface Tool {

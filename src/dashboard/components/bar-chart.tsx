@@ -5,7 +5,7 @@ import classes from './bar-chart.module.css'
 import { Untrusted } from './untrusted.tsx'
 import { words } from './words.ts'
 
-export interface BarPart {
+interface BarPart {
   readonly key: string
   readonly value: number
 }

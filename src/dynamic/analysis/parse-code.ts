@@ -13,7 +13,7 @@ export class CodeError extends Error {
   override name = 'CodeError'
 }
 
-export const MOST_CODE = 256 * 1024
+const MOST_CODE = 256 * 1024
 
 /**
  * Reads JavaScript, or TypeScript after its types were taken out, in which every line keeps its number (enums and

@@ -11,9 +11,9 @@ export const CATEGORIES = [
 ] as const
 
 export type Category = (typeof CATEGORIES)[number]
-export type CategoryScores = Readonly<Record<Category, number>>
+type CategoryScores = Readonly<Record<Category, number>>
 
-export interface QualityIssue {
+interface QualityIssue {
   readonly category: Category
   readonly severity: 'high' | 'medium' | 'low'
   /** Which rule; its text is in the catalogue. */
@@ -29,7 +29,7 @@ export interface QualityAssessment {
   readonly confidence: number
 }
 
-export const START: CategoryScores = {
+const START: CategoryScores = {
   readability: 0.5,
   errorHandling: 0.5,
   documentation: 0.3,
@@ -38,7 +38,7 @@ export const START: CategoryScores = {
   securityAwareness: 0.5,
 }
 
-export const CATEGORY_WEIGHTS: CategoryScores = {
+const CATEGORY_WEIGHTS: CategoryScores = {
   readability: 0.2,
   errorHandling: 0.2,
   documentation: 0.15,

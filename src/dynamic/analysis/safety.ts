@@ -21,7 +21,7 @@ export const SAFETY_KINDS = [
 export type SafetyKind = (typeof SAFETY_KINDS)[number]
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
-export interface SafetyIssue {
+interface SafetyIssue {
   readonly type: SafetyKind
   readonly severity: Severity
   /** What was found, as in the code: `fetch(`, `new Function`. */
@@ -47,7 +47,7 @@ export interface SafetyOptions {
   readonly strict?: boolean
 }
 
-export const WEIGHTS: Readonly<Record<Severity, number>> = {
+const WEIGHTS: Readonly<Record<Severity, number>> = {
   critical: 0.5,
   high: 0.25,
   medium: 0.1,

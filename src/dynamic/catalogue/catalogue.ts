@@ -29,7 +29,7 @@ export interface Catalogue {
   readonly examples: (passed: number, total: number) => string
 }
 
-export type Label =
+type Label =
   | 'id'
   | 'safety'
   | 'quality'

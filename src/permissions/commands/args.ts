@@ -1,7 +1,7 @@
 /** One argument after expansion, with what the forbidden scan must assume about it. */
 import type { PlanWord, Word } from './types.ts'
 
-export interface GlobWord {
+interface GlobWord {
   /** Bash pattern; characters that were quoted carry a backslash. */
   pattern: string
   /** What bash passes when no file matches. */

@@ -19,7 +19,7 @@ export interface RecordedCall {
   readonly finished: CallFinished
 }
 
-export interface ChangedDecision {
+interface ChangedDecision {
   readonly at: string
   readonly call: string
   readonly tool: string

@@ -16,9 +16,9 @@ export interface OrderedRules {
 }
 
 /** `pass`: the list ends here without a verdict (an allow that may not count). */
-export type OrderedAction = Outcome | 'pass'
+type OrderedAction = Outcome | 'pass'
 
-export interface OrderedRule {
+interface OrderedRule {
   readonly tool: string
   /** With `*` and `?`, over the argument that matters most: command, path, pattern, else all of them as JSON. */
   readonly pattern: string

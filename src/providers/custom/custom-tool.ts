@@ -18,7 +18,7 @@ export interface CustomToolSettings {
   readonly env: Readonly<Record<string, string>>
 }
 
-export interface CustomParameter {
+interface CustomParameter {
   readonly type: 'string' | 'integer' | 'number' | 'boolean'
   readonly description: string
   readonly required: boolean

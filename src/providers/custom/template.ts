@@ -12,7 +12,7 @@ export interface Template {
   readonly placeholders: ReadonlySet<string>
 }
 
-export interface TemplateWord {
+interface TemplateWord {
   readonly pos: number
   /** Literal text and parameter names, alternating as they stand. */
   readonly pieces: readonly Piece[]

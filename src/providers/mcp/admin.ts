@@ -15,7 +15,7 @@ export interface AdminParts {
   open(server: McpServerConfig, record: McpRecord): Promise<OpenedTransport>
 }
 
-export interface ServerTest {
+interface ServerTest {
   readonly ok: boolean
   readonly ms: number
   readonly era: string | null

@@ -6,7 +6,7 @@ import { EMPTY_PROFILE } from '../../core/sandbox.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from '../processes/own-program.ts'
 import type { Sandbox } from '../walls/sandbox.ts'
 
-export interface PdfText {
+interface PdfText {
   readonly total: number
   readonly pages: readonly { readonly page: number; readonly text: string }[]
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { stripControlSequences } from './control-sequences.ts'
 
-export interface OutputLine {
+interface OutputLine {
   /** From 1. */
   number: number
   text: string

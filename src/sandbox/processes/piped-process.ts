@@ -18,7 +18,7 @@ export interface PipedProcess {
   errors(): string
 }
 
-export type PipedRequest = Pick<RunRequest, 'signal' | 'timeoutMs' | 'stdinPath' | 'onStdout' | 'onStderr'>
+type PipedRequest = Pick<RunRequest, 'signal' | 'timeoutMs' | 'stdinPath' | 'onStdout' | 'onStderr'>
 
 export interface PipedOptions {
   readonly processes: Processes

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Cgroup, openGroup, removeGroupSoon } from './cgroup.ts'
 
-export interface StandIn {
+interface StandIn {
   child: ChildProcess
   /** The name of its control group. */
   group: string

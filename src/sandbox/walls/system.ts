@@ -9,7 +9,7 @@ export interface SandboxSystem {
   readonly hardLimits: Readonly<Record<LimitName, number>>
 }
 
-export type LimitName = 'data' | 'cpu' | 'fsize' | 'nofile' | 'nproc'
+type LimitName = 'data' | 'cpu' | 'fsize' | 'nofile' | 'nproc'
 
 /** The system, or a sentence that says why there can be no sandbox. */
 export function findSandboxSystem(): SandboxSystem | string {

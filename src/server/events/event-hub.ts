@@ -72,7 +72,7 @@ export async function openEventHub(database: Database, workspace: string): Promi
   }
 }
 
-export function belongsTo({ run, event }: StoredEvent, wanted: string): boolean {
+function belongsTo({ run, event }: StoredEvent, wanted: string): boolean {
   return run === wanted || ('run' in event && event.run === wanted)
 }
 

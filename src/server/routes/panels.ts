@@ -17,7 +17,7 @@ import { workflowFor } from '../workflow-for.ts'
 import type { RunParts } from './runs.ts'
 
 const NAME = /^[\w-]{1,100}$/
-export const panelParams = z.object({ name: z.string().regex(NAME, 'Letters, digits, _ and - only.') })
+const panelParams = z.object({ name: z.string().regex(NAME, 'Letters, digits, _ and - only.') })
 
 const panel = z
   .looseObject({

@@ -11,7 +11,7 @@ const votes = z.array(
 )
 
 /** One verdict as the log has it: of a call, a plan or an outcome. */
-export const reviewNote = z.object({
+const reviewNote = z.object({
   phase: z.enum(['action', 'plan', 'final']).default('action'),
   run: z.string(),
   call: z.string().optional(),

@@ -131,7 +131,7 @@ async function takeOver(database: Database, engine: TurnEngine, id: string, me: 
   }
 }
 
-export interface StoredPart {
+interface StoredPart {
   readonly run: string
   readonly execution: string
   readonly task: string

@@ -55,7 +55,7 @@ function statusOf(code: string | undefined): ApprovalStatus {
   }
 }
 
-export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'stale' | 'cancelled'
+type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'stale' | 'cancelled'
 
 export interface ApprovalRecord {
   readonly id: string

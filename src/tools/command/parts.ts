@@ -39,7 +39,7 @@ export interface CommandParts {
   readonly redact: (text: string) => string
 }
 
-export interface CommandPlaces {
+interface CommandPlaces {
   /** Where layers are made; on the same file system as the workspace. */
   readonly overlays: string
   /** Full output of commands that print more than is shown. */

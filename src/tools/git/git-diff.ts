@@ -8,14 +8,14 @@ import type { GitReader } from './run-git.ts'
 const MOST_DIFF_BYTES = 200 * 1024
 const MOST_FILES = 2000
 
-export interface DiffHunk {
+interface DiffHunk {
   old_start: number
   old_lines: number
   new_start: number
   new_lines: number
 }
 
-export interface DiffFile {
+interface DiffFile {
   path: string
   additions: number
   deletions: number
@@ -77,7 +77,7 @@ function isGiven<T extends string>(value: T | undefined): value is T {
 }
 
 /** Files and hunks of a unified diff as git prints it. */
-export function parseDiff(text: string): DiffFile[] {
+function parseDiff(text: string): DiffFile[] {
   const files: DiffFile[] = []
   let current: DiffFile | undefined
   let left = { old: 0, new: 0 }

@@ -9,14 +9,14 @@ import { findProgram, trustedPath } from '../command/find-program.ts'
 import type { CommandParts } from '../command/parts.ts'
 
 /** Where the files of a repository and its own files lie, found without starting git. */
-export interface Repository {
+interface Repository {
   readonly root: string
   readonly gitDir: string
   /** Of a further working tree: the repository that it belongs to. Otherwise the same. */
   readonly commonDir: string
 }
 
-export interface GitResult {
+interface GitResult {
   readonly stdout: string
   /** There was more. */
   readonly cut: boolean
@@ -192,7 +192,7 @@ function collect(mostBytes: number) {
 }
 
 /** The nearest `.git` at or above a folder: a folder, or a file that names one. */
-export function findRepository(folder: string): Repository | undefined {
+function findRepository(folder: string): Repository | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const gitDir = gitDirOf(root)
     if (gitDir !== undefined) return { root, gitDir, commonDir: commonDirOf(gitDir) }

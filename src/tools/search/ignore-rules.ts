@@ -6,7 +6,7 @@ export interface IgnoreRules {
   verdict(entry: IgnoredEntry): boolean | undefined
 }
 
-export interface IgnoredEntry {
+interface IgnoredEntry {
   readonly name: string
   readonly isFolder: boolean
   /** Whether it lies in the folder of the ignore file itself. */

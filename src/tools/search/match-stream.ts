@@ -32,7 +32,7 @@ export interface MatchStream {
   summary(): MatchSummary
 }
 
-export interface MatchSummary {
+interface MatchSummary {
   /** Those that can be shown. */
   readonly files: readonly FileMatches[]
   readonly fileCount: number

@@ -15,7 +15,7 @@ const KEPT = 16 * 1024
 /** Bytes that are searched for the end of one line. */
 const LONGEST_LINE = 64 * 1024 * 1024
 
-export type LineEnding = 'lf' | 'crlf' | 'cr' | 'mixed' | 'none'
+type LineEnding = 'lf' | 'crlf' | 'cr' | 'mixed' | 'none'
 
 /** A file in blocks; the last one read is kept, so that a small file is read once. */
 export interface Blocks {

@@ -8,7 +8,7 @@ import { BodyTooLarge, readBody } from './read-body.ts'
 /** Says who asks. */
 export const USER_AGENT = 'kogu/0.1.0'
 
-export const WEB_LIMITS = {
+const WEB_LIMITS = {
   /** Of a response, as it is sent and as it is unpacked. */
   bodyBytes: 5 * 1024 * 1024,
   headerBytes: 64 * 1024,
@@ -21,7 +21,7 @@ export const WEB_LIMITS = {
 
 export type WebLimits = Readonly<typeof WEB_LIMITS>
 
-export interface WebRequest {
+interface WebRequest {
   readonly url: string
   /** Defaults to GET. */
   readonly method?: string

@@ -4,7 +4,7 @@ import { asidePath, listRecords, readKept, readRecord, type SavedRecord } from '
 import type { Change, StorePlaces } from './undo-record.ts'
 
 /** A record that has the old content of a file, and the change in it that says where. */
-export interface ContentPlace {
+interface ContentPlace {
   readonly record: SavedRecord
   readonly change: Change
 }

@@ -36,7 +36,7 @@ export interface SavedRecord extends RecordPlace {
   readonly setAside: ReadonlyMap<string, readonly AsideFile[]>
 }
 
-export interface AsideFile {
+interface AsideFile {
   readonly number: number
   /** Where it was. */
   readonly path: string

@@ -4,7 +4,7 @@ import { request, type Topic, toShownError } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 
 /** A panel or a pipeline as the server has it. */
-export interface SavedFile<Content> {
+interface SavedFile<Content> {
   readonly hash: string
   readonly text: string
   readonly content: Content | null

@@ -3,7 +3,7 @@
 
 export type Schema = Readonly<Record<string, unknown>>
 
-export interface FieldBase {
+interface FieldBase {
   readonly title?: string
   readonly description?: string
   readonly default?: unknown
@@ -41,7 +41,7 @@ export type Field = FieldBase &
 export type Scalar = string | number | boolean
 
 /** Why a part of a schema is shown as JSON. */
-export type Reason = 'unknown' | 'recursive' | 'contradiction'
+type Reason = 'unknown' | 'recursive' | 'contradiction'
 
 export interface Property {
   readonly name: string

@@ -22,13 +22,6 @@ export function setAt(value: unknown, path: Path, next: unknown): unknown {
   return Object.fromEntries(changed.filter(([, each]) => each !== undefined))
 }
 
-export function getAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((now, key) => {
-    if (Array.isArray(now)) return now[Number(key)]
-    return isSchema(now) && Object.hasOwn(now, String(key)) ? now[String(key)] : undefined
-  }, value)
-}
-
 /** `/tools/0/name` */
 export function toPointer(path: Path): string {
   return path.map(key => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
@@ -47,7 +40,7 @@ export function optionOf(options: readonly Field[], value: unknown): number {
 }
 
 /** By its shape: good enough to choose what to show. Whether it is valid is the server's question. */
-export function fits(field: Field, value: unknown): boolean {
+function fits(field: Field, value: unknown): boolean {
   if (value === null) return field.nullable
   switch (field.kind) {
     case 'text':

@@ -170,7 +170,7 @@ function QuestionRow({ question, active }: { question: Approval; active: boolean
 }
 
 /** The value that says most about a call. */
-export function summaryOf({ input }: Pick<Approval, 'input'>): string {
+function summaryOf({ input }: Pick<Approval, 'input'>): string {
   for (const key of ['command', 'path', 'file_path', 'url', 'query', 'name']) {
     const value = input[key]
     if (typeof value === 'string') return value

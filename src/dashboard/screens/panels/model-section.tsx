@@ -223,7 +223,7 @@ export function Limits({ settings, onChange }: SectionProps) {
 }
 
 /** `anthropic/claude-…`; `rehearsal:FILE` has a colon. */
-export function findModel(models: Models | undefined, id: string | undefined) {
+function findModel(models: Models | undefined, id: string | undefined) {
   const wanted = id ?? models?.default ?? ''
   const [, provider = '', name = wanted] = /^([\w-]+)[/:]([\s\S]*)$/.exec(wanted) ?? []
   const known = models?.providers.flatMap(each => each.models).find(model => model.id === wanted)

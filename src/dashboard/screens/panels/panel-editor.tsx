@@ -28,7 +28,7 @@ export function PanelEditor({ name }: { name: string }) {
   return <DataRegion query={panel}>{found => <Editor panel={found} />}</DataRegion>
 }
 
-export function panelPath(name: string): string {
+function panelPath(name: string): string {
   return `/api/panels/${encodeURIComponent(name)}`
 }
 

@@ -1,4 +1,4 @@
-export type Outcome = 'allow' | 'ask' | 'deny'
+type Outcome = 'allow' | 'ask' | 'deny'
 
 export interface Rule {
   readonly id: string

@@ -7,7 +7,7 @@ export interface Placed {
   readonly y: number
 }
 
-export const NODE = { width: 220, height: 76 } as const
+const NODE = { width: 220, height: 76 } as const
 const GAP = { x: 40, y: 60 } as const
 
 /** Every step below all that it waits for; steps of one layer side by side, near to what they come from. */

@@ -86,7 +86,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
   )
 }
 
-export interface PaneProps {
+interface PaneProps {
   readonly pipeline: Pipeline
   readonly editing: PipelineEditing
   readonly run: PipelineRun | undefined

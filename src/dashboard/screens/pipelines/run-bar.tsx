@@ -22,7 +22,7 @@ const LOOKS = {
   failed: { icon: CircleX, color: 'red' },
 } as const
 
-export function PipelineRunBadge({ status }: Pick<PipelineRun, 'status'>) {
+function PipelineRunBadge({ status }: Pick<PipelineRun, 'status'>) {
   const t = useWords(words)
   const { icon: Icon, color } = LOOKS[status]
   return (

@@ -1,7 +1,7 @@
 import type { Decision } from '../../../core/decision.ts'
 import type { ShownEvent } from './run-events.ts'
 
-export type CallState = 'running' | 'waiting' | 'ok' | 'error' | 'denied' | 'unknown'
+type CallState = 'running' | 'waiting' | 'ok' | 'error' | 'denied' | 'unknown'
 
 export interface CallItem {
   readonly kind: 'call'

@@ -1,5 +1,5 @@
 export const TOKEN_KINDS = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
-export type TokenKind = (typeof TOKEN_KINDS)[number]
+type TokenKind = (typeof TOKEN_KINDS)[number]
 
 export type Sums = Readonly<Record<TokenKind, number>> & {
   readonly requests: number

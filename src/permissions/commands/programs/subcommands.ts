@@ -87,7 +87,7 @@ function each(names: string, globals: Globals): [string, Globals][] {
   return names.split(' ').map(name => [name, globals])
 }
 
-export function hasSubcommands(program: string): boolean {
+function hasSubcommands(program: string): boolean {
   return GLOBALS.has(program)
 }
 
