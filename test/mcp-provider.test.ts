@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Approver } from '../src/core/approval.ts'
+import type { WebClientOptions } from '../src/tools/web/web-client.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { PUBLIC, testInternet } from './support/web.ts'
 
 const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
 const yes: Approver = { ask: async () => ({ kind: 'once', user: 'kim' }) }
@@ -13,11 +15,18 @@ afterEach(async () => {
 })
 
 /** A runtime with one server, trusted unless told otherwise. */
-async function open(config: string, { trusted = true, approver = yes } = {}): Promise<TestRuntime> {
-  const box = await openTestRuntime(config, approver)
+async function open(config: string, options: OpenOptions = {}): Promise<TestRuntime> {
+  const { trusted = true, approver = yes, web } = options
+  const box = await openTestRuntime(config, approver, web)
   boxes.push(box)
   if (trusted) await trust(box)
   return box
+}
+
+interface OpenOptions {
+  trusted?: boolean
+  approver?: Approver
+  web?: WebClientOptions
 }
 
 async function trust({ runtime }: TestRuntime): Promise<void> {
@@ -176,6 +185,16 @@ describe('a hostile server', () => {
 })
 
 describe('a server', () => {
+  test.each([
+    ['http://other.invalid/', 'the server does not declare this host'],
+    ['http://denied.invalid/', 'rule'],
+  ])('in the sandbox does not reach %s', async (url, reason) => {
+    const rule = '[[permissions.rules]]\ndecision = "deny"\nhost = "denied.invalid"\n'
+    const hosts = 'hosts = ["named.invalid", "denied.invalid"]'
+    const box = await open(rule + hostile('contact', hosts, [url]))
+    expect((await call(box, 'bad__good')).text).toContain(reason)
+  })
+
   test('is not started before a person has trusted its configuration', async () => {
     const place = join(import.meta.dirname, `.started-${process.pid}`)
     const box = await open(hostile('write', 'sandbox = false', [place]), { trusted: false })
@@ -260,31 +279,27 @@ describe('a real server from npm', () => {
   })
 })
 
-test('a server over HTTP is called with its headers; rules about hosts hold, and a plain address elsewhere is refused', async () => {
-  const seen: (string | undefined)[] = []
-  const server = createServer((request, response) => {
-    seen.push(request.headers['x-token'] as string | undefined)
-    const chunks: Buffer[] = []
-    request.on('data', chunk => chunks.push(chunk))
-    request.on('end', () => {
-      const { id, method } = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-      const answer = (result: object) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...result }))
-      }
-      const serverInfo = { name: 'http', version: '1' }
-      if (method === 'initialize')
-        answer({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } })
-      else if (method === 'tools/list')
-        answer({ result: { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] } })
-      else if (method === 'tools/call') answer({ result: { content: [{ type: 'text', text: 'pong' }] } })
-      else if (id === undefined) response.writeHead(202).end()
-      else answer({ error: { code: -32601, message: 'no' } })
+describe('a server over HTTP', () => {
+  let seen: (string | undefined)[]
+  let server: Server
+  let port: number
+  beforeEach(async () => {
+    seen = []
+    server = createServer((request, response) => {
+      seen.push(request.headers['x-token'] as string | undefined)
+      const chunks: Buffer[] = []
+      request.on('data', chunk => chunks.push(chunk))
+      request.on('end', () => answerRequest(JSON.parse(Buffer.concat(chunks).toString() || '{}'), response))
     })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    port = (server.address() as { port: number }).port
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  try {
+  afterEach(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test('is called with its headers; rules about hosts hold, and a plain address elsewhere is refused', async () => {
     const box = await open(`
 [[permissions.rules]]
 decision = "deny"
@@ -302,8 +317,43 @@ url = "http://mcp.example.com/mcp"
     const problems = box.runtime.registry.problems().join('\n')
     expect(problems).toContain('its address has to begin with https:')
     expect(problems).toMatch(/mcp:denied is down: .*forbidden/)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
+  })
+
+  test('elsewhere is reached at a public address only, also when its name stands for another one later', async () => {
+    const network = testInternet(port)
+    network.names.set('inside.test', ['10.0.0.7'])
+    network.names.set('keys.test', ['169.254.169.254'])
+    let addresses = [PUBLIC]
+    network.names.set('rebinds.test', () => addresses)
+    const servers = ['good', 'inside', 'keys', 'rebinds']
+    const box = await open(
+      servers.map(name => `[mcp.${name}]\nurl = "https://${name}.test/mcp"\n`).join(''),
+      {
+        web: { network },
+      },
+    )
+    expect((await call(box, 'good__ping')).text).toBe('pong')
+    expect((await call(box, 'rebinds__ping')).text).toBe('pong')
+    const problems = box.runtime.registry.problems().join('\n')
+    expect(problems).toMatch(/mcp:inside is down: .*10\.0\.0\.7, a private address/)
+    expect(problems).toMatch(/mcp:keys is down: .*169\.254\.169\.254/)
+    addresses = ['127.0.0.1']
+    expect((await call(box, 'rebinds__ping')).error?.message).toMatch(/stands for 127\.0\.0\.1/)
+    expect(new Set(network.dialled)).toEqual(new Set([`${PUBLIC}:443`]))
+  })
 })
+
+function answerRequest({ id, method }: { id?: number; method?: string }, response: ServerResponse): void {
+  const answer = (result: object) => {
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...result }))
+  }
+  const serverInfo = { name: 'http', version: '1' }
+  if (method === 'initialize')
+    answer({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } })
+  else if (method === 'tools/list')
+    answer({ result: { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] } })
+  else if (method === 'tools/call') answer({ result: { content: [{ type: 'text', text: 'pong' }] } })
+  else if (id === undefined) response.writeHead(202).end()
+  else answer({ error: { code: -32601, message: 'no' } })
+}

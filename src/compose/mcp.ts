@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { readSecret, type SecretReference } from '../config/read-secret.ts'
@@ -25,7 +26,7 @@ import type { RuntimeOptions } from './compose.ts'
 
 // Puts the MCP servers of the configuration together. Loaded only where there are some.
 
-export interface ComposeMcpOptions extends Pick<RuntimeOptions, 'loaded' | 'environment'> {
+export interface ComposeMcpOptions extends Pick<RuntimeOptions, 'loaded' | 'environment' | 'web'> {
   readonly commands: CommandParts
   /** Made after the providers; servers are started with the first call. */
   calls(): CallRuntime | undefined
@@ -44,12 +45,15 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
       if (judgement.hard) throw new Error(judgement.decision.reason)
       return judgement.permit
     },
-    async judgeUrl(url: string) {
-      const { hard, decision } = await judge(options, { kind: 'network', url, method: 'POST' })
+    async judgedFetch(url: string) {
+      const { hard, decision, permit } = await judge(options, { kind: 'network', url, method: 'POST' })
       // What nobody allowed yet is asked about with each call.
-      if (hard || (decision.outcome === 'deny' && decision.by !== 'mode')) throw new Error(decision.reason)
+      const isDenied = hard || (decision.outcome === 'deny' && decision.by !== 'mode')
+      if (isDenied || permit.judgeUrl === undefined) throw new Error(decision.reason)
+      const { createJudgedFetch } = await import('../tools/web/judged-fetch.ts')
+      return createJudgedFetch(permit.judgeUrl, options.web?.network)
     },
-    judgeHosts,
+    judgeHosts: (hosts: readonly string[]) => judgeHosts(hosts, options),
     readValues: (values: Readonly<Record<string, unknown>>) => readValues(values, options),
   }
   const open = (server: McpServerConfig, record: Parameters<typeof openServer>[2]) =>
@@ -172,12 +176,17 @@ async function judge({ calls, loaded }: ComposeMcpOptions, access: Access): Prom
   })
 }
 
-function judgeHosts(hosts: readonly string[]): JudgeHost {
-  return (host, _port, addresses) => {
+/** Declared hosts at public addresses. A rule that denies one holds, whoever trusted the server. */
+async function judgeHosts(hosts: readonly string[], options: ComposeMcpOptions): Promise<JudgeHost> {
+  const { permit } = await judge(options, { kind: 'network', url: `https://${hosts[0]}/`, method: 'POST' })
+  return (host, port, addresses) => {
     const isDeclared = hosts.some(
       pattern => pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1))),
     )
     if (!isDeclared) return { reason: 'the server does not declare this host', canBeAllowed: false }
+    const name = isIP(host) === 6 ? `[${host}]` : host
+    const refusal = permit.judgeUrl?.(`https://${name}:${port}/`, []) ?? null
+    if (refusal?.canBeAllowed === false) return refusal
     const isPublic = addresses.every(address => classifyAddress(address) === 'public')
     return isPublic ? null : { reason: `${host} is not a public address`, canBeAllowed: false }
   }

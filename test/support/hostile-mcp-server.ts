@@ -1,6 +1,7 @@
 // A server that does what a bad or broken one does; the first argument says what, or the call itself. Raw JSON-RPC, so that
 // no SDK corrects it.
 import { existsSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 
 const [mode = '', file = ''] = process.argv.slice(2)
@@ -105,6 +106,14 @@ function call(id: unknown, what: string): void {
     case 'environment':
       text(JSON.stringify(process.env))
       break
+    case 'contact': {
+      const { hostname, port } = new URL(process.env.HTTP_PROXY ?? 'http://127.0.0.1:1')
+      const sent = request({ host: hostname, port, path: file }, answer => {
+        answer.setEncoding('utf8').on('data', text)
+      })
+      sent.on('error', error => text(String(error))).end()
+      break
+    }
     case 'write':
       try {
         writeFileSync(file, 'written')

@@ -10,6 +10,7 @@ import { startPiped } from '../../sandbox/processes/piped-process.ts'
 import { findProgram, trustedPath } from '../../tools/command/find-program.ts'
 import { findHidden } from '../../tools/command/hidden-paths.ts'
 import type { CommandParts } from '../../tools/command/parts.ts'
+import type { Fetch } from '../../tools/web/judged-fetch.ts'
 import type { OpenedTransport } from './connection.ts'
 import { argumentsOf } from './install-server.ts'
 import type { McpRecord } from './record.ts'
@@ -20,10 +21,10 @@ export interface OpenServerParts {
   readonly commands: CommandParts
   /** What a command line would be let do; for what it must not see. */
   judge(command: string, cwd: string): Promise<Permit>
-  /** Throws when a rule or a hard limit forbids to contact this address. */
-  judgeUrl(url: string): Promise<void>
-  /** Lets these hosts through, and no private address. */
-  judgeHosts(hosts: readonly string[]): JudgeHost
+  /** Contacts this address and none that a rule or a hard limit forbids. Throws when it is one. */
+  judgedFetch(url: string): Promise<Fetch>
+  /** Lets these hosts through, unless a rule denies them, and no private address. */
+  judgeHosts(hosts: readonly string[]): Promise<JudgeHost>
   /** Values of the configuration, with secrets read from where they are. */
   readValues(values: Readonly<Record<string, unknown>>): Promise<Record<string, string>>
 }
@@ -42,11 +43,12 @@ async function openRemote(parts: OpenServerParts, server: McpServerConfig): Prom
   if (url.protocol !== 'https:' && !isLocal) {
     throw new Error('its address has to begin with https: unless it is on this machine')
   }
-  if (!isLocal) await parts.judgeUrl(url.href)
   const headers = await parts.readValues(server.headers)
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers },
     redirectPolicy: 'same-origin',
+    // Whether one of this machine is contacted was decided with the trust.
+    ...(isLocal ? {} : { fetch: await parts.judgedFetch(url.href) }),
   })
   return { transport, over: async () => undefined }
 }
@@ -82,7 +84,7 @@ async function openProcess(
   }
   const { sandbox } = commands
   if (sandbox === null) throw new Error(`there is no sandbox to start it in: ${commands.noSandboxReason}`)
-  const proxy = server.hosts.length === 0 ? undefined : await startProxy(parts.judgeHosts(server.hosts))
+  const proxy = server.hosts.length === 0 ? undefined : await startProxy(await parts.judgeHosts(server.hosts))
   const installed = record.installed?.program.split('/node_modules/')[0]
   const profile = await profileFor(parts, server, { argv, cwd, env, proxy, installed })
   const transport = createStdioTransport(onOutput =>

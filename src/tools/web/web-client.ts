@@ -1,8 +1,8 @@
-import { isIP, type Socket } from 'node:net'
 import type { HostRefusal } from '../../core/command.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { JudgeUrl } from '../../core/permit.ts'
 import { INTERNET, type Network } from './connection.ts'
+import { connectTo, resolveJudged } from './judged-connection.ts'
 import { BodyTooLarge, readBody } from './read-body.ts'
 
 /** Says who asks. */
@@ -145,13 +145,15 @@ function redirectOf({ status, headers }: Exchange, from: string): string | undef
 async function exchange(request: WebRequest, parts: Parts): Promise<Exchange> {
   const { limits } = parts
   const url = new URL(request.url)
-  const address = await resolve(url, request, parts)
+  const { judge, signal } = request
+  const connection = { judge, signal, network: parts.network, connectMs: limits.connectMs }
+  const address = await resolveJudged(url, connection)
   parts.count(url.hostname)
   // Loaded here: few calls contact anybody, and it takes a while.
   const { Client } = await import('undici')
   const client = new Client(url.origin, {
     connect: (_, done) => {
-      connectTo(url, address, request.signal, parts).then(
+      connectTo(url, address, connection).then(
         socket => done(null, socket),
         error => done(error, null),
       )
@@ -178,58 +180,6 @@ async function exchange(request: WebRequest, parts: Parts): Promise<Exchange> {
     // Whatever is still coming is not wanted.
     await client.destroy()
   }
-}
-
-/** The address to connect to, of those that the name stands for; each of them has to be allowed. */
-async function resolve(url: URL, { judge, signal }: WebRequest, { network, limits }: Parts): Promise<string> {
-  // A lookup is a message to whoever answers for the name: a name that is refused is not looked up.
-  refuse(judge(url.href, []))
-  const host = plainHost(url)
-  const addresses = isIP(host) !== 0 ? [host] : await lookUp(host, network, signal, limits)
-  const [first] = addresses
-  if (first === undefined)
-    throw new ToolError('not_found', `HTTP request failed: the host '${host}' is not known.`)
-  refuse(judge(url.href, addresses))
-  return first
-}
-
-async function lookUp(
-  host: string,
-  network: Network,
-  signal: AbortSignal,
-  { connectMs }: WebLimits,
-): Promise<readonly string[]> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(connectMs)])
-  const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => undefined)
-  const abort = (): void => reject(limited.reason)
-  limited.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([network.lookup(host).catch(() => []), promise])
-  } finally {
-    limited.removeEventListener('abort', abort)
-  }
-}
-
-function refuse(refusal: HostRefusal | null): void {
-  if (refusal !== null) throw new ToolError('forbidden', refusal.reason)
-}
-
-async function connectTo(
-  url: URL,
-  address: string,
-  signal: AbortSignal,
-  { network, limits }: Parts,
-): Promise<Socket> {
-  const timeout = AbortSignal.timeout(limits.connectMs)
-  const limited = AbortSignal.any([signal, timeout])
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  const socket = await network.dial(address, port, limited)
-  return url.protocol === 'https:' ? network.secure(socket, plainHost(url), limited) : socket
-}
-
-function plainHost({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '')
 }
 
 function toPlain(headers: Record<string, string | string[] | undefined>): Record<string, string> {
