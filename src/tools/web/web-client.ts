@@ -8,7 +8,7 @@ import { BodyTooLarge, readBody } from './read-body.ts'
 /** Says who asks. */
 export const USER_AGENT = 'kogu/0.1.0'
 
-const WEB_LIMITS = {
+export const WEB_LIMITS = {
   /** Of a response, as it is sent and as it is unpacked. */
   bodyBytes: 5 * 1024 * 1024,
   headerBytes: 64 * 1024,
