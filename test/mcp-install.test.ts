@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -117,3 +118,86 @@ args = ["-y", "@anthropic/mcp-server-filesystem", "/workspace"]
     rmSync(bin, { recursive: true, force: true })
   }
 })
+
+const PYTHON_SERVER = `
+import sys, json
+def main():
+    for line in sys.stdin:
+        message = json.loads(line)
+        method, result = message.get("method"), {}
+        if method == "initialize":
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "py", "version": "1"}}
+        elif method == "tools/list":
+            result = {"tools": [{"name": "where", "inputSchema": {"type": "object"}}]}
+        elif method == "tools/call":
+            result = {"content": [{"type": "text", "text": " ".join([__file__, *sys.argv[1:]])}]}
+        if "id" in message:
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+`
+// Writes a wheel, as a package index would have it.
+const MAKE_WHEEL = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("kogu_test_server.py", sys.argv[2])
+    about = "kogu_test_server-4.5.6.dist-info/"
+    wheel.writestr(about + "METADATA", "Metadata-Version: 2.1\\nName: kogu-test-server\\nVersion: 4.5.6\\n")
+    wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(about + "entry_points.txt", "[console_scripts]\\ntest-server = kogu_test_server:main\\n")
+    wheel.writestr(about + "RECORD", "")
+`
+const hasVenv = spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
+
+test.skipIf(!hasVenv)(
+  `a server from Python is installed once, into an environment of its own${hasVenv ? '' : ' (skipped: python3 has no venv)'}`,
+  () => {
+    const folder = mkdtempSync(join(folderOutsideTmp(), 'wheel-'))
+    const wheel = join(folder, 'kogu_test_server-4.5.6-py3-none-any.whl')
+    // Only the wheel: whatever index this machine has is not asked.
+    const env = { PIP_NO_INDEX: '1', PIP_CONFIG_FILE: '/dev/null', PATH: pathWithout('uv') }
+    try {
+      expect(spawnSync('python3', ['-c', MAKE_WHEEL, wheel, PYTHON_SERVER]).status).toBe(0)
+      const words = ['uvx', '--from', wheel, 'test-server', 'an argument']
+      box.configure(`[mcp.py]\ncommand = ${JSON.stringify(words)}\n`)
+      const trusted = box.run(['mcp', 'trust', 'py', '--yes'], { env })
+      expect(trusted, trusted.stdout + trusted.stderr).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('kogu_test_server 4.5.6'),
+      })
+      rmSync(wheel)
+      const { text } = box.json(['call', 'py__where', '{}', '--yes-once'], { env })
+      expect(text).toMatch(/\/mcp\/py\/lib\/.*kogu_test_server\.py an argument$/)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
+test('uv makes the environment where it is installed, and builds nothing', () => {
+  const bin = mkdtempSync(join(folderOutsideTmp(), 'uv-'))
+  const calls = join(bin, 'calls')
+  writeFileSync(
+    join(bin, 'uv'),
+    `#!/bin/sh
+echo "$*" >> ${calls}
+mkdir -p bin lib/python3/site-packages/git_server-7.8.dist-info
+printf '[console_scripts]\\ngit-server = a:b\\n' > lib/python3/site-packages/git_server-7.8.dist-info/entry_points.txt
+touch bin/git-server
+`,
+    { mode: 0o755 },
+  )
+  try {
+    box.configure('[mcp.git]\ncommand = ["uvx", "git-server@7.8"]\n')
+    const trusted = box.run(['mcp', 'trust', 'git', '--yes'], { env: { PATH: `${bin}:${process.env.PATH}` } })
+    expect(trusted.stderr).toContain('git_server 7.8')
+    expect(readFileSync(calls, 'utf8')).toMatch(
+      /^venv --clear \S+\npip install --python \S+\/bin\/python --only-binary :all: -- git-server==7\.8\n$/,
+    )
+  } finally {
+    rmSync(bin, { recursive: true, force: true })
+  }
+})
+
+function pathWithout(program: string): string {
+  const folders = (process.env.PATH ?? '').split(':')
+  return folders.filter(folder => !existsSync(join(folder, program))).join(':')
+}

@@ -72,9 +72,7 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
       processes: commands.processes,
       folder: join(environment.directories.cache, 'mcp'),
       env: environment.variables,
-      get npm() {
-        return findProgram('npm', trustedPath(commands.path, commands.workspace))
-      },
+      findProgram: name => findProgram(name, trustedPath(commands.path, commands.workspace)),
     },
   })
 }

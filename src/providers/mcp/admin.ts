@@ -2,7 +2,8 @@ import { ToolError, toToolError } from '../../core/errors.ts'
 import { Registry } from '../../core/registry.ts'
 import { tokensOf } from '../../core/tool-offer.ts'
 import type { OpenedTransport } from './connection.ts'
-import { fetchedPackage, type InstallParts, installServer } from './install-server.ts'
+import { fetchedPackage } from './fetched-package.ts'
+import { type InstallParts, installServer } from './install-server.ts'
 import { createMcpProvider, trustedRecord } from './mcp-provider.ts'
 import type { McpRecord, McpRecords } from './record.ts'
 import { configHash, type McpServerConfig } from './server-config.ts'
@@ -54,7 +55,7 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
     async trust(server) {
       const fetched = server.command === undefined ? undefined : fetchedPackage(server)
       const installed =
-        fetched === undefined ? undefined : await installServer(parts.install, server.name, fetched.spec)
+        fetched === undefined ? undefined : await installServer(parts.install, server.name, fetched)
       const trusted: McpRecord = {
         config: configHash(server),
         trustedAt: new Date().toISOString(),

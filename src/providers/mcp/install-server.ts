@@ -1,96 +1,60 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import type { Processes } from '../../core/processes.ts'
+import { type FetchedPackage, fetchedPackage } from './fetched-package.ts'
 import type { McpRecord } from './record.ts'
 import type { McpServerConfig } from './server-config.ts'
 
 const INSTALL_MS = 5 * 60_000
 
-/** They fetch, too, and Kogu does not install for them. */
-const OTHER_FETCHERS = /^(uvx|pipx|uv tool run|(pnpm|yarn) dlx|npm (exec|x)|bun x)( |$)/
-
-/** The package that a command would fetch with every start, or undefined when it starts what is already there. */
-export function fetchedPackage({
-  command = [],
-}: McpServerConfig): { spec: string; rest: readonly string[] } | undefined {
-  const [program = '', ...words] = command
-  const name = basename(program)
-  const [refused] = OTHER_FETCHERS.exec([name, ...words].join(' ')) ?? []
-  if (refused !== undefined) {
-    throw new ToolError(
-      'failed',
-      `${refused.trim()} fetches a program with every start, which may be another one each time.`,
-      {
-        hint: /^(uv|pipx)/.test(refused)
-          ? 'Install it yourself (uv tool install …), and name the installed program as the command.'
-          : 'Write npx -y PACKAGE[@VERSION] ARGUMENTS: Kogu then installs it once, when it is trusted.',
-      },
-    )
-  }
-  if (!/^(npx|bunx|pnpx)$/.test(name)) return undefined
-  const at = words.findIndex(word => !/^(-y|--yes|-q|--quiet)$/.test(word))
-  const spec = words[at] ?? ''
-  if (at === -1 || spec.startsWith('-')) {
-    throw new ToolError('failed', `This form of ${name} is not understood: ${command.join(' ')}`, {
-      hint: `Write ${name} [-y] PACKAGE[@VERSION] ARGUMENTS.`,
-    })
-  }
-  return { spec, rest: words.slice(at + 1) }
-}
+type Installed = NonNullable<McpRecord['installed']>
 
 /** What is really started: the installed copy of a package, or the command as it stands. */
 export function argumentsOf(server: McpServerConfig, { installed }: McpRecord): readonly string[] {
   const fetched = fetchedPackage(server)
   if (fetched === undefined) return server.command ?? []
   if (installed === undefined) throw new Error(`it is not installed: kogu mcp trust ${server.name}`)
-  return [process.execPath, installed.program, ...fetched.rest]
+  const start = fetched.from === 'npm' ? [process.execPath, installed.program] : [installed.program]
+  return [...start, ...fetched.rest]
+}
+
+/** Where the copy lies with everything it needs. */
+export function installedFolder({ program }: Installed): string {
+  const [place = '', inside] = program.split('/node_modules/')
+  return inside === undefined ? dirname(dirname(program)) : place
 }
 
 export interface InstallParts {
   readonly processes: Processes
   /** Where copies are kept; commands in the sandbox cannot change it. */
   readonly folder: string
-  readonly npm: string
+  /** The full path of a program of this machine. Throws when there is none. */
+  findProgram(name: string): string
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Fetches a package once, at the version that it has now, without running its install scripts. Every start uses this
- * copy, so that what was trusted is what runs.
+ * Fetches a package once, at the version that it has now, without running code of it: no install scripts, and of Python
+ * packages only those that are built already. Every start uses this copy, so that what was trusted is what runs.
  */
 export async function installServer(
-  { processes, folder, npm, env }: InstallParts,
+  parts: InstallParts,
   name: string,
-  spec: string,
-): Promise<NonNullable<McpRecord['installed']>> {
-  const place = join(folder, name)
+  fetched: FetchedPackage,
+): Promise<Installed> {
+  const place = join(parts.folder, name)
   rmSync(place, { recursive: true, force: true })
   mkdirSync(place, { recursive: true, mode: 0o700 })
-  writeFileSync(join(place, 'package.json'), '{"private":true}\n')
-  let errors = ''
-  const result = await processes.run({
-    file: npm,
-    args: ['install', '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', '--', spec],
-    cwd: place,
-    env,
-    timeoutMs: INSTALL_MS,
-    signal: new AbortController().signal,
-    onStderr(chunk) {
-      errors = (errors + Buffer.from(chunk).toString('utf8')).slice(-2000)
-      return undefined
-    },
-  })
-  if (result.exitCode !== 0) {
-    throw new ToolError(
-      'failed',
-      `npm could not install ${spec}: ${errors.trim() || `exit code ${result.exitCode}`}`,
-    )
-  }
-  return findInstalled(place, spec)
+  return fetched.from === 'npm'
+    ? installFromNpm(parts, place, fetched.spec)
+    : installFromPython(parts, place, fetched)
 }
 
-function findInstalled(place: string, spec: string): NonNullable<McpRecord['installed']> {
+async function installFromNpm(parts: InstallParts, place: string, spec: string): Promise<Installed> {
+  writeFileSync(join(place, 'package.json'), '{"private":true}\n')
+  const flags = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund']
+  await run(parts, place, spec, [parts.findProgram('npm'), 'install', ...flags, '--', spec])
   const { dependencies = {} } = readJson(join(place, 'package.json'))
   const [name] = Object.keys(isTable(dependencies) ? dependencies : {})
   if (name === undefined) throw new ToolError('failed', `npm installed nothing for ${spec}.`)
@@ -101,6 +65,81 @@ function findInstalled(place: string, spec: string): NonNullable<McpRecord['inst
   const program = typeof own === 'string' ? own : programs[0]
   if (typeof program !== 'string') throw new ToolError('failed', `The package ${name} brings no program.`)
   return { package: name, version: String(version), program: join(folder, program) }
+}
+
+/** An environment of its own, made by uv where it is installed and by Python itself otherwise. */
+async function installFromPython(
+  parts: InstallParts,
+  place: string,
+  { spec, program: wanted = '' }: FetchedPackage,
+): Promise<Installed> {
+  const python = join(place, 'bin', 'python')
+  const uv = findOptional(parts, 'uv')
+  if (uv === undefined) await run(parts, place, spec, [parts.findProgram('python3'), '-m', 'venv', place])
+  else await run(parts, place, spec, [uv, 'venv', '--clear', place])
+  const installs =
+    uv === undefined ? [python, '-m', 'pip', 'install'] : [uv, 'pip', 'install', '--python', python]
+  await run(parts, place, spec, [...installs, '--only-binary', ':all:', '--', spec])
+  const program = join(place, 'bin', wanted)
+  if (statSync(program, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new ToolError('failed', `The package ${spec} brings no program '${wanted}'.`)
+  return { ...findDistribution(place, wanted), program }
+}
+
+/** Which distribution a program belongs to, as its list of entry points says. */
+function findDistribution(place: string, program: string): Pick<Installed, 'package' | 'version'> {
+  for (const lib of readdirSync(join(place, 'lib'))) {
+    const folder = join(place, 'lib', lib, 'site-packages')
+    for (const name of readdirSync(folder).filter(each => each.endsWith('.dist-info'))) {
+      const [distribution = '', version = ''] = name.slice(0, -'.dist-info'.length).split('-')
+      if (entryPoints(join(folder, name)).includes(program)) return { package: distribution, version }
+    }
+  }
+  return { package: program, version: 'unknown' }
+}
+
+function entryPoints(folder: string): string[] {
+  try {
+    const lines = readFileSync(join(folder, 'entry_points.txt'), 'utf8').split('\n')
+    return lines.flatMap(line => /^\s*([\w.-]+)\s*=/.exec(line)?.[1] ?? [])
+  } catch {
+    // It brings no programs.
+    return []
+  }
+}
+
+function findOptional({ findProgram }: InstallParts, name: string): string | undefined {
+  try {
+    return findProgram(name)
+  } catch {
+    return undefined
+  }
+}
+
+async function run(
+  { processes, env }: InstallParts,
+  cwd: string,
+  spec: string,
+  [file = '', ...args]: readonly string[],
+): Promise<void> {
+  let said = ''
+  const keep = (chunk: Uint8Array): undefined => {
+    said = (said + Buffer.from(chunk).toString('utf8')).slice(-2000)
+  }
+  const result = await processes.run({
+    file,
+    args,
+    cwd,
+    env,
+    timeoutMs: INSTALL_MS,
+    signal: new AbortController().signal,
+    onStderr: keep,
+  })
+  if (result.exitCode === 0) return
+  throw new ToolError(
+    'failed',
+    `${spec} could not be installed: ${said.trim() || `exit code ${result.exitCode}`}`,
+  )
 }
 
 function readJson(path: string): Record<string, unknown> {

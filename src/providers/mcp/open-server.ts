@@ -12,7 +12,7 @@ import { findHidden } from '../../tools/command/hidden-paths.ts'
 import type { CommandParts } from '../../tools/command/parts.ts'
 import type { Fetch } from '../../tools/web/judged-fetch.ts'
 import type { OpenedTransport } from './connection.ts'
-import { argumentsOf } from './install-server.ts'
+import { argumentsOf, installedFolder } from './install-server.ts'
 import type { McpRecord } from './record.ts'
 import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { createStdioTransport } from './stdio-transport.ts'
@@ -85,7 +85,7 @@ async function openProcess(
   const { sandbox } = commands
   if (sandbox === null) throw new Error(`there is no sandbox to start it in: ${commands.noSandboxReason}`)
   const proxy = server.hosts.length === 0 ? undefined : await startProxy(await parts.judgeHosts(server.hosts))
-  const installed = record.installed?.program.split('/node_modules/')[0]
+  const installed = record.installed === undefined ? undefined : installedFolder(record.installed)
   const profile = await profileFor(parts, server, { argv, cwd, env, proxy, installed })
   const transport = createStdioTransport(onOutput =>
     startPiped({
