@@ -29,6 +29,7 @@ export async function measureStart(): Promise<Row[]> {
       help: { run: () => start(PROGRAM, '--help') },
       call: { run: () => start(PROGRAM, 'call', 'read_file', '{"path":"a.txt"}') },
       explain: { run: () => start(PROGRAM, 'explain', 'run_command', '{"command":"git log | head"}') },
+      complete: { run: () => start(PROGRAM, '__complete', '--', 'call', 'read') },
       node: { run: () => start('-e', '0') },
     })
     const peer = { name: 'node -e 0', samples: samples.node }
@@ -36,6 +37,12 @@ export async function measureStart(): Promise<Row[]> {
       toRow({ name: 'kogu --help', kogu: samples.help, peer, target: { ms: 60 } }),
       toRow({ name: 'kogu call read_file', kogu: samples.call, peer }),
       toRow({ name: 'kogu explain run_command', kogu: samples.explain, peer }),
+      toRow({
+        name: 'what Tab asks for: a name of a tool',
+        kogu: samples.complete,
+        peer,
+        target: { ms: 100 },
+      }),
     ]
   } finally {
     rmSync(home, { recursive: true, force: true })

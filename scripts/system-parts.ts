@@ -11,6 +11,8 @@ export const TEST_PARTS: readonly SystemPart[] = [
   { program: 'git', package: 'git' },
   { program: 'bwrap', package: 'bubblewrap' },
   { program: 'chromium', package: 'chromium' },
+  { program: 'zsh', package: 'zsh' },
+  { program: 'fish', package: 'fish' },
 ]
 
 /** Installs what is missing where that is possible (root on Debian or Ubuntu), otherwise says what is missing. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
@@ -22,6 +22,25 @@ beforeAll(() => {
   box.write('.kogu/pipelines/weekly.toml', '')
 })
 afterAll(() => box.remove())
+
+/** A folder with the program under its name, as an installation puts it on the PATH. */
+let installed: string
+beforeAll(() => {
+  installed = join(box.home, 'bin')
+  mkdirSync(installed)
+  writeFileSync(join(installed, 'kogu'), `#!/bin/sh\nexec ${process.execPath} ${PROGRAM} "$@"\n`)
+  chmodSync(join(installed, 'kogu'), 0o755)
+  chmodSync(box.write('kogu', '#!/bin/sh\ntouch planted\n'), 0o755)
+})
+
+function has(shell: string): boolean {
+  return existsSync(`/usr/bin/${shell}`)
+}
+
+function inShell(shell: string, args: readonly string[]) {
+  const env = { ...box.env, PATH: `${installed}:${box.env.PATH}` }
+  return spawnSync(shell, args, { cwd: box.workspace, env, encoding: 'utf8' })
+}
 
 async function words(...typed: string[]): Promise<string[]> {
   const host = { platform: process.platform, uid: process.getuid?.(), home: box.home }
@@ -69,20 +88,24 @@ describe('completion', () => {
   })
 
   test('works in bash, for the installed program only', () => {
-    const bin = join(box.home, 'bin')
-    mkdirSync(bin)
-    writeFileSync(join(bin, 'kogu'), `#!/bin/sh\nexec ${process.execPath} ${PROGRAM} "$@"\n`)
-    chmodSync(join(bin, 'kogu'), 0o755)
-    const planted = box.write('kogu', '#!/bin/sh\ntouch planted\n')
-    chmodSync(planted, 0o755)
     const script = `source <(kogu completion bash)
       COMP_WORDS=(./kogu audit ver) COMP_CWORD=2; _kogu ./kogu; printf '%s\\n' "\${COMPREPLY[@]}"; ls`
-    const { stdout } = spawnSync('bash', ['-c', script], {
-      cwd: box.workspace,
-      env: { ...box.env, PATH: `${bin}:${box.env.PATH}` },
-      encoding: 'utf8',
-    })
+    const { stdout } = inShell('bash', ['-c', script])
     expect(stdout.split('\n')).toEqual(['verify', 'kogu', ''])
+  })
+
+  test.skipIf(!has('fish'))(`works in fish${has('fish') ? '' : ' (skipped: there is no fish)'}`, () => {
+    const script = 'kogu completion fish | source; complete -C "kogu audit ver"; complete -C "kogu runs re"'
+    const { stdout } = inShell('fish', ['--no-config', '-c', script])
+    expect(stdout.split('\n')).toEqual(['verify', 'reject', 'rerun', 'resume', ''])
+  })
+
+  test.skipIf(!has('zsh'))(`works in zsh${has('zsh') ? '' : ' (skipped: there is no zsh)'}`, () => {
+    // What the line editor of zsh does with what the function finds.
+    const script = `compdef() {}; compadd() { print -rl -- $values }; source <(kogu completion zsh)
+      words=(kogu audit ver) CURRENT=3; _kogu; words=(kogu runs re) CURRENT=3; _kogu`
+    const { stdout } = inShell('zsh', ['-f', '-c', script])
+    expect(stdout.split('\n')).toEqual(['verify', 'resume', 'rerun', 'reject', ''])
   })
 
   test('is there for four shells', () => {
