@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { generateText, stepCountIs } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
@@ -143,7 +144,9 @@ async function createMachine(): Promise<Machine> {
   const workspace = join(home, 'project')
   mkdirSync(join(workspace, '.git'), { recursive: true })
   mkdirSync(join(home, '.config/kogu'), { recursive: true })
-  const config = `[providers.anthropic]\nbase_url = "${vendor.url}/v1"\n`
+  const rule =
+    '[[permissions.rules]]\nid = "asked"\ndecision = "ask"\ntool = "write_file"\npath = "asked-*"\n'
+  const config = `[providers.anthropic]\nbase_url = "${vendor.url}/v1"\n${rule}`
   writeFileSync(join(home, '.config/kogu/config.toml'), config, { mode: 0o600 })
   writeFileSync(join(workspace, 'steps.toml'), script(TURNS))
   writeFileSync(join(workspace, 'lines.toml'), linesScript())
@@ -216,55 +219,68 @@ const KILLS = 200
 /** Runs at the same time, each in processes of its own. */
 const LANES = 3
 /** On a busy machine there are fewer kills; the row says how many there were. */
-const MOST_MS = 300_000
+const MOST_MS = 400_000
 const LINES = 12
+/** Every third line goes into a file that the rules ask about. */
+const ASKED = 3
+const KILLS_A_RUN = 7
 
-/** Runs that append lines, killed with SIGKILL at random moments and resumed: each line once, or shown as unknown. */
+interface RecordedCall {
+  readonly call: string
+  readonly isAmbiguous: boolean
+}
+
+/**
+ * Runs that append lines, some of them after a person's yes, killed with SIGKILL at random moments, approvals included, and
+ * resumed: each line once, or shown as unknown, and what was recorded stays as it was.
+ */
 async function countEffects({ start }: Machine): Promise<Row> {
-  const counts = { kills: 0, runs: 0, twice: 0, lost: 0, unknown: 0 }
+  const counts = { kills: 0, runs: 0, approved: 0, twice: 0, lost: 0, unknown: 0, changed: 0 }
   const until = performance.now() + MOST_MS
+  const recorded = async (id: string): Promise<RecordedCall[]> =>
+    JSON.parse(await output(start(['runs', 'show', id, '--json']))).calls
+  const linesOf = async (file: string): Promise<string[]> =>
+    (await output(start(['call', 'read_file', JSON.stringify({ path: file })]))).match(/line \d+/g) ?? []
   const lane = async (): Promise<void> => {
     while (counts.kills < KILLS && performance.now() < until) {
       counts.runs += 1
       const file = `log-${counts.runs}.txt`
-      const id = await killAndResume(start, file, counts)
-      const shown = await output(start(['runs', 'show', id, '--json']))
-      const calls: { isAmbiguous: boolean }[] = JSON.parse(shown).calls
+      const { id, midway } = await killAndResume(start, { file, recorded, counts })
+      const calls = await recorded(id)
       const unknown = calls.filter(call => call.isAmbiguous).length
-      const lines =
-        (await output(start(['call', 'read_file', JSON.stringify({ path: file })]))).match(/line \d+/g) ?? []
+      const lines = [...(await linesOf(file)), ...(await linesOf(`asked-${file}`))]
+      const now = new Map(calls.map(each => [each.call, JSON.stringify(each)]))
+      counts.changed += midway.filter(each => now.get(each.call) !== JSON.stringify(each)).length
       counts.unknown += unknown
       counts.twice += lines.length - new Set(lines).size
       counts.lost += Math.max(0, LINES - new Set(lines).size - unknown)
     }
   }
   await Promise.all(Array.from({ length: LANES }, lane))
-  const { kills, runs, twice, lost, unknown } = counts
+  const { kills, runs, approved, twice, lost, unknown, changed } = counts
   return toPlainRow({
-    name: `${kills} kills over ${runs} runs`,
-    kogu: `${twice} effects twice, ${lost} lost, ${unknown} shown as unknown`,
-    target: `none twice, none lost, of ${KILLS} kills`,
-    verdict: verdict(twice === 0 && lost === 0 && kills >= KILLS),
+    name: `${kills} kills over ${runs} runs with ${approved} approvals`,
+    kogu: `${twice} effects twice, ${lost} lost, ${changed} records changed, ${unknown} shown as unknown`,
+    target: `none twice, lost or changed, of ${KILLS} kills`,
+    verdict: verdict(twice === 0 && lost === 0 && changed === 0 && kills >= KILLS),
   })
 }
 
-/** The id of a run that was killed some times and then ended. */
+interface KilledRun {
+  readonly file: string
+  readonly counts: { kills: number; approved: number }
+  recorded(id: string): Promise<RecordedCall[]>
+}
+
+/** A run that was killed some times and then ended, with what was recorded of it half way. */
 async function killAndResume(
   start: Machine['start'],
-  file: string,
-  counts: { kills: number },
-): Promise<string> {
-  const model = [
-    '--model',
-    'rehearsal:lines.toml',
-    '--ndjson',
-    '--mode',
-    'accept-edits',
-    '--max-turns',
-    '100',
-  ]
-  let child = start(['run', file, ...model])
+  { file, counts, recorded }: KilledRun,
+): Promise<{ id: string; midway: RecordedCall[] }> {
+  const how = ['--ndjson', '--mode', 'accept-edits']
+  let child = start(['run', file, '--model', 'rehearsal:lines.toml', '--max-turns', '100', ...how])
   let id = ''
+  let midway: RecordedCall[] = []
   for (let attempt = 1; ; attempt += 1) {
     let said = ''
     // Before anything is waited for: one that has ended already does not say so again.
@@ -278,13 +294,32 @@ async function killAndResume(
     })
     await begun
     id = /"run":"([^"]+)"/.exec(said)?.[1] ?? id
-    if (attempt <= 5) {
-      await new Promise(resolve => setTimeout(resolve, Math.random() * 120))
+    if (attempt <= KILLS_A_RUN) {
+      await sleep(Math.random() * 120)
       if (child.exitCode === null && child.kill('SIGKILL')) counts.kills += 1
     }
     await over
-    if (child.exitCode === 0 || child.exitCode === 6) return id
-    child = start(['runs', 'resume', id, '--ndjson', '--mode', 'accept-edits'])
+    if (child.exitCode === 0 || child.exitCode === 6) return { id, midway }
+    if (attempt === 4) midway = (await recorded(id)).filter(call => !call.isAmbiguous)
+    if (child.exitCode === 7) await approveSome(start, id, counts)
+    child = start(['runs', 'resume', id, ...how])
+  }
+}
+
+/** Says yes to what the run waits for. Every other time the command that says so is killed as well. */
+async function approveSome(start: Machine['start'], run: string, counts: KilledRun['counts']): Promise<void> {
+  const waiting: { id: string; runId: string; answer: unknown }[] = JSON.parse(
+    await output(start(['approvals', 'list', '--json'])),
+  )
+  for (const { id } of waiting.filter(({ runId, answer }) => runId === run && answer === null)) {
+    const child = start(['approvals', 'approve', id, '--confirm', 'write_file'])
+    const over = ended(child)
+    if (Math.random() < 0.5) {
+      await sleep(Math.random() * 400)
+      if (child.exitCode === null && child.kill('SIGKILL')) counts.kills += 1
+    }
+    await over
+    if (child.exitCode === 0) counts.approved += 1
   }
 }
 
@@ -319,6 +354,6 @@ function median(values: readonly number[]): number {
 /** The task is the name of the file. */
 function linesScript(): string {
   const answer = (line: number): string =>
-    `[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "{{task}}", content = "line ${line}\\n", mode = "append" }\n`
+    `[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "${line % ASKED === 0 ? 'asked-' : ''}{{task}}", content = "line ${line}\\n", mode = "append" }\n`
   return `${Array.from({ length: LINES }, (_, line) => answer(line + 1)).join('')}[[answer]]\ntext = "done"\n`
 }
