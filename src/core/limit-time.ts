@@ -1,3 +1,4 @@
+import { createDeadlines } from './deadlines.ts'
 import { ToolError } from './errors.ts'
 
 export interface TimeLimit {
@@ -8,6 +9,8 @@ export interface TimeLimit {
   pausedFor<T>(work: () => Promise<T>): Promise<T>
   clear(): void
 }
+
+const deadlines = createDeadlines()
 
 /** An abort signal that also ends after `ms`. */
 export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }): TimeLimit {
@@ -20,28 +23,29 @@ export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; mes
     reject(error)
   }
   const onAbort = (): void => stop(new ToolError('cancelled', 'The call was cancelled.'))
-  const state = { left: ms, since: performance.now(), timer: undefined as NodeJS.Timeout | undefined }
-  const start = (): void => {
-    state.since = performance.now()
-    state.timer = setTimeout(() => stop(new ToolError('timeout', message)), state.left)
-  }
-  start()
+  const startWith = (left: number) => ({
+    at: performance.now() + left,
+    expire: () => stop(new ToolError('timeout', message)),
+  })
+  let deadline = startWith(ms)
+  deadlines.add(deadline)
   outer.addEventListener('abort', onAbort, { once: true })
   if (outer.aborted) onAbort()
   return {
     signal: controller.signal,
     expired: promise,
     async pausedFor(work) {
-      clearTimeout(state.timer)
-      state.left = Math.max(0, state.left - (performance.now() - state.since))
+      deadlines.delete(deadline)
+      const left = Math.max(0, deadline.at - performance.now())
       try {
         return await work()
       } finally {
-        start()
+        deadline = startWith(left)
+        deadlines.add(deadline)
       }
     },
     clear() {
-      clearTimeout(state.timer)
+      deadlines.delete(deadline)
       outer.removeEventListener('abort', onAbort)
     },
   }

@@ -48,7 +48,9 @@ export function summarizeCall(
   return {
     callId: call.id,
     runId: call.run.id,
-    runPath: [...lineage(call.run)].map(run => run.id).reverse(),
+    runPath: lineage(call.run)
+      .map(run => run.id)
+      .toReversed(),
     ...(agent === undefined ? {} : { agent }),
     tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
     input: changes?.callInput ?? request.input,

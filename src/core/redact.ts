@@ -60,7 +60,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     ),
   }
   return {
-    text,
+    text: strip.text,
     ownText: input => redact(input, []),
     value: (value, shorten) =>
       // Every string of the value may be changed, never its shape; that is what the type says.
@@ -85,7 +85,7 @@ interface Key {
   readonly promises: string | undefined
 }
 
-const LONGEST_REMEMBERED = 100
+const LONGEST_REMEMBERED = 250
 const MOST_REMEMBERED = 1000
 
 /**

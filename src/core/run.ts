@@ -135,8 +135,8 @@ function isSame(a: Label, b: Label): boolean {
 }
 
 /** The run and those above it, the nearest first. */
-export function* lineage(run: Run): Generator<Run> {
-  for (let each: Run | undefined = run; each !== undefined; each = each.parent) yield each
+export function lineage(run: Run): readonly Run[] {
+  return run.parent === undefined ? [run] : [run, ...lineage(run.parent)]
 }
 
 /** Counts something that was paid for, a model's answer for example, in the run and in those above it. */

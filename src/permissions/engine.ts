@@ -72,8 +72,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   const lines = commandLines(options)
   const mayHide = hidingCandidates(options.rules, options)
 
-  const identify = (request: JudgeRequest): IdentifiedCall => {
-    const scope = scopeOf(options, request)
+  const identify = (request: JudgeRequest, scope = scopeOf(options, request)): IdentifiedCall => {
     const isUnreadable = unreadable(request, options, scope)
     return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, isUnreadable))
   }
@@ -82,7 +81,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const scope = scopeOf(options, request)
     const grants = grantsFor(request, session, options)
     const { mode } = request.run.authority
-    const call = identify(request)
+    const call = identify(request, scope)
     const { items } = call
     const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide }
     const refused = deniedByGrant(call, grants)
@@ -219,7 +218,7 @@ function grantsFor(
 /** A yes to an agent is for that agent only. A no holds for those that it starts, too: they could do it in its place. */
 function isForAgent({ agent, decision }: Grant, run: Run): boolean {
   if (agent === undefined || agent === run.authority.agent) return true
-  return decision === 'deny' && [...lineage(run)].some(each => each.authority.agent === agent)
+  return decision === 'deny' && lineage(run).some(each => each.authority.agent === agent)
 }
 
 /** The tool has changed since. A grant of files or hosts still covers other tools: it was given for the resource. */

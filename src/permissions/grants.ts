@@ -51,12 +51,20 @@ interface CommandSpec {
 export interface IdentifiedCall {
   readonly request: JudgeRequest
   readonly items: readonly Item[]
-  /** Equal for the same call in the same place. */
-  readonly digest: string
+  /** Equal for the same call in the same place. Made when it is asked for: most calls meet no exact grant and offer none. */
+  digest(): string
 }
 
 export function identifyCall(request: JudgeRequest, items: readonly Item[]): IdentifiedCall {
-  return { request, items, digest: callDigest(request, items) }
+  let digest: string | undefined
+  return {
+    request,
+    items,
+    digest() {
+      digest ??= callDigest(request, items)
+      return digest
+    },
+  }
 }
 
 export interface GrantStore {
@@ -70,7 +78,7 @@ export interface GrantStore {
 export function covers(spec: GrantSpec, item: Item, call: IdentifiedCall): boolean {
   switch (spec.kind) {
     case 'exact':
-      return spec.tool === call.request.tool.name && spec.digest === call.digest
+      return spec.tool === call.request.tool.name && spec.digest === call.digest()
     case 'command':
       return item.kind === 'execute' && coversCommand(spec, item)
     case 'path':
@@ -98,7 +106,7 @@ function coversPath(root: string, item: FileItem): boolean {
 
 /** This very call and nothing else. */
 export function exactGrant({ request, items, digest }: IdentifiedCall): GrantSpec {
-  return { kind: 'exact', tool: request.tool.name, digest, text: summarize(request, items) }
+  return { kind: 'exact', tool: request.tool.name, digest: digest(), text: summarize(request, items) }
 }
 
 export function describeGrant(spec: GrantSpec): string {

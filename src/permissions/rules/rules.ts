@@ -122,7 +122,7 @@ function isFor({ decision, agents, modes, except }: RuleDefinition, run: Run): b
   if (agents === undefined && modes === undefined && except === undefined) return true
   const isAboutAgents = (agents ?? except?.agents) !== undefined
   // A run of the person's own, above an agent, is none of the agents that the rule could mean.
-  const counted = [...lineage(run)].filter(
+  const counted = lineage(run).filter(
     each => each === run || !isAboutAgents || each.authority.agent !== undefined,
   )
   const holds = ({ authority: { agent = '', mode } }: Run): boolean => {

@@ -24,18 +24,37 @@ export function createEventText(redact: Redactor): (event: AuditEvent) => string
   const foreign = (value: unknown): string | undefined =>
     JSON.stringify(redact.value(value, { longest: LONGEST_STRING, replace }))
   const strings: Strings = {
-    key: rememberJson(key => key),
+    key: remember(
+      key => ({
+        json: `${JSON.stringify(key)}:`,
+        isId: key === 'call',
+        isOwn: OWN.has(key),
+        isForeign: FOREIGN.has(key),
+      }),
+      () => true,
+    ),
     own: rememberJson(text => redact.ownText(text).slice(0, KEPT)),
+    id: rememberLast(text => JSON.stringify(redact.ownText(text).slice(0, KEPT))),
     foreign: rememberJson(redact.text),
   }
   return event => ownJson(event, strings, foreign)
 }
 
-/** The JSON of a string once it is redacted. */
 interface Strings {
-  key(text: string): string
+  key(text: string): Key
+  /** The JSON of a string once it is redacted. */
   own(text: string): string
+  /** The same of what is in two events and never again. */
+  id(text: string): string
   foreign(text: string): string
+}
+
+interface Key {
+  /** With the colon. */
+  readonly json: string
+  readonly isId: boolean
+  readonly isOwn: boolean
+  readonly isForeign: boolean
 }
 
 function rememberJson(redacted: (text: string) => string): (text: string) => string {
@@ -45,10 +64,17 @@ function rememberJson(redacted: (text: string) => string): (text: string) => str
   )
 }
 
+function rememberLast(make: (text: string) => string): (text: string) => string {
+  let last = { text: '', made: make('') }
+  return text => {
+    if (last.text !== text) last = { text, made: make(text) }
+    return last.made
+  }
+}
+
 // What Kogu itself says in an event. A pattern that matches everything must not hide that a call was made, or how it ended.
 const OWN = new Set([
   'type',
-  'call',
   'run',
   'tool',
   'provider',
@@ -75,22 +101,32 @@ const FOREIGN = new Set(['input', 'details'])
 
 function ownJson(value: object, strings: Strings, foreign: Foreign): string {
   if (Array.isArray(value))
-    return `[${value.map(item => toJson('', item, strings, foreign) ?? 'null').join(',')}]`
+    return `[${value.map(item => toJson(NO_KEY, item, strings, foreign) ?? 'null').join(',')}]`
   let text = ''
-  for (const key of Object.keys(value)) {
-    const json = toJson(key, value[key as keyof typeof value], strings, foreign)
-    if (json !== undefined) text += `${text === '' ? '' : ','}${strings.key(key)}:${json}`
+  for (const name of Object.keys(value)) {
+    const key = strings.key(name)
+    const json = toJson(key, value[name as keyof typeof value], strings, foreign)
+    if (json !== undefined) text += text === '' ? key.json + json : `,${key.json}${json}`
   }
   return `{${text}}`
 }
 
+const NO_KEY: Key = { json: '', isId: false, isOwn: false, isForeign: false }
+
 type Foreign = (value: unknown) => string | undefined
 
-function toJson(key: string, item: unknown, strings: Strings, foreign: Foreign): string | undefined {
-  if (FOREIGN.has(key)) return foreign(item)
-  if (typeof item === 'string') {
-    if (OWN.has(key)) return strings.own(item)
-    return item.length > LONGEST_STRING ? foreign(item) : strings.foreign(item)
+function toJson(key: Key, item: unknown, strings: Strings, foreign: Foreign): string | undefined {
+  if (key.isForeign) return foreign(item)
+  switch (typeof item) {
+    case 'string':
+      if (key.isId) return strings.id(item)
+      if (key.isOwn) return strings.own(item)
+      return item.length > LONGEST_STRING ? foreign(item) : strings.foreign(item)
+    case 'boolean':
+      return item ? 'true' : 'false'
+    case 'object':
+      return item === null ? 'null' : ownJson(item, strings, foreign)
+    default:
+      return JSON.stringify(item)
   }
-  return typeof item === 'object' && item !== null ? ownJson(item, strings, foreign) : JSON.stringify(item)
 }
