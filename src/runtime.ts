@@ -9,7 +9,7 @@ import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
 import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired } from './core/end-question.ts'
-import { ToolError, toToolError } from './core/errors.ts'
+import { toToolError } from './core/errors.ts'
 import { sweepLocks } from './core/lock-file.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
@@ -30,6 +30,7 @@ import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
 import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
 import { markState, setForeignAside } from './store/own-state.ts'
 import type { Places } from './store/places.ts'
+import { createWaitingCalls, type WaitingCalls } from './waiting-calls.ts'
 import { recoverWorkspace } from './workspace/undo/recovery.ts'
 import type { UndoResult } from './workspace/undo/undo-apply.ts'
 import type { CallChanges, PlanOptions, UndoPlan, UndoSelection } from './workspace/undo/undo-plan.ts'
@@ -70,7 +71,7 @@ export interface Explanation {
   readonly ref: DecisionRef | null
 }
 
-export interface Runtime {
+export interface Runtime extends WaitingCalls {
   readonly workspace: string
   readonly cwd: string
   /** Of runs that are opened without a parent. */
@@ -100,11 +101,6 @@ export interface Runtime {
    * waits for it any more.
    */
   answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
-  /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
-  continueCall(
-    id: string,
-    options?: Pick<CallRequest, 'signal' | 'onProgress' | 'elicit'>,
-  ): Promise<CallResult>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
@@ -134,6 +130,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { root: workspace, cwd } = options.loaded.workspace
   const { registry, parts } = await compose(options)
   const runs = openRuns(options, registry, parts)
+  const waiting = createWaitingCalls(parts.calls, runs)
   const recovered = lazyValue(async () => {
     await endExpired(parts.calls)
     return recover(parts)
@@ -201,27 +198,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (answered?.isFirst === true) recordAnswer(parts.calls, answered.stored.question, answer)
       return answered
     },
-    async continueCall(id, { signal, onProgress, elicit } = {}) {
+    async continueCall(id, callOptions) {
       await recovered()
-      const stored = await parts.calls.questions.find(id)
-      if (stored === undefined) {
-        throw new ToolError('not_found', `No call waits for an answer to ${id}.`, {
-          hint: 'It has already run, or the question has expired.',
-        })
-      }
-      const { question, caller, cwd: folder, authority, run } = stored
-      return callTool(parts.calls, {
-        id: question.callId,
-        tool: question.tool.name,
-        input: question.input,
-        caller,
-        run: await runs.resume(question.runId, authority, run),
-        cwd: folder,
-        signal: signal ?? new AbortController().signal,
-        ...(onProgress === undefined ? {} : { onProgress }),
-        ...(elicit === undefined ? {} : { elicit }),
-        continues: stored,
-      })
+      return waiting.continueCall(id, callOptions)
+    },
+    tryWaiting: waiting.tryWaiting,
+    async callInstead(id, changed, callOptions) {
+      await recovered()
+      return waiting.callInstead(id, changed, callOptions)
     },
     mcp: parts.mcp,
     recover: recovered,

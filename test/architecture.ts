@@ -68,7 +68,7 @@ const TOP_LEVEL = [
   ...['compose', 'pipelines'],
   ...['index.ts', 'client.ts', 'runtime.ts', 'runs.ts', 'run-database.ts', 'models.ts', 'sub-agents.ts'],
   ...['turn-context.ts', 'ask-reviewer.ts', 'run-review.ts', 'review-settings.ts'],
-  ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts'],
+  ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts', 'waiting-calls.ts'],
 ]
 
 const MOST_LINES = 400

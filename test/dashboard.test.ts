@@ -23,7 +23,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
   const open = (path: string): Promise<Page> => dashboard.page(path)
   const start = (panel: string, task = 'now'): Promise<Shown> =>
     dashboard.send('POST', '/api/runs', { panel, task })
-  const questions = (): Promise<{ id: string; runPath: string[] }[]> =>
+  const questions = (): Promise<{ id: string; digest: string; runPath: string[] }[]> =>
     dashboard.send('GET', '/api/approvals')
 
   beforeAll(async () => {
@@ -63,6 +63,26 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.getByRole('button', { name: 'Undo now' }).click()
     await page.getByText('undone').first().waitFor()
     expect(dashboard.read('prices.json')).toContain('"green tea": 120')
+  })
+
+  test('a proposed change is edited before it is approved, and only the edited one is made', async () => {
+    const { id } = await start('pricing', 'edited')
+    const page = await open('/approvals')
+    await page.getByRole('link', { name: /prices.json/ }).click()
+    await page.getByRole('button', { name: 'Edit…' }).click()
+    const editor = page.getByRole('textbox', { name: 'new_string' })
+    await editor.fill('"green tea": 101')
+    await page.getByRole('button', { name: 'Approve the changed call' }).click()
+    await page.getByText('The changed call was made.').waitFor()
+    expect(dashboard.read('prices.json')).toContain('"green tea": 101')
+    await page.goto(`${dashboard.url}/runs/${id}?tab=calls`)
+    await page.getByText('denied').first().waitFor()
+    expect(dashboard.read('prices.json')).toContain('"green tea": 101')
+    await expect.poll(async () => (await questions()).length, PATIENCE).toBe(1)
+    for (const { id: next, digest } of await questions())
+      await dashboard.send('POST', `/api/approvals/${next}/answer`, { answer: 'deny', digest })
+    await expect.poll(async () => (await questions()).length, PATIENCE).toBe(0)
+    dashboard.write('prices.json', dashboard.read('prices.json').replace('101', '120'))
   })
 
   test('keys that are typed elsewhere answer no question, and a dangerous one needs its name', async () => {

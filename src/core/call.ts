@@ -324,7 +324,7 @@ async function run(
 }
 
 /** For a person who wants to see first. Nothing of it counts as the call. */
-async function tryOut(
+export async function tryOut(
   runtime: CallRuntime,
   call: Call,
   prepared: Prepared,

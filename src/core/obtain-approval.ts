@@ -119,7 +119,9 @@ async function storedAnswer(
     if (call.continues === undefined) return undefined
     throw new ToolError('expired', `The question ${id} has expired, so the call did not run.`)
   }
-  if (digest !== question.digest) {
+  // A no holds whatever has changed since: nothing runs.
+  const isNo = stored.answer?.kind === 'deny' || stored.answer?.kind === 'deny-permanently'
+  if (digest !== question.digest && !isNo) {
     await endQuestion(runtime, stored, 'stale', call)
     // Asked anew: whoever repeats a call wants it as things are now.
     if (call.continues === undefined) return undefined

@@ -13,6 +13,7 @@ import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { approvalContextRoutes } from './routes/approval-context.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { auditCallRoutes } from './routes/audit-calls.ts'
@@ -83,6 +84,7 @@ export function createApp(parts: ServerParts): App {
   settingsRoutes(api, parts)
   callRoutes(api, runtime)
   approvalRoutes(api, runtime)
+  approvalContextRoutes(api, runtime)
   changeRoutes(api, runtime)
   auditCallRoutes(api, runtime, parts.now)
   auditRoutes(api, runtime)

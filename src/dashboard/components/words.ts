@@ -51,6 +51,8 @@ export const words = defineWords({
     otherKeys: 'Other keys, kept as they are',
     diagram: 'Diagram',
     imageBlocked: 'image blocked: {host}',
+    keepHunk: 'Keep',
+    leaveHunk: 'Take back',
   },
   ja: {
     retry: '再試行',
@@ -102,6 +104,8 @@ export const words = defineWords({
     otherKeys: 'その他のキー(そのまま保持)',
     diagram: '図',
     imageBlocked: '画像をブロック: {host}',
+    keepHunk: '残す',
+    leaveHunk: '取り消す',
   },
   ko: {
     retry: '다시 시도',
@@ -153,5 +157,7 @@ export const words = defineWords({
     otherKeys: '기타 키(그대로 유지)',
     diagram: '다이어그램',
     imageBlocked: '이미지 차단됨: {host}',
+    keepHunk: '유지',
+    leaveHunk: '취소',
   },
 })

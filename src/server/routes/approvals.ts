@@ -109,7 +109,7 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
   )
 }
 
-async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
+export async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
   const found = (await runtime.listQuestions()).find(question => question.id === id || question.callId === id)
   if (found !== undefined) return found
   // Questions leave nothing behind when they end, so one that looks like ours was one.

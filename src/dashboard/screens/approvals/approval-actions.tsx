@@ -23,6 +23,7 @@ import { parseDiff } from '../../components/parse-diff.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useLive } from '../../live/live-provider.tsx'
+import { EditCall } from './edit-call.tsx'
 import { useActGuard } from './use-act-guard.ts'
 import { words } from './words.ts'
 
@@ -96,6 +97,7 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
           </Button.Group>
         </Group>
         <Group gap="xs">
+          <EditCall question={question} disabled={!idle} isStray={isStray} />
           {question.offers.length > 0 && left.size === 0 && (
             <Button variant="default" disabled={!mayApprove} onClick={dialog.open}>
               {t('approveFor')}

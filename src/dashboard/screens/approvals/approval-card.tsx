@@ -1,6 +1,6 @@
 import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { CircleCheck } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Approval } from '../../api/types.ts'
 import { RiskBadge } from '../../components/badges.tsx'
@@ -11,6 +11,9 @@ import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
+import { ContextParts } from './context-parts.tsx'
+import { Section } from './section.tsx'
+import { TryCommand } from './try-command.tsx'
 import { words } from './words.ts'
 
 export interface ApprovalCardProps {
@@ -29,7 +32,9 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
       <Stack gap="md" p="md">
         <Heading question={question} />
         <QuestionBody question={question} onExpand={() => setUnread(false)} />
+        {isOpen && canTry(question) && <TryCommand question={question.id} />}
         <Reasons question={question} />
+        <ContextParts question={question.id} isOpen={isOpen} />
         <Together question={question} others={others} />
       </Stack>
       <div className={classes.actions}>
@@ -76,6 +81,11 @@ function Heading({ question }: { question: Approval }) {
       </Group>
     </Stack>
   )
+}
+
+/** The one tool that can run on a copy of the files first. */
+function canTry({ tool, subject, answer }: Approval): boolean {
+  return tool.name === 'run_command' && subject.kind === 'call' && answer === null
 }
 
 function isRunId(id: string): boolean {
@@ -220,17 +230,6 @@ function describeAccess(access: Approval['access'][number], cwd: string): string
     default:
       return `${access.kind.replace('file_', '')} ${access.path.startsWith(`${cwd}/`) ? access.path.slice(cwd.length + 1) : access.path}`
   }
-}
-
-function Section({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <Stack gap={4}>
-      <Title order={3} c="dimmed" fz="sm">
-        {label}
-      </Title>
-      {children}
-    </Stack>
-  )
 }
 
 /** Questions of the same run can be judged at once. */

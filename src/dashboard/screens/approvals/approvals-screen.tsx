@@ -1,12 +1,14 @@
-import { Button, Group, Tabs, Text, UnstyledButton } from '@mantine/core'
+import { Anchor, Button, Group, Select, Stack, Tabs, Text, UnstyledButton } from '@mantine/core'
 import { ArrowLeft, Bell, Hand } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'wouter'
+import { useGet } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { RiskBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useLiveEvents } from '../../live/live-provider.tsx'
@@ -44,6 +46,10 @@ function Inbox() {
   const query = useApprovals()
   const { id } = useParams<{ id?: string }>()
   const [batch] = useUrlState('run')
+  const [tool] = useUrlState('tool')
+  const [risk] = useUrlState('risk')
+  const isWanted = (question: Approval): boolean =>
+    (tool === '' || question.tool.name === tool) && (risk === '' || riskOf(question) === risk)
   const known = useKnown(query.data ?? [])
   const chosen = id === undefined ? undefined : known.get(id)
   const together = (query.data ?? []).filter(
@@ -64,12 +70,16 @@ function Inbox() {
           }
         >
           {t('nothingText')}
+          <Suggestions />
         </Empty>
       }
     >
       {questions => (
         <div className={classes.split} data-chosen={id !== undefined || batch !== ''}>
-          <QuestionList questions={questions} chosen={id} />
+          <div>
+            {questions.length > 1 && <Filters questions={questions} />}
+            <QuestionList questions={questions.filter(isWanted)} chosen={id} />
+          </div>
           <div className={classes.detail}>
             {(id !== undefined || batch !== '') && (
               <Button
@@ -102,6 +112,63 @@ function Inbox() {
         </div>
       )}
     </DataRegion>
+  )
+}
+
+function Filters({ questions }: { questions: readonly Approval[] }) {
+  const t = useWords(words)
+  const c = useWords(common)
+  const [tool, setTool] = useUrlState('tool')
+  const [risk, setRisk] = useUrlState('risk')
+  return (
+    <Group gap="xs" mb="xs" grow>
+      <Select
+        aria-label={t('tool')}
+        placeholder={t('allTools')}
+        size="xs"
+        clearable
+        data={[...new Set(questions.map(({ tool: { name } }) => name))]}
+        value={tool === '' ? null : tool}
+        onChange={value => setTool(value ?? '')}
+      />
+      <Select
+        aria-label={t('risk')}
+        placeholder={t('anyRisk')}
+        size="xs"
+        clearable
+        data={[
+          { value: 'high', label: c('highRisk') },
+          { value: 'medium', label: c('mediumRisk') },
+          { value: 'low', label: c('lowRisk') },
+        ]}
+        value={risk === '' ? null : risk}
+        onChange={value => setRisk(value ?? '')}
+      />
+    </Group>
+  )
+}
+
+interface Summary {
+  readonly calls: number
+  readonly always_approved: readonly { readonly tool: string; readonly times: number }[]
+}
+
+/** What was always approved could be a rule. */
+function Suggestions() {
+  const t = useWords(words)
+  const { data } = useGet<Summary>('audit', '/api/audit/summary')
+  if (data === undefined || data.always_approved.length === 0) return null
+  return (
+    <Stack gap={4} mt="sm" component="ul" p={0} style={{ listStyle: 'none' }}>
+      {data.always_approved.slice(0, 3).map(({ tool, times }) => (
+        <li key={tool}>
+          <Untrusted text={t('suggestion', { tool, count: times })} />{' '}
+          <Anchor component={Link} href={routes.permissions()}>
+            {t('makeRule')}
+          </Anchor>
+        </li>
+      ))}
+    </Stack>
   )
 }
 

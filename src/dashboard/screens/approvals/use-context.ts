@@ -1,0 +1,35 @@
+import { useGet } from '../../api/api.ts'
+
+export interface Vote {
+  readonly reviewer: string
+  readonly verdict: 'approve' | 'reject' | 'abstain' | 'error'
+  readonly reasoning: string
+  readonly confidence?: number
+}
+
+export interface ApprovalContext {
+  readonly review: {
+    readonly passed: boolean
+    readonly undecided: boolean
+    readonly display: string
+    readonly votes: readonly Vote[]
+    readonly before?: readonly Vote[]
+  } | null
+  readonly similar: {
+    readonly what: string
+    readonly calls: number
+    readonly looked_at: number
+    readonly allowed: number
+    readonly denied: number
+    readonly failed: number
+    readonly same: number
+    readonly last: string | null
+  }
+}
+
+/** What helps to answer a question. It is no part of the question: without it, the answer is the same. */
+export function useContext(question: string, isOpen: boolean) {
+  return useGet<ApprovalContext>('approvals', `/api/approvals/${encodeURIComponent(question)}/context`, {
+    enabled: isOpen,
+  })
+}

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await openTestApp()
+})
+afterAll(() => app.close())
+
+interface Waiting {
+  id: string
+  digest: string
+  callId: string
+}
+
+async function ask(tool: string, input: object, run?: string): Promise<Waiting> {
+  const call: { json: { question: string } } = await app.send('POST /api/calls', {
+    ...{ tool, input },
+    ...(run === undefined ? {} : { run }),
+  })
+  const shown: { json: Waiting } = await app.send(`GET /api/approvals/${call.json.question}`)
+  return shown.json
+}
+
+const fileOf = (path: string): string => join(app.machine.workspace, path)
+
+describe('a call that waits, made with another input', () => {
+  test('runs with what the person wrote, and never as the agent proposed it', async () => {
+    const request = { path: 'a.txt', content: 'proposed\n' }
+    const { id, digest, callId } = await ask('write_file', request, 'edited')
+    const done = await app.send(`POST /api/approvals/${id}/instead`, {
+      values: { content: 'changed\n' },
+      digest,
+    })
+    expect(done).toMatchObject({ status: 200, json: { ok: true, decision: { by: 'user' } } })
+    expect(readFileSync(fileOf('a.txt'), 'utf8')).toBe('changed\n')
+    const again: { json: { text: string; detail: string } } = await app.send('POST /api/calls', {
+      ...{ tool: 'write_file', input: request, run: 'edited' },
+    })
+    expect(again.json.detail).toContain('-proposed\n+changed')
+    expect(readFileSync(fileOf('a.txt'), 'utf8')).toBe('changed\n')
+    const recorded: { json: { type: string; answer?: string }[] } = await app.send(`GET /api/audit/${callId}`)
+    expect(recorded.json.find(({ type }) => type === 'approval-answered')).toMatchObject({ answer: 'deny' })
+  })
+
+  test('is judged again: what the rules refuse stays refused, and the question stays open', async () => {
+    const { id, digest } = await ask('write_file', { path: 'b.txt', content: 'x' })
+    const out = { values: { path: '../outside.txt' }, digest }
+    expect((await app.send(`POST /api/approvals/${id}/instead`, out)).status).toBe(403)
+    const wrong = { values: { content: 5 }, digest }
+    expect((await app.send(`POST /api/approvals/${id}/instead`, wrong)).status).toBe(400)
+    const old = { values: { content: 'y' }, digest: 'other' }
+    expect((await app.send(`POST /api/approvals/${id}/instead`, old)).status).toBe(409)
+    const none = { values: { content: 'x' }, digest }
+    expect((await app.send(`POST /api/approvals/${id}/instead`, none)).status).toBe(400)
+    expect((await app.send(`GET /api/approvals/${id}`)).json).toMatchObject({ answer: null })
+    expect(existsSync(fileOf('b.txt'))).toBe(false)
+  })
+
+  test('needs both scopes, and an answer that was given meanwhile wins', async () => {
+    const { id, digest } = await ask('write_file', { path: 'c.txt', content: 'x' })
+    const changed = { values: { content: 'y' }, digest }
+    expect((await app.send(`POST /api/approvals/${id}/instead`, changed, 'approve')).status).toBe(403)
+    expect((await app.send(`POST /api/approvals/${id}/instead`, changed, 'run')).status).toBe(403)
+    await app.send(`POST /api/approvals/${id}/answer`, { answer: 'deny', digest })
+    expect((await app.send(`POST /api/approvals/${id}/instead`, changed)).status).toBe(409)
+    expect(existsSync(fileOf('c.txt'))).toBe(false)
+  })
+
+  test('a value with a masked secret cannot be changed: the mask would take its place', async () => {
+    const content = 'key = AKIAIOSFODNN7EXAMPLE\n'
+    const { id, digest } = await ask('write_file', { path: 'd.txt', content })
+    const masked = { values: { content: 'key = ‹secret›\n' }, digest }
+    const refused = await app.send(`POST /api/approvals/${id}/instead`, masked)
+    expect(refused).toMatchObject({ status: 400, json: { detail: expect.stringContaining('not shown') } })
+    const elsewhere = await app.send(`POST /api/approvals/${id}/instead`, {
+      values: { path: 'e.txt' },
+      digest,
+    })
+    expect(elsewhere.status).toBe(200)
+    expect(readFileSync(fileOf('e.txt'), 'utf8')).toBe(content)
+  })
+
+  test('a change that makes it dangerous wants the name of the tool', async () => {
+    const { id, digest } = await ask('run_command', { command: 'git push origin main' })
+    const values = { command: 'git push --force origin main' }
+    const refused = await app.send(`POST /api/approvals/${id}/instead`, { values, digest })
+    expect(refused).toMatchObject({ status: 400, json: { hint: expect.stringContaining('confirm') } })
+  })
+})
+
+test('the context says what became of calls like it, and how reviewers voted', async () => {
+  const votes = [
+    { reviewer: 'one', verdict: 'approve', reasoning: 'fine' },
+    { reviewer: 'two', verdict: 'reject', reasoning: 'no test' },
+  ]
+  const { id, callId } = await ask('write_file', { path: 'a.txt', content: 'again\n' })
+  app.machine.runtime.note('quorum-review', {
+    ...{ phase: 'action', call: callId, passed: false, undecided: false, display: '[●○]', votes },
+  })
+  const known = await app.send(`GET /api/approvals/${id}/context`)
+  expect(known.json).toMatchObject({
+    review: { display: '[●○]', votes },
+    similar: { what: 'write_file a.txt', calls: 2, allowed: 1, denied: 1, same: 0 },
+  })
+})
+
+test('only a command can be tried on a copy', async () => {
+  const { id } = await ask('write_file', { path: 'f.txt', content: 'x' })
+  expect((await app.send(`POST /api/approvals/${id}/try`, {})).status).toBe(400)
+  expect((await app.send(`POST /api/approvals/${id}/try`, {}, 'approve')).status).toBe(403)
+})

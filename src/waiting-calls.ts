@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { onceApprover } from './core/approval.ts'
+import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
+import { ToolError } from './core/errors.ts'
+import { recordAnswer } from './core/obtain-approval.ts'
+import type { OpenRuns } from './core/open-runs.ts'
+import { type StoredQuestion, shownQuestion } from './core/stored-question.ts'
+import { summarizeDiff } from './core/unified-diff.ts'
+
+export type CallOptions = Partial<Pick<Call, 'signal' | 'onProgress' | 'elicit'>>
+
+export interface ChangedInput {
+  /** The values that differ; all others stay as the agent gave them. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Of the question as it was looked at. */
+  readonly digest: string
+  readonly user: string
+  /** The name of the tool, when the changed call is dangerous. */
+  readonly confirm?: string
+}
+
+export interface WaitingCalls {
+  /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
+  continueCall(id: string, options?: CallOptions): Promise<CallResult>
+  /** Does it without any effect and says what it would change. */
+  tryWaiting(id: string, signal: AbortSignal): Promise<string>
+  /**
+   * Makes another call in the place of the one that waits, with an input that a person has changed. It is judged like every
+   * call; the person's yes counts for it, and the agent is told.
+   */
+  callInstead(id: string, changed: ChangedInput, options?: CallOptions): Promise<CallResult>
+}
+
+/** What can be done with a call that waits for an answer. */
+export function createWaitingCalls(calls: CallRuntime, runs: Pick<OpenRuns, 'resume'>): WaitingCalls {
+  const find = async (id: string): Promise<StoredQuestion> => {
+    const stored = await calls.questions.find(id)
+    if (stored !== undefined) return stored
+    throw new ToolError('not_found', `No call waits for an answer to ${id}.`, {
+      hint: 'It has already run, or the question has expired.',
+    })
+  }
+  const findOpen = async (id: string): Promise<StoredQuestion> => {
+    const stored = await find(id)
+    const { question, answer } = stored
+    if (calls.clock.now() >= question.expiresAt)
+      throw new ToolError('expired', `The question ${question.id} has expired.`)
+    if (answer !== undefined)
+      throw new ToolError('conflict', `The question ${question.id} was answered by ${answer.user}.`)
+    return stored
+  }
+  const toCall = async (stored: StoredQuestion, { signal, ...options }: CallOptions): Promise<Call> => ({
+    id: stored.question.callId,
+    tool: stored.question.tool.name,
+    input: stored.question.input,
+    caller: stored.caller,
+    run: await runs.resume(stored.question.runId, stored.authority, stored.run),
+    cwd: stored.cwd,
+    signal: signal ?? new AbortController().signal,
+    ...options,
+  })
+  return {
+    async continueCall(id, options = {}) {
+      const stored = await find(id)
+      return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
+    },
+    async tryWaiting(id, signal) {
+      const stored = await findOpen(id)
+      const call = await toCall(stored, { signal })
+      const prepared = await explainCall(calls, call)
+      if (stored.question.subject.kind !== 'call' || prepared.request.tool.tryOut === undefined)
+        throw new ToolError('invalid_input', 'This call cannot be tried on a copy.')
+      // What is refused by now is not even tried.
+      if (prepared.judgement.decision.outcome === 'deny')
+        throw new ToolError('denied', prepared.judgement.decision.reason)
+      return calls.redactor.text(await tryOut(calls, call, prepared, signal))
+    },
+    async callInstead(id, changed, options = {}) {
+      const stored = await findOpen(id)
+      const input = changedInput(calls, stored, changed)
+      const waiting = await toCall(stored, options)
+      const call: Call = {
+        ...waiting,
+        id: `call_${randomUUID()}`,
+        input,
+        caller: changed.user,
+        // The person has seen this input, having written it, and answers for this one call.
+        run: { ...waiting.run, approver: onceApprover(changed.user) },
+      }
+      const { judgement } = await explainCall(calls, call)
+      const { decision, preview, hard } = judgement
+      if (decision.outcome === 'deny') throw new ToolError(hard ? 'forbidden' : 'denied', decision.reason)
+      if (preview?.dangerous === true && changed.confirm !== stored.question.tool.name)
+        throw new ToolError('invalid_input', 'The changed call is dangerous.', {
+          hint: `Send confirm: "${stored.question.tool.name}" to approve it.`,
+        })
+      // First, so that nobody can let the original run as well.
+      const answer = {
+        kind: 'deny',
+        user: changed.user,
+        message: tellAgent(calls, stored, changed.values),
+      } as const
+      const answered = await calls.questions.answer(stored.question.id, answer, calls.clock.now())
+      if (answered?.isFirst !== true)
+        throw new ToolError('conflict', `The question ${stored.question.id} was answered meanwhile.`)
+      recordAnswer(calls, stored.question, answer)
+      return callTool(calls, call)
+    },
+  }
+}
+
+function changedInput(
+  { redactor }: CallRuntime,
+  stored: StoredQuestion,
+  { values, digest }: ChangedInput,
+): Record<string, unknown> {
+  const { question } = stored
+  if (question.digest !== digest)
+    throw new ToolError('stale', 'The question has changed since it was shown.', { hint: 'Read it again.' })
+  if (question.subject.kind !== 'call')
+    throw new ToolError('invalid_input', 'The command has already run; choose which of its changes to keep.')
+  const shown = shownQuestion(stored, redactor).input
+  // Whoever edits what is masked would put the mask in the place of the secret.
+  const masked = Object.keys(values).find(key => !isDeepStrictEqual(shown[key], question.input[key]))
+  if (masked !== undefined)
+    throw new ToolError('invalid_input', `A part of '${masked}' is not shown, so it cannot be changed here.`)
+  const input = { ...question.input, ...values }
+  if (isDeepStrictEqual(input, question.input)) throw new ToolError('invalid_input', 'Nothing was changed.')
+  return input
+}
+
+const MOST_TOLD = 6_000
+
+/** What became of its call, for the agent. */
+function tellAgent(
+  { redactor }: CallRuntime,
+  { question: { input, tool } }: StoredQuestion,
+  values: ChangedInput['values'],
+): string {
+  const changes = Object.entries(values).map(([key, value]) => {
+    const [before, after] = [input[key], value].map(each =>
+      typeof each === 'string' ? each : (JSON.stringify(each) ?? ''),
+    )
+    return summarizeDiff(before ?? '', after ?? '', key).diff ?? `${key} was replaced.`
+  })
+  const told = redactor.text(changes.join('\n'))
+  const cut = told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD)}…` : told
+  return `A person changed the input and made the call of ${tool.name} in its place, so do not repeat it. The change:\n${cut}`
+}
