@@ -4,7 +4,7 @@ import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
 import { ToolError } from './core/errors.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
-import type { OpenRuns } from './core/open-runs.ts'
+import type { createOpenRuns } from './core/open-runs.ts'
 import { type StoredQuestion, shownQuestion } from './core/stored-question.ts'
 import { summarizeDiff } from './core/unified-diff.ts'
 
@@ -33,7 +33,7 @@ export interface WaitingCalls {
 }
 
 /** What can be done with a call that waits for an answer. */
-export function createWaitingCalls(calls: CallRuntime, runs: Pick<OpenRuns, 'resume'>): WaitingCalls {
+export function createWaitingCalls(calls: CallRuntime, runs: Pick<ReturnType<typeof createOpenRuns>, 'resume'>): WaitingCalls {
   const find = async (id: string): Promise<StoredQuestion> => {
     const stored = await calls.questions.find(id)
     if (stored !== undefined) return stored
