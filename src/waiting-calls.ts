@@ -33,7 +33,10 @@ export interface WaitingCalls {
 }
 
 /** What can be done with a call that waits for an answer. */
-export function createWaitingCalls(calls: CallRuntime, runs: Pick<ReturnType<typeof createOpenRuns>, 'resume'>): WaitingCalls {
+export function createWaitingCalls(
+  calls: CallRuntime,
+  runs: Pick<ReturnType<typeof createOpenRuns>, 'resume'>,
+): WaitingCalls {
   const find = async (id: string): Promise<StoredQuestion> => {
     const stored = await calls.questions.find(id)
     if (stored !== undefined) return stored
