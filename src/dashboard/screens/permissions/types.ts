@@ -1,4 +1,4 @@
-type Outcome = 'allow' | 'ask' | 'deny'
+export type Outcome = 'allow' | 'ask' | 'deny'
 
 export interface Rule {
   readonly id: string
