@@ -10,6 +10,7 @@ import { createProcesses, type SandboxProcesses } from '../src/sandbox/processes
 import { createSandbox, type Sandbox } from '../src/sandbox/walls/sandbox.ts'
 import { findSandboxSystem } from '../src/sandbox/walls/system.ts'
 import { interleave } from './measure.ts'
+import { measureOutputMemory } from './output-memory.ts'
 import { type Row, toPlainRow, toRow } from './table.ts'
 
 const ROUNDS = 30
@@ -31,6 +32,8 @@ export async function measureProcesses(): Promise<Row[]> {
   const ballast: Buffer[] = []
   const rows: Row[] = []
   try {
+    // First, while there is no ballast that could be given back.
+    rows.push(...(await measureOutputMemory(processes)))
     for (const megabytes of [80, 600]) {
       while (process.memoryUsage.rss() < megabytes * MEGABYTE) ballast.push(Buffer.alloc(16 * MEGABYTE, 1))
       rows.push(...(await measureAt(megabytes, { processes, sandbox, workspace, peer })))

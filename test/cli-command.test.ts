@@ -70,7 +70,7 @@ describe.skipIf(noSandbox !== '')(`run_command${noSandbox}`, () => {
   })
 
   test('a command that is timed out leaves none of its effects', () => {
-    const input = JSON.stringify({ command: 'echo x > a.txt; sleep 30', timeout_ms: 700 })
+    const input = JSON.stringify({ command: 'echo x > a.txt; sleep 30', timeout_ms: 2000 })
     const result = box.json(['call', 'run_command', input, '--yes-once'])
     expect(result.data).toMatchObject({ timed_out: true, success: false })
     expect(result.text).toContain('would have changed')

@@ -355,12 +355,12 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
   it('leave no call of theirs behind when they return', async () => {
     const test = await open('language = "en"')
     const code =
-      'async function execute() { for (let n = 0; n < 5; n++) kogu.callTool("run_command", { command: "sleep 30" }).catch(() => {}); await new Promise(r => setTimeout(r, 50)); return "back" }'
+      'async function execute() { for (let n = 0; n < 5; n++) kogu.callTool("run_command", { command: "sleep 300" }).catch(() => {}); await new Promise(r => setTimeout(r, 50)); return "back" }'
     const input = { name: 'leaver', description: 'd', code, tools: ['run_command'] }
     expect((await test.runtime.call({ tool: 'create_tool', input })).ok).toBe(true)
     const result = await test.runtime.call({ tool: 'leaver', input: {} })
+    // Whoever waited for them would not be back before the test's time is over.
     expect(result.data).toMatchObject({ value: 'back' })
-    expect(result.durationMs).toBeLessThan(20_000)
   })
 
   it('are kept in one file each, of which only those made here count', async () => {

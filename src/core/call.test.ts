@@ -209,11 +209,18 @@ describe('a call', () => {
   test('that is cancelled ends although its tool does not listen', async () => {
     const controller = new AbortController()
     const { runtime } = await createTestRuntime({
-      tools: [{ ...echo, run: () => new Promise(() => undefined) }],
+      tools: [
+        {
+          ...echo,
+          run() {
+            controller.abort()
+            return new Promise(() => undefined)
+          },
+        },
+      ],
     })
-    const pending = callTool(runtime, testCall('echo', { text: 'x' }, { signal: controller.signal }))
-    setTimeout(() => controller.abort(), 10)
-    expect((await pending).error?.code).toBe('cancelled')
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { signal: controller.signal }))
+    expect(result.error?.code).toBe('cancelled')
   })
 })
 

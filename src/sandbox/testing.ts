@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach } from 'vitest'
+import { afterEach, beforeEach, vi } from 'vitest'
 
 /** For each test of a file: a folder with a workspace, and one for a supervisor, which ends with the test. */
 export function useBackgroundPlace(): { root: string; folder: string } {
@@ -17,8 +16,25 @@ export function useBackgroundPlace(): { root: string; folder: string } {
     const lock = join(state.folder, 'supervisor.lock')
     const supervisor = Number(existsSync(lock) ? readFileSync(lock, 'utf8').split(' ')[0] : 0)
     if (supervisor > 0 && existsSync(`/proc/${supervisor}`)) process.kill(supervisor, 'SIGKILL')
-    await sleep(20)
-    rmSync(state.root, { recursive: true, force: true })
+    await vi.waitUntil(() => supervisor === 0 || !existsSync(`/proc/${supervisor}`), { timeout: 30_000 })
+    // Its commands die a moment after it, and may still be writing.
+    rmSync(state.root, { recursive: true, force: true, maxRetries: 10 })
   })
   return state
+}
+
+/** Living processes whose command line has this word. */
+export function processesWith(word: string): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(name => {
+      try {
+        const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
+        return words.at(-2) === word && !/\) Z /.test(readFileSync(`/proc/${name}/stat`, 'utf8'))
+      } catch {
+        // It ended while we looked.
+        return false
+      }
+    })
+    .map(Number)
 }

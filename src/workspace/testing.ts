@@ -44,6 +44,8 @@ export interface TestWorkspaceOptions {
   readonly budgetBytes?: number
   readonly largeFileBytes?: number
   readonly lockWaitMs?: number
+  /** Defaults to the system's clock. */
+  readonly now?: () => number
 }
 
 export function createTestWorkspace(options: TestWorkspaceOptions = {}): TestWorkspace {

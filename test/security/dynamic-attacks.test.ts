@@ -153,15 +153,17 @@ async function naive(numbers: readonly number[]): Promise<Map<number, Said>> {
   let begun = false
   const listen = (): void => {
     clearTimeout(silence)
-    silence = setTimeout(() => child.kill('SIGKILL'), begun ? 500 : 20_000)
+    // One attack alone is there to bring it down; several are there to be answered, and may connect afterwards.
+    const isOver = begun && (numbers.length === 1 || said.size === numbers.length)
+    silence = setTimeout(() => child.kill('SIGKILL'), isOver ? 500 : 20_000)
   }
   listen()
   createInterface({ input: child.stdout }).on('line', line => {
     begun = true
-    listen()
     const decode = (text: string): string => Buffer.from(text, 'base64').toString()
     const { attack, said: words, honest } = JSON.parse(line)
     if (attack !== undefined) said.set(attack, { said: decode(words), honest: decode(honest) })
+    listen()
   })
   await new Promise(resolve => child.on('close', resolve))
   clearTimeout(silence)

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createPerson, IN_TMP, OWN_USER, type Person, USERS } from './person.ts'
 
@@ -82,10 +81,7 @@ for (const { user, why } of USERS)
       const read = () =>
         person.kogu(['call', 'command_output', JSON.stringify({ id: data.id, wait_ms: 3000 })])
       let output = read()
-      for (let tries = 0; tries < 20 && output.data.running !== false; tries += 1) {
-        await sleep(100)
-        output = read()
-      }
+      while (output.data.running !== false) output = read()
       expect(output.text).toContain('made its own')
       expect(output.text).not.toContain('REACHED')
     })

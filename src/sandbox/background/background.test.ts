@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
 import { findAbandonedRuns } from '../layer/run-folder.ts'
-import { useBackgroundPlace } from '../testing.ts'
+import { processesWith, useBackgroundPlace } from '../testing.ts'
 import { type Background, createBackground } from './background.ts'
 
 const state = useBackgroundPlace()
@@ -40,7 +40,7 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
     id: string,
     done: (output: string) => boolean,
   ): Promise<string> {
-    for (let tries = 0; tries < 300; tries += 1) {
+    for (;;) {
       const output = background
         .outputFiles(id)
         .map(path => readFileSync(path, 'utf8'))
@@ -48,16 +48,14 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
       if (done(output)) return output
       await sleep(20)
     }
-    throw new Error('the output did not come')
   }
 
   async function ended(background: Background, id: string) {
-    for (let tries = 0; tries < 300; tries += 1) {
+    for (;;) {
       const now = await background.state(id)
       if (!now.running && now.ended !== undefined) return now.ended
       await sleep(20)
     }
-    throw new Error('it did not end')
   }
 
   test('one runs on, takes input, tells that it waits, and is stopped', async () => {
@@ -104,9 +102,9 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
     const background = createBackground(state.folder)
     const privateTmp = join(state.root, 'private')
     mkdirSync(privateTmp)
-    const bomb = 'mkdir /tmp/a; chmod 0 /tmp/a; for i in {1..200}; do sleep 8 & done; sleep 8'
+    const bomb = 'mkdir /tmp/a; chmod 0 /tmp/a; for i in {1..200}; do sleep 60 & done; sleep 60'
     const memory =
-      'python3 -c "f = open(\\"/dev/shm/x\\", \\"wb\\"); [f.write(b\\"x\\" * 2**20) for _ in range(40)]; x = bytearray(105 * 2**20); import time; time.sleep(8)"'
+      'python3 -c "f = open(\\"/dev/shm/x\\", \\"wb\\"); [f.write(b\\"x\\" * 2**20) for _ in range(40)]; x = bytearray(105 * 2**20); import time; time.sleep(60)"'
     const limits = { ...DEFAULT_SANDBOX_LIMITS, processes: 30, memoryBytes: 128 * 1024 ** 2 }
     for (const [id, script, reason] of [
       ['bomb', bomb, 'processes'],
@@ -132,14 +130,16 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
 
   test('when the supervisor is killed its commands die, are told as not running, and leave a /tmp that is found', async () => {
     const background = createBackground(state.folder)
-    const job = command('orphan', 'echo on; sleep 1; touch survived; sleep 60')
+    const marker = `${900_000 + process.pid}.${Math.floor(Math.random() * 1e6)}`
+    const job = command('orphan', `echo on; sleep ${marker}; touch survived`)
     const temporary = join(state.root, 'tmp')
     const privateTmp = join(temporary, 'background-0badcafe')
     await background.start({ ...job, profile: { ...job.profile, privateTmp } })
     await until(background, 'orphan', output => output.includes('on'))
+    await vi.waitUntil(() => processesWith(marker).length > 0, { timeout: 30_000, interval: 20 })
     expect([existsSync(privateTmp), findAbandonedRuns(temporary)]).toEqual([true, []])
     process.kill(Number(readFileSync(join(state.folder, 'supervisor.lock'), 'utf8').split(' ')[0]), 'SIGKILL')
-    await sleep(1_200)
+    await vi.waitUntil(() => processesWith(marker).length === 0, { timeout: 30_000, interval: 20 })
     expect(existsSync(join(state.root, 'work/survived'))).toBe(false)
     expect(findAbandonedRuns(temporary)).toEqual(['background-0badcafe'])
     expect(await background.state('orphan')).toMatchObject({ running: false })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findUsableSystem } from '../walls/detect-usable.ts'
 import { descendantsOf } from '../walls/watchdog.ts'
 import { createIsolates, type IsolateOutcome, type IsolateRequest } from './isolates.ts'
@@ -189,6 +189,8 @@ describe('an isolate', () => {
   })
 
   it('does not count the time in which a person is asked', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const outcome = await run(
       'async function execute() { await kogu.callTool("x"); return "answered" }',
       {},
@@ -196,7 +198,7 @@ describe('an isolate', () => {
         timeoutMs: 1_500,
         async answer(_operation, _value, clock) {
           const resume = clock.pause()
-          await new Promise(resolve => setTimeout(resolve, 2_000))
+          vi.advanceTimersByTime(60_000)
           resume()
         },
       },

@@ -78,13 +78,13 @@ describe('keeping output', () => {
     expect(existsSync(join(state.folder, 'elsewhere'))).toBe(false)
   })
 
-  test('a gigabyte costs no more memory than a megabyte', () => {
+  test('a gigabyte is counted, and little of it kept', () => {
     const keeper = createOutputKeeper()
     const chunk = Buffer.alloc(65_536, 'x')
-    const before = process.memoryUsage.rss()
     for (let index = 0; index < 16_384; index += 1) keeper.write(chunk)
-    expect(keeper.read().bytes).toBe(2 ** 30)
-    expect(process.memoryUsage.rss() - before).toBeLessThan(30 * 1024 * 1024)
+    const { bytes, text } = keeper.read()
+    expect(bytes).toBe(2 ** 30)
+    expect(text.length).toBeLessThan(2 ** 20)
   })
 })
 
@@ -104,12 +104,10 @@ test.each([
   expect(stripControlSequences(raw)).toBe(shown)
 })
 
-test('stripping takes linear time on hostile text', () => {
-  for (const piece of ['\x1b]', '\x1b[', '\x1b[1;', 'a\r', '\x1bP', '\b', 'x\b']) {
-    const started = performance.now()
-    stripControlSequences(piece.repeat(200_000))
-    expect(performance.now() - started).toBeLessThan(1_000)
-  }
+// What looked at every piece again for each would not end before the test's time is over.
+test('stripping hostile text comes to its end', () => {
+  for (const piece of ['\x1b]', '\x1b[', '\x1b[1;', 'a\r', '\x1bP', '\b', 'x\b'])
+    expect(stripControlSequences(`${piece.repeat(2_000_000)}\nend`)).toMatch(/end$/)
 })
 
 describe('reading spilled output', () => {

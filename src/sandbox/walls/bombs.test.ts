@@ -24,12 +24,12 @@ made = 0
 try:
     for _ in range(300):
         if os.fork() == 0:
-            time.sleep(8)
+            time.sleep(60)
             os._exit(0)
         made += 1
 finally:
     print(made, flush=True)
-    time.sleep(8)
+    time.sleep(60)
 `
 
 /** Writes to so many sockets until none takes more, and tells how many bytes they took. */
@@ -128,14 +128,14 @@ for (const spawner of ['helper', 'direct'] as const) {
       ['large buffers of sockets', `${FILL_SOCKETS}\nassert fill(90, 4 * 2**20) > 256 * 2**20`],
       [
         'buffers of many sockets',
-        `${FILL_SOCKETS}\nfor _ in range(3):\n  if os.fork() == 0: fill(450); time.sleep(9); os._exit(0)\nfill(450)`,
+        `${FILL_SOCKETS}\nfor _ in range(3):\n  if os.fork() == 0: fill(450); time.sleep(60); os._exit(0)\nfill(450)`,
       ],
       [
         'buffers of connections',
         `${FILL_SOCKETS}\nlisten = socket.create_server(("127.0.0.1", 0))\nassert fill(150, 0, listen.getsockname()) > 256 * 2**20`,
       ],
     ])('no more memory than allowed is held as %s', async (_, body) => {
-      const script = `import ctypes, mmap, os, time\nM = b"x" * 2**20\n${body}\ntime.sleep(3)\nprint("held")`
+      const script = `import ctypes, mmap, os, time\nM = b"x" * 2**20\n${body}\ntime.sleep(60)\nprint("held")`
       const result = await python(script)
       expect(result.output).not.toContain('held')
       // Either ended by the limit, or refused what it asked for.

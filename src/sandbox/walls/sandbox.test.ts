@@ -183,7 +183,7 @@ describe.skipIf(noSandbox !== '')(`the sandbox${noSandbox}`, () => {
 
     test('many processes that each take a little memory', async () => {
       const script =
-        'for i in 1 2 3 4 5 6; do python3 -c "import time; x = bytearray(10**8); time.sleep(10)" & done; wait'
+        'for i in 1 2 3 4 5 6; do python3 -c "import time; x = bytearray(10**8); time.sleep(60)" & done; wait'
       expect(await bash(script, { limits: small })).toMatchObject({ limit: 'memory', stopped: false })
     })
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { TABLES } from '../runs/backup.ts'
 import { type Database, openDatabase } from './database.ts'
 
@@ -23,9 +23,8 @@ afterAll(async () => {
 
 const serverPid = (): number => Number(readFileSync(join(folder, 'pg/postmaster.pid'), 'utf8').split('\n')[0])
 
-async function gone(there: () => boolean): Promise<void> {
-  for (let wait = 0; there() && wait < 500; wait += 1) await new Promise(resolve => setTimeout(resolve, 20))
-}
+const gone = (there: () => boolean): Promise<void> =>
+  vi.waitUntil(() => !there(), { timeout: 30_000, interval: 20 }).then(() => undefined)
 
 describe('the database', () => {
   test('has every table of the requirements with its constraints', async () => {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createTestWorkspace, snapshot, type TestWorkspace } from '../testing.ts'
 import { applyUndo, type UndoOptions } from './undo-apply.ts'
@@ -304,11 +304,15 @@ describe('the budget', () => {
   })
 
   test('calls of several processes are listed and undone in the order in which they were made', async () => {
-    const other = createTestWorkspace({ root: workspace.root })
-    for (const [index, each] of [workspace, other, workspace, other].entries()) {
+    let time = Date.now()
+    const now = () => time
+    const first = createTestWorkspace({ root: workspace.root, now })
+    const other = createTestWorkspace({ root: workspace.root, now })
+    for (const [index, each] of [first, other, first, other].entries()) {
+      time += 1
       await each.write('a.txt', String(index), `c${index}`)
-      await sleep(2)
     }
+    await first.undo.close()
     expect(listCalls(workspace.undo).map(({ call }) => call)).toEqual(['c3', 'c2', 'c1', 'c0'])
     const plan = await planUndo(workspace.undo, { last: 2 })
     // The other process ends between the plan and its execution, and its file of records moves.
