@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
@@ -6,13 +7,21 @@ import { noBrowser } from './support/skips.ts'
 // What a person sets up and looks after in the page: rules, tools, servers, models, costs, settings.
 
 const PATIENCE = { timeout: 20_000 }
+const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
+const CONFIG = `
+[tools.dynamic]
+enabled = true
+
+[mcp.odd]
+command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(HOSTILE)}, "escapes"]
+`
 const OWN_FILE = '../.config/kogu/config.toml'
 
 describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () => {
   let dashboard: TestDashboard
 
   beforeAll(async () => {
-    dashboard = await openTestDashboard()
+    dashboard = await openTestDashboard({ config: CONFIG })
     const { send } = dashboard
     const call = (tool: string, input: object): Promise<{ question: string }> =>
       send('POST', '/api/calls', { tool, input })
@@ -66,6 +75,38 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByText(/shop-reads: allow read_file .*config.toml:4\)/).waitFor()
     const tools = page.getByRole('region', { name: 'What is decided about a typical call of every tool' })
     await tools.getByRole('row', { name: /write_file ask mode-ask/ }).waitFor()
+  })
+
+  test('a server of others is read, trusted, tested, approved and tried; what it says is harmless', async () => {
+    const page = await dashboard.page('/servers/odd')
+    await page.getByText(/runs ".*hostile-mcp-server.ts" "escapes"/).waitFor()
+    await page.getByRole('button', { name: 'Trust it' }).click()
+    await page.getByRole('button', { name: 'Start and test' }).click()
+    await page.getByText(/It answered in .*: \d+ tools/).waitFor()
+    await page.getByRole('button', { name: /^good/ }).click()
+    expect(await page.locator('.kogu-escape').first().textContent()).toBe('⟨U+001B⟩')
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByRole('button', { name: 'What would happen?' }).click()
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.getByRole('link', { name: 'Review and answer' }).waitFor()
+  })
+
+  test("another client's servers are taken over without their secrets", async () => {
+    dashboard.write(
+      '.mcp.json',
+      '{"mcpServers":{"local-db":{"command":"db-mcp","env":{"DB_TOKEN":"tok-1234"}}}}',
+    )
+    const page = await dashboard.page('/servers')
+    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByText('DB_TOKEN → DB_TOKEN').waitFor()
+    await page
+      .getByRole('textbox', { name: 'Configuration' })
+      .fill('{"mcpServers":{"notes":{"url":"https://n.test/mcp"}}}')
+    await page.getByRole('button', { name: 'Read it' }).click()
+    await page.getByRole('button', { name: 'Review notes' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect.poll(() => dashboard.read(OWN_FILE), PATIENCE).toContain('[mcp.notes]')
+    expect(await page.content()).not.toContain('tok-1234')
   })
 })
 

@@ -23,6 +23,7 @@ import { dynamicToolRoutes } from './routes/dynamic-tools.ts'
 import { eventRoutes } from './routes/events.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { homeRoutes } from './routes/home.ts'
+import { mcpImportRoutes } from './routes/mcp-import.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { modelRoutes } from './routes/models.ts'
 import { panelRoutes } from './routes/panels.ts'
@@ -80,6 +81,7 @@ export function createApp(parts: ServerParts): App {
   toolRoutes(api, runtime)
   dynamicToolRoutes(api, runtime)
   mcpServerRoutes(api, runtime)
+  mcpImportRoutes(api, runtime, parts.environment)
   modelRoutes(api, parts)
   settingsRoutes(api, parts)
   callRoutes(api, runtime)

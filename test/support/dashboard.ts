@@ -37,11 +37,12 @@ export interface TestDashboard {
   close(): Promise<void>
 }
 
-export async function openTestDashboard(): Promise<TestDashboard> {
+/** `config` is added to the person's own configuration. */
+export async function openTestDashboard({ config = '' } = {}): Promise<TestDashboard> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-dashboard-')))
   const workspace = join(home, 'tea-shop')
   mkdirSync(join(home, '.config/kogu'), { recursive: true })
-  writeFileSync(join(home, '.config/kogu/config.toml'), SAMPLE_CONFIG)
+  writeFileSync(join(home, '.config/kogu/config.toml'), `${SAMPLE_CONFIG}${config}`)
   writeSampleWorkspace(workspace)
   const database = await createTestDatabase()
   const variables = { HOME: home, PATH: process.env.PATH, DATABASE_URL: database.url }

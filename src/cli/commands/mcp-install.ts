@@ -3,15 +3,12 @@ import { dirname, join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock } from '../../core/visible.ts'
+import { CLIENT_FILES, type ClientFile } from '../../providers/mcp/client-files.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 
-interface Client {
-  /** Below the workspace, or below the home folder with `~`. */
-  readonly path: string
-  /** Where in the file its servers are. */
-  readonly key: string
+interface Client extends ClientFile {
   entry(command: readonly string[]): Record<string, unknown>
 }
 
@@ -20,16 +17,15 @@ const typed: Client['entry'] = command => ({ type: 'stdio', ...plain(command) })
 
 /** Where each client looks for servers, and how it writes one. */
 const CLIENTS: Readonly<Record<string, Client>> = {
-  claude: { path: '.mcp.json', key: 'mcpServers', entry: typed },
-  codex: { path: '~/.codex/config.toml', key: 'mcp_servers', entry: plain },
-  gemini: { path: '.gemini/settings.json', key: 'mcpServers', entry: plain },
+  claude: { ...CLIENT_FILES.claude, entry: typed },
+  codex: { ...CLIENT_FILES.codex, entry: plain },
+  gemini: { ...CLIENT_FILES.gemini, entry: plain },
   opencode: {
-    path: 'opencode.json',
-    key: 'mcp',
+    ...CLIENT_FILES.opencode,
     entry: command => ({ type: 'local', command, enabled: true }),
   },
-  cursor: { path: '.cursor/mcp.json', key: 'mcpServers', entry: plain },
-  vscode: { path: '.vscode/mcp.json', key: 'servers', entry: typed },
+  cursor: { ...CLIENT_FILES.cursor, entry: plain },
+  vscode: { ...CLIENT_FILES.vscode, entry: typed },
 }
 
 export const CLIENT_NAMES = Object.keys(CLIENTS)

@@ -107,6 +107,8 @@ function decideRoutes(api: Api, runtime: Runtime): void {
         ...{ server: found.name, config, user: callerName(context) },
         ...(installed === undefined ? {} : { installed }),
       })
+      // It takes its time to start; its tools appear when they come.
+      void runtime.registry.refresh(idOf(found))
       return context.json(toServer(runtime, admin, found), 200)
     },
   )
@@ -122,6 +124,7 @@ function decideRoutes(api: Api, runtime: Runtime): void {
       const admin = await runtime.mcp()
       const found = findServer(admin, context.req.valid('param').name)
       await admin.forget(found)
+      await runtime.registry.refresh(idOf(found))
       runtime.note('mcp-server-forgotten', { server: found.name, user: callerName(context) })
       return context.json(toServer(runtime, admin, found), 200)
     },
@@ -141,6 +144,7 @@ function decideRoutes(api: Api, runtime: Runtime): void {
       const admin = await runtime.mcp()
       const found = findServer(admin, context.req.valid('param').name)
       const approved = await admin.approve(found, context.req.valid('json').tools)
+      await runtime.registry.refresh(idOf(found))
       if (approved.length > 0)
         runtime.note('mcp-tools-approved', { server: found.name, tools: approved, user: callerName(context) })
       return context.json({ approved }, 200)
@@ -168,7 +172,10 @@ function decideRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const admin = await runtime.mcp()
-      return answer(context, await admin.test(findServer(admin, context.req.valid('param').name)))
+      const found = findServer(admin, context.req.valid('param').name)
+      const tested = await admin.test(found)
+      await runtime.registry.refresh(idOf(found))
+      return answer(context, tested)
     },
   )
 }
@@ -181,7 +188,7 @@ function findServer({ servers }: McpAdmin, name: string): McpServerConfig {
 
 function toServer({ registry }: Runtime, admin: McpAdmin, found: McpServerConfig): z.infer<typeof server> {
   const record = admin.record(found)
-  const id = `mcp:${found.name}`
+  const id = idOf(found)
   const statistics = registry.statistics().find(each => each.id === id)
   const definitions = Object.values(record?.pins ?? {})
   return {
@@ -201,6 +208,10 @@ function toServer({ registry }: Runtime, admin: McpAdmin, found: McpServerConfig
     installed:
       record?.installed === undefined ? null : `${record.installed.package} ${record.installed.version}`,
   }
+}
+
+function idOf({ name }: McpServerConfig): string {
+  return `mcp:${name}`
 }
 
 function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[] {

@@ -1,5 +1,10 @@
 /** Sets one key of a table in a TOML text, or of its top when `table` is empty; everything else, comments too, stays as it is. */
-export function setTomlKey(text: string, table: string, key: string, value: string | number): string {
+export function setTomlKey(
+  text: string,
+  table: string,
+  key: string,
+  value: string | number | boolean,
+): string {
   const line = `${key} = ${toTomlValue(value)}`
   const lines = text.split('\n')
   const head = table === '' ? -1 : lines.findIndex(each => each.trim() === `[${table}]`)

@@ -1,5 +1,5 @@
-import { Alert, Button, Text } from '@mantine/core'
-import { Plug, Plus } from 'lucide-react'
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { Download, Plug, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useParams } from 'wouter'
 import { useGet } from '../../api/api.ts'
@@ -12,6 +12,7 @@ import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { AddServer } from './add-server.tsx'
+import { ImportServers } from './import-servers.tsx'
 import { ServerBadge } from './server-badge.tsx'
 import { ServerView } from './server-view.tsx'
 import type { McpServer } from './types.ts'
@@ -27,6 +28,8 @@ function ServerList() {
   const format = useFormat()
   const servers = useGet<McpServer[]>('mcp', '/api/mcp/servers')
   const [adding, setAdding] = useState(false)
+  const [importing, setImporting] = useState(false)
+  const total = (servers.data ?? []).reduce((sum, { tokens }) => sum + tokens, 0)
   const columns: readonly Column<McpServer>[] = [
     { key: 'name', label: t('name'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
     { key: 'state', label: t('state'), render: server => <ServerBadge server={server} /> },
@@ -43,7 +46,10 @@ function ServerList() {
       label: t('cost'),
       align: 'right',
       phone: 'hide',
-      render: ({ tokens }) => t('tokens', { count: tokens }),
+      render: ({ tokens }) =>
+        total === 0
+          ? t('tokens', { count: tokens })
+          : `${t('tokens', { count: tokens })} · ${t('share', { percent: format.percent(tokens / total) })}`,
     },
     {
       key: 'calls',
@@ -57,9 +63,18 @@ function ServerList() {
     },
   ]
   const add = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-      {t('add')}
-    </Button>
+    <Group gap="xs">
+      <Button
+        variant="default"
+        leftSection={<Download size={16} aria-hidden />}
+        onClick={() => setImporting(true)}
+      >
+        {t('import')}
+      </Button>
+      <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+        {t('add')}
+      </Button>
+    </Group>
   )
   const url = `${window.location.origin}/mcp`
   return (
@@ -83,12 +98,18 @@ function ServerList() {
           />
         )}
       </DataRegion>
+      {total > 0 && (
+        <Text size="sm" c="dimmed">
+          {t('totalCost', { count: total })}
+        </Text>
+      )}
       <Alert color="gray" title={t('connect')}>
         <Text size="sm" mb="xs">
           {t('connectHint', { url })}
         </Text>
         <CopyText text={url} />
       </Alert>
+      <ImportServers opened={importing} onClose={() => setImporting(false)} />
       <AddServer opened={adding} onClose={() => setAdding(false)} />
     </Page>
   )

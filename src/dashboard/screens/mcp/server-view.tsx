@@ -1,17 +1,22 @@
 import { Accordion, Alert, Anchor, Badge, Button, Group, List, Stack, Text, Title } from '@mantine/core'
 import { CircleCheck, ShieldAlert, ShieldQuestionMark } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
+import { OutcomeBadge } from '../../components/badges.tsx'
+import { ConfigFileDrawer } from '../../components/config-file/config-file-drawer.tsx'
+import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
 import { Page } from '../../components/page.tsx'
+import { TryCall } from '../../components/try-call/try-call.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { ServerBadge } from './server-badge.tsx'
-import type { McpServer, McpTool } from './types.ts'
+import type { McpServer, McpTool, ToolUse, ToolVerdict } from './types.ts'
 import { words } from './words.ts'
 
 type Server = McpServer & { readonly tool_list: readonly McpTool[] }
@@ -59,6 +64,8 @@ function Facts({ server }: { server: Server }) {
   const forget = useAction(() => request('POST', `${path}/forget`, {}), { topics })
   const test = useAction(() => request<Tested>('POST', `${path}/test`, {}), { topics })
   const isTrusted = server.trust === 'trusted'
+  const isOff = server.trust === 'off'
+  const [switching, setSwitching] = useState(false)
   return (
     <section
       className="kogu-card"
@@ -82,14 +89,19 @@ function Facts({ server }: { server: Server }) {
                 {t('forget')}
               </Button>
             ) : (
-              <Button
-                loading={trust.isPending}
-                disabled={server.trust === 'off'}
-                onClick={() => trust.mutate()}
-              >
+              <Button loading={trust.isPending} disabled={isOff} onClick={() => trust.mutate()}>
                 {t('trust')}
               </Button>
             )}
+            <Button variant="default" onClick={() => setSwitching(true)}>
+              {isOff ? t('turnOn') : t('turnOff')}
+            </Button>
+            <ConfigFileDrawer
+              layer="user"
+              opened={switching}
+              onClose={() => setSwitching(false)}
+              propose={text => setTomlKey(text, `mcp.${server.name}`, 'enabled', isOff)}
+            />
           </Group>
         </Group>
         <List size="sm">
@@ -137,6 +149,8 @@ function Tools({ server }: { server: Server }) {
   const approve = useAction((tools: readonly string[] | undefined) => request('POST', path, { tools }), {
     topics: ['mcp', 'tools'],
   })
+  const verdicts = useGet<ToolVerdict[]>('tools', '/api/tools/verdicts')
+  const use = useGet<ToolUse[]>('usage', '/api/usage/tools')
   if (server.tool_list.length === 0) return <Text c="dimmed">{t('noTools')}</Text>
   return (
     <section aria-label={t('toolList')}>
@@ -169,7 +183,12 @@ function Tools({ server }: { server: Server }) {
                 </Group>
               </Accordion.Control>
               <Accordion.Panel>
-                <ToolDetails tool={tool} onApprove={() => approve.mutate([tool.name])} />
+                <ToolDetails
+                  tool={tool}
+                  verdict={verdicts.data?.find(each => each.tool === tool.full_name)?.outcome}
+                  use={use.data?.find(each => each.tool === tool.full_name)}
+                  onApprove={() => approve.mutate([tool.name])}
+                />
               </Accordion.Panel>
             </Accordion.Item>
           ))}
@@ -179,10 +198,37 @@ function Tools({ server }: { server: Server }) {
   )
 }
 
-function ToolDetails({ tool, onApprove }: { tool: McpTool; onApprove: () => void }) {
+interface DetailsProps {
+  readonly tool: McpTool
+  readonly verdict: ToolVerdict['outcome'] | undefined
+  readonly use: ToolUse | undefined
+  readonly onApprove: () => void
+}
+
+function ToolDetails({ tool, verdict, use, onApprove }: DetailsProps) {
   const t = useWords(words)
+  const format = useFormat()
+  const [trying, setTrying] = useState(false)
+  const schema = tool.definition.inputSchema
   return (
     <Stack gap="sm">
+      <Group gap="xs">
+        {verdict !== undefined && (
+          <>
+            <Text size="sm">{t('verdict')}</Text>
+            <OutcomeBadge outcome={verdict} />
+          </>
+        )}
+        {use !== undefined && (
+          <Text size="sm" c="dimmed">
+            {t('latency', {
+              calls: use.calls,
+              p50: format.duration(use.p50Ms),
+              p95: format.duration(use.p95Ms),
+            })}
+          </Text>
+        )}
+      </Group>
       <UntrustedBlock text={tool.description} label={tool.name} />
       {tool.diff !== null && (
         <section aria-label={`${tool.name}: ${t('difference')}`}>
@@ -202,10 +248,22 @@ function ToolDetails({ tool, onApprove }: { tool: McpTool; onApprove: () => void
         label={`${tool.name}: ${t('schema')}`}
         lines={20}
       />
-      {tool.state !== 'approved' && (
+      {tool.state === 'approved' ? (
+        <Group>
+          <Button variant="default" aria-expanded={trying} onClick={() => setTrying(!trying)}>
+            {t('try')}
+          </Button>
+        </Group>
+      ) : (
         <Group>
           <Button onClick={onApprove}>{t('approve')}</Button>
         </Group>
+      )}
+      {trying && (
+        <TryCall
+          tool={tool.full_name}
+          schema={typeof schema === 'object' && schema !== null ? { ...schema } : {}}
+        />
       )}
     </Stack>
   )

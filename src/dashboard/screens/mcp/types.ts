@@ -26,3 +26,17 @@ export interface McpTool {
   readonly diff: string | null
   readonly tokens: number
 }
+
+/** Of `GET /api/tools/verdicts`. */
+export interface ToolVerdict {
+  readonly tool: string
+  readonly outcome: 'allow' | 'ask' | 'deny'
+}
+
+/** Of `GET /api/usage/tools`. */
+export interface ToolUse {
+  readonly tool: string
+  readonly calls: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+}

@@ -6,6 +6,7 @@ import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { Reasons } from '../../components/reasons.tsx'
+import { TryCall } from '../../components/try-call/try-call.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -43,6 +44,12 @@ export function ToolView({ name }: { name: string }) {
               </Anchor>
             </Group>
             <VerdictCard verdict={verdicts.data?.find(each => each.tool === found.name)} />
+            <section aria-label={t('tryIt')}>
+              <Title order={2} mb="xs">
+                {t('tryIt')}
+              </Title>
+              <TryCall key={found.name} tool={found.name} schema={found.definition.input_schema} />
+            </section>
             <div>
               <Title order={2} mb="xs">
                 {t('description')}

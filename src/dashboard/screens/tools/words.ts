@@ -86,6 +86,7 @@ export const words = defineWords({
     scope: 'Where',
     project: 'this workspace',
     user: 'all workspaces',
+    tryIt: 'Try it',
   },
   ja: {
     title: 'ツール',
@@ -171,6 +172,7 @@ export const words = defineWords({
     scope: '範囲',
     project: 'このワークスペース',
     user: 'すべてのワークスペース',
+    tryIt: '試す',
   },
   ko: {
     title: '도구',
@@ -256,5 +258,6 @@ export const words = defineWords({
     scope: '범위',
     project: '이 작업 공간',
     user: '모든 작업 공간',
+    tryIt: '시험하기',
   },
 })

@@ -1,0 +1,40 @@
+import { defineWords } from '../../i18n/words.ts'
+
+export const words = defineWords({
+  en: {
+    input: 'Input',
+    ask: 'What would happen?',
+    call: 'Call it',
+    about: 'It goes through the rules like every call, and into the audit log.',
+    waits: 'It waits for an approval.',
+    review: 'Review and answer',
+    took: 'Done in {time}',
+    result: 'Result',
+    data: 'Data',
+    record: 'In the audit log',
+  },
+  ja: {
+    input: '入力',
+    ask: 'どう判定されるか',
+    call: '呼び出す',
+    about: 'ほかの呼び出しと同じくルールで判定され、監査ログに記録されます。',
+    waits: '承認を待っています。',
+    review: '確認して回答',
+    took: '{time} で完了',
+    result: '結果',
+    data: 'データ',
+    record: '監査ログで見る',
+  },
+  ko: {
+    input: '입력',
+    ask: '어떻게 되는지 보기',
+    call: '호출하기',
+    about: '다른 호출과 똑같이 규칙을 거치며 감사 로그에 남습니다.',
+    waits: '승인을 기다립니다.',
+    review: '검토하고 답하기',
+    took: '{time} 만에 완료',
+    result: '결과',
+    data: '데이터',
+    record: '감사 로그에서 보기',
+  },
+})
