@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tryLock } from '../../core/lock-file.ts'
 import { createPrivateFolder } from '../walls/private-folder.ts'
-import { announceServer, keeperSocket } from './server-place.ts'
+import { announcePort, announceServer, keeperSocket } from './server-place.ts'
 import type { FromKeeper, SharedServer } from './server-protocol.ts'
 
 const START_MS = 20_000
@@ -64,7 +64,9 @@ async function start(place: string): Promise<void> {
   const log = join(server.folder, 'server.log')
   if (existsSync(log) && statSync(log).size > MOST_LOG) truncateSync(log)
   const out = openSync(log, 'a', 0o600)
-  const fill = (text: string): string => text.replaceAll('{place}', place)
+  const port = server.args.some(arg => arg.includes('{port}')) ? await freePort() : undefined
+  if (port !== undefined) announcePort(place, port)
+  const fill = (text: string): string => text.replaceAll('{place}', place).replaceAll('{port}', String(port))
   const child = spawn(server.file, server.args.map(fill), {
     cwd: '/',
     // Messages in English and nothing of the person's own environment.
@@ -85,10 +87,28 @@ async function start(place: string): Promise<void> {
     await start(place).catch(error => stop(String(error)))
   })
   const deadline = Date.now() + START_MS
-  while (!existsSync(fill(server.ready))) {
+  while (!(server.ready === undefined ? saysReady() : existsSync(fill(server.ready)))) {
     const ended = await Promise.race([exit, sleep(10)])
     if (ended !== undefined) throw new Error(`${ended}. ${lastLines(log)}`)
     if (Date.now() > deadline) throw new Error(`it did not start within ${START_MS / 1000} s.`)
+  }
+}
+
+/** Somebody else may take it before the server does; the server then ends, and is started again with another one. */
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise(resolve => probe.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The last line of PostgreSQL's pid file; `starting` before. */
+function saysReady(): boolean {
+  try {
+    return readFileSync(server.pidFile, 'utf8').trimEnd().endsWith('ready')
+  } catch {
+    return false
   }
 }
 

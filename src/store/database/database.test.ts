@@ -1,9 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findServerPlace } from '../../sandbox/servers/server-place.ts'
 import { TABLES } from '../runs/backup.ts'
 import { type Database, openDatabase } from './database.ts'
+import { embeddedAddress } from './embedded-postgres.ts'
+import { peekDatabase } from './peek.ts'
 
 // One server for the whole file: starting one takes a second.
 let folder = ''
@@ -141,6 +145,31 @@ describe('the database', () => {
     await database.query("UPDATE schema_migrations SET checksum = 'other' || checksum WHERE version = 1")
     await expect(open()).rejects.toThrow('another text of migration 1')
     await database.query('UPDATE schema_migrations SET checksum = substr(checksum, 6) WHERE version = 1')
+  })
+
+  test('without sockets it is reached on the loopback address, with a password that only its owner can read', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'kogu-db-tcp-'))
+    const cache = join(own, 'cache')
+    const tcp = await openDatabase({ folder: own, cache, lingerMs: 50, transport: 'tcp' })
+    const [row] = await tcp.query<{ listen: string; sockets: string; address: string }>(
+      `SELECT current_setting('listen_addresses') AS listen, current_setting('unix_socket_directories') AS sockets,
+         inet_server_addr()::text AS address`,
+    )
+    expect(row).toEqual({ listen: '127.0.0.1', sockets: '', address: '127.0.0.1/32' })
+    expect(statSync(join(own, 'password')).mode & 0o777).toBe(0o600)
+    const address = embeddedAddress(own, findServerPlace(own) ?? '')
+    for (const password of ['', 'guessed']) {
+      const intruder = new pg.Client({ ...address, password })
+      await expect(intruder.connect()).rejects.toThrow(/password/)
+    }
+    const peek = await peekDatabase({ folder: own })
+    expect(await peek?.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await peek?.close()
+    process.kill(Number(readFileSync(join(own, 'pg/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL')
+    expect(await tcp.query('SELECT 2 AS two')).toEqual([{ two: 2 }])
+    await tcp.close()
+    await gone(() => existsSync(join(own, 'pg/postmaster.pid')))
+    rmSync(own, { recursive: true, force: true })
   })
 
   test('stops some time after its last user is gone', async () => {

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ToolError } from '../../core/errors.ts'
 import type { ServerLease } from '../../sandbox/servers/shared-server.ts'
-import { DATABASE_USER, type EmbeddedOptions, useEmbeddedPostgres } from './embedded-postgres.ts'
+import { type EmbeddedOptions, embeddedAddress, useEmbeddedPostgres } from './embedded-postgres.ts'
 import { migrate } from './migrate.ts'
 
 // Plain `pg` with typed rows. Every statement of Kogu is fixed text in the file of its table, so that a query builder would
@@ -149,12 +149,7 @@ function createServer(options: DatabaseOptions): Server {
   }
   let lease: ServerLease | undefined
   const moved: { listener?: (address: pg.ClientConfig) => void } = {}
-  const address = (): pg.ClientConfig => ({
-    host: lease?.place ?? '',
-    user: DATABASE_USER,
-    database: 'postgres',
-    application_name: 'kogu',
-  })
+  const address = (): pg.ClientConfig => embeddedAddress(options.folder, lease?.place ?? '')
   return {
     async find() {
       lease?.release()
@@ -207,7 +202,9 @@ const LOST_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'E
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return LOST.has(code) || LOST_SOCKET.has(code) || /Connection terminated/i.test(error.message)
+  return (
+    LOST.has(code) || LOST_SOCKET.has(code) || /Connection terminated|is not queryable/i.test(error.message)
+  )
 }
 
 function unreachable(error: unknown): ToolError {

