@@ -10,6 +10,7 @@ import { type Call, type CallResult, callTool, explainCall } from './core/call.t
 import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired } from './core/end-question.ts'
 import { toToolError } from './core/errors.ts'
+import { type Gate, type GateAnswer, passGate } from './core/gate.ts'
 import { sweepLocks } from './core/lock-file.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
@@ -56,6 +57,7 @@ export interface CallRequest {
   readonly id?: string
   readonly beforeRun?: Call['beforeRun']
   readonly afterRun?: Call['afterRun']
+  readonly gate?: string
 }
 
 export interface Explanation {
@@ -101,6 +103,8 @@ export interface Runtime extends WaitingCalls {
    * waits for it any more.
    */
   answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
+  /** Asks a person whether something may begin that is more than one call. */
+  passGate(gate: Gate): Promise<GateAnswer>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
   /** Calls that changed something and can be taken back, the newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
@@ -149,6 +153,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     ...(request.elicit === undefined ? {} : { elicit: request.elicit }),
     ...(request.beforeRun === undefined ? {} : { beforeRun: request.beforeRun }),
     ...(request.afterRun === undefined ? {} : { afterRun: request.afterRun }),
+    ...(request.gate === undefined ? {} : { gate: request.gate }),
   })
 
   return {
@@ -207,6 +212,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       return waiting.callInstead(id, changed, callOptions)
     },
+    passGate: gate => passGate(parts.calls, gate),
     mcp: parts.mcp,
     recover: recovered,
     redact: text => parts.calls.redactor.text(text),

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
 import { ToolError } from './core/errors.ts'
+import { refuseStepOfPipeline } from './core/gate.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
 import { type StoredQuestion, shownQuestion } from './core/stored-question.ts'
@@ -66,14 +67,16 @@ export function createWaitingCalls(
   return {
     async continueCall(id, options = {}) {
       const stored = await find(id)
+      refuseStepOfPipeline(stored)
       return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
     },
     async tryWaiting(id, signal) {
       const stored = await findOpen(id)
+      const untried = new ToolError('invalid_input', 'This call cannot be tried on a copy.')
+      if (stored.question.subject.kind !== 'call') throw untried
       const call = await toCall(stored, { signal })
       const prepared = await explainCall(calls, call)
-      if (stored.question.subject.kind !== 'call' || prepared.request.tool.tryOut === undefined)
-        throw new ToolError('invalid_input', 'This call cannot be tried on a copy.')
+      if (prepared.request.tool.tryOut === undefined) throw untried
       // What is refused by now is not even tried.
       if (prepared.judgement.decision.outcome === 'deny')
         throw new ToolError('denied', prepared.judgement.decision.reason)
@@ -81,6 +84,7 @@ export function createWaitingCalls(
     },
     async callInstead(id, changed, options = {}) {
       const stored = await findOpen(id)
+      refuseStepOfPipeline(stored)
       const input = changedInput(calls, stored, changed)
       const waiting = await toCall(stored, options)
       const call: Call = {

@@ -227,12 +227,23 @@ async function runSession(block: string): Promise<void> {
 }
 
 async function checkConfig(box: Sandboxed, name: string, block: string): Promise<void> {
+  if (block.includes('[[step]]')) return checkPipelineFile(box, block)
   const file = box.write(name, block)
   const checked = await runProgram(box, ['config', 'validate', '--json', '--config', file])
   expect(JSON.parse(checked.stdout), block).toMatchObject({ ok: true, errors: [], warnings: [] })
   // Whether rules match their examples is only known to what decides with them.
   if (block.includes('match = '))
     expect(await runProgram(box, ['permissions', 'list', '--config', file]), block).toMatchObject({ code: 0 })
+}
+
+/** A pipeline whose panels are there is valid. */
+async function checkPipelineFile(box: Sandboxed, block: string): Promise<void> {
+  const [, name = ''] = /^name = "(.*)"$/m.exec(block) ?? []
+  box.write(`.kogu/pipelines/${name}.toml`, block)
+  for (const [, panel = ''] of block.matchAll(/^panel = "(.*)"$/gm))
+    box.write(`.kogu/panels/${panel}.toml`, 'prompt = "{{input}}"\n[limits]\nmax_cost = 1\n')
+  const checked = await runProgram(box, ['pipeline', 'validate', name, '--json'])
+  expect(JSON.parse(checked.stdout), block).toEqual({ ok: true, problems: [], warnings: [] })
 }
 
 function runProgram(box: Sandboxed, args: readonly string[]): Promise<Ended> {

@@ -58,6 +58,47 @@ test.each([
   expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
 })
 
+test.each([
+  ['[[step]]\nid = "a"\npipeline = "nope"', "there is no pipeline 'nope'"],
+  ['[[step]]\nid = "a"\npipeline = "inner"', "the pipeline 'inner' needs 'topic'"],
+  ['[[step]]\nid = "a"\npipeline = "inner"\ninput = { topic = "x", tpic = "y" }', "has no input 'tpic'"],
+  ['[[step]]\nid = "a"\npipeline = "round"', 'the pipelines bad, round contain each other'],
+  ['[[step]]\nid = "a"\npipeline = "broken"', "in the pipeline 'broken': Step 'x': there is no tool 'nope'"],
+  [
+    '[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[step]]\nid = "a"\npipeline = "inner"\ninput = { topic = "{{steps.page.text}}" }',
+    "Step 'a' acts on what 'page' brings in from outside",
+  ],
+  [
+    '[[step]]\nid = "a"\ntool = "read_file"\nargs = { path = "x" }\nfor_each = "{{input.b}}"',
+    'says nothing about {{item}}',
+  ],
+  ['[[step]]\nid = "a"\ntext = "{{item}}"', 'there is no item without for_each'],
+  ['[[step]]\nid = "a"\ntransform = "{{steps.b.text}}"', "'b' does not run before it"],
+  ['[[step]]\nid = "a"\ncondition = "x"\nif_true = "nope"', "names the step 'nope', which does not exist"],
+])('the pipeline %j is refused for what is inside of it', async (toml, problem) => {
+  box.write(
+    '.kogu/pipelines/inner.toml',
+    'name = "inner"\n[input]\ntopic = { required = true }\n[[step]]\nid = "w"\ntool = "write_file"\nargs = { path = "a", content = "{{input.topic}}" }\n',
+  )
+  box.write('.kogu/pipelines/round.toml', 'name = "round"\n[[step]]\nid = "b"\npipeline = "bad"\n')
+  box.write('.kogu/pipelines/broken.toml', 'name = "broken"\n[[step]]\nid = "x"\ntool = "nope"\n')
+  const made = parsePipeline(`name = "bad"\n${toml}`, 'bad')
+  expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
+})
+
+test('a few pipelines that name each other many times are looked at once each', async () => {
+  const names = ['l1', 'l2', 'l3', 'l4', 'l5']
+  names.forEach((name, index) => {
+    const next = names[index + 1]
+    const step = (n: number): string =>
+      `[[step]]\nid = "s${n}"\n${next === undefined ? 'text = "x"' : `pipeline = "${next}"`}\n`
+    const steps = Array.from({ length: 100 }, (_, n) => step(n))
+    box.write(`.kogu/pipelines/${name}.toml`, `name = "${name}"\n${steps.join('')}`)
+  })
+  const made = parsePipeline('name = "top"\n[[step]]\nid = "a"\npipeline = "l2"\n', 'top')
+  expect(await problemsOf(made, box.runtime)).toEqual([])
+})
+
 test('a panel without a cost limit is a warning and no problem', async () => {
   const made = parsePipeline('name = "p"\n[[step]]\nid = "a"\npanel = "writer"\n', 'p')
   expect(await problemsOf(made, box.runtime)).toEqual([])

@@ -3,18 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type Approver, laterApprover, onceApprover } from '../src/core/approval.ts'
-import {
-  createPipelineRun,
-  type PipelineParts,
-  pipelineRunsOf,
-  trustPipeline,
-  workOnPipeline,
-} from '../src/pipelines/pipelines.ts'
+import { createPipelineRun, type PipelineParts, workOnPipeline } from '../src/pipelines/pipelines.ts'
 import { createSchedule, openSchedules } from '../src/pipelines/schedules.ts'
 import { writeTemplate } from '../src/pipelines/templates.ts'
+import { trustPipeline } from '../src/pipelines/trust.ts'
 import { openRuns } from '../src/runs.ts'
 import { type PipelineWorker, startPipelineWorker } from '../src/server/pipeline-worker.ts'
 import { openDatabase } from '../src/store/database/database.ts'
+import { pipelineRunsOf } from '../src/store/pipeline-runs.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
@@ -112,8 +108,13 @@ const bootstrap = async (parts: Opened, rehearse: boolean) => {
   makeRepository(parts)
   await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
   await trustPipeline(parts, 'self')
-  const { id } = await createPipelineRun(parts, 'self', { goal: 'an answer', file: 'src/answer.ts' })
-  return workOnPipeline(parts, id, { rehearse, askAtGate: async () => true })
+  const { id } = await createPipelineRun(
+    parts,
+    'self',
+    { goal: 'an answer', file: 'src/answer.ts' },
+    { rehearse },
+  )
+  return workOnPipeline(parts, id)
 }
 
 test('the self-bootstrap loop writes, checks, is told what failed, and fixes it', async () => {

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { onceApprover } from '../src/core/approval.ts'
-import { createPipelineRun, trustPipeline, workOnPipeline } from '../src/pipelines/pipelines.ts'
+import { createPipelineRun, workOnPipeline } from '../src/pipelines/pipelines.ts'
 import { TEMPLATES, writeTemplate } from '../src/pipelines/templates.ts'
+import { trustPipeline } from '../src/pipelines/trust.ts'
 import { openRuns, type Runs } from '../src/runs.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
 import type { SavedPipelineRun } from '../src/store/pipeline-runs.ts'
@@ -55,8 +56,8 @@ async function rehearse(template: string, input: Record<string, string> = {}): P
   const parts = { loaded, environment, runtime, database, runs }
   await writeTemplate(workspace, 'mine', template)
   await trustPipeline(parts, 'mine')
-  const { id } = await createPipelineRun(parts, 'mine', input)
-  return workOnPipeline(parts, id, { rehearse: true, askAtGate: async () => true })
+  const { id } = await createPipelineRun(parts, 'mine', input, { rehearse: true })
+  return workOnPipeline(parts, id)
 }
 
 const read = (path: string): string => readFileSync(join(box.workspace, path), 'utf8')

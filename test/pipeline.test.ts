@@ -61,20 +61,116 @@ gate = "approval"
     status: 'waiting',
     steps: { analyse: { text: 'Prices rise.' }, write: { status: 'waiting' } },
   })
-  const done = machine.json([
-    'pipeline',
-    'resume',
-    waiting.id,
-    '--approve',
-    'write',
-    '--mode',
-    'accept-edits',
-  ])
+  // The gate is a question like any other, though the rules allow the write.
+  const [question] = machine.json(['approvals', 'list'])
+  expect(question).toMatchObject({
+    tool: { name: 'write_file' },
+    runPath: [waiting.id],
+    decision: { by: 'gate' },
+    preview: expect.stringContaining('+Prices rise.'),
+  })
+  const alone = machine.run(['call', '--continue', question.id])
+  expect([alone.code, alone.stderr]).toEqual([10, expect.stringContaining('kogu pipeline resume')])
+  machine.run(['approvals', 'approve', question.id])
+  const done = machine.json(['pipeline', 'resume', waiting.id, '--mode', 'accept-edits'])
   expect(done.status).toBe('completed')
+  expect(machine.json(['approvals', 'list'])).toEqual([])
   expect(machine.read('doc/report.md')).toBe('Prices rise.')
   expect(machine.run(['pipeline', 'resume', waiting.id]).code).not.toBe(0)
   machine.run(['undo', '--run', waiting.id, '--yes'])
   expect(() => machine.read('doc/report.md')).toThrow()
+})
+
+test('a gate before anything else is in the inbox too; a no fails its step, and --approve is an answer to it', () => {
+  pipeline(
+    'said',
+    '[[step]]\nid = "say"\ntext = "hello"\ngate = "approval"\n[[step]]\nid = "after"\ntext = "{{steps.say.text}}!"\n',
+  )
+  machine.run(['pipeline', 'trust', 'said'])
+  const first = run('said')
+  expect(first).toMatchObject({ status: 'waiting', steps: { say: { status: 'waiting', gate: true } } })
+  const [question] = machine.json(['approvals', 'list'])
+  expect(question).toMatchObject({
+    subject: { kind: 'gate' },
+    tool: { name: 'pipeline' },
+    input: { pipeline: 'said', step: 'say', text: 'hello' },
+    runPath: [first.id],
+  })
+  const shown = machine.run(['approvals', 'show', question.id]).stdout
+  expect(shown).toContain("The pipeline 'said' has a gate before the step 'say'.")
+  machine.run(['approvals', 'deny', question.id, '--message', 'not today'])
+  expect(machine.json(['pipeline', 'resume', first.id])).toMatchObject({
+    status: 'failed',
+    steps: { say: { error: expect.stringContaining('not today') }, after: { status: 'waiting' } },
+  })
+  // Asked once, however often the run is resumed; and the yes by name takes the question out of the inbox.
+  const second = run('said')
+  machine.json(['pipeline', 'resume', second.id])
+  expect(machine.json(['approvals', 'list'])).toHaveLength(1)
+  expect(machine.json(['pipeline', 'resume', second.id, '--approve', 'say'])).toMatchObject({
+    status: 'completed',
+    steps: { after: { text: 'hello!' } },
+  })
+  expect(machine.json(['approvals', 'list'])).toEqual([])
+})
+
+test('what a run was started with holds when it goes on', () => {
+  machine.write('.kogu/panels/poet.toml', 'prompt = "{{input}}"\n')
+  machine.write('.kogu/rehearsals/poet.toml', '[[answer]]\ntext = "Rehearsed."\n')
+  pipeline('poem', '[[step]]\nid = "write"\npanel = "poet"\nprompt = "tea"\ngate = "approval"\n')
+  machine.run(['pipeline', 'trust', 'poem'])
+  const { id, status } = run('poem', '--rehearse')
+  expect(status).toBe('waiting')
+  expect(machine.json(['pipeline', 'resume', id, '--approve', 'write'])).toMatchObject({
+    status: 'completed',
+    steps: { write: { text: 'Rehearsed.' } },
+  })
+})
+
+test('one undo takes back all that the run of a pipeline did, also in its panels and in earlier rounds', () => {
+  machine.write(
+    '.kogu/panels/writer.toml',
+    'prompt = "{{input}}"\nmode = "accept-edits"\n[tools.write_file]\nallowed_dirs = ["."]\n',
+  )
+  machine.write(
+    '.kogu/rehearsals/writer.toml',
+    '[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "log.txt", content = "x", mode = "append" }\n[[answer]]\ntext = "again"\n',
+  )
+  pipeline('inner', '[[step]]\nid = "write"\npanel = "writer"\nprompt = "go"\n')
+  pipeline(
+    'outer',
+    `[[step]]
+id = "write"
+panel = "writer"
+prompt = "go"
+[[step]]
+id = "look"
+tool = "read_file"
+args = { path = "log.txt" }
+[[step]]
+id = "inside"
+pipeline = "inner"
+[[edge]]
+from = "write"
+to = "look"
+[[edge]]
+from = "look"
+to = "write"
+when = "not:xx"
+max_retries = 3
+[[edge]]
+from = "look"
+to = "inside"
+`,
+  )
+  machine.run(['pipeline', 'trust', 'outer'])
+  const done = run('outer', '--rehearse')
+  expect(done).toMatchObject({ status: 'completed' })
+  expect(machine.read('log.txt')).toBe('xxx')
+  const plan = machine.json(['undo', '--run', done.id, '--dry-run'])
+  expect(plan).toMatchObject({ done: false })
+  expect(machine.json(['undo', '--run', done.id, '--yes'])).toMatchObject({ done: true })
+  expect(() => machine.read('log.txt')).toThrow()
 })
 
 test('a loop tries again until its condition no longer holds', () => {

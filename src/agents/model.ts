@@ -100,9 +100,15 @@ export function costOf(usage: Usage, price: Price | null): number | null {
 
 /**
  * credentials: no key, or the vendor refuses it. rejected: the vendor does not take this request as it is. unavailable:
- * worth another try (overload, rate limit, broken connection, truncated answer). failed: anything else.
+ * worth another try (overload, broken connection, truncated answer). rate_limited: worth one later. failed: anything else.
  */
-export type ModelErrorKind = 'credentials' | 'rejected' | 'unavailable' | 'cancelled' | 'failed'
+export type ModelErrorKind =
+  | 'credentials'
+  | 'rejected'
+  | 'unavailable'
+  | 'rate_limited'
+  | 'cancelled'
+  | 'failed'
 
 /** Why a model did not answer. The message is for the person and holds no key. */
 export class ModelError extends Error {

@@ -14,7 +14,7 @@ const answerSchema = z.strictObject({
     .array(z.strictObject({ tool: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) }))
     .default([]),
   delay_ms: z.int().min(0).max(60_000).default(0),
-  fail: z.enum(['unavailable', 'rejected', 'credentials']).optional(),
+  fail: z.enum(['unavailable', 'rate_limited', 'rejected', 'credentials']).optional(),
 })
 
 const scriptSchema = z.strictObject({

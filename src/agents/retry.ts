@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunEvent } from './events.ts'
-import { type Model, ModelError, type ModelRequest, type ModelResponse } from './model.ts'
+import {
+  type Model,
+  ModelError,
+  type ModelErrorKind,
+  type ModelRequest,
+  type ModelResponse,
+} from './model.ts'
 
+/** What may be over in a moment. */
+const PASSING: ReadonlySet<ModelErrorKind> = new Set(['unavailable', 'rate_limited'])
 const MOST_ATTEMPTS = 6
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
@@ -18,8 +26,7 @@ export async function withRetries(
     try {
       return await model.respond(request)
     } catch (error) {
-      if (!(error instanceof ModelError) || error.kind !== 'unavailable' || attempt === MOST_ATTEMPTS)
-        throw error
+      if (!(error instanceof ModelError) || !PASSING.has(error.kind) || attempt === MOST_ATTEMPTS) throw error
       const waitMs = error.retryAfterMs ?? backOff(attempt)
       if (waitMs > LONGEST_ASKED_MS) throw error
       emit({ type: 'step.retry', reason: error.message, attempt, waitMs })

@@ -5,13 +5,12 @@ import {
   type PipelineOptions,
   type PipelineParts,
   type PlannedAgain,
-  pipelineRunsOf,
   repeatsOf,
   requirePipelineRun,
   workOnPipeline,
 } from '../pipelines/pipelines.ts'
 import type { PipelineEvent } from '../pipelines/work.ts'
-import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
+import { pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { confirmed } from './confirm.ts'
 import { EXIT } from './exit-codes.ts'
@@ -22,8 +21,10 @@ import { withRuns } from './run-session.ts'
 export function runNew(context: CommandContext, name: string): Promise<number> {
   return withParts(context, async parts => {
     const again = readAgain(context, parts, name)
+    const model = textOption(context.values, 'model')
+    const choices = { rehearse: flag(context.values, 'rehearse'), model }
     if (again === undefined)
-      return work(context, parts, await createPipelineRun(parts, name, readGiven(context)))
+      return work(context, parts, await createPipelineRun(parts, name, readGiven(context), choices))
     const repeats = repeatsOf(parts, again)
     if (repeats.length > 0 && !(await agreed(context, repeats))) {
       if (context.output.json) context.output.object({ ok: false, repeats })
@@ -32,7 +33,7 @@ export function runNew(context: CommandContext, name: string): Promise<number> {
       )
       return EXIT.needsPerson
     }
-    return work(context, parts, await createRunAgain(parts, again))
+    return work(context, parts, await createRunAgain(parts, again, choices))
   })
 }
 
@@ -72,19 +73,14 @@ async function work(
   parts: PipelineParts & Pick<PipelineOptions, 'approver'>,
   run: SavedPipelineRun,
 ): Promise<number> {
-  const { output, signal, values } = context
-  const model = textOption(values, 'model')
+  const { output, signal } = context
   const ended = await workOnPipeline(parts, run.id, {
     signal,
     ...(parts.approver === undefined ? {} : { approver: parts.approver }),
     approve: names(context, 'approve'),
     retry: names(context, 'retry'),
     skip: names(context, 'skip'),
-    rehearse: flag(values, 'rehearse'),
-    ...(model === undefined ? {} : { model }),
     onEvent: event => show(output, event),
-    askAtGate: (step, input) =>
-      confirmed(context, `Step ${step.id}: ${toLine(JSON.stringify(input)).slice(0, 500)}\nRun it?`),
   })
   if (output.json) output.object({ ...summarizeRun(ended), steps: ended.progress.steps })
   else output.note(describeEnd(ended))
@@ -105,17 +101,11 @@ function show(output: Output, event: PipelineEvent): void {
     )
 }
 
-function describeEnd({ id, status, progress }: SavedPipelineRun): string {
-  const undo = [id, ...Object.values(progress.steps).flatMap(({ run }) => run ?? [])]
-  if (status === 'waiting') {
-    const gate = Object.entries(progress.steps).find(
-      ([, step]) => step.status === 'waiting' && step.gate === true,
-    )?.[0]
-    const answer = gate === undefined ? 'Answer (kogu approvals list), then' : 'Look at it, then'
-    return `waits for a person. ${answer}: kogu pipeline resume ${id}${gate === undefined ? '' : ` --approve ${gate}`}`
-  }
+function describeEnd({ id, status }: SavedPipelineRun): string {
+  if (status === 'waiting')
+    return `waits for a person. Answer (kogu approvals list), then: kogu pipeline resume ${id}`
   if (status === 'stopped') return `stopped. To go on: kogu pipeline resume ${id}`
-  return `${status}. To take back what it changed:${undo.map(run => ` kogu undo --run ${run}`).join(' ;')}`
+  return `${status}. To take back what it changed: kogu undo --run ${id}`
 }
 
 export function summarizeRun({ id, pipeline, status, startedAt, continues }: SavedPipelineRun) {

@@ -169,7 +169,7 @@ export function exitCode(
   if (stopReason === 'limit_reached' || stopReason === 'loop_detected') return EXIT.limit
   if (status === 'pending' || status === 'cancelled') return EXIT.interrupted
   if (errorKind === 'credentials') return EXIT.credentials
-  return errorKind === 'unavailable' ? EXIT.unreachable : EXIT.failed
+  return errorKind === 'unavailable' || errorKind === 'rate_limited' ? EXIT.unreachable : EXIT.failed
 }
 
 /** The contract of `--json`. */

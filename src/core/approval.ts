@@ -45,6 +45,8 @@ export interface Question extends CallSummary {
 export type QuestionSubject =
   /** Whether the call may run. */
   | { readonly kind: 'call' }
+  /** Whether a step of a pipeline may begin that is more than one call. */
+  | { readonly kind: 'gate' }
   /** Whether changes that a command has already made on its layer are kept. */
   | {
       readonly kind: 'changes'

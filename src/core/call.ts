@@ -6,6 +6,7 @@ import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from '
 import { type Effect, toldEffects } from './effects.ts'
 import { ProviderUnavailable, ToolError, toToolError } from './errors.ts'
 import type { Files } from './files.ts'
+import { atGate } from './gate.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
 import { heldLayer, keepChanges } from './keep-changes.ts'
@@ -49,6 +50,8 @@ export interface Call {
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
   readonly elicit?: ToolContext['elicit']
+  /** Why a person has to see it first, whatever the rules say. */
+  readonly gate?: string
   /** The question that this call asked earlier, when it goes on now. */
   readonly continues?: StoredQuestion
   /**
@@ -180,9 +183,7 @@ function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): Cal
 }
 
 /** What would be decided, without running anything, recording anything or asking anybody. */
-export async function explainCall(runtime: CallRuntime, call: Call): Promise<Prepared> {
-  return prepare(runtime, call)
-}
+export const explainCall = (runtime: CallRuntime, call: Call): Promise<Prepared> => prepare(runtime, call)
 
 function refuse(progress: Progress, { error, decision }: Refusal): ToolError {
   progress.decision = decision
@@ -206,7 +207,7 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
 }
 
 async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
-  const prepared = await prepare(runtime, call, progress)
+  const prepared = atGate(call, await prepare(runtime, call, progress))
   await obtainApproval(runtime, call, prepared, progress, {
     ...(prepared.request.tool.tryOut === undefined
       ? {}
@@ -269,9 +270,6 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   return { entry, request, judgement }
 }
 
-/** How long a tool has to stop when it is told to. */
-const moment = (): Promise<void> => sleep(500, undefined, { ref: false })
-
 async function run(
   runtime: CallRuntime,
   call: Call,
@@ -306,7 +304,8 @@ async function run(
     const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
       // A tool that is told to stop gets a moment to do so: what it changes until then belongs to this call.
-      if (limit.signal.aborted) await Promise.race([work.catch(() => undefined), moment()])
+      if (limit.signal.aborted)
+        await Promise.race([work.catch(() => undefined), sleep(500, undefined, { ref: false })])
       throw error
     })
     runtime.registry.count(entry.provider, true)

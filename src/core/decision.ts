@@ -7,7 +7,8 @@ import type { AnyTool, Risk } from './tool.ts'
 
 export type Outcome = 'allow' | 'ask' | 'deny'
 
-/** Who or what settled it. `contained`: it runs behind walls first. `validation`: it never got as far as being judged. */
+/** Who or what settled it. `contained`: it runs behind walls first. `gate`: a pipeline wants a person to look first.
+ * `validation`: it never got as far as being judged. */
 export type DecidedBy =
   | 'hard-stop'
   | 'rule'
@@ -18,6 +19,7 @@ export type DecidedBy =
   | 'timeout'
   | 'hook'
   | 'contained'
+  | 'gate'
   | 'validation'
 
 /** The line that decided: a rule with its file and line, a built-in rule, a grant. */

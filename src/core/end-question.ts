@@ -12,9 +12,9 @@ export async function endQuestion(
   by?: Call,
 ): Promise<boolean> {
   if (!(await runtime.questions.end(question.id))) return false
-  const { callId, runId, tool, access, decision, risk } = question
-  if (by?.id === callId) {
-    // The call itself has not ended; what became of its question is on record all the same.
+  const { callId, runId, tool, access, decision, risk, subject } = question
+  if (by?.id === callId || subject.kind === 'gate') {
+    // The call itself has not ended, and a gate is none; what became of the question is on record all the same.
     if (how !== 'used')
       runtime.audit.record({
         type: 'approval-answered',

@@ -1,4 +1,9 @@
-import { checkPipeline, type PipelineFacts, type WorkerFacts } from '../agents/pipelines/check-pipeline.ts'
+import {
+  checkPipeline,
+  type PipelineFacts,
+  type WorkerFacts,
+  workerOf,
+} from '../agents/pipelines/check-pipeline.ts'
 import type { Pipeline, Step } from '../agents/pipelines/pipeline.ts'
 import { referencesIn } from '../agents/pipelines/values.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -8,23 +13,55 @@ import type { Entry } from '../core/registry.ts'
 import { toLine } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
 import { listPanels, readPanel } from '../store/runs/find-agent.ts'
+import { listPipelines, readPipeline } from './files.ts'
 
 /** Everything that is wrong with a pipeline here and now, without running it: its shape, its tools, the rules. */
-export async function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {
-  const problems = checkPipeline(pipeline, factsFrom(runtime))
+export function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {
+  return findProblems(pipeline, { runtime, within: [], known: new Map() })
+}
+
+interface Around {
+  readonly runtime: Runtime
+  /** The pipelines that it is inside of. */
+  readonly within: readonly string[]
+  /** Each is looked at once, however often it is named: otherwise a few files could keep Kogu busy for good. */
+  readonly known: Map<string, Promise<string[]>>
+}
+
+async function findProblems(pipeline: Pipeline, around: Around): Promise<string[]> {
+  const { runtime, known } = around
+  const within = [...around.within, pipeline.name]
+  const circle = pipeline.steps.find(step => step.pipeline !== undefined && within.includes(step.pipeline))
+  if (circle !== undefined)
+    return [toLine(`Step '${circle.id}': the pipelines ${within.join(', ')} contain each other.`)]
+  if (within.length > DEEPEST) return [`Pipelines are inside each other more than ${DEEPEST} deep.`]
+  const inside: string[] = []
+  for (const { id, pipeline: name } of pipeline.steps) {
+    if (name === undefined || !listPipelines(runtime.workspace).includes(name)) continue
+    const found =
+      known.get(name) ?? findProblems(readPipeline(runtime.workspace, name).pipeline, { ...around, within })
+    known.set(name, found)
+    inside.push(...(await found).map(problem => `Step '${id}': in the pipeline '${name}': ${problem}`))
+  }
+  const problems = inside.length > 0 ? inside : checkPipeline(pipeline, factsFrom(runtime))
   const denied = problems.length > 0 ? [] : await findDenied(pipeline, runtime)
   // Names in it are whatever the file says: a line break in one must not begin a line of ours.
   return [...problems, ...denied].map(problem => toLine(problem))
 }
 
-function factsFrom({ registry, workspace }: Runtime): PipelineFacts {
+const DEEPEST = 5
+
+function factsFrom(runtime: Runtime): PipelineFacts {
+  const { registry, workspace } = runtime
   const panels = new Set(listPanels(workspace))
+  const pipelines = new Set(listPipelines(workspace))
   const entry = (tool: string): Entry | undefined => registry.candidates(tool)[0]
   const toolFacts = (tool: string): WorkerFacts => ({
     isHighRisk: entry(tool)?.risk !== 'low',
     isUntrustedSource: isForeign(tool, entry(tool)),
   })
-  return {
+  const known = new Map<string, ReturnType<PipelineFacts['pipeline']>>()
+  const facts: PipelineFacts = {
     tool(name) {
       const found = entry(name)
       if (found === undefined) return undefined
@@ -40,6 +77,23 @@ function factsFrom({ registry, workspace }: Runtime): PipelineFacts {
         isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource),
       }
     },
+    pipeline(name) {
+      if (!known.has(name))
+        known.set(name, pipelines.has(name) ? lookInside(workspace, name, facts) : undefined)
+      return known.get(name)
+    },
+  }
+  return facts
+}
+
+/** `findProblems` has made sure that they do not contain each other. What stands behind a gate there needs none here. */
+function lookInside(workspace: string, name: string, facts: PipelineFacts) {
+  const { steps, input } = readPipeline(workspace, name).pipeline
+  const own = steps.map(step => ({ ...workerOf(step, facts), gate: step.gate }))
+  return {
+    input,
+    isHighRisk: own.some(({ isHighRisk, gate }) => isHighRisk === true && gate === undefined),
+    isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource === true),
   }
 }
 
@@ -123,7 +177,8 @@ export function describeRepeats({ steps }: Pipeline, repeats: readonly string[],
   const facts = factsFrom(runtime)
   return steps
     .filter(({ id }) => repeats.includes(id))
-    .flatMap(({ id, tool, panel, args }) => {
+    .flatMap(({ id, tool, panel, pipeline, args }) => {
+      if (pipeline !== undefined) return [`${id}: what the pipeline '${pipeline}' does`]
       if (tool !== undefined && facts.tool(tool)?.isHighRisk !== false)
         return [`${id}: ${tool} ${JSON.stringify(withStandIns(args, '…'))}`]
       if (panel !== undefined && facts.panel(panel)?.isHighRisk !== false)

@@ -79,16 +79,15 @@ async function labelsOf({ runtime, core }: PanelParts, id: string): Promise<Run[
   return labels
 }
 
-const RATE_LIMITED = /\b429\b|rate.?limit|too many requests/i
-
-function toOutcome({ id, status, output, error, stopReason, costUsd }: RunRecord, labels: Run['labels']) {
+function toOutcome(record: RunRecord, labels: Run['labels']) {
+  const { id, status, output, error, errorKind, stopReason, costUsd } = record
   if (status !== 'completed') {
     const message = error ?? stopReason ?? 'The panel failed.'
     return {
       ok: false as const,
       error: message,
       retryable: status === 'failed' && stopReason !== 'denied',
-      rateLimited: RATE_LIMITED.test(message),
+      rateLimited: errorKind === 'rate_limited',
       run: id,
     }
   }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import type { Pipeline, Step } from '../agents/pipelines/pipeline.ts'
-import { type Progress, type StepProgress, startProgress } from '../agents/pipelines/progress.ts'
+import { toGraph } from '../agents/pipelines/graph.ts'
+import type { Pipeline } from '../agents/pipelines/pipeline.ts'
+import { type Progress, type StepOutcome, startProgress } from '../agents/pipelines/progress.ts'
 import { type Again, beginAgain } from '../agents/pipelines/run-again.ts'
-import { attemptOf, runPipeline } from '../agents/pipelines/run-pipeline.ts'
+import { attemptOf, type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Approver } from '../core/approval.ts'
@@ -11,17 +11,16 @@ import { ToolError } from '../core/errors.ts'
 import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
-import { openPipelineRuns, type PipelineRuns, type SavedPipelineRun } from '../store/pipeline-runs.ts'
-import type { Places } from '../store/places.ts'
-import { mirrorPanel, readPanel } from '../store/runs/find-agent.ts'
-import { openScriptTrust } from '../store/script-trust.ts'
-import { workflowOf } from '../store/tables/workflows.ts'
+import { type PipelineRuns, pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { describeRepeats, problemsOf } from './checks.ts'
 import { type PipelineFile, readPipeline } from './files.ts'
-import { callIdOf, createWorkers, type PipelineEvent, recordedEnd, type WorkParts } from './work.ts'
+import { readInput } from './input.ts'
+import { callIdOf, settle } from './settle.ts'
+import { isTrusted, withInside } from './trust.ts'
+import { createWorkers, type PipelineEvent, type WorkParts } from './work.ts'
 
 // Runs of pipelines: what doors call to start one, continue it and begin again in its middle. Looking at files and at
-// runs needs no database: `files.ts`, `checks.ts` and `pipelineRunsOf`.
+// runs needs no database: `files.ts`, `checks.ts` and the store's `pipeline-runs.ts`.
 
 export interface PipelineParts {
   readonly loaded: LoadedConfig
@@ -37,44 +36,20 @@ export interface PipelineOptions {
   readonly signal?: AbortSignal
   /** Steps whose gate a person has opened. */
   readonly approve?: readonly string[]
+  /** Who that is. Defaults to the person at this machine. */
+  readonly user?: string
   /** Steps of which nobody knows whether they happened: run again, or taken as done. */
   readonly retry?: readonly string[]
   readonly skip?: readonly string[]
-  /** Instead of the models that panels name. */
-  readonly model?: string
-  /** Plays `.kogu/rehearsals/PANEL.toml` instead of asking models. */
-  readonly rehearse?: boolean
-  /** Asks a person who is there. Defaults to nobody: the run waits. */
-  askAtGate?(step: Step, input: unknown): Promise<boolean>
   onEvent?(event: PipelineEvent): void
 }
 
-export function pipelineRunsOf({ pipelines }: Places): PipelineRuns {
-  return openPipelineRuns(join(pipelines, 'runs'))
-}
-
-/** Whether a person has looked at exactly this text. */
-export function isTrusted({ directories }: Environment, workspace: string, file: PipelineFile): boolean {
-  return openScriptTrust(directories.state, workspace).isTrusted(file)
-}
-
-/** A person's word that the pipeline and the panels it names may run as they are now. */
-export async function trustPipeline(
-  { environment, runtime, database, runs }: PipelineParts,
-  name: string,
-): Promise<{ file: PipelineFile; panels: string[] }> {
-  const { workspace } = runtime
-  const file = readPipeline(workspace, name)
-  const panels = panelsOf(file.pipeline)
-  const workflow = await workflowOf(database, runs.place.user, workspace)
-  for (const panel of panels) await mirrorPanel(database, workflow, readPanel(workspace, panel))
-  await openScriptTrust(environment.directories.state, workspace).trust(file)
-  return { file, panels }
-}
-
-function panelsOf({ steps, edges }: Pipeline): string[] {
-  const named = [...steps.map(({ panel }) => panel), ...edges.map(({ summarizer }) => summarizer)]
-  return [...new Set(named.filter(name => name !== undefined))]
+/** What is chosen when a run is made, and holds until it has ended. */
+interface PipelineChoices {
+  /** Instead of the models that panels name. */
+  readonly model?: string | undefined
+  /** Plays `.kogu/rehearsals/PANEL.toml` instead of asking models. */
+  readonly rehearse?: boolean | undefined
 }
 
 /** Writes down a new run; `workOnPipeline` does the rest. `given`: values of its `[input]`, as text or as they are. */
@@ -82,9 +57,11 @@ export async function createPipelineRun(
   parts: PipelineParts,
   name: string,
   given: Readonly<Record<string, unknown>> = {},
+  choices: PipelineChoices & { readonly id?: string; readonly parent?: string } = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, name)
   return begin(parts, file, {
+    ...choices,
     input: readInput(file.pipeline, given),
     progress: startProgress(file.pipeline),
   })
@@ -108,24 +85,36 @@ export function repeatsOf(
 export async function createRunAgain(
   parts: PipelineParts,
   { of, ...again }: PlannedAgain,
+  choices: PipelineChoices = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, of.pipeline)
   const { progress } = beginAgain(file.pipeline, of.progress, again)
-  return begin(parts, file, { input: of.input, progress, continues: of.id })
+  return begin(parts, file, { ...choices, input: of.input, progress, continues: of.id })
 }
 
 /** Works on a run until it ends, is stopped or waits for a person. One process at a time. */
-export async function workOnPipeline(
+export function workOnPipeline(
   parts: PipelineParts,
   id: string,
   options: PipelineOptions = {},
 ): Promise<SavedPipelineRun> {
+  return workOn(parts, id, options)
+}
+
+/** `parent`: the run that it is a step of, which is open. */
+type InsideOptions = PipelineOptions & { readonly parent?: string }
+
+async function workOn(parts: PipelineParts, id: string, options: InsideOptions): Promise<SavedPipelineRun> {
   const { runtime } = parts
   const runs = pipelineRunsOf(runtime.places)
   const lock = runs.lock(id)
   if (lock === undefined) throw new ToolError('conflict', 'Another Kogu is working on this run.')
   try {
     const saved = requirePipelineRun(runs, id)
+    if (saved.parent !== options.parent)
+      throw new ToolError('conflict', `This run is a step of ${saved.parent}, and goes on with it.`, {
+        hint: `kogu pipeline resume ${saved.parent}`,
+      })
     const file = await requireRunnable(parts, saved.pipeline)
     if (file.sha256 !== saved.sha256)
       throw new ToolError('stale', `The pipeline '${saved.pipeline}' has changed since this run began.`, {
@@ -145,24 +134,31 @@ async function work(
   parts: PipelineParts,
   { pipeline }: PipelineFile,
   saved: SavedPipelineRun,
-  options: PipelineOptions,
+  options: InsideOptions,
 ): Promise<SavedPipelineRun> {
   const { runtime } = parts
   const runs = pipelineRunsOf(runtime.places)
-  const { approver, signal = new AbortController().signal } = options
-  const core = await runtime.openRun({ id: saved.id, ...(approver === undefined ? {} : { approver }) })
+  const { approver, parent, signal = new AbortController().signal } = options
+  const core = await runtime.openRun({
+    id: saved.id,
+    ...(approver === undefined ? {} : { approver }),
+    ...(parent === undefined ? {} : { parent }),
+  })
   try {
     const progress = await settle(parts, pipeline, saved, options)
+    const begun = new Set(saved.runs)
     const keep = (status: SavedPipelineRun['status'], now: Progress): SavedPipelineRun => {
-      const kept = { ...saved, status, progress: { ...now } }
+      for (const { run } of Object.values(now.steps)) if (run !== undefined) begun.add(run)
+      const kept = { ...saved, status, runs: [...begun], progress: { ...now } }
       runs.save(kept)
       return kept
     }
     const workParts: WorkParts = {
       ...parts,
-      ...{ core, approver, signal, model: options.model, rehearse: options.rehearse ?? false },
-      approved: new Set(options.approve),
-      askAtGate: options.askAtGate ?? (async () => false),
+      ...{ core, approver, signal, pipeline: pipeline.name },
+      ...{ model: saved.model, rehearse: saved.rehearse ?? false },
+      approved: await openGates(parts, saved, progress, options),
+      runPipeline: order => runInside(parts, order, { saved, options }),
       save: async now => void keep('running', now),
       tell: event => options.onEvent?.(event),
     }
@@ -171,6 +167,67 @@ async function work(
     return keep(ended.status, ended.progress)
   } finally {
     await runtime.closeRun(saved.id)
+  }
+}
+
+/** A person's yes to steps by name: it answers the questions that wait at their gates, and holds for those not asked yet. */
+async function openGates(
+  { runtime, environment }: PipelineParts,
+  { id }: SavedPipelineRun,
+  progress: Progress,
+  { approve: steps = [], user = environment.variables.USER ?? 'terminal' }: PipelineOptions,
+): Promise<Set<string>> {
+  const waiting = steps.length === 0 ? [] : await runtime.listQuestions()
+  for (const step of steps) {
+    const call = callIdOf(id, step, attemptOf(progress, step))
+    const question = waiting.find(({ callId, answer }) => callId === call && answer === null)
+    if (question === undefined) continue
+    if (question.isDangerous)
+      throw new ToolError('needs_approval', `The step '${step}' is dangerous.`, {
+        hint: `kogu approvals approve ${question.id} --confirm ${question.tool.name}`,
+      })
+    await runtime.answerQuestion(question.id, { kind: 'once', user })
+  }
+  const asked = new Set(waiting.map(({ callId }) => callId))
+  return new Set(steps.filter(step => !asked.has(callIdOf(id, step, attemptOf(progress, step)))))
+}
+
+/** Another pipeline as a step: a run of its own, under the authority of this one, whose questions name both. */
+async function runInside(
+  parts: PipelineParts,
+  { step, input, run, begun }: PipelineOrder,
+  { saved, options }: { saved: SavedPipelineRun; options: PipelineOptions },
+): Promise<StepOutcome | undefined> {
+  const runs = pipelineRunsOf(parts.runtime.places)
+  const id = run ?? newRunId()
+  // Written down before it exists, as with panels.
+  if (run === undefined) await begun(id)
+  const inner =
+    runs.find(id) ??
+    (await createPipelineRun(parts, step.pipeline ?? '', input, {
+      ...{ id, parent: saved.id, model: saved.model, rehearse: saved.rehearse },
+    }))
+  const isOver = inner.status === 'completed' || inner.status === 'failed'
+  const ended = isOver ? inner : await workOn(parts, id, { ...options, parent: saved.id })
+  if (ended.status === 'waiting' || ended.status === 'stopped' || ended.status === 'running') return undefined
+  return outcomeOf(ended, readPipeline(parts.runtime.workspace, ended.pipeline).pipeline)
+}
+
+/** What the last of its steps said that has said anything. */
+function outcomeOf({ id, status, progress }: SavedPipelineRun, pipeline: Pipeline): StepOutcome {
+  const steps = toGraph(pipeline).order.map(each => progress.steps[each])
+  if (status === 'failed') {
+    const failed = steps.find(step => step?.status === 'failed')
+    const error = failed?.status === 'failed' ? failed.error : 'It failed.'
+    return { ok: false, error, retryable: true, run: id }
+  }
+  const last = steps.findLast(step => step?.status === 'done')
+  const foreign = steps.flatMap(step => (step?.status === 'done' ? (step.untrusted ?? []) : []))[0]
+  return {
+    ok: true,
+    run: id,
+    ...(last?.status === 'done' ? { text: last.text, data: last.data } : { text: '', data: null }),
+    ...(foreign === undefined ? {} : { untrusted: foreign }),
   }
 }
 
@@ -189,62 +246,19 @@ function isoWeek(date: Date): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
-/** Steps that were under way when the process ended: what is known to have ended has, and of the rest a person knows. */
-async function settle(
-  parts: PipelineParts,
-  pipeline: Pipeline,
-  saved: SavedPipelineRun,
-  { retry = [], skip = [] }: PipelineOptions,
-): Promise<Progress> {
-  let progress: Progress = saved.progress
-  for (const [id, step] of Object.entries(progress.steps)) {
-    if (step.status !== 'running') continue
-    const { attempts, waits, run } = step
-    const tries = {
-      attempts,
-      ...(waits === undefined ? {} : { waits }),
-      ...(run === undefined ? {} : { run }),
-    }
-    const settled = (next: StepProgress): void => {
-      progress = { ...progress, steps: { ...progress.steps, [id]: next } }
-    }
-    const { tool } = pipeline.steps.find(each => each.id === id) ?? {}
-    const again = (): void => settled({ status: 'waiting', ...tries })
-    // The run of a panel knows itself what it has done. Reading twice does no harm.
-    if (tool === undefined || parts.runtime.registry.candidates(tool)[0]?.risk === 'low') again()
-    else if (retry.includes(id)) settled({ status: 'waiting', ...tries, waits: (waits ?? 0) + 1 })
-    else if (skip.includes(id)) settled({ status: 'done', ...tries, text: '', data: null })
-    else {
-      const since = new Date(saved.startedAt)
-      const end = await recordedEnd(parts, callIdOf(saved.id, id, attemptOf(progress, id)), since)
-      if (end === 'none') again()
-      else if (end === 'unknown') throw unknownEnd(id)
-      else if (end.ok) settled({ status: 'done', ...tries, text: LOST, data: null })
-      else settled({ status: 'failed', ...tries, error: end.error ?? 'It failed.' })
-    }
-  }
-  return progress
-}
-
-const LOST = 'Kogu was interrupted after this step had succeeded, so that its output is lost.'
-
-function unknownEnd(id: string): ToolError {
-  return new ToolError(
-    'conflict',
-    `Nobody knows whether the step '${id}' happened: Kogu ended while it ran.`,
-    { hint: `Look at the workspace, then add --retry ${id} or --skip ${id}.` },
-  )
-}
-
 function begin(
   { runtime }: PipelineParts,
   { pipeline, sha256 }: PipelineFile,
-  start: { input: Record<string, unknown>; progress: Progress; continues?: string },
+  start: Pick<SavedPipelineRun, 'input' | 'model' | 'rehearse' | 'continues' | 'parent'> & {
+    readonly id?: string
+    readonly progress: Progress
+  },
 ): SavedPipelineRun {
-  const { progress, ...rest } = start
+  const { progress, id = newRunId(), ...rest } = start
   const run: SavedPipelineRun = {
     ...rest,
-    id: `pl_${randomBytes(6).toString('hex')}`,
+    id,
+    runs: [],
     pipeline: pipeline.name,
     sha256,
     startedAt: new Date().toISOString(),
@@ -256,19 +270,25 @@ function begin(
   return run
 }
 
+function newRunId(): string {
+  return `pl_${randomBytes(6).toString('hex')}`
+}
+
 /** A repository can bring pipelines along; what nobody has looked at does not run, and neither does what cannot work. */
 async function requireRunnable(parts: PipelineParts, name: string): Promise<PipelineFile> {
   const { environment, runtime } = parts
-  const file = readPipeline(runtime.workspace, name)
-  if (!isTrusted(environment, runtime.workspace, file)) {
+  // What is checked is what runs: no file is read a second time.
+  const files = withInside(runtime.workspace, name)
+  for (const each of files) {
+    if (isTrusted(environment, runtime.workspace, each)) continue
+    const changed = each.pipeline.name
     throw new ToolError(
       'needs_approval',
-      `The pipeline '${name}' is new or has changed, so it does not run.`,
-      {
-        hint: `Look at it and allow it: kogu pipeline trust ${name}`,
-      },
+      `The pipeline '${changed}' is new or has changed, so it does not run.`,
+      { hint: `Look at it and allow it: kogu pipeline trust ${changed}` },
     )
   }
+  const [file = readPipeline(runtime.workspace, name)] = files
   const problems = await problemsOf(file.pipeline, runtime)
   if (problems.length > 0) throw new ToolError('invalid_input', problems.join('\n'))
   return file
@@ -280,36 +300,4 @@ export function requirePipelineRun(runs: PipelineRuns, id: string): SavedPipelin
   throw new ToolError('not_found', `There is no run '${id}' of a pipeline.`, {
     hint: 'See: kogu pipeline list',
   })
-}
-
-/** Values of the pipeline's `[input]`, of the types that it says. */
-export function readInput(
-  { input, name }: Pipeline,
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const unknown = Object.keys(given).find(key => !Object.hasOwn(input, key))
-  if (unknown !== undefined)
-    throw new ToolError('invalid_input', `The pipeline '${name}' has no input '${unknown}'.`)
-  return Object.fromEntries(
-    Object.entries(input).map(([key, field]) => {
-      const value = given[key]
-      if (value === undefined) {
-        if (field.required && field.default === undefined)
-          throw new ToolError('invalid_input', `The pipeline '${name}' needs '${key}'.`, {
-            hint: `--input ${key}=…`,
-          })
-        return [key, field.default ?? '']
-      }
-      return [key, toType(key, field.type, value)]
-    }),
-  )
-}
-
-function toType(key: string, type: 'string' | 'number' | 'boolean', value: unknown): unknown {
-  const text = String(value)
-  if (type === 'string') return text
-  if (type === 'boolean') return text === 'true'
-  if (text.trim() === '' || Number.isNaN(Number(text)))
-    throw new ToolError('invalid_input', `'${key}' is a number, not '${text}'.`)
-  return Number(text)
 }

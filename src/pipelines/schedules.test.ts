@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSchedule, dueTimes, nextTime, type Schedule } from './schedules.ts'
+import { createSchedule, dueTimes, nextTime, type Schedule, withPause } from './schedules.ts'
 
 const at = (text: string): Date => new Date(`2026-11-${text}Z`)
 const made = (catchUp: Schedule['catchUp'], handled = '16T09:00:00'): Schedule => ({
@@ -43,4 +43,12 @@ test('a new schedule begins now, in its own time zone', () => {
 test.each(['', 'every day', '* * * * * *', '61 * * * *', '0 0 31 2 *'])('%j is refused', cron => {
   const wanted = { pipeline: 'p', cron, input: {}, catchUp: 'once' } as const
   expect(() => createSchedule(wanted, at('16T09:00:00'))).toThrow()
+})
+
+test('a paused schedule is due for nothing, and what passed meanwhile is not made up for', () => {
+  const paused = withPause(made('all'), true, at('16T10:00:00'))
+  expect(due(paused, at('20T12:00:00'))).toEqual([])
+  const again = withPause(paused, false, at('20T12:00:00'))
+  expect(due(again, at('20T12:00:01'))).toEqual([])
+  expect(due(again, at('21T09:00:01'))).toEqual(['21T09:00'])
 })

@@ -20,6 +20,10 @@ const schema = z.object({
   catchUp: z.enum(['once', 'skip', 'all']),
   /** Times up to this one are done with. */
   handled: z.string(),
+  /** Nothing runs by it until somebody lets it go on; times meanwhile are not made up for. */
+  paused: z.boolean().optional(),
+  /** What became of the newest time that something was to run at. */
+  last: z.object({ at: z.string(), run: z.string().optional(), problem: z.string().optional() }).optional(),
 })
 
 export type Schedule = z.output<typeof schema>
@@ -41,6 +45,33 @@ export function createSchedule(wanted: NewSchedule, now: Date): Schedule {
   if (nextTime(schedule, now) === null)
     throw new ToolError('invalid_input', `'${wanted.cron}' names no time that is still to come.`)
   return schedule
+}
+
+/** A pause, or the end of one: from then on, as if it were new. */
+export function withPause(schedule: Schedule, paused: boolean, now: Date): Schedule {
+  return { ...schedule, paused, handled: paused ? schedule.handled : now.toISOString() }
+}
+
+/** As doors show it, with the next times that it runs at. */
+export function showSchedule(schedule: Schedule, now: Date) {
+  const { id, pipeline, cron, timezone, catchUp, input, paused = false, last } = schedule
+  const next = paused ? [] : nextTimes(schedule, now, NEXT_SHOWN)
+  return {
+    ...{ id, pipeline, cron, timezone: timezone ?? null, catch_up: catchUp, input, paused },
+    next: next[0] ?? null,
+    next_times: next,
+    last: last === undefined ? null : { at: last.at, run: last.run ?? null, problem: last.problem ?? null },
+  }
+}
+
+const NEXT_SHOWN = 5
+
+/** As ISO 8601. */
+export function nextTimes(when: Pick<Schedule, 'cron' | 'timezone'>, now: Date, count: number): string[] {
+  const times: string[] = []
+  for (let time = nextTime(when, now); time !== null && times.length < count; time = nextTime(when, time))
+    times.push(time.toISOString())
+  return times
 }
 
 /** Null: there is none. */
@@ -67,6 +98,7 @@ const LONGEST_LOOK_BACK_MS = 32 * 24 * 60 * 60_000
 
 /** The times to run for now, and up to which one all are done with. */
 export function dueTimes(schedule: Schedule, now: Date): { times: Date[]; handled: Date } {
+  if (schedule.paused === true) return { times: [], handled: new Date(schedule.handled) }
   const past: Date[] = []
   // Of a schedule that was not served for long only the newest times matter.
   const from = Math.max(Date.parse(schedule.handled), now.getTime() - LONGEST_LOOK_BACK_MS)

@@ -3,8 +3,9 @@ import type { Step } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
 import type { CallResult } from '../core/call.ts'
-import { readEvents } from '../store/audit/read.ts'
+import type { CallRequest } from '../runtime.ts'
 import { type PanelParts, runPanel, summarize } from './panels.ts'
+import { callIdOf } from './settle.ts'
 
 /** What happens in a run of a pipeline, for whoever watches. */
 export type PipelineEvent =
@@ -14,10 +15,11 @@ export type PipelineEvent =
   | { readonly type: 'step.waiting'; readonly step: string; readonly why: string }
 
 export interface WorkParts extends PanelParts {
+  readonly pipeline: string
   /** Steps whose gate somebody has opened. */
   readonly approved: ReadonlySet<string>
-  /** Asks at a gate, where somebody is there. */
-  askAtGate(step: Step, input: unknown): Promise<boolean>
+  /** Another pipeline inside of this one. */
+  readonly runPipeline: PipelineWorkers['runPipeline']
   readonly save: PipelineWorkers['save']
   tell(event: PipelineEvent): void
 }
@@ -25,11 +27,16 @@ export interface WorkParts extends PanelParts {
 /** Tools through the pipeline of calls, panels as durable runs. */
 export function createWorkers(parts: WorkParts): PipelineWorkers {
   const { runtime, core, signal, tell, loaded } = parts
-  const call = (tool: string, input: unknown, id?: string): Promise<CallResult> =>
-    runtime.call({
-      ...{ tool, input, run: core.id, caller: 'pipeline', signal },
-      ...(id === undefined ? {} : { id }),
-    })
+  const call = (
+    tool: string,
+    input: unknown,
+    more: Pick<CallRequest, 'id' | 'gate'> = {},
+  ): Promise<CallResult> =>
+    runtime.call({ ...{ tool, input, run: core.id, caller: 'pipeline', signal }, ...more })
+  const gateOf = ({ id, gate }: Step): { gate?: string } =>
+    gate === undefined || parts.approved.has(id)
+      ? {}
+      : { gate: `The pipeline '${parts.pipeline}' has a gate before the step '${id}'.` }
   const told = async (
     { id }: Step,
     what: string,
@@ -50,64 +57,33 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
     wait: until => sleep(Math.max(0, until - Date.now()), undefined, { signal }).catch(() => undefined),
     runTool: (step, input, attempt) =>
       told(step, step.tool ?? '', async () => {
-        const result = await call(step.tool ?? '', input, callIdOf(core.id, step.id, attempt))
+        const id = callIdOf(core.id, step.id, attempt)
+        const result = await call(step.tool ?? '', input, { id, ...gateOf(step) })
         return result.question === undefined ? toOutcome(result) : undefined
       }),
+    runPipeline: order =>
+      told(order.step, `pipeline ${order.step.pipeline ?? ''}`, () => parts.runPipeline(order)),
     runPanel: order => told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel(parts, order)),
     async readFolder(step) {
       const read = async (): Promise<StepOutcome> => readFolder(step, call)
       return (await told(step, `folder ${step.folder ?? ''}`, read)) ?? NOTHING
     },
     summarize: (edge, text) => summarize(parts, edge, text),
-    async passGate(step, input) {
-      if (parts.approved.has(step.id)) return true
-      // Where the rules ask about this very call, that question is the gate.
-      if (step.tool !== undefined && (await wouldAsk(parts, step.tool, input))) return true
-      if (await parts.askAtGate(step, input)) return true
-      tell({ type: 'step.waiting', step: step.id, why: 'at its gate' })
-      return false
+    async passGate(step, input, attempt) {
+      const { gate: reason } = gateOf(step)
+      if (reason === undefined) return { kind: 'open' }
+      const id = callIdOf(core.id, step.id, attempt)
+      const about = { pipeline: parts.pipeline, step: step.id, ...input }
+      const answer = await runtime.passGate({
+        ...{ id, run: core, reason, input: about, cwd: runtime.cwd, signal },
+      })
+      if (answer.kind === 'waits') tell({ type: 'step.waiting', step: step.id, why: 'at its gate' })
+      return answer
     },
   }
 }
 
 const NOTHING: StepOutcome = { ok: false, error: 'The folder was not read.', retryable: false }
-
-/** The same in every process that comes to this step, so that the record says after a crash how it ended. */
-export function callIdOf(run: string, step: string, attempt: string): string {
-  return `call_${run}.${step}.${attempt}`
-}
-
-export type RecordedEnd = 'none' | 'unknown' | { readonly ok: boolean; readonly error: string | null }
-
-/** What the audit log knows of the call of a step that was under way when its process ended. */
-export async function recordedEnd(
-  { runtime }: Pick<WorkParts, 'runtime'>,
-  id: string,
-  since: Date,
-): Promise<RecordedEnd> {
-  let end: RecordedEnd = 'none'
-  for await (const { event } of readEvents({ directory: runtime.places.audit, call: id, since })) {
-    if (event.type === 'call-started') end = 'unknown'
-    if (event.type !== 'call-finished') continue
-    // A question was put and the call waited: nothing has happened yet.
-    const waits = event.error?.code === 'needs_approval'
-    end = waits ? 'none' : { ok: event.ok, error: event.error?.message ?? null }
-  }
-  return end
-}
-
-async function wouldAsk(
-  { runtime, core }: Pick<WorkParts, 'runtime' | 'core'>,
-  tool: string,
-  input: unknown,
-): Promise<boolean> {
-  try {
-    return (await runtime.explain({ tool, input, run: core.id })).decision === 'ask'
-  } catch {
-    // The call itself will say what is wrong with it.
-    return false
-  }
-}
 
 /** What was refused is not tried again: a second try would only ask again. */
 function toOutcome({ ok, text, data, error, label }: CallResult): StepOutcome {
@@ -115,7 +91,7 @@ function toOutcome({ ok, text, data, error, label }: CallResult): StepOutcome {
   if (ok) return { ok: true, text, data, ...untrusted }
   const retryable = error?.code === 'failed' || error?.code === 'timeout' || error?.code === 'conflict'
   const message = error?.message ?? text
-  return { ok: false, error: message, retryable, rateLimited: retryable && /\b429\b/.test(message) }
+  return { ok: false, error: message, retryable }
 }
 
 const MOST_FILES = 200

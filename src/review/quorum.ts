@@ -71,9 +71,10 @@ export function createQuorum(options: QuorumOptions): Quorum {
   }
 }
 
-/** Never what only a person may: what is hard to undo, changes that were made already, what a mode wants confirmed. */
+/** Never what only a person may: what is hard to undo, changes that were made already, gates, what a mode wants confirmed. */
 function mayAnswer({ subject, isDangerous, decision }: Question): boolean {
-  const wantsPerson = decision.by === 'reviewers' || decision.ref?.id === 'orchestration-approval'
+  const wantsPerson =
+    decision.by === 'reviewers' || decision.by === 'gate' || decision.ref?.id === 'orchestration-approval'
   return subject.kind === 'call' && !isDangerous && !wantsPerson
 }
 

@@ -32,6 +32,7 @@ import { pipelineRoutes } from './routes/pipelines.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { runDetailRoutes } from './routes/run-details.ts'
 import { runRoutes } from './routes/runs.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { usageRoutes } from './routes/usage.ts'
@@ -78,6 +79,7 @@ export function createApp(parts: ServerParts): App {
   panelRoutes(api, parts)
   pipelineRoutes(api, parts)
   pipelineRunRoutes(api, parts)
+  scheduleRoutes(api, runtime, parts.now)
   toolRoutes(api, runtime)
   dynamicToolRoutes(api, runtime)
   mcpServerRoutes(api, runtime)

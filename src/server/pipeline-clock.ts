@@ -27,24 +27,35 @@ export async function startDue(parts: ClockParts, now: Date): Promise<void> {
       const { times, handled } = dueTimes(schedule, now)
       if (handled.toISOString() === schedule.handled) continue
       await schedules.replace({ ...schedule, handled: handled.toISOString() })
-      for (const time of times) await startOne(parts, schedule, time)
+      for (const time of times) {
+        const outcome = await startOne(parts, schedule, time)
+        const current = schedules.list().find(({ id }) => id === schedule.id)
+        if (current !== undefined)
+          await schedules.replace({ ...current, last: { at: time.toISOString(), ...outcome } })
+      }
     }
   } finally {
     lock.release()
   }
 }
 
-async function startOne(parts: ClockParts, { id, pipeline, input }: Schedule, time: Date): Promise<void> {
+async function startOne(
+  parts: ClockParts,
+  { id, pipeline, input }: Schedule,
+  time: Date,
+): Promise<{ run: string } | { problem: string }> {
   const { runtime, log, begin } = parts
   const about = { schedule: id, pipeline, time: time.toISOString() }
   try {
     const run = await createPipelineRun(parts, pipeline, input)
     runtime.note('schedule-started', { ...about, run: run.id })
     begin(run)
+    return { run: run.id }
   } catch (error) {
     // Changed since it was trusted, for example: a person has to look, and the next time is tried all the same.
     const { message } = toToolError(error)
     runtime.note('schedule-failed', { ...about, error: message })
     log({ level: 'error', event: 'schedule', ...about, message })
+    return { problem: message }
   }
 }

@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toToolError } from '../core/errors.ts'
-import {
-  type PipelineOptions,
-  type PipelineParts,
-  pipelineRunsOf,
-  workOnPipeline,
-} from '../pipelines/pipelines.ts'
-import type { SavedPipelineRun } from '../store/pipeline-runs.ts'
+import { type PipelineOptions, type PipelineParts, workOnPipeline } from '../pipelines/pipelines.ts'
+import { pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { insertWorkspaceEvents } from '../store/tables/run-events.ts'
 import { findRun } from '../store/tables/workflow-runs.ts'
 import { startDue } from './pipeline-clock.ts'
 
 /** Works on runs of pipelines in this process: those begun here, those that are due, those whose questions were answered. */
 export interface PipelineWorker {
-  begin(
-    run: SavedPipelineRun,
-    options?: Pick<PipelineOptions, 'approve' | 'retry' | 'skip' | 'model' | 'rehearse'>,
-  ): void
+  begin(run: SavedPipelineRun, options?: Pick<PipelineOptions, 'approve' | 'user' | 'retry' | 'skip'>): void
   /** False: nobody works on it here. */
   stop(id: string): boolean
   isWorking(id: string): boolean
@@ -105,7 +97,7 @@ async function continueAnswered(
 ): Promise<void> {
   const waiting = pipelineRunsOf(runtime.places)
     .list()
-    .filter(({ id, status }) => status === 'waiting' && !working.has(id))
+    .filter(({ id, status, parent }) => status === 'waiting' && parent === undefined && !working.has(id))
   if (waiting.length === 0) return
   const questions = await runtime.listQuestions()
   for (const run of waiting) {

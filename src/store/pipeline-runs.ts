@@ -3,16 +3,19 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { type FileLock, tryLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import type { Places } from './places.ts'
 
 // One file per run of a pipeline, replaced as a whole after every step. In the state folder: a repository that brought
 // such a file along could say that a gate was passed, or put words into the mouth of a step.
 
+const value = { text: z.string(), data: z.unknown(), untrusted: z.string().optional() }
 const tries = {
   attempts: z.int().min(0),
   waits: z.int().min(0).optional(),
   run: z.string().optional(),
+  opened: z.literal(true).optional(),
+  items: z.array(z.object(value)).readonly().optional(),
 }
-const value = { text: z.string(), data: z.unknown(), untrusted: z.string().optional() }
 const step = z.discriminatedUnion('status', [
   z.object({
     status: z.literal('waiting'),
@@ -36,6 +39,13 @@ const schema = z.object({
   status: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed']),
   /** The earlier run whose outputs stand for the steps that are not run again. */
   continues: z.string().optional(),
+  /** The run that this one is a step of; it goes on with that one. */
+  parent: z.string().optional(),
+  /** What its panels run with instead of their own models, also when it goes on later. */
+  model: z.string().optional(),
+  rehearse: z.boolean().optional(),
+  /** Every run of a panel or pipeline that it has begun, also in earlier tries and rounds. */
+  runs: z.array(z.string()).default([]),
   progress: z.object({
     steps: z.record(z.string(), step),
     loops: z.record(z.string(), z.number()),
@@ -45,6 +55,16 @@ const schema = z.object({
 
 export type SavedPipelineRun = z.output<typeof schema>
 
+/** The run of a pipeline with all that it has begun: what one undo takes back. Of any other id, that one alone. */
+export function wholePipelineRun(runs: Pick<PipelineRuns, 'find'>, id: string): string[] {
+  const begun = runs.find(id)?.runs ?? []
+  return [id, ...begun.flatMap(each => wholePipelineRun(runs, each))]
+}
+
+export function pipelineRunsOf({ pipelines }: Places): PipelineRuns {
+  return openPipelineRuns(join(pipelines, 'runs'))
+}
+
 export interface PipelineRuns {
   /** Undefined: another process works on it. */
   lock(id: string): FileLock | undefined
@@ -53,7 +73,7 @@ export interface PipelineRuns {
   list(): SavedPipelineRun[]
 }
 
-export function openPipelineRuns(folder: string): PipelineRuns {
+function openPipelineRuns(folder: string): PipelineRuns {
   const find = (id: string): SavedPipelineRun | undefined => {
     const path = join(folder, `${id}.json`)
     if (!/^pl_[0-9a-f]{12}$/.test(id) || !existsSync(path)) return undefined

@@ -15,6 +15,8 @@ export function toModelError(error: unknown, request: Request): ModelError {
   const { provider } = request
   if (APICallError.isInstance(error)) return fromStatus(error, request)
   const message = hide(error instanceof Error ? error.message : describe(error), request.secret)
+  if (/rate_limit/i.test(typeOf(error)))
+    return new ModelError('rate_limited', `${provider} limits the rate: ${message}`, { cause: error })
   if (isOverload(error, message))
     return new ModelError('unavailable', `${provider} is overloaded: ${message}`, { cause: error })
   if (isNetwork(error)) {
@@ -33,7 +35,8 @@ function fromStatus(error: APICallError, { provider, secret }: Request): ModelEr
       hint: `Check it with: kogu models test ${provider}`,
     })
   }
-  if (status === undefined || status === 408 || status === 409 || status === 429 || status >= 500) {
+  if (status === 429) return new ModelError('rate_limited', said, options)
+  if (status === undefined || status === 408 || status === 409 || status >= 500) {
     return new ModelError(
       'unavailable',
       status === undefined ? `${provider} cannot be reached: ${message}` : said,
@@ -58,8 +61,12 @@ function retryAfter(headers: Record<string, string> = {}): { retryAfterMs?: numb
 }
 
 function isOverload(error: unknown, message: string): boolean {
-  const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
-  return /overload|rate_limit|unavailable/i.test(`${type} ${message}`)
+  return /overload|unavailable/i.test(`${typeOf(error)} ${message}`)
+}
+
+/** Errors inside of a stream have no status, but a type. */
+function typeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
 }
 
 const NETWORK = /fetch failed|ECONN|ENOTFOUND|EAI_AGAIN|socket|terminated|UND_ERR|network|other side closed/i

@@ -106,7 +106,7 @@ describe.each(KINDS)('a model of the kind %s', (kind, path) => {
     [403, 'credentials'],
     [400, 'rejected'],
     [413, 'rejected'],
-    [429, 'unavailable'],
+    [429, 'rate_limited'],
     [500, 'unavailable'],
     [529, 'unavailable'],
   ])('the status %i means %s, and no message shows the key', async (status, kindOfError) => {

@@ -13,6 +13,8 @@ export interface WorkerFacts {
 export interface PipelineFacts {
   tool(name: string): (WorkerFacts & { checkArgs(args: Step['args']): string | undefined }) | undefined
   panel(name: string): (WorkerFacts & { readonly variables: readonly string[] }) | undefined
+  /** What is wrong inside of it is said by whoever knows it. */
+  pipeline(name: string): (WorkerFacts & { readonly input: Pipeline['input'] }) | undefined
 }
 
 /** Everything that is wrong with a pipeline, one sentence each, before anything of it runs. */
@@ -22,7 +24,7 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
   const ends = pipeline.edges.flatMap(({ from, to }) => [from, to]).filter(id => !ids.includes(id))
   const problems = [
     ...[...new Set(twice)].map(id => `Two steps have the id '${id}'.`),
-    ...[...new Set(ends)].map(id => `An edge names the step '${id}', which does not exist.`),
+    ...[...new Set(ends)].map(id => `An edge or a condition names the step '${id}', which does not exist.`),
   ]
   if (problems.length > 0) return problems
   const graph = toGraph(pipeline)
@@ -45,7 +47,9 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
   ]
 }
 
-function checkKind({ id, tool, panel, args, vars, prompt }: Step, facts: PipelineFacts): string[] {
+function checkKind(step: Step, facts: PipelineFacts): string[] {
+  const { id, tool, panel, pipeline, args, vars, prompt } = step
+  if (pipeline !== undefined) return checkInput(step, pipeline, facts)
   if (tool !== undefined) {
     const found = facts.tool(tool)
     if (found === undefined) return [`Step '${id}': there is no tool '${tool}'.`]
@@ -66,6 +70,22 @@ function checkKind({ id, tool, panel, args, vars, prompt }: Step, facts: Pipelin
   ]
 }
 
+function checkInput({ id, input }: Step, name: string, facts: PipelineFacts): string[] {
+  const found = facts.pipeline(name)
+  if (found === undefined) return [`Step '${id}': there is no pipeline '${name}'.`]
+  const needed = Object.entries(found.input).filter(
+    ([, field]) => field.required && field.default === undefined,
+  )
+  return [
+    ...needed
+      .filter(([key]) => !Object.hasOwn(input, key))
+      .map(([key]) => `Step '${id}': the pipeline '${name}' needs '${key}'.`),
+    ...Object.keys(input)
+      .filter(key => !Object.hasOwn(found.input, key))
+      .map(key => `Step '${id}': the pipeline '${name}' has no input '${key}'.`),
+  ]
+}
+
 /** What `{{run.…}}` can name. */
 const RUN_VALUES: ReadonlySet<string> = new Set(['id', 'date', 'month', 'week'])
 
@@ -77,17 +97,22 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
   const earlier = before(step.id, graph)
   const mates = loopMates(graph, step.id)
   try {
-    return referencesIn([step.args, step.vars, step.prompt, step.text, step.folder]).flatMap(
-      ([root, name = '']) => {
-        if (root === 'input' && !Object.hasOwn(input, name))
-          return [`Step '${step.id}': there is no input '${name}'.`]
-        if (root === 'steps' && !earlier.has(name) && !mates.has(name))
-          return [`Step '${step.id}': '${name}' does not run before it, so its output is not there.`]
-        if (root === 'run' && !RUN_VALUES.has(name))
-          return [`Step '${step.id}': of a run there are ${[...RUN_VALUES].join(', ')}, not '${name}'.`]
-        return []
-      },
-    )
+    const own = referencesIn([step.args, step.vars, step.prompt, step.input])
+    const isAboutItems = own.some(([root]) => root === 'item' || root === 'index')
+    if (step.for_each !== undefined && !isAboutItems)
+      return [`Step '${step.id}' is done for each item, but says nothing about {{item}}.`]
+    const rest = referencesIn([step.text, step.folder, step.value, step.transform, step.for_each])
+    return [...own, ...rest].flatMap(([root, name = '']) => {
+      if ((root === 'item' || root === 'index') && step.for_each === undefined)
+        return [`Step '${step.id}': there is no ${root} without for_each.`]
+      if (root === 'input' && !Object.hasOwn(input, name))
+        return [`Step '${step.id}': there is no input '${name}'.`]
+      if (root === 'steps' && !earlier.has(name) && !mates.has(name))
+        return [`Step '${step.id}': '${name}' does not run before it, so its output is not there.`]
+      if (root === 'run' && !RUN_VALUES.has(name))
+        return [`Step '${step.id}': of a run there are ${[...RUN_VALUES].join(', ')}, not '${name}'.`]
+      return []
+    })
   } catch (error) {
     return [`Step '${step.id}': ${toToolError(error).message}`]
   }
@@ -95,8 +120,7 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
 
 /** What a page says must not decide what a risky tool does without anybody looking. */
 function checkFlow(step: Step, { steps }: Pipeline, graph: Graph, facts: PipelineFacts): string[] {
-  const factsOf = ({ tool, panel }: Step): WorkerFacts | undefined =>
-    tool !== undefined ? facts.tool(tool) : panel !== undefined ? facts.panel(panel) : undefined
+  const factsOf = (each: Step): WorkerFacts | undefined => workerOf(each, facts)
   if (step.gate !== undefined || factsOf(step)?.isHighRisk !== true) return []
   const earlier = before(step.id, graph)
   const source = steps.find(each => earlier.has(each.id) && factsOf(each)?.isUntrustedSource === true)
@@ -104,6 +128,12 @@ function checkFlow(step: Step, { steps }: Pipeline, graph: Graph, facts: Pipelin
   return [
     `Step '${step.id}' acts on what '${source.id}' brings in from outside. Add gate = "approval" to it.`,
   ]
+}
+
+export function workerOf({ tool, panel, pipeline }: Step, facts: PipelineFacts): WorkerFacts | undefined {
+  if (tool !== undefined) return facts.tool(tool)
+  if (panel !== undefined) return facts.panel(panel)
+  return pipeline === undefined ? undefined : facts.pipeline(pipeline)
 }
 
 function before(id: string, { incoming }: Graph): Set<string> {

@@ -170,7 +170,7 @@ describe('values', () => {
 
 test.each([
   [{ step: [] }, 'at least one'],
-  [{ step: [{ id: 'a' }] }, 'exactly one of tool, panel, text and folder'],
+  [{ step: [{ id: 'a' }] }, 'exactly one of tool, panel, pipeline, folder, text, condition and transform'],
   [{ step: [{ id: 'A b', text: '' }] }, 'lower-case'],
   [{ step: steps('a'), edge: [{ from: 'a', to: 'a', when: 'a AND b OR c' }] }, 'cannot be mixed'],
   [{ step: steps('a'), color: 'red' }, 'color'],

@@ -45,6 +45,9 @@ const inputField = z.strictObject({
   description: z.string().default(''),
 })
 
+/** What a step can be; it is exactly one of these. */
+const KINDS = ['tool', 'panel', 'pipeline', 'folder', 'text', 'condition', 'transform'] as const
+
 const step = z
   .strictObject({
     id,
@@ -54,19 +57,57 @@ const step = z
     panel: z.string().min(1).optional(),
     prompt: z.string().optional(),
     vars: z.record(z.string(), z.unknown()).default({}),
+    /** Another pipeline of the workspace, with values of its `[input]`. */
+    pipeline: z.string().min(1).optional(),
+    input: z.record(z.string(), z.unknown()).default({}),
     text: z.string().optional(),
     folder: z.string().min(1).optional(),
+    /** Says `true` or `false` about `value`, or about what the steps right before it said. */
+    condition: z.string().optional(),
+    value: z.string().optional(),
+    if_true: id.optional(),
+    if_false: id.optional(),
+    /** A value with references. `parse` reads a text, `where` keeps items of a list, `join` makes a text of it. */
+    transform: z.unknown().optional(),
+    parse: z.enum(['json', 'lines']).optional(),
+    where: z.string().optional(),
+    join: z.string().optional(),
+    /** Once for each item of a list; `{{item}}` and `{{index}}` are what it is about. */
+    for_each: z.string().optional(),
     retry: z.int().min(0).max(20).default(0),
     on_error: z.enum(['stop', 'continue']).default('stop'),
     gate: z.literal('approval').optional(),
   })
-  .refine(
-    value =>
-      [value.tool, value.panel, value.text, value.folder].filter(kind => kind !== undefined).length === 1,
-    {
-      error: 'A step has exactly one of tool, panel, text and folder.',
-    },
+  .refine(value => KINDS.filter(kind => value[kind] !== undefined).length === 1, {
+    error: `A step has exactly one of ${KINDS.slice(0, -1).join(', ')} and ${KINDS.at(-1)}.`,
+  })
+  .superRefine((value, context) => {
+    for (const [key, kinds] of Object.entries(BELONGS_TO)) {
+      if (isGiven(Reflect.get(value, key)) && kinds.every(kind => value[kind] === undefined))
+        context.addIssue({ code: 'custom', path: [key], message: `It goes with ${kinds.join(', ')}.` })
+    }
+  })
+
+/** A key that does nothing is a mistake. */
+const BELONGS_TO: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
+  args: ['tool'],
+  prompt: ['panel'],
+  vars: ['panel'],
+  input: ['pipeline'],
+  value: ['condition'],
+  if_true: ['condition'],
+  if_false: ['condition'],
+  parse: ['transform'],
+  where: ['transform'],
+  join: ['transform'],
+  for_each: ['tool', 'panel', 'pipeline'],
+}
+
+function isGiven(value: unknown): boolean {
+  return (
+    value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0)
   )
+}
 
 const edge = z.strictObject({
   from: id,
@@ -99,13 +140,10 @@ export function toPipeline(value: unknown): Pipeline {
     )
   }
   const { name, description, input, step: steps, edge: edges } = parsed.data
-  return {
-    name,
-    description,
-    input,
-    steps,
-    edges: edges.length === 0 ? inFileOrder(steps) : edges.map(toEdge),
-  }
+  for (const { condition, where } of steps)
+    for (const source of [condition, where]) if (source !== undefined) parseCondition(source)
+  const drawn = edges.length === 0 ? inFileOrder(steps) : edges.map(toEdge)
+  return { name, description, input, steps, edges: [...drawn, ...branches(steps)] }
 }
 
 function toEdge({ from, to, when, ...rest }: z.output<typeof edge>): Edge {
@@ -121,13 +159,35 @@ function toEdge({ from, to, when, ...rest }: z.output<typeof edge>): Edge {
   }
 }
 
+const PLAIN = { maxRetries: 0, retryDelayMs: 1_000, summarize: false, autoChain: false }
+
+/** `if_true` and `if_false` of conditions. */
+function branches(steps: readonly Step[]): Edge[] {
+  return steps.flatMap(({ id: from, if_true: yes, if_false: no }) => [
+    ...(yes === undefined ? [] : [{ ...PLAIN, from, to: yes, when: parseCondition('equals:true') }]),
+    ...(no === undefined ? [] : [{ ...PLAIN, from, to: no, when: parseCondition('equals:false') }]),
+  ])
+}
+
+/** Each step follows the one before it. What a condition leads to follows that alone, and behind it the ways join again. */
 function inFileOrder(steps: readonly Step[]): Edge[] {
-  return steps.slice(1).map((to, index) => ({
-    from: steps[index]?.id ?? '',
-    to: to.id,
-    maxRetries: 0,
-    retryDelayMs: 1_000,
-    summarize: false,
-    autoChain: false,
-  }))
+  const edges: Edge[] = []
+  const targets = new Map(
+    steps.flatMap(({ id: from, if_true: yes, if_false: no }) =>
+      [yes, no].flatMap(to => (to === undefined ? [] : [[to, from] as const])),
+    ),
+  )
+  let ends: string[] = []
+  for (const { id: to } of steps) {
+    const from = targets.get(to)
+    if (from === undefined) {
+      edges.push(...ends.map(end => ({ ...PLAIN, from: end, to })))
+      ends = [to]
+    } else {
+      const condition = steps.find(each => each.id === from)
+      const hasBoth = condition?.if_true !== undefined && condition.if_false !== undefined
+      ends = [...ends.filter(end => !(hasBoth && end === from)), to]
+    }
+  }
+  return edges
 }

@@ -18,8 +18,12 @@ interface Tries {
   readonly attempts: number
   /** How often the vendor's rate limit was waited for. */
   readonly waits?: number | undefined
-  /** The run of a panel, so that it goes on instead of beginning again. */
+  /** The run of a panel or of another pipeline, so that it goes on instead of beginning again. */
   readonly run?: string | undefined
+  /** Somebody has let it begin. */
+  readonly opened?: true | undefined
+  /** Of a step for each item of a list: what was said about those that are done. */
+  readonly items?: readonly StepValue[] | undefined
 }
 
 export type StepProgress =
@@ -96,18 +100,20 @@ export function finishStep(
   progress: Progress,
   { id, outcome, now }: { id: string; outcome: StepOutcome; now: number },
 ): Progress {
-  const { attempts: before = 0, waits = 0 } = progress.steps[id] ?? {}
+  const { attempts: before = 0, waits = 0, items, opened } = progress.steps[id] ?? {}
   const run = outcome.run === undefined ? {} : { run: outcome.run }
+  // A list goes on behind its items that are done, and nobody is asked again whether it may.
+  const kept = { ...(items === undefined ? {} : { items }), ...(opened === undefined ? {} : { opened }) }
   const set = (next: StepProgress): Progress => withStep(progress, id, next)
   if (!outcome.ok) {
     if (outcome.rateLimited === true && waits < MOST_WAITS) {
       const seconds = Math.min(15 * (waits + 1), LONGEST_WAIT_S)
       const notBefore = now + seconds * 1_000
-      return set({ status: 'waiting', attempts: before, waits: waits + 1, notBefore, ...run })
+      return set({ status: 'waiting', attempts: before, waits: waits + 1, notBefore, ...run, ...kept })
     }
     const { tries, delayMs } = triesOf(pipeline, graph, id)
     if (outcome.retryable && before < tries)
-      return set({ status: 'waiting', attempts: before + 1, notBefore: now + delayMs })
+      return set({ status: 'waiting', attempts: before + 1, notBefore: now + delayMs, ...kept })
     return set({ status: 'failed', attempts: before + 1, error: outcome.error, ...run })
   }
   const { text, data, untrusted } = outcome

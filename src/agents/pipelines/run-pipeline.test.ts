@@ -34,7 +34,8 @@ function workers(
         clock = until
       },
       save: async progress => void played.saves.push(structuredClone(progress)),
-      passGate: async () => true,
+      passGate: async () => ({ kind: 'open' }),
+      runPipeline: async () => ({ ok: true, text: 'pipeline', data: null }),
       summarize: async (_, text) => `short:${text.length}`,
       runTool: async () => ({ ok: true, text: 'tool', data: null }),
       readFolder: async () => ({ ok: true, text: 'folder', data: null }),

@@ -1,7 +1,7 @@
 import { ToolError } from '../../core/errors.ts'
 
-// `{{input.topic}}`, `{{steps.search.results[0].title}}`, `{{run.week}}`: a path into what is there, and nothing else. No operators, no
-// calls: a pipeline file is data that somebody else may have written.
+// `{{input.topic}}`, `{{steps.search.results[0].title}}`, `{{run.week}}`: a path into what is there, and nothing else. `[*]` is all
+// items of a list. No operators, no calls: a pipeline file is data that somebody else may have written.
 
 export interface Scope {
   readonly input: Readonly<Record<string, unknown>>
@@ -10,6 +10,8 @@ export interface Scope {
   readonly vars?: Readonly<Record<string, unknown>>
   /** Of the run itself: id, date, month, week. */
   readonly run?: Readonly<Record<string, unknown>>
+  /** Of a step that is done for each item of a list. */
+  readonly each?: { readonly item: unknown; readonly index: number }
 }
 
 export interface StepValue {
@@ -20,7 +22,10 @@ export interface StepValue {
 }
 
 const REFERENCE = /\{\{\s*([^{}]*?)\s*\}\}/g
-const PATH = /^(input|steps|vars|run)((?:\.[A-Za-z_][\w-]*|\[\d{1,6}\])+)$/
+const PATH =
+  /^(?:(input|steps|vars|run)((?:\.[A-Za-z_][\w-]*|\[(?:\d{1,6}|\*)\])+)|(item)((?:\.[A-Za-z_][\w-]*|\[(?:\d{1,6}|\*)\])*)|(index))$/
+/** Of everything that one step is filled in with: a text that doubles in every step would otherwise fill the memory. */
+const MOST_CHARACTERS = 1_000_000
 
 /** Every reference of a value with the step or input that it names, for checks before anything runs. */
 export function referencesIn(value: unknown): string[][] {
@@ -31,42 +36,75 @@ export function referencesIn(value: unknown): string[][] {
 
 /** Fills references in. A text that is only one reference becomes the value itself; inside a longer text it is written out. */
 export function fillIn(value: unknown, scope: Scope): unknown {
+  const room = { left: MOST_CHARACTERS }
+  const take = (path: string): { found: unknown; text: string } => {
+    const found = lookUp(toPath(path), scope)
+    const text = toText(found)
+    room.left -= text.length
+    if (room.left < 0)
+      throw new ToolError(
+        'invalid_input',
+        `The values of this step have more than ${MOST_CHARACTERS} characters together.`,
+      )
+    return { found, text }
+  }
+  return fill(value, take)
+}
+
+function fill(value: unknown, take: (path: string) => { found: unknown; text: string }): unknown {
   if (typeof value === 'string') {
     const [only, ...more] = value.matchAll(REFERENCE)
-    if (only !== undefined && more.length === 0 && only[0] === value.trim())
-      return lookUp(toPath(only[1] ?? ''), scope)
-    return value.replaceAll(REFERENCE, (_, path: string) => toText(lookUp(toPath(path), scope)))
+    if (only !== undefined && more.length === 0 && only[0] === value.trim()) return take(only[1] ?? '').found
+    return value.replaceAll(REFERENCE, (_, path: string) => take(path).text)
   }
-  if (Array.isArray(value)) return value.map(item => fillIn(item, scope))
+  if (Array.isArray(value)) return value.map(item => fill(item, take))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillIn(item, scope)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, take)]))
 }
 
 function toPath(source: string): string[] {
   const match = PATH.exec(source)
   if (match === null) {
     throw new ToolError('invalid_input', `{{${source}}} is not a reference.`, {
-      hint: 'Write {{input.NAME}}, {{vars.NAME}}, {{run.date}} or {{steps.STEP.field}}; lists by [0].',
+      hint: 'Write {{input.NAME}}, {{vars.NAME}}, {{run.date}} or {{steps.STEP.field}}; lists by [0], or [*] for all items.',
     })
   }
-  return [match[1] ?? '', ...(match[2] ?? '').split(/[.[\]]+/).filter(part => part !== '')]
+  const [, root, path, item, itemPath, index] = match
+  return [
+    root ?? item ?? index ?? '',
+    ...(path ?? itemPath ?? '').split(/[.[\]]+/).filter(part => part !== ''),
+  ]
 }
 
-function lookUp([root = '', ...path]: readonly string[], scope: Scope): unknown {
-  const { input, steps, vars = {}, run = {} } = scope
-  let value: unknown =
-    root === 'steps' ? stepRoot(path[0] ?? '', steps) : root === 'vars' ? vars : root === 'run' ? run : input
-  for (const part of root === 'steps' ? path.slice(1) : path) {
-    // Own properties only: `constructor` and `__proto__` are not values of anybody.
-    const found = typeof value === 'object' && value !== null && Object.hasOwn(value, part)
-    if (!found)
-      throw new ToolError(
-        'not_found',
-        `{{${[root, ...path].join('.')}}} has no value: there is no '${part}'.`,
-      )
-    value = Reflect.get(value as object, part)
+function lookUp(path: readonly string[], scope: Scope): unknown {
+  const [root = '', ...rest] = path
+  const { input, steps, vars = {}, run = {}, each } = scope
+  const missing = (part: string): ToolError =>
+    new ToolError('not_found', `{{${path.join('.')}}} has no value: there is no '${part}'.`)
+  if ((root === 'item' || root === 'index') && each === undefined) throw missing(root)
+  if (root === 'index') return each?.index
+  const from =
+    root === 'steps' ? stepRoot(rest[0] ?? '', steps) : { vars, run, input, item: each?.item }[root]
+  return follow(from, root === 'steps' ? rest.slice(1) : rest, missing)
+}
+
+/** Own properties only: `constructor` and `__proto__` are not values of anybody. Of a list, `*` is what its items have there. */
+function follow(value: unknown, path: readonly string[], missing: (part: string) => ToolError): unknown {
+  const [part, ...rest] = path
+  if (part === undefined) return value
+  if (part === '*') {
+    if (!Array.isArray(value)) throw missing(part)
+    const found = value.flatMap(item => {
+      try {
+        return [follow(item, rest, missing)]
+      } catch {
+        return []
+      }
+    })
+    return rest.includes('*') ? found.flat() : found
   }
-  return value
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) throw missing(part)
+  return follow(Reflect.get(value, part), rest, missing)
 }
 
 /** `text` is always there; the fields of its data stand beside it. */
@@ -78,7 +116,7 @@ function stepRoot(id: string, steps: Scope['steps']): Record<string, unknown> {
   return { ...fields, text: step.text, data: step.data }
 }
 
-function toText(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }

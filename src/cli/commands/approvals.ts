@@ -168,11 +168,16 @@ async function answer(
   const { kind, user } = answered.stored.answer ?? given
   if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
   else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toLine(user)}.`)
-  else
-    output.note(
-      verb === 'deny' ? 'Denied.' : `Approved. Repeat the call, or: kogu call --continue ${question.id}`,
-    )
+  else output.note(verb === 'deny' ? 'Denied.' : `Approved. ${howToGoOn(question)}`)
   return EXIT.ok
+}
+
+/** A pipeline makes its calls itself. */
+function howToGoOn({ id, runPath }: ShownQuestion): string {
+  const [root = ''] = runPath
+  return root.startsWith('pl_')
+    ? `A server goes on with the pipeline by itself; otherwise: kogu pipeline resume ${root}`
+    : `Repeat the call, or: kogu call --continue ${id}`
 }
 
 function denial(context: CommandContext): GivenAnswer {

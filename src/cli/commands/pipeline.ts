@@ -3,9 +3,10 @@ import { noApprover } from '../../core/approval.ts'
 import { toLine } from '../../core/visible.ts'
 import { problemsOf, warningsOf } from '../../pipelines/checks.ts'
 import { listPipelines, readPipeline } from '../../pipelines/files.ts'
-import { isTrusted, pipelineRunsOf, requirePipelineRun, trustPipeline } from '../../pipelines/pipelines.ts'
+import { requirePipelineRun } from '../../pipelines/pipelines.ts'
+import { isTrusted, trustPipeline } from '../../pipelines/trust.ts'
 import { createRuntime } from '../../runtime.ts'
-import type { SavedPipelineRun } from '../../store/pipeline-runs.ts'
+import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { placesFor } from '../../store/places.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -23,8 +24,9 @@ Run tools and panels one after another, as .kogu/pipelines/NAME.toml says.
   kogu pipeline run weekly --input topic=tea
   kogu pipeline run weekly --rehearse         play .kogu/rehearsals instead of asking models
   kogu pipeline run weekly --from write       begin in the middle, with the outputs of the last run
-  kogu pipeline resume pl_4f9c12ab34cd --approve write
+  kogu pipeline resume pl_4f9c12ab34cd        go on, once its questions are answered (kogu approvals list)
   kogu pipeline schedule weekly "0 9 * * 1"   every Monday at nine, by kogu serve; without a time: what is scheduled
+  kogu pipeline pause ps_1f2e3d4c             until: kogu pipeline resume ps_1f2e3d4c
   kogu pipeline unschedule ps_1f2e3d4c
   kogu pipeline list                          pipelines, and runs that wait or failed
   kogu pipeline show pl_4f9c12ab34cd          the steps of a run with their outputs
@@ -38,10 +40,10 @@ Options
   --from STEP · --only STEP   with the outputs of an earlier run (--of ID, or the last one) for the steps before;
                        what would be done a second time is named, and needs --yes
   --catch-up HOW       times at which no server was there: once (default), skip or all · --timezone Europe/Berlin
-  --approve STEP       open the gate of a step; repeatable
+  --approve STEP       on resume: a yes to the gate of a step, as in the inbox; repeatable
   --retry STEP         run a step again of which nobody knows whether it happened · --skip STEP: take it as done
 
-Every call is decided, recorded and undoable: kogu undo --run ID. A pipeline that waits or was killed is resumed where it stopped.
+Every call is decided, recorded and undoable; kogu undo --run ID takes back all of a run. A pipeline that waits or was killed is resumed where it stopped.
 Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such pipeline
 `,
   options: {
@@ -76,7 +78,20 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
         return trust(context, name)
       case 'run':
         return runNew(context, name)
+      case 'pause':
+        refuseInsideCall(context)
+        return (await import('../pipeline-schedule.ts')).setPaused(
+          context,
+          placeOf(context).places,
+          name,
+          true,
+        )
       case 'resume':
+        if (name.startsWith('ps_')) {
+          refuseInsideCall(context)
+          const { setPaused } = await import('../pipeline-schedule.ts')
+          return setPaused(context, placeOf(context).places, name, false)
+        }
         // A command of an agent must not open the gates of its own pipeline.
         if (names(context, 'approve').length > 0) refuseInsideCall(context)
         return resumeRun(context, name)
@@ -92,7 +107,7 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
 
 const VERBS = [
   ...['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'],
-  ...['schedule', 'unschedule'],
+  ...['schedule', 'pause', 'unschedule'],
 ]
 
 function placeOf(context: CommandContext) {
@@ -177,10 +192,13 @@ async function create(context: CommandContext, name: string): Promise<number> {
 
 async function trust(context: CommandContext, name: string): Promise<number> {
   refuseInsideCall(context)
-  const { file, panels } = await withParts(context, parts => trustPipeline(parts, name))
+  const { file, inside, panels } = await withParts(context, parts => trustPipeline(parts, name))
   const { output } = context
-  if (output.json) output.object({ ok: true, sha256: file.sha256, panels })
-  else output.note(`${[name, ...panels.map(panel => `the panel ${panel}`)].join(', ')} can run as now.`)
+  if (output.json) output.object({ ok: true, sha256: file.sha256, inside, panels })
+  else {
+    const all = [...inside.map(each => `the pipeline ${each}`), ...panels.map(panel => `the panel ${panel}`)]
+    output.note(`${[name, ...all].join(', ')} can run as ${all.length === 0 ? 'it is' : 'they are'} now.`)
+  }
   return EXIT.ok
 }
 

@@ -1,7 +1,8 @@
 import { counted } from '../../core/counted.ts'
 import { toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
+import { pipelineRunsOf, wholePipelineRun } from '../../store/pipeline-runs.ts'
+import { isOfRun, type UndoPlan, type UndoSelection } from '../../workspace/undo/undo-plan.ts'
 import { interruptedUndo, toChangeHistory, wholeCallIds, wholeRunId } from '../change-history.ts'
 import { type Command, type CommandContext, countOption, flag, textOption, UsageError } from '../command.ts'
 import { confirmed } from '../confirm.ts'
@@ -16,7 +17,7 @@ Take back what calls changed: exactly the bytes, modes and links from before. No
   kogu undo                       the last call that changed something
   kogu undo call_4f9c             one call, by its id or the start of it
   kogu undo --last 3 --dry-run    what would come back, without doing it
-  kogu undo --run nightly --yes   everything a run changed
+  kogu undo --run nightly --yes   everything a run changed, with its sub-agents; of a pipeline's run, with all its panels
 
 Options
   --dry-run           only show the plan
@@ -68,13 +69,17 @@ async function readSelection(
   return { calls: unfinished }
 }
 
-/** Also those of which an undo left something. */
+/** Also those of which an undo left something. The run of a pipeline is taken back with every run that it has begun. */
 async function callsOfRun(given: string, runtime: Runtime): Promise<UndoSelection> {
   const all = await runtime.listChanges()
-  const run = await wholeRunId(given, all, runtime)
+  const pipelines = pipelineRunsOf(runtime.places)
+  const begun = pipelines.find(given)?.id
+  const runs =
+    begun === undefined ? [await wholeRunId(given, all, runtime)] : wholePipelineRun(pipelines, begun)
   const history = toChangeHistory(all)
   const left = all.filter(
-    each => each.run === run && each.undoes.length === 0 && history.stateOf(each) !== 'undone',
+    each =>
+      runs.some(run => isOfRun(each, run)) && each.undoes.length === 0 && history.stateOf(each) !== 'undone',
   )
   return { calls: left.map(each => each.call) }
 }

@@ -1,7 +1,13 @@
 import { relative } from 'node:path'
 import type { Runtime } from '../../runtime.ts'
+import { pipelineRunsOf, wholePipelineRun } from '../../store/pipeline-runs.ts'
 import { contentAfter, contentBefore, diffContents } from '../../workspace/undo/change-content.ts'
-import type { CallChanges, UndoPlan, UndoSelection } from '../../workspace/undo/undo-plan.ts'
+import {
+  type CallChanges,
+  isOfRun,
+  type UndoPlan,
+  type UndoSelection,
+} from '../../workspace/undo/undo-plan.ts'
 import { type Api, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 
@@ -29,6 +35,7 @@ const fileDiff = z
 
 const selection = z.union([
   z.strictObject({ calls: z.array(z.string()).min(1).max(1_000) }),
+  /** Of an agent's run with its sub-agents, or of a pipeline's run with everything that it has begun. */
   z.strictObject({ run: z.string() }),
   z.strictObject({ last: z.int().min(1).max(1_000) }),
 ])
@@ -59,7 +66,8 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const { run, limit } = context.req.valid('query')
       const calls = await runtime.listChanges()
-      const wanted = run === undefined ? calls : calls.filter(call => call.run === run)
+      const runs = run === undefined ? [] : wholePipelineRun(pipelineRunsOf(runtime.places), run)
+      const wanted = run === undefined ? calls : calls.filter(call => runs.some(id => isOfRun(call, id)))
       return context.json(wanted.slice(0, limit).map(toChange), 200)
     },
   )
@@ -87,7 +95,10 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
       responses: { 200: json(plan, 'The plan') },
     }),
     async context =>
-      context.json(toPlan(await runtime.planUndo(toSelection(context.req.valid('json')))), 200),
+      context.json(
+        toPlan(await runtime.planUndo(await toSelection(runtime, context.req.valid('json')))),
+        200,
+      ),
   )
   api.openapi(
     route('run', {
@@ -99,7 +110,10 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { selection: wanted, skip_conflicts: skips } = context.req.valid('json')
-      const planned = await runtime.planUndo(toSelection(wanted), skips ? { leaveOut: 'paths' } : {})
+      const planned = await runtime.planUndo(
+        await toSelection(runtime, wanted),
+        skips ? { leaveOut: 'paths' } : {},
+      )
       if (planned.conflicts.length > 0 && !skips) {
         throw new HttpProblem(409, 'conflict', 'Some of these files have changed since.', {
           hint: 'Send skip_conflicts: true to leave them out.',
@@ -129,8 +143,16 @@ async function diffsOf(runtime: Runtime, { records }: CallChanges): Promise<z.in
   })
 }
 
-function toSelection(wanted: z.infer<typeof selection>): UndoSelection {
-  return wanted
+/** The run of a pipeline stands for every run that it has begun. */
+async function toSelection(runtime: Runtime, wanted: z.infer<typeof selection>): Promise<UndoSelection> {
+  if (!('run' in wanted)) return wanted
+  const runs = wholePipelineRun(pipelineRunsOf(runtime.places), wanted.run)
+  if (runs.length === 1) return wanted
+  const calls = await runtime.listChanges()
+  const own = calls.filter(
+    call => runs.some(id => isOfRun(call, id)) && call.undoes.length === 0 && !call.undone,
+  )
+  return { calls: own.map(({ call }) => call) }
 }
 
 function toChange({ call, run, tool, at, undone, undoes, records }: CallChanges): z.infer<typeof change> {

@@ -2,12 +2,11 @@ import { PIPELINE_NAME } from '../../pipelines/files.ts'
 import {
   createPipelineRun,
   createRunAgain,
-  pipelineRunsOf,
   type PipelineParts as RunnerParts,
   repeatsOf,
   requirePipelineRun,
 } from '../../pipelines/pipelines.ts'
-import type { SavedPipelineRun } from '../../store/pipeline-runs.ts'
+import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
@@ -37,6 +36,12 @@ const pipelineRun = z
     input: z.record(z.string(), z.unknown()),
     /** The earlier run whose outputs it uses. */
     continues: z.string().nullable(),
+    /** The run that it is a step of. */
+    parent: z.string().nullable(),
+    /** Runs of panels and pipelines that it has begun, of all tries and rounds. */
+    runs: z.array(z.string()),
+    rehearse: z.boolean(),
+    model: z.string().nullable(),
     steps: z.record(z.string(), step),
     /** This server works on it now. */
     is_working: z.boolean(),
@@ -129,11 +134,12 @@ function startRoutes(api: Api, parts: Parts): void {
     async context => {
       const { input, again: wish, rehearse, model } = context.req.valid('json')
       const opened = await services(parts)
+      const { name: wanted } = context.req.valid('param')
       const run =
         wish === undefined
-          ? await createPipelineRun(opened.runner, context.req.valid('param').name, input)
-          : await createRunAgain(opened.runner, plan(parts, context.req.valid('param').name, wish))
-      opened.pipelines.begin(run, { rehearse, ...(model === undefined ? {} : { model }) })
+          ? await createPipelineRun(opened.runner, wanted, input, { rehearse, model })
+          : await createRunAgain(opened.runner, plan(parts, wanted, wish), { rehearse, model })
+      opened.pipelines.begin(run)
       return answer(context, show(run, opened.pipelines, true), 202)
     },
   )
@@ -172,7 +178,7 @@ function steerRoutes(api: Api, parts: Parts): void {
         throw new HttpProblem(409, 'conflict', `This run has ${run.status}.`)
       if (wanted.approve.length > 0)
         parts.runtime.note('pipeline-gates-opened', { run: run.id, steps: wanted.approve })
-      pipelines.begin(run, wanted)
+      pipelines.begin(run, { ...wanted, user: `http:${context.get('caller')?.name}` })
       return answer(context, show(run, pipelines, true), 202)
     },
   )
@@ -219,6 +225,10 @@ function show(
     started_at: run.startedAt,
     input: run.input,
     continues: run.continues ?? null,
+    parent: run.parent ?? null,
+    runs: run.runs,
+    rehearse: run.rehearse ?? false,
+    model: run.model ?? null,
     steps: run.progress.steps as z.infer<typeof pipelineRun>['steps'],
     is_working: isWorking,
     problem: pipelines.problemOf(run.id),

@@ -123,3 +123,32 @@ test('a template is written with its panels, and does not run before somebody lo
   expect(made).toMatchObject({ status: 201, json: { state: 'untrusted', problems: [] } })
   expect((await app.send('POST /api/pipelines/review/run', {})).status).toBe(403)
 })
+
+test('a schedule is made, shows its next times, pauses, goes on and is taken away; each needs the scope admin', async () => {
+  const wanted = { pipeline: 'timed', cron: '0 9 * * 1', timezone: 'UTC', input: { topic: 'tea' } }
+  const step = [{ id: 'say', text: 'About {{input.topic}}' }]
+  const timed = { name: 'timed', input: { topic: { required: true } }, step }
+  await app.send('PUT /api/pipelines/timed', { definition: timed, base: null })
+  expect((await app.send('POST /api/schedules', wanted, 'read', 'run', 'approve')).status).toBe(403)
+  expect((await app.send('POST /api/schedules', { ...wanted, cron: 'soon' })).status).toBe(400)
+  expect((await app.send('POST /api/schedules', { ...wanted, input: {} })).status).toBe(400)
+  expect((await app.send('POST /api/schedules', { ...wanted, pipeline: 'nope' })).status).toBe(404)
+  const made: { json: { id: string } } = await app.send('POST /api/schedules', wanted)
+  expect(made).toMatchObject({
+    status: 201,
+    json: { paused: false, next: expect.stringMatching(/T09:00:00.000Z$/), last: null },
+  })
+  const { id } = made.json
+  expect((await app.send(`POST /api/schedules/${id}/pause`, {})).json).toMatchObject({
+    paused: true,
+    next: null,
+  })
+  expect((await app.send('GET /api/schedules?pipeline=timed')).json).toMatchObject([{ id, paused: true }])
+  expect((await app.send(`POST /api/schedules/${id}/resume`, {})).json).toMatchObject({ paused: false })
+  const times = { cron: '@hourly', timezone: 'UTC', count: 3 }
+  const next: { json: { times: string[] } } = await app.send('POST /api/schedules/next-times', times)
+  expect(next.json.times).toHaveLength(3)
+  expect((await app.send(`DELETE /api/schedules/${id}`, undefined, 'run')).status).toBe(403)
+  expect((await app.send(`DELETE /api/schedules/${id}`)).status).toBe(204)
+  expect((await app.send('GET /api/schedules')).json).toEqual([])
+})

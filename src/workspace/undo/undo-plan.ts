@@ -85,6 +85,11 @@ export interface PlanOptions {
   readonly isRollback?: boolean
 }
 
+/** Runs of sub-agents have the id of the run that they belong to, and a part of their own. */
+export function isOfRun({ run }: Pick<CallChanges, 'run'>, id: string): boolean {
+  return run === id || run.startsWith(`${id}.`)
+}
+
 /** The recorded calls, the newest first. */
 export function listCalls(store: UndoStore, selection?: UndoSelection): CallChanges[] {
   return chooseCalls(listRecords(store.places), selection)
@@ -108,8 +113,7 @@ function chooseCalls(all: ReturnType<typeof listRecords>, selection?: UndoSelect
     if (selection === undefined) return true
     if ('calls' in selection) return selection.calls.includes(call)
     if (undoes !== undefined || undone.has(call)) return false
-    // Runs of sub-agents have the id of the run that they belong to, and a part of their own.
-    return 'run' in selection ? run === selection.run || run.startsWith(`${selection.run}.`) : true
+    return 'run' in selection ? isOfRun({ run }, selection.run) : true
   }
 
   function toChanges({ header, places }: { header: RecordHeader; places: RecordPlace[] }): CallChanges {

@@ -1,0 +1,194 @@
+import { ToolError, toToolError } from '../../core/errors.ts'
+import { holds, parseCondition } from './condition.ts'
+import { type Graph, loopMates } from './graph.ts'
+import type { Step } from './pipeline.ts'
+import type { StepOutcome } from './progress.ts'
+import type { Memory, PipelineRun, PipelineWorkers } from './run-pipeline.ts'
+import { transform } from './transform.ts'
+import { fillIn, referencesIn, type Scope, type StepValue, toText } from './values.ts'
+
+// What one step of a pipeline does: its values are filled in, its gate is passed, and whoever does the work is told to.
+
+export interface StepContext {
+  readonly run: PipelineRun
+  readonly graph: Graph
+  readonly workers: PipelineWorkers
+  /** Which try of which round it is. */
+  readonly attempt: string
+  readonly memory: Readonly<Memory>
+  /** Written down before anything else happens. */
+  remember(more: Partial<Memory>): Promise<void>
+}
+
+/** Undefined: it waits for somebody. */
+export async function doStep(step: Step, context: StepContext): Promise<StepOutcome | undefined> {
+  try {
+    const scope = await scopeOf(step, context)
+    return step.for_each === undefined
+      ? await doOnce(step, scope, context)
+      : await doForEach(step, step.for_each, scope, context)
+  } catch (error) {
+    return { ok: false, error: toToolError(error).message, retryable: false }
+  }
+}
+
+async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<StepOutcome | undefined> {
+  const { workers, attempt, memory, remember } = context
+  const fill = (values: Record<string, unknown>) => fillIn(values, scope) as Record<string, unknown>
+  const order = { step, run: memory.run, begun: (run: string) => remember({ run }) }
+  const behindGate = (input: Record<string, unknown>, work: () => Promise<StepOutcome | undefined>) =>
+    pass(step, input, context, work)
+  if (step.tool !== undefined) return workers.runTool(step, fill(step.args), attempt)
+  if (step.panel !== undefined) {
+    const vars = fill(step.vars)
+    const asked = step.prompt === undefined ? '' : String(fillIn(step.prompt, { ...scope, vars }))
+    const prompt = [asked, injected(step, scope, context.graph)].filter(part => part !== '').join('\n\n')
+    return behindGate({ panel: step.panel, prompt, vars }, () => workers.runPanel({ ...order, prompt, vars }))
+  }
+  if (step.pipeline !== undefined) {
+    const input = fill(step.input)
+    return behindGate({ pipeline: step.pipeline, input }, () => workers.runPipeline({ ...order, input }))
+  }
+  if (step.folder !== undefined) {
+    const folder = String(fillIn(step.folder, scope))
+    return behindGate({ folder }, () => workers.readFolder({ ...step, folder }))
+  }
+  const value = compute(step, scope, context.graph)
+  const shown = { text: value.text }
+  return behindGate(shown, async () => ({ ok: true, ...value, ...untrustedIn(step, scope, context.graph) }))
+}
+
+/** A step that is asked about begins when somebody has said yes; what has begun is not asked about again. */
+async function pass(
+  step: Step,
+  input: Record<string, unknown>,
+  { workers, attempt, memory, remember }: StepContext,
+  work: () => Promise<StepOutcome | undefined>,
+): Promise<StepOutcome | undefined> {
+  if (step.gate === undefined || memory.opened === true || memory.run !== undefined) return work()
+  const answer = await workers.passGate(step, input, attempt)
+  if (answer.kind === 'waits') return undefined
+  if (answer.kind === 'closed') return { ok: false, error: answer.reason, retryable: false }
+  await remember({ opened: true })
+  return work()
+}
+
+const MOST_ITEMS = 100
+
+/** One item after another. Each is written down when it is done, so that none is done twice. */
+async function doForEach(
+  step: Step,
+  list: string,
+  scope: Scope,
+  context: StepContext,
+): Promise<StepOutcome | undefined> {
+  const { memory, remember, attempt, workers } = context
+  const items = toItems(fillIn(list, scope))
+  if (items.length > MOST_ITEMS)
+    throw new ToolError('invalid_input', `There are ${items.length} items; a step takes ${MOST_ITEMS}.`)
+  const { gate: _, ...alone } = step
+  return pass(step, { for_each: items, ...about(step) }, context, async () => {
+    for (let index = memory.items?.length ?? 0; index < items.length; index += 1) {
+      if (workers.signal.aborted) return undefined
+      const each = { ...scope, each: { item: items[index], index } }
+      const outcome = await doOnce(alone, each, { ...context, attempt: `${attempt}.${index}` })
+      if (outcome === undefined) return undefined
+      if (!outcome.ok) return { ...outcome, error: `Item ${index + 1} of ${items.length}: ${outcome.error}` }
+      const { text, data, untrusted } = outcome
+      const value = { text, data, ...(untrusted === undefined ? {} : { untrusted }) }
+      await remember({ items: [...(memory.items ?? []), value], run: undefined })
+    }
+    const done = memory.items ?? []
+    const foreign = done.find(({ untrusted }) => untrusted !== undefined)?.untrusted
+    return {
+      ok: true,
+      text: done.map(({ text }) => text).join('\n\n'),
+      data: { items: done },
+      ...(foreign === undefined ? {} : { untrusted: foreign }),
+    }
+  })
+}
+
+function about({ tool, args, panel, prompt, vars, pipeline, input }: Step): Record<string, unknown> {
+  if (tool !== undefined) return { tool, args }
+  return panel === undefined ? { pipeline, input } : { panel, prompt, vars }
+}
+
+/** A list as it is; a text is a JSON list, or has one item on each line. */
+function toItems(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'string')
+    throw new ToolError('invalid_input', 'for_each takes a list, or a text with one item on each line.')
+  if (value.trimStart().startsWith('[')) {
+    try {
+      const parsed: unknown = JSON.parse(value)
+      if (Array.isArray(parsed)) return parsed
+    } catch {
+      // It only looks like one: a line can begin with a bracket.
+    }
+  }
+  return value.split('\n').flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
+}
+
+/** Steps that nobody outside takes part in. */
+function compute(step: Step, scope: Scope, graph: Graph): StepValue {
+  if (step.condition !== undefined) {
+    const before = (graph.incoming.get(step.id) ?? []).map(({ from }) => scope.steps[from]?.text ?? '')
+    const text = step.value === undefined ? before.join('\n') : toText(fillIn(step.value, scope))
+    const result = holds(parseCondition(step.condition), text)
+    return { text: String(result), data: { holds: result } }
+  }
+  if (step.transform !== undefined) return transform(step, fillIn(step.transform, scope))
+  return { text: String(fillIn(step.text ?? '', scope)), data: null }
+}
+
+/** Words of somebody else stay theirs when they are put in another form. */
+function untrustedIn(step: Step, { steps }: Scope, graph: Graph): { untrusted?: string } {
+  const named = referencesIn([step.text, step.value, step.transform]).flatMap(([root, name = '']) =>
+    root === 'steps' ? [name] : [],
+  )
+  const read = step.condition !== undefined && step.value === undefined ? graph.incoming.get(step.id) : []
+  const sources = [...named, ...(read ?? []).map(({ from }) => from)]
+  const untrusted = sources.map(name => steps[name]?.untrusted).find(source => source !== undefined)
+  return untrusted === undefined ? {} : { untrusted }
+}
+
+const MOST_INJECTED = 180_000
+
+/** What the steps right before it said, and in a loop what went wrong, for a panel that does not pick values by name. */
+function injected({ id, vars, prompt = '' }: Step, { steps }: Scope, graph: Graph): string {
+  const picks = referencesIn(prompt).some(([root]) => root === 'steps' || root === 'item')
+  if (Object.keys(vars).length > 0 || picks) return ''
+  const back = [...graph.loops.values()].flat().filter(({ to }) => to === id)
+  const sources = new Set([...(graph.incoming.get(id) ?? []), ...back].map(({ from }) => from))
+  const parts = [...sources].flatMap(from => {
+    const text = steps[from]?.text ?? ''
+    return text === '' ? [] : [`--- Output of step ${from} ---\n${text}\n--- End ---`]
+  })
+  return cut(parts.join('\n\n'))
+}
+
+/** By bytes, and never through the middle of a character. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= MOST_INJECTED) return text
+  let end = MOST_INJECTED
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return `${bytes.subarray(0, end).toString('utf8')}\n[${bytes.length - end} of ${bytes.length} bytes left out]`
+}
+
+/** What a step can name: everything that is done, summarised where an edge says so, and in a loop the round before. */
+async function scopeOf({ id }: Step, { run, graph, workers }: StepContext): Promise<Scope> {
+  const { input, about: values = {}, progress } = run
+  const steps: Record<string, StepValue> = {}
+  for (const mate of loopMates(graph, id)) steps[mate] = progress.before?.[mate] ?? { text: '', data: null }
+  for (const [name, step] of Object.entries(progress.steps)) {
+    if (step.status === 'done') steps[name] = { text: step.text, data: step.data, untrusted: step.untrusted }
+  }
+  for (const edge of graph.incoming.get(id) ?? []) {
+    const whole = steps[edge.from]
+    if (edge.summarize && whole !== undefined)
+      steps[edge.from] = { ...whole, text: await workers.summarize(edge, whole.text) }
+  }
+  return { input, steps, run: values }
+}

@@ -1,0 +1,34 @@
+import type { Pipeline } from '../agents/pipelines/pipeline.ts'
+import { ToolError } from '../core/errors.ts'
+
+/** Values of the pipeline's `[input]`, of the types that it says. */
+export function readInput(
+  { input, name }: Pipeline,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const unknown = Object.keys(given).find(key => !Object.hasOwn(input, key))
+  if (unknown !== undefined)
+    throw new ToolError('invalid_input', `The pipeline '${name}' has no input '${unknown}'.`)
+  return Object.fromEntries(
+    Object.entries(input).map(([key, field]) => {
+      const value = given[key]
+      if (value === undefined) {
+        if (field.required && field.default === undefined)
+          throw new ToolError('invalid_input', `The pipeline '${name}' needs '${key}'.`, {
+            hint: `--input ${key}=…`,
+          })
+        return [key, field.default ?? '']
+      }
+      return [key, toType(key, field.type, value)]
+    }),
+  )
+}
+
+function toType(key: string, type: 'string' | 'number' | 'boolean', value: unknown): unknown {
+  const text = String(value)
+  if (type === 'string') return text
+  if (type === 'boolean') return text === 'true'
+  if (text.trim() === '' || Number.isNaN(Number(text)))
+    throw new ToolError('invalid_input', `'${key}' is a number, not '${text}'.`)
+  return Number(text)
+}

@@ -1,0 +1,97 @@
+import type { Pipeline } from '../agents/pipelines/pipeline.ts'
+import type { Progress, StepProgress } from '../agents/pipelines/progress.ts'
+import { attemptOf, rememberedOf } from '../agents/pipelines/run-pipeline.ts'
+import { ToolError } from '../core/errors.ts'
+import { readEvents } from '../store/audit/read.ts'
+import { pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
+import { readPipeline } from './files.ts'
+import type { PipelineParts } from './pipelines.ts'
+
+/** Steps that were under way when the process ended: what is known to have ended has, and of the rest a person knows. */
+export async function settle(
+  parts: Pick<PipelineParts, 'runtime'>,
+  pipeline: Pipeline,
+  saved: SavedPipelineRun,
+  options: { readonly retry?: readonly string[]; readonly skip?: readonly string[] },
+): Promise<Progress> {
+  const { retry = [], skip = [] } = options
+  let progress: Progress = saved.progress
+  for (const [id, step] of Object.entries(progress.steps)) {
+    if (step.status !== 'running') continue
+    const tries = rememberedOf(step)
+    const { waits, items = [] } = tries
+    const settled = (next: StepProgress): void => {
+      progress = { ...progress, steps: { ...progress.steps, [id]: next } }
+    }
+    const { tool, pipeline: inside, for_each: list } = pipeline.steps.find(each => each.id === id) ?? {}
+    if (inside !== undefined && tries.run !== undefined) await requireSettled(parts, tries.run, options)
+    const again = (): void => settled({ status: 'waiting', ...tries })
+    // The run of a panel knows itself what it has done. Reading twice does no harm.
+    if (tool === undefined || parts.runtime.registry.candidates(tool)[0]?.risk === 'low') again()
+    else if (retry.includes(id)) settled({ status: 'waiting', ...tries, waits: (waits ?? 0) + 1 })
+    else if (skip.includes(id) && list === undefined)
+      settled({ status: 'done', ...tries, text: '', data: null })
+    else {
+      const nextItem = (text: string): void =>
+        settled({ status: 'waiting', ...tries, items: [...items, { text, data: null }] })
+      const since = new Date(saved.startedAt)
+      const attempt = `${attemptOf(progress, id)}${list === undefined ? '' : `.${items.length}`}`
+      const end = await recordedEnd(parts, callIdOf(saved.id, id, attempt), since)
+      if (end === 'none') again()
+      else if (skip.includes(id)) nextItem('')
+      else if (end === 'unknown') throw unknownEnd(id)
+      else if (end.ok && list !== undefined) nextItem(LOST)
+      else if (end.ok) settled({ status: 'done', ...tries, text: LOST, data: null })
+      else settled({ status: 'failed', ...tries, error: end.error ?? 'It failed.' })
+    }
+  }
+  return progress
+}
+
+/** Of a pipeline inside of this one the person is asked before anything goes on. */
+async function requireSettled(
+  parts: Pick<PipelineParts, 'runtime'>,
+  run: string,
+  options: { readonly retry?: readonly string[]; readonly skip?: readonly string[] },
+): Promise<void> {
+  const { workspace, places } = parts.runtime
+  const inner = pipelineRunsOf(places).find(run)
+  if (inner !== undefined)
+    await settle(parts, readPipeline(workspace, inner.pipeline).pipeline, inner, options)
+}
+
+const LOST = 'Kogu was interrupted after this step had succeeded, so that its output is lost.'
+
+function unknownEnd(id: string): ToolError {
+  return new ToolError(
+    'conflict',
+    `Nobody knows whether the step '${id}' happened: Kogu ended while it ran.`,
+    { hint: `Look at the workspace, then add --retry ${id} or --skip ${id}.` },
+  )
+}
+
+/** The same in every process that comes to this step, so that the record says after a crash how it ended. */
+export function callIdOf(run: string, step: string, attempt: string): string {
+  return `call_${run}.${step}.${attempt}`
+}
+
+type RecordedEnd = 'none' | 'unknown' | { readonly ok: boolean; readonly error: string | null }
+
+/** What the audit log knows of the call of a step that was under way when its process ended. */
+async function recordedEnd(
+  { runtime }: Pick<PipelineParts, 'runtime'>,
+  id: string,
+  since: Date,
+): Promise<RecordedEnd> {
+  let end: RecordedEnd = 'none'
+  for await (const { event } of readEvents({ directory: runtime.places.audit, call: id, since })) {
+    if (event.type === 'call-started' || event.type === 'approval-answered') end = 'unknown'
+    // Until somebody answers, nothing happens.
+    if (event.type === 'approval-requested') end = 'none'
+    if (event.type !== 'call-finished') continue
+    // A question was put and the call waited: nothing has happened yet.
+    const waits = event.error?.code === 'needs_approval'
+    end = waits ? 'none' : { ok: event.ok, error: event.error?.message ?? null }
+  }
+  return end
+}
