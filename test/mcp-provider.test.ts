@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -168,7 +168,6 @@ describe('a hostile server', () => {
       expect((await call(box, 'bad__good')).ok).toBe(true)
       expect(listed(box)).toEqual(['bad__good'])
     } finally {
-      const { rmSync } = await import('node:fs')
       rmSync(place, { force: true })
     }
   })
@@ -181,6 +180,31 @@ describe('a hostile server', () => {
     const writer = await open(hostile('write', '', [target]))
     expect((await call(writer, 'bad__good')).text).toMatch(/EROFS|ENOENT|EACCES/)
     expect(existsSync(target)).toBe(false)
+  })
+})
+
+describe('a server on a layer', () => {
+  test.each([
+    ['that dies during the call', 'write-and-crash', /lost during the call/],
+    ['that plants what git runs', 'write-hook', /pre-commit/],
+  ])('%s changes nothing', async (_, mode, reason) => {
+    const box = await open(hostile(mode, 'workspace = "layer"'))
+    mkdirSync(join(box.workspace, '.git', 'hooks'), { recursive: true })
+    expect((await call(box, 'bad__good')).error?.message).toMatch(reason)
+    expect(existsSync(join(box.workspace, 'left.txt'))).toBe(false)
+    expect(existsSync(join(box.workspace, '.git/hooks/pre-commit'))).toBe(false)
+  })
+
+  test('that changes its tools between two calls is not called', async () => {
+    const place = join(import.meta.dirname, `.rug-layer-${process.pid}`)
+    const box = await open(hostile('rug', 'workspace = "layer"', [place]))
+    try {
+      expect((await call(box, 'bad__good')).ok).toBe(true)
+      writeFileSync(place, '')
+      expect((await call(box, 'bad__good')).error?.code).toBe('conflict')
+    } finally {
+      rmSync(place, { force: true })
+    }
   })
 })
 
@@ -262,6 +286,27 @@ describe('a real server from npm', () => {
     expect((await box.runtime.registry.resolve('read_file')).provider.id).toBe('builtin')
   })
 
+  test('filesystem on a layer: what a call changes is kept by the rules, and undone', async () => {
+    const rule = '[[permissions.rules]]\ndecision = "deny"\ntool = "write_file"\npath = "secret/**"\n'
+    const layered = 'args = ["."]\nworkspace = "layer"'
+    const box = await open(rule + real('files', 'server-filesystem/dist/index.js', layered))
+    box.write('a.txt', 'old\n')
+    const write = (path: string) =>
+      call(box, 'files__write_file', { path: join(box.workspace, path), content: 'new\n' })
+    const written = await write('a.txt')
+    expect(written.effects).toMatchObject([{ change: 'changed', path: join(box.workspace, 'a.txt') }])
+    const content = () => readFileSync(join(box.workspace, 'a.txt'), 'utf8')
+    expect(content()).toBe('new\n')
+    await box.runtime.applyUndo(await box.runtime.planUndo({ calls: [written.call] }))
+    expect(content()).toBe('old\n')
+    mkdirSync(join(box.workspace, 'secret'))
+    expect((await write('secret/b.txt')).error?.message).toMatch(/secret\/b\.txt/)
+    expect((await write('.kogu/config.toml')).ok).toBe(false)
+    expect((await write('nowhere/c.txt')).ok).toBe(false)
+    expect(existsSync(join(box.workspace, 'secret/b.txt'))).toBe(false)
+    expect(existsSync(join(box.workspace, '.kogu/config.toml'))).toBe(false)
+  })
+
   test('memory and sequential-thinking: side by side, one with a folder that it may change', async () => {
     const folder = join(import.meta.dirname, '..', 'node_modules', `.kogu-test-memory-${process.pid}`)
     mkdirSync(folder, { recursive: true })
@@ -274,7 +319,6 @@ describe('a real server from npm', () => {
     expect((await call(box, 'memory__create_entities', { entities })).ok).toBe(true)
     expect((await call(box, 'memory__search_nodes', { query: 'kogu' })).text).toContain('guards')
     expect(listed(box).filter(name => name.startsWith('think__'))).toHaveLength(1)
-    const { rmSync } = await import('node:fs')
     rmSync(folder, { recursive: true, force: true })
   })
 })

@@ -15,6 +15,7 @@ import { createRun } from '../core/run.ts'
 import type { AnyTool } from '../core/tool.ts'
 import { classifyAddress } from '../permissions/network/network.ts'
 import { createMcpAdmin, type McpAdmin } from '../providers/mcp/admin.ts'
+import { callOnLayer } from '../providers/mcp/call-on-layer.ts'
 import { createMcpProvider } from '../providers/mcp/mcp-provider.ts'
 import { openServer } from '../providers/mcp/open-server.ts'
 import type { McpServerConfig } from '../providers/mcp/server-config.ts'
@@ -60,7 +61,13 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
     openServer(parts, server, record)
   for (const server of servers) {
     if (!server.enabled || !loaded.config.tools.mcp.enabled) continue
-    const provider = createMcpProvider({ server, version, records, open: record => open(server, record) })
+    const provider = createMcpProvider({
+      server,
+      version,
+      records,
+      open: record => open(server, record),
+      callOnLayer: (call, context) => callOnLayer(parts, call, context),
+    })
     void registry.add(provider)
   }
   return createMcpAdmin({
@@ -102,6 +109,7 @@ function toServers({ mcp, tools }: Config): McpServerConfig[] {
       timeoutMs: server.timeout,
       era: server.era,
       sandbox: server.sandbox,
+      workspace: server.workspace,
       hosts: server.hosts,
       write: server.write,
       ...(pin === undefined ? {} : { pin }),
@@ -120,6 +128,7 @@ const DEFAULTS = {
   timeoutMs: 60_000,
   era: 'auto',
   sandbox: true,
+  workspace: 'read-only',
   hosts: [],
   write: [],
 } as const satisfies Partial<McpServerConfig>

@@ -166,6 +166,10 @@ function namedServerSchema() {
       .default('auto')
       .describe('Which protocol it speaks: 2026-07-28 (modern), or an older one'),
     sandbox: z.boolean().default(true).describe('Whether it is started in the sandbox'),
+    workspace: z
+      .enum(['read-only', 'layer'])
+      .default('read-only')
+      .describe('layer: each call may change the workspace, in a process of its own on a layer'),
     hosts: z.array(z.string().min(1)).default([]).describe('Hosts that it may contact from the sandbox'),
     write: z
       .array(z.string().min(1))

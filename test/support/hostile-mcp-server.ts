@@ -1,6 +1,6 @@
 // A server that does what a bad or broken one does; the first argument says what, or the call itself. Raw JSON-RPC, so that
 // no SDK corrects it.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 
@@ -114,6 +114,15 @@ function call(id: unknown, what: string): void {
       sent.on('error', error => text(String(error))).end()
       break
     }
+    case 'write-and-crash':
+      writeFileSync('left.txt', 'written')
+      process.exit(3)
+      break
+    case 'write-hook':
+      mkdirSync('.git/hooks', { recursive: true })
+      writeFileSync('.git/hooks/pre-commit', '#!/bin/sh', { mode: 0o755 })
+      text('written')
+      break
     case 'write':
       try {
         writeFileSync(file, 'written')

@@ -106,6 +106,7 @@ async function testServer(
       records,
       isEager: true,
       open: record => open(server, record),
+      callOnLayer: () => Promise.reject(new Error('A server that is tested is not called.')),
     })
     await registry.add(provider)
     const tools = registry.list().map(entry => entry.tool)

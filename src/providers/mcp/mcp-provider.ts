@@ -1,12 +1,15 @@
 import { ProviderUnavailable, ToolError, toToolError } from '../../core/errors.ts'
 import { expandBraces } from '../../core/glob.ts'
 import { type OnTools, PRIORITY, type Provider } from '../../core/provider.ts'
-import type { AnyTool } from '../../core/tool.ts'
+import { toShellLine } from '../../core/shell-words.ts'
+import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { compileText, type NameTest } from '../../core/wildcard.ts'
+import type { LayerCall } from './call-on-layer.ts'
 import { type Connection, connect, type OpenedTransport } from './connection.ts'
+import { argumentsOf } from './install-server.ts'
 import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
 import { configHash, type McpServerConfig } from './server-config.ts'
-import { type CallServer, toTool } from './to-tool.ts'
+import { type CallServer, toTool, type WayToServer } from './to-tool.ts'
 import { pinOf, readDefinitions, type ToolDefinition } from './tool-definition.ts'
 
 export interface McpProviderParts {
@@ -17,6 +20,8 @@ export interface McpProviderParts {
   readonly isEager?: boolean
   /** Starts the server, or prepares to contact it. */
   open(record: McpRecord): Promise<OpenedTransport>
+  /** One call of a server whose calls may change the workspace. */
+  callOnLayer(call: LayerCall, context: ToolContext): Promise<ToolOutput>
 }
 
 /** Between a server's word that its list has changed and a look at it: servers say it many times in a row. */
@@ -78,7 +83,11 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     return state.connection
   }
 
-  const call: CallServer = async (definition, input, context) => {
+  const call: CallServer = async (tool, input, context) => {
+    if (server.workspace === 'layer') {
+      const record = trustedRecord(records, server)
+      return parts.callOnLayer({ server, version: parts.version, record, tool, input }, context)
+    }
     let connection: Connection
     try {
       connection = await connected()
@@ -87,7 +96,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       throw new ProviderUnavailable(toToolError(error).message)
     }
     // What was offered may have been replaced meanwhile, by the server or by a person who took the approval back.
-    if (state.current.get(definition.name) !== pinOf(definition)) {
+    if (state.current.get(tool.name) !== pinOf(tool)) {
       throw new ToolError(
         'conflict',
         `The MCP server '${server.name}' offers this tool no longer as it was approved.`,
@@ -96,11 +105,12 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
         },
       )
     }
-    return connection.call(definition, input, context)
+    return connection.call(tool, input, context)
   }
 
   const offer = (definitions: readonly ToolDefinition[], problems: readonly string[]): void => {
-    const made = definitions.map(definition => makeTool(server, definition, call))
+    const line = (): string => toShellLine(argumentsOf(server, trustedRecord(records, server)))
+    const made = definitions.map(definition => makeTool(server, definition, { call, line }))
     const tools = made.filter(tool => typeof tool !== 'string')
     state.offered(tools, [...problems, ...made.filter(tool => typeof tool === 'string')])
   }
@@ -153,9 +163,9 @@ export function trustedRecord(records: McpRecords, server: McpServerConfig): Mcp
   return record
 }
 
-function makeTool(server: McpServerConfig, definition: ToolDefinition, call: CallServer): AnyTool | string {
+function makeTool(server: McpServerConfig, definition: ToolDefinition, way: WayToServer): AnyTool | string {
   try {
-    return toTool(server, definition, call)
+    return toTool(server, definition, way)
   } catch (error) {
     return `the tool ${JSON.stringify(definition.name)} is left out: ${toToolError(error).message}`
   }

@@ -2,20 +2,25 @@ import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { JudgeHost } from '../../core/command.ts'
+import { ToolError } from '../../core/errors.ts'
 import { makeFolders } from '../../core/make-folders.ts'
 import type { Permit } from '../../core/permit.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
+import { toShellLine } from '../../core/shell-words.ts'
+import type { ToolContext } from '../../core/tool.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/network/proxy.ts'
-import { startPiped } from '../../sandbox/processes/piped-process.ts'
+import { type PipedOptions, startPiped } from '../../sandbox/processes/piped-process.ts'
 import { findProgram, trustedPath } from '../../tools/command/find-program.ts'
 import { findHidden } from '../../tools/command/hidden-paths.ts'
 import type { CommandParts } from '../../tools/command/parts.ts'
+import { type Ran, runLayered } from '../../tools/command/run-layered.ts'
 import type { Fetch } from '../../tools/web/judged-fetch.ts'
 import type { OpenedTransport } from './connection.ts'
 import { argumentsOf, installedFolder } from './install-server.ts'
 import type { McpRecord } from './record.ts'
 import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { createStdioTransport } from './stdio-transport.ts'
+import { toolName } from './tool-definition.ts'
 
 export interface OpenServerParts {
   readonly commands: CommandParts
@@ -59,41 +64,110 @@ async function openProcess(
   record: McpRecord,
 ): Promise<OpenedTransport> {
   const { commands } = parts
-  const argv = argumentsOf(server, record)
-  const cwd = folderOf(server.cwd ?? '.', commands)
-  const program = findProgram(argv[0] ?? '', trustedPath(commands.path, commands.workspace))
-  const env = {
-    ...commands.variables,
-    HOME: commands.home,
-    PATH: trustedPath(commands.path, commands.workspace).join(':'),
-    TERM: 'dumb',
-    ...(await parts.readValues(server.env)),
-    // A Kogu that the server starts never approves anything.
-    KOGU_CALL: `mcp:${server.name}`,
-  }
-  const start = { file: program, args: argv.slice(1) }
-  if (!server.sandbox) {
-    const transport = createStdioTransport(onOutput =>
-      startPiped({
-        processes: commands.processes,
-        onOutput,
-        run: request => commands.processes.run({ ...start, ...request, cwd, env }),
-      }),
-    )
-    return { transport, over: transport.over }
-  }
+  const start = await startOf(parts, server, record)
+  const { file, args, cwd, env } = start
+  if (!server.sandbox)
+    return pipe(commands, request => commands.processes.run({ file, args, ...request, cwd, env }))
   const { sandbox } = commands
   if (sandbox === null) throw new Error(`there is no sandbox to start it in: ${commands.noSandboxReason}`)
-  const proxy = server.hosts.length === 0 ? undefined : await startProxy(await parts.judgeHosts(server.hosts))
-  const installed = record.installed === undefined ? undefined : installedFolder(record.installed)
-  const profile = await profileFor(parts, server, { argv, cwd, env, proxy, installed })
-  const transport = createStdioTransport(onOutput =>
-    startPiped({
-      processes: commands.processes,
-      onOutput,
-      run: request => sandbox.run(profile, { ...start, ...request }).finally(() => proxy?.close()),
-    }),
+  const proxy = await proxyFor(parts, server)
+  const profile = await profileFor(parts, server, record, { ...start, proxy })
+  return pipe(commands, request =>
+    sandbox.run(profile, { file, args, ...request }).finally(() => proxy?.close()),
   )
+}
+
+/** A server for one call, on a layer over the workspace. */
+export interface LayeredServer {
+  readonly opened: OpenedTransport
+  /** The call has succeeded: what the server changed is wanted. */
+  keep(): void
+  /** After its end: what there is to say about its changes. Throws when they were refused. */
+  settled(): Promise<readonly string[]>
+}
+
+export async function openOnLayer(
+  parts: OpenServerParts,
+  server: McpServerConfig,
+  record: McpRecord,
+  tool: string,
+  context: ToolContext,
+): Promise<LayeredServer> {
+  const { commands } = parts
+  const problem = commands.sandbox === null ? commands.noSandboxReason : commands.overlayProblem()
+  if (problem !== null || !server.sandbox) {
+    throw new ToolError('failed', `The server cannot work on a layer: ${problem ?? 'it has no sandbox'}.`)
+  }
+  const start = await startOf(parts, server, record)
+  const proxy = await proxyFor(parts, server)
+  const profile = await profileFor(parts, server, record, { ...start, proxy })
+  let isDone = false
+  let ran: Promise<Ran> | undefined
+  const request = {
+    tool: toolName(server.name, tool),
+    preview: false,
+    isDone: () => isDone,
+    notes: () => null,
+  }
+  const opened = pipe(commands, async wanted => {
+    const command = { file: start.file, args: start.args, ...wanted }
+    const onLayer = { ...profile, writable: [...context.permit.writeScope, ...profile.writable] }
+    ran = runLayered(commands, request, context, onLayer, command).finally(() => proxy?.close())
+    return (await ran).result
+  })
+  return {
+    opened,
+    keep() {
+      isDone = true
+    },
+    async settled() {
+      const { notes, notKept } = (await ran) ?? { notes: [], notKept: null }
+      return notKept === null ? notes : [...notes, `Its changes were not kept: ${notKept.reason}`]
+    },
+  }
+}
+
+interface ServerStart {
+  readonly argv: readonly string[]
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Record<string, string>
+}
+
+async function startOf(
+  { commands, readValues }: OpenServerParts,
+  server: McpServerConfig,
+  record: McpRecord,
+): Promise<ServerStart> {
+  const argv = argumentsOf(server, record)
+  const path = trustedPath(commands.path, commands.workspace)
+  return {
+    argv,
+    file: findProgram(argv[0] ?? '', path),
+    args: argv.slice(1),
+    cwd: folderOf(server.cwd ?? '.', commands),
+    env: {
+      ...commands.variables,
+      HOME: commands.home,
+      PATH: path.join(':'),
+      TERM: 'dumb',
+      ...(await readValues(server.env)),
+      // A Kogu that the server starts never approves anything.
+      KOGU_CALL: `mcp:${server.name}`,
+    },
+  }
+}
+
+async function proxyFor(
+  parts: OpenServerParts,
+  { hosts }: McpServerConfig,
+): Promise<FilteringProxy | undefined> {
+  return hosts.length === 0 ? undefined : startProxy(await parts.judgeHosts(hosts))
+}
+
+function pipe({ processes }: CommandParts, run: PipedOptions['run']): OpenedTransport {
+  const transport = createStdioTransport(onOutput => startPiped({ processes, onOutput, run }))
   return { transport, over: transport.over }
 }
 
@@ -103,17 +177,11 @@ const SECONDS_OF_A_DAY = 86_400
 async function profileFor(
   { commands, judge }: OpenServerParts,
   server: McpServerConfig,
-  given: {
-    argv: readonly string[]
-    cwd: string
-    env: Record<string, string>
-    proxy: FilteringProxy | undefined
-    /** Where its copy lies. */
-    installed: string | undefined
-  },
+  { installed }: McpRecord,
+  given: Pick<ServerStart, 'argv' | 'cwd' | 'env'> & { proxy: FilteringProxy | undefined },
 ): Promise<SandboxProfile> {
   const { workspace, home, places, limits, socketFolders } = commands
-  const line = given.argv.map(word => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+  const line = toShellLine(given.argv)
   const writable = server.write.map(folder => folderOf(folder, commands))
   for (const folder of [...writable, ...places.own]) makeFolders(folder)
   return {
@@ -121,7 +189,7 @@ async function profileFor(
     readable: [
       workspace,
       ...writable,
-      ...(given.installed === undefined ? [] : [given.installed]),
+      ...(installed === undefined ? [] : [installedFolder(installed)]),
       ...programFolders(given.argv),
     ],
     home,

@@ -21,6 +21,8 @@ export interface McpServerConfig {
   readonly timeoutMs: number
   readonly era: 'auto' | 'legacy' | 'modern'
   readonly sandbox: boolean
+  /** Whether its calls may change the workspace, each in a process of its own on a layer. */
+  readonly workspace: 'read-only' | 'layer'
   /** Hosts that it may contact from the sandbox. */
   readonly hosts: readonly string[]
   /** Folders that it may change from the sandbox. What it changes there is not recorded. */
@@ -32,7 +34,9 @@ export interface McpServerConfig {
 /** Of everything that decides what is started or contacted, and what it can reach. Trust is bound to it. */
 export function configHash(server: McpServerConfig): string {
   const { command, url, env, headers, cwd, sandbox, hosts, write } = server
-  const decisive = { command, url, env, headers, cwd, sandbox, hosts, write }
+  // Left out where it is what it always was: servers that were trusted before stay so.
+  const onLayer = server.workspace === 'layer' ? { workspace: server.workspace } : {}
+  const decisive = { command, url, env, headers, cwd, sandbox, hosts, write, ...onLayer }
   return hash('sha256', canonicalJson(decisive)).slice(0, 32)
 }
 
@@ -53,7 +57,9 @@ export function describeServer(server: McpServerConfig): string[] {
       ? []
       : sandbox
         ? [
-            'in the sandbox: the workspace is read-only',
+            server.workspace === 'layer'
+              ? 'in the sandbox: each call works on a layer, and what it changes in the workspace can be undone'
+              : 'in the sandbox: the workspace is read-only',
             hosts.length === 0 ? 'it contacts nobody' : `it may contact ${hosts.join(', ')}`,
             ...(write.length === 0 ? [] : [`it may change ${write.join(', ')} without a record`]),
           ]

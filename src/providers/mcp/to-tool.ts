@@ -1,7 +1,6 @@
 import { fromJsonSchema } from '../../core/json-schema.ts'
 import type { JsonSchema } from '../../core/schema.ts'
-import type { AnyTool, ToolOutput } from '../../core/tool.ts'
-import type { CallContext } from './connection.ts'
+import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { isLocalUrl, type McpServerConfig } from './server-config.ts'
 import { cleanText, type ToolDefinition, toolName } from './tool-definition.ts'
 import { headerProblem } from './tool-headers.ts'
@@ -9,14 +8,20 @@ import { headerProblem } from './tool-headers.ts'
 export type CallServer = (
   definition: ToolDefinition,
   input: Record<string, unknown>,
-  context: CallContext,
+  context: ToolContext,
 ) => Promise<ToolOutput>
+
+export interface WayToServer {
+  readonly call: CallServer
+  /** The command line of a server that is started for each call. */
+  line(): string
+}
 
 /**
  * A server's tool as one of ours. Always of high risk: what a server says about its own tools is a claim. Throws when its
  * schema cannot be used.
  */
-export function toTool(config: McpServerConfig, definition: ToolDefinition, call: CallServer): AnyTool {
+export function toTool(config: McpServerConfig, definition: ToolDefinition, way: WayToServer): AnyTool {
   const { name: server, url } = config
   const { name, title, description = '' } = definition
   const problem = url === undefined ? undefined : headerProblem(definition.inputSchema)
@@ -38,10 +43,12 @@ export function toTool(config: McpServerConfig, definition: ToolDefinition, call
     ...(output === undefined ? {} : { output }),
     access: () => [
       { kind: 'custom', name: 'mcp', details: `${server}: ${name}` },
+      // So that its changes are held to the rules about files, as those of every command that was approved.
+      ...(config.workspace === 'layer' ? [{ kind: 'execute' as const, command: way.line() }] : []),
       // Rules about hosts hold for servers too. Whether one of this machine is contacted was decided with the trust.
       ...(url === undefined || isLocalUrl(url) ? [] : [{ kind: 'network' as const, url, method: 'POST' }]),
     ],
-    run: (given, context) => call(definition, given, context),
+    run: (given, context) => way.call(definition, given, context),
   }
 }
 

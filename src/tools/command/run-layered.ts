@@ -43,6 +43,8 @@ export interface LayeredRequest {
   /** For the undo record. */
   readonly tool: string
   readonly preview: boolean
+  /** Whether its changes count, of a program that is stopped when it has done its work. Defaults to how it ended. */
+  isDone?(): boolean
   /** What whoever goes on with it later needs beside its changes. */
   notes(): unknown
 }
@@ -69,7 +71,9 @@ export async function runLayered(
       : { isAlone: () => isAlone(parts, name) }),
   })
   const dropped = changes.dropped.map(({ path, why }) => `Not kept: ${path} (${why})`)
-  if (request.preview || wasCut(result)) {
+  const isDone = request.isDone?.()
+  const isCut = isDone === false || wasCut(isDone === true ? { ...result, stopped: false } : result)
+  if (request.preview || isCut) {
     const effects = await describeChanges(changes)
     discard()
     const reason = request.preview ? 'This was a preview' : 'The command was cut off'
