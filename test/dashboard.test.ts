@@ -168,6 +168,10 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     const log = page.getByRole('log')
     await log.getByText('message 9999').waitFor()
     expect(await log.locator('[data-index]').count()).toBeLessThan(100)
+    await page.getByRole('textbox', { name: 'Find in this run' }).fill('message 42')
+    await page.getByText('1 of 111', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Next hit' }).click()
+    await log.getByText('message 420', { exact: true }).waitFor()
     await log.evaluate(box => box.scrollTo(0, 0))
     await log.getByText('many events').waitFor()
     // What is being read stays in place while more arrives.
@@ -177,6 +181,30 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     ])
     await page.getByRole('button', { name: '1 new' }).waitFor()
     expect(Math.abs((await log.evaluate(box => box.scrollTop)) - top)).toBeLessThanOrEqual(1)
+  })
+
+  test('chosen runs are stopped together, and agents are a tree that is walked by keys', async () => {
+    const runs = await Promise.all([start('pricing', 'stop me'), start('pricing', 'me too')])
+    const page = await open('/runs?text=me')
+    for (const task of ['stop me', 'me too'])
+      await page.getByRole('checkbox', { name: new RegExp(task) }).check()
+    await page.getByRole('button', { name: 'Stop (2)' }).click()
+    const states = async (): Promise<string[]> =>
+      Promise.all(
+        runs.map(
+          async ({ id }) => (await dashboard.send<{ status: string }>('GET', `/api/runs/${id}`)).status,
+        ),
+      )
+    await expect.poll(states, PATIENCE).toEqual(['cancelled', 'cancelled'])
+    const { id } = await start('research', 'a tree')
+    await page.goto(`${dashboard.url}/runs/${id}?tab=agents`)
+    await page.getByRole('treeitem', { name: /reader/ }).waitFor()
+    await page.getByRole('treeitem').first().focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await page.locator(':focus').getAttribute('aria-level')).toBe('2')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    expect(await page.getByRole('treeitem').count()).toBe(1)
   })
 
   test('hostile text is shown, not obeyed', async () => {

@@ -6,7 +6,13 @@ import type { ShownQuestion } from '../../core/stored-question.ts'
 
 export type Approval = ShownQuestion
 
-export type Run = ServerRun & { readonly turn: number; readonly workspace: string }
+export type Run = ServerRun & {
+  readonly turn: number
+  readonly workspace: string
+  /** Calls that were refused, and those that failed. */
+  readonly denied?: number
+  readonly failed_calls?: number
+}
 
 export interface Page<T> {
   readonly items: readonly T[]

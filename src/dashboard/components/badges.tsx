@@ -31,10 +31,10 @@ function IconBadge({ icon: Icon, color, children }: { icon: LucideIcon; color: s
   )
 }
 
-export function RunBadge({ run }: { run: Pick<Run, 'status' | 'stop_reason'> & { denied?: boolean } }) {
+export function RunBadge({ run }: { run: Pick<Run, 'status' | 'stop_reason' | 'denied'> }) {
   const t = useWords(words)
   const { status, stop_reason: reason } = run
-  if (status === 'completed' && run.denied === true)
+  if (status === 'completed' && (run.denied ?? 0) > 0)
     return (
       <IconBadge icon={TriangleAlert} color="orange">
         {t('withDenials')}

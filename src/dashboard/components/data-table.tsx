@@ -18,9 +18,11 @@ export interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string
   /** Makes the row a link; it is on the first column. */
   readonly href?: (row: Row) => string
+  /** Stands before the row, to choose it by. */
+  readonly lead?: { readonly head: ReactNode; readonly render: (row: Row) => ReactNode }
 }
 
-export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTableProps<Row>) {
+export function DataTable<Row>({ label, columns, rows, rowKey, href, lead }: DataTableProps<Row>) {
   return (
     <section
       className="kogu-card kogu-table-box"
@@ -31,6 +33,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTable
       <Table className="kogu-table" verticalSpacing="xs" horizontalSpacing="sm" fz="sm">
         <Table.Thead>
           <Table.Tr>
+            {lead !== undefined && <Table.Td w={36}>{lead.head}</Table.Td>}
             {columns.map(column => (
               <Table.Th
                 key={column.key}
@@ -47,6 +50,11 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href }: DataTable
         <Table.Tbody>
           {rows.map(row => (
             <Table.Tr key={rowKey(row)} className="kogu-row">
+              {lead !== undefined && (
+                <Table.Td data-phone="title" data-lead>
+                  {lead.render(row)}
+                </Table.Td>
+              )}
               {columns.map((column, index) => (
                 <Table.Td
                   key={column.key}

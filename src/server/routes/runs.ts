@@ -49,6 +49,7 @@ export function runRoutes(api: Api, parts: RunParts): void {
   startRoute(api, parts)
   lookRoutes(api, parts)
   steerRoutes(api, parts)
+  againRoute(api, parts)
 }
 
 function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
@@ -63,9 +64,8 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
     async context => {
       const given = context.req.valid('json')
       const opened = await services()
-      const { database, runs } = opened
       const spec = toRunSpec(
-        { runtime, loaded, runs },
+        { runtime, loaded, runs: opened.runs },
         {
           ...(await whoRuns(opened, given)),
           limits: {
@@ -78,11 +78,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
           ...(given.mode === undefined ? {} : { mode: given.mode }),
         },
       )
-      const { id } = await database.transaction(queries => enqueueRun(queries, { ...runs.place, spec }))
-      const created = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
-      await insertWorkspaceEvents(database, runtime.workspace, [
-        { id: randomUUID(), at: new Date().toISOString(), event: created },
-      ])
+      const id = await beginRun(opened, runtime.workspace, spec)
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
@@ -189,6 +185,38 @@ async function withCounts(
     const { denied = 0, failed = 0, agents = 1 } = counts.find(each => each.run === run.id) ?? {}
     return { ...showRun(run), denied, failed_calls: failed, agents }
   })
+}
+
+function againRoute(api: Api, { runtime, services }: RunParts): void {
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/runs/{id}/again',
+      summary: 'Start a new run that is asked for the same',
+      request: { params, body: body(z.object({})) },
+      responses: { 202: json(runShape, 'The new run, which waits for a worker') },
+    }),
+    async context => {
+      const opened = await services()
+      const { spec } = await requireRun(opened, context.req.valid('param').id)
+      const id = await beginRun(opened, runtime.workspace, spec)
+      return context.json(showRun(await requireRun(opened, id)), 202)
+    },
+  )
+}
+
+/** Puts it into the queue and tells everybody. */
+async function beginRun(
+  { database, runs }: Services,
+  workspace: string,
+  spec: RunRecord['spec'],
+): Promise<string> {
+  const { id } = await database.transaction(queries => enqueueRun(queries, { ...runs.place, spec }))
+  const created = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
+  await insertWorkspaceEvents(database, workspace, [
+    { id: randomUUID(), at: new Date().toISOString(), event: created },
+  ])
+  return id
 }
 
 function steerRoutes(api: Api, { services }: RunParts): void {

@@ -1,92 +1,113 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
-import { CornerDownRight } from 'lucide-react'
+import { ChevronDown, ChevronRight, Dot } from 'lucide-react'
+import { type KeyboardEvent, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { moveInTree, type RunAgent, shownRows, type TreeRow } from './agent-tree.ts'
+import classes from './runs.module.css'
 import { words } from './words.ts'
 
-interface RunAgent {
-  readonly execution_id: string
-  readonly parent_execution_id: string | null
-  readonly name: string
-  readonly description: string | null
-  readonly status: 'pending' | 'running' | 'completed' | 'failed'
-  readonly stop_reason: string | null
-  readonly task: string
-  readonly error: string | null
-  readonly tokens: number
-  readonly cost_usd: number | null
-  readonly calls: number
-  readonly duration_ms: number | null
-  readonly waiting: number
-}
-
-/** Who works for whom. One that waits marks all above it. */
+/** Who works for whom: a tree that is walked by arrow keys. One that waits marks all above it. */
 export function Agents({ run }: { run: string }) {
   const t = useWords(words)
   const query = useGet<RunAgent[]>('runs', `/api/runs/${encodeURIComponent(run)}/agents`)
   return (
     <DataRegion query={query} isEmpty={all => all.length === 0} empty={<Empty title={t('noEvents')} />}>
-      {all => (
-        <ul
-          className="kogu-card"
-          style={{ listStyle: 'none', margin: 0, padding: 12 }}
-          aria-label={t('agents')}
-        >
-          {all
-            .filter(({ parent_execution_id }) => parent_execution_id === null)
-            .map(agent => (
-              <AgentRow key={agent.execution_id} agent={agent} all={all} depth={0} />
-            ))}
-        </ul>
-      )}
+      {all => <AgentTree all={all} />}
     </DataRegion>
   )
 }
 
-function AgentRow({ agent, all, depth }: { agent: RunAgent; all: readonly RunAgent[]; depth: number }) {
+function AgentTree({ all }: { all: readonly RunAgent[] }) {
   const t = useWords(words)
-  const format = useFormat()
-  const children = all.filter(({ parent_execution_id }) => parent_execution_id === agent.execution_id)
-  const waiting = waitingBelow(agent, all)
+  const [closed, close] = useState<ReadonlySet<string>>(new Set())
+  const rows = shownRows(all, closed)
+  const [focused, focus] = useState('')
+  const current = rows.some(({ agent }) => agent.execution_id === focused)
+    ? focused
+    : (rows[0]?.agent.execution_id ?? '')
+  const set = (id: string, isClosed: boolean): void => {
+    const next = new Set(closed)
+    if (isClosed) next.add(id)
+    else next.delete(id)
+    close(next)
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    const move = moveInTree(event.key, rows, current)
+    if (move === undefined) return
+    event.preventDefault()
+    if (move.close !== undefined) set(current, move.close)
+    const { to } = move
+    if (to === undefined) return
+    focus(to)
+    event.currentTarget.querySelector<HTMLElement>(`[data-agent="${CSS.escape(to)}"]`)?.focus()
+  }
   return (
-    <li>
-      <Group gap="sm" wrap="nowrap" align="flex-start" py={8}>
-        {depth > 0 && <CornerDownRight size={16} aria-hidden style={{ flex: 'none', marginTop: 4 }} />}
-        <Stack gap={2} style={{ flex: 1, minWidth: 0 }}>
-          <Group gap="xs">
-            <Text fw={600}>
-              <Untrusted text={agent.name} most={80} />
-            </Text>
-            <RunBadge run={{ status: agent.status, stop_reason: agent.stop_reason }} />
-            {waiting > 0 && <Badge color="yellow">{t('waitingBelow', { count: waiting })}</Badge>}
-          </Group>
-          <Text size="sm" c="dimmed">
-            <Untrusted text={agent.error ?? agent.description ?? agent.task} most={240} />
-          </Text>
-          <Text size="xs" c="dimmed">
-            {agent.duration_ms === null ? '' : `${format.duration(agent.duration_ms)} · `}
-            {format.number(agent.tokens)} {t('tokens')} · {format.money(agent.cost_usd, t('unknown'))} ·{' '}
-            {t('calls')} {format.number(agent.calls)}
-          </Text>
-        </Stack>
-      </Group>
-      {children.length > 0 && (
-        <ul style={{ listStyle: 'none', margin: 0, paddingLeft: 20 }}>
-          {children.map(child => (
-            <AgentRow key={child.execution_id} agent={child} all={all} depth={depth + 1} />
-          ))}
-        </ul>
-      )}
-    </li>
+    <div className="kogu-card" role="tree" aria-label={t('agents')} tabIndex={-1} onKeyDown={onKeyDown}>
+      {rows.map(row => (
+        <AgentRow
+          key={row.agent.execution_id}
+          row={row}
+          isCurrent={row.agent.execution_id === current}
+          onFocus={() => focus(row.agent.execution_id)}
+          onToggle={() => set(row.agent.execution_id, !row.isClosed)}
+        />
+      ))}
+    </div>
   )
 }
 
-function waitingBelow(agent: RunAgent, all: readonly RunAgent[]): number {
-  return all
-    .filter(({ parent_execution_id }) => parent_execution_id === agent.execution_id)
-    .reduce((sum, child) => sum + waitingBelow(child, all), agent.waiting)
+interface AgentRowProps {
+  readonly row: TreeRow
+  readonly isCurrent: boolean
+  readonly onFocus: () => void
+  readonly onToggle: () => void
+}
+
+function AgentRow({ row, isCurrent, onFocus, onToggle }: AgentRowProps) {
+  const t = useWords(words)
+  const format = useFormat()
+  const { agent, depth, below, isClosed, total } = row
+  const Arrow = below === 0 ? Dot : isClosed ? ChevronRight : ChevronDown
+  const sums = ({ tokens, cost, calls }: TreeRow['total']): string =>
+    `${format.number(tokens)} ${t('tokens')} · ${format.money(cost, t('unknown'))} · ${t('calls')} ${format.number(calls)}`
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself listens to the arrow keys
+    <div
+      role="treeitem"
+      aria-level={depth + 1}
+      aria-selected={isCurrent}
+      aria-expanded={below === 0 ? undefined : !isClosed}
+      tabIndex={isCurrent ? 0 : -1}
+      data-agent={agent.execution_id}
+      className={classes.agent}
+      style={{ paddingLeft: 12 + depth * 20 }}
+      onFocus={onFocus}
+      onClick={below === 0 ? undefined : onToggle}
+    >
+      <Arrow size={16} aria-hidden style={{ flex: 'none', marginTop: 4 }} />
+      <Stack gap={2} style={{ flex: 1, minWidth: 0 }}>
+        <Group gap="xs">
+          <Text fw={600}>
+            <Untrusted text={agent.name} most={80} />
+          </Text>
+          <RunBadge run={{ status: agent.status, stop_reason: agent.stop_reason }} />
+          {total.waiting > 0 && <Badge color="yellow">{t('waitingBelow', { count: total.waiting })}</Badge>}
+          {isClosed && <Badge color="gray">{t('collapsed', { count: below })}</Badge>}
+        </Group>
+        <Text size="sm" c="dimmed">
+          <Untrusted text={agent.error ?? agent.description ?? agent.task} most={240} />
+        </Text>
+        <Text size="xs" c="dimmed">
+          {agent.duration_ms === null ? '' : `${format.duration(agent.duration_ms)} · `}
+          {sums({ tokens: agent.tokens, cost: agent.cost_usd, calls: agent.calls, waiting: 0 })}
+          {below > 0 && ` (${t('total', { text: sums(total) })})`}
+        </Text>
+      </Stack>
+    </div>
+  )
 }

@@ -1,4 +1,4 @@
-import { Drawer } from '@mantine/core'
+import { Drawer, SegmentedControl } from '@mantine/core'
 import type { Decision } from '../../../core/decision.ts'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
@@ -22,11 +22,15 @@ interface RunCall {
   readonly at: string
 }
 
+const STATE_WORDS = { error: 'callError', denied: 'callDenied', waiting: 'callWaiting' } as const
+
 export function Calls({ run }: { run: string }) {
   const t = useWords(words)
   const format = useFormat()
   const [chosen, choose] = useUrlState('call')
   const query = useGet<{ items: RunCall[] }>('runs', `/api/runs/${encodeURIComponent(run)}/calls?limit=1000`)
+  const [show, setShow] = useUrlState('show')
+  const isShown = ({ state }: RunCall): boolean => show === '' || state === show
   const call = query.data?.items.find(({ id }) => id === chosen)
   return (
     <>
@@ -36,43 +40,58 @@ export function Calls({ run }: { run: string }) {
         empty={<Empty title={t('noEvents')} />}
       >
         {({ items }) => (
-          <DataTable
-            label={t('calls')}
-            rows={items}
-            rowKey={({ id }) => id}
-            href={({ id }) => routes.run(run, { tab: 'calls', call: id })}
-            columns={[
-              {
-                key: 'tool',
-                label: t('tool'),
-                phone: 'title',
-                render: each => <Untrusted text={each.tool} most={40} />,
-              },
-              { key: 'state', label: t('state'), render: each => <CallBadge state={each.state} /> },
-              {
-                key: 'input',
-                label: t('input'),
-                render: each => <Untrusted text={oneLine(each.args)} most={80} />,
-              },
-              {
-                key: 'decision',
-                label: t('decision'),
-                phone: 'hide',
-                render: each =>
-                  each.decision === null ? (
-                    '–'
-                  ) : (
-                    <Untrusted text={describeDecision(each.decision)} most={60} />
-                  ),
-              },
-              {
-                key: 'ms',
-                label: t('duration'),
-                align: 'right',
-                render: each => format.duration(each.run_ms),
-              },
-            ]}
-          />
+          <>
+            <SegmentedControl
+              mb="sm"
+              aria-label={t('state')}
+              value={show}
+              onChange={value => setShow(value)}
+              data={[
+                { value: '', label: `${t('allStates')} (${items.length})` },
+                ...(['error', 'denied', 'waiting'] as const).map(value => ({
+                  value,
+                  label: `${t(STATE_WORDS[value])} (${items.filter(({ state }) => state === value).length})`,
+                })),
+              ]}
+            />
+            <DataTable
+              label={t('calls')}
+              rows={items.filter(isShown)}
+              rowKey={({ id }) => id}
+              href={({ id }) => routes.run(run, { tab: 'calls', call: id, show })}
+              columns={[
+                {
+                  key: 'tool',
+                  label: t('tool'),
+                  phone: 'title',
+                  render: each => <Untrusted text={each.tool} most={40} />,
+                },
+                { key: 'state', label: t('state'), render: each => <CallBadge state={each.state} /> },
+                {
+                  key: 'input',
+                  label: t('input'),
+                  render: each => <Untrusted text={oneLine(each.args)} most={80} />,
+                },
+                {
+                  key: 'decision',
+                  label: t('decision'),
+                  phone: 'hide',
+                  render: each =>
+                    each.decision === null ? (
+                      '–'
+                    ) : (
+                      <Untrusted text={describeDecision(each.decision)} most={60} />
+                    ),
+                },
+                {
+                  key: 'ms',
+                  label: t('duration'),
+                  align: 'right',
+                  render: each => format.duration(each.run_ms),
+                },
+              ]}
+            />
+          </>
         )}
       </DataRegion>
       <Drawer

@@ -10,9 +10,9 @@ import {
   Textarea,
   VisuallyHidden,
 } from '@mantine/core'
-import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, Send } from 'lucide-react'
+import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, RotateCw, Send } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import type { Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
@@ -32,7 +32,6 @@ import { type ShownEvent, useRunEvents } from './run-events.ts'
 import { shortModel } from './short-model.ts'
 import { Timeline } from './timeline.tsx'
 import { Transcript } from './transcript.tsx'
-import { hasDenials } from './transcript-items.ts'
 import { words } from './words.ts'
 
 const TABS = ['transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
@@ -47,7 +46,7 @@ export function RunDetail({ id }: { id: string }) {
       {run => (
         <Page
           title={cutGraphemes(run.task.split('\n')[0] ?? '', 80)}
-          intro={<Facts run={run} denied={hasDenials(events.events)} />}
+          intro={<Facts run={run} />}
           actions={<Actions run={run} events={events.events} />}
         >
           <PlanQuestion events={events.events} run={run} />
@@ -93,13 +92,18 @@ export function RunDetail({ id }: { id: string }) {
   )
 }
 
-function Facts({ run, denied }: { run: Run; denied: boolean }) {
+function Facts({ run }: { run: Run }) {
   const t = useWords(words)
   const format = useFormat()
   const end = run.completed_at === null ? Date.now() : Date.parse(run.completed_at)
   return (
     <Group gap="xs" mt={4}>
-      <RunBadge run={{ ...run, denied }} />
+      <RunBadge run={run} />
+      {(run.denied ?? 0) > 0 && (
+        <Anchor size="sm" component={Link} href={routes.run(run.id, { tab: 'calls', show: 'denied' })}>
+          {t('deniedCalls', { count: run.denied ?? 0 })}
+        </Anchor>
+      )}
       {run.agent !== null && (
         <Anchor size="sm" component={Link} href={routes.panel(run.agent)}>
           <Untrusted text={run.agent} most={60} />
@@ -117,10 +121,11 @@ function Facts({ run, denied }: { run: Run; denied: boolean }) {
 function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
   const t = useWords(words)
   const act = useAction(
-    (verb: 'stop' | 'pause' | 'resume') =>
+    (verb: 'stop' | 'pause' | 'resume' | 'again') =>
       request<Run>('POST', `/api/runs/${encodeURIComponent(run.id)}/${verb}`, {}),
     { topics: ['runs'] },
   )
+  const [, navigate] = useLocation()
   const isActive = run.status === 'running' || run.status === 'pending'
   const stands = run.status === 'pending' && run.stop_reason === 'paused'
   return (
@@ -157,11 +162,17 @@ function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
       )}
       <Menu>
         <Menu.Target>
-          <Button variant="default" px="xs" aria-label={t('export')}>
+          <Button variant="default" px="xs" aria-label={t('more')}>
             <Ellipsis size={18} aria-hidden />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item
+            leftSection={<RotateCw size={15} aria-hidden />}
+            onClick={() => act.mutate('again', { onSuccess: made => navigate(routes.run(made.id)) })}
+          >
+            {t('again')}
+          </Menu.Item>
           <CopyButton value={window.location.href}>
             {({ copied, copy }) => (
               <Menu.Item

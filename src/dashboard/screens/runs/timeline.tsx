@@ -1,5 +1,5 @@
-import { Text } from '@mantine/core'
-import { Fragment } from 'react'
+import { Button, Text } from '@mantine/core'
+import { Fragment, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
@@ -23,9 +23,13 @@ interface TimelineItem {
   readonly tokens: number | null
 }
 
+/** Rows that a browser draws at once without being slow. */
+const PAGE = 300
+
 /** When what happened. Waiting is hatched and working is solid, and the two are never added together. */
 export function Timeline({ run }: { run: string }) {
   const t = useWords(words)
+  const [most, show] = useState(PAGE)
   const query = useGet<{ items: TimelineItem[] }>('runs', `/api/runs/${encodeURIComponent(run)}/timeline`)
   return (
     <DataRegion
@@ -34,9 +38,16 @@ export function Timeline({ run }: { run: string }) {
       empty={<Empty title={t('noEvents')} />}
     >
       {({ items }) => (
-        <TableToggle label={t('picture')} table={<TimelineTable items={items} />}>
-          <TimelinePicture items={items} />
-        </TableToggle>
+        <>
+          <TableToggle label={t('picture')} table={<TimelineTable items={items.slice(0, most)} />}>
+            <TimelinePicture items={items.slice(0, most)} />
+          </TableToggle>
+          {items.length > most && (
+            <Button variant="default" onClick={() => show(most + PAGE)}>
+              {t('moreRows', { count: Math.min(PAGE, items.length - most) })}
+            </Button>
+          )}
+        </>
       )}
     </DataRegion>
   )
@@ -71,7 +82,7 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
                   most={60}
                 />
               </Text>
-              <div className={classes.track}>
+              <div className={classes.track} aria-hidden>
                 {waited > 0 && (
                   <div
                     className={`${classes.segment} kogu-bar kogu-bar-wait`}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ShownEvent } from './run-events.ts'
-import { hasDenials, toItems } from './transcript-items.ts'
+import { toItems } from './transcript-items.ts'
 
 let seq = 0
 // Only what the page reads of an event matters here.
@@ -47,12 +47,4 @@ test('pieces of a text are one text, until the next step', () => {
     event({ type: 'text.delta', text: 'Bye' }),
   ])
   expect(items.map(item => item.kind === 'text' && item.text)).toEqual(['Hello', 'Bye'])
-})
-
-test('a run with a call that was not let through is not simply done', () => {
-  const denied = event({ type: 'call.finished', ok: false, error: { code: 'forbidden', message: '' } })
-  expect(hasDenials([denied])).toBe(true)
-  expect(
-    hasDenials([event({ type: 'call.finished', ok: false, error: { code: 'failed', message: '' } })]),
-  ).toBe(false)
 })

@@ -104,10 +104,3 @@ function closeText(items: Item[], execution: string | undefined): void {
   if (last?.kind === 'text' && last.execution === execution)
     items[items.length - 1] = { ...last, isDone: true }
 }
-
-/** Whether a call of the run was not let through. */
-export function hasDenials(events: readonly ShownEvent[]): boolean {
-  return events.some(
-    event => event.type === 'call.finished' && event.error !== null && REFUSED.has(event.error.code),
-  )
-}

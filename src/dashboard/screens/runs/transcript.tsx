@@ -19,6 +19,7 @@ import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { CallDetails } from './call-details.tsx'
+import { FindInRun, useFind } from './find-in-run.tsx'
 import type { ShownEvent } from './run-events.ts'
 import classes from './runs.module.css'
 import { type CallItem, type Item, toItems } from './transcript-items.ts'
@@ -52,8 +53,10 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
   useEffect(() => {
     if (atEnd) setSeen(items.length)
   }, [atEnd, items.length])
+  const find = useFind(items)
   return (
     <div className={classes.transcriptBox}>
+      <FindInRun find={find} onGo={place => list.scrollToIndex(place, { align: 'center' })} />
       <div
         ref={box}
         className={`kogu-card ${classes.transcript}`}
@@ -75,7 +78,7 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
                 key={key}
                 ref={list.measureElement}
                 data-index={index}
-                className={classes.item}
+                className={index === find.place ? `${classes.item} ${classes.found}` : classes.item}
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {item !== undefined && (

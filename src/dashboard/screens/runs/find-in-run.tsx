@@ -1,0 +1,94 @@
+import { ActionIcon, Group, Text, TextInput } from '@mantine/core'
+import { ChevronDown, ChevronUp, Search } from 'lucide-react'
+import { useDeferredValue, useMemo, useState } from 'react'
+import { useWords } from '../../i18n/language.tsx'
+import { useUrlState } from '../../routes.ts'
+import type { Item } from './transcript-items.ts'
+import { words } from './words.ts'
+
+interface Find {
+  readonly text: string
+  /** Places in the list, in order. */
+  readonly hits: readonly number[]
+  /** Which of them is looked at. */
+  readonly at: number
+  /** The place of that hit. */
+  readonly place: number | undefined
+  setText(text: string): void
+  go(step: 1 | -1): number | undefined
+}
+
+/** Looks through all of a run, also what is not drawn. */
+export function useFind(items: readonly Item[]): Find {
+  const [text, setText] = useUrlState('find')
+  const [at, setAt] = useState(0)
+  const wanted = useDeferredValue(text).toLowerCase()
+  const hits = useMemo(
+    () =>
+      wanted === '' ? [] : items.flatMap((item, index) => (textOf(item).includes(wanted) ? [index] : [])),
+    [items, wanted],
+  )
+  const current = Math.min(at, Math.max(0, hits.length - 1))
+  return {
+    text,
+    hits,
+    at: current,
+    place: hits[current],
+    setText(value) {
+      setAt(0)
+      setText(value, { replace: true })
+    },
+    go(step) {
+      if (hits.length === 0) return undefined
+      const next = (current + step + hits.length) % hits.length
+      setAt(next)
+      return hits[next]
+    },
+  }
+}
+
+/** Everything of an item that a person can read, in lower case. */
+function textOf(item: Item): string {
+  if (item.kind === 'note') return JSON.stringify(item.event).toLowerCase()
+  if (item.kind === 'call')
+    return `${item.tool} ${JSON.stringify(item.input)} ${item.error?.message ?? ''}`.toLowerCase()
+  return item.text.toLowerCase()
+}
+
+export function FindInRun({ find, onGo }: { find: Find; onGo: (place: number) => void }) {
+  const t = useWords(words)
+  const go = (step: 1 | -1): void => {
+    const place = find.go(step)
+    if (place !== undefined) onGo(place)
+  }
+  return (
+    <Group gap="xs" mb="xs">
+      <TextInput
+        size="xs"
+        w={260}
+        data-filter
+        aria-label={t('find')}
+        placeholder={t('find')}
+        leftSection={<Search size={14} aria-hidden />}
+        value={find.text}
+        onChange={event => find.setText(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(event.shiftKey ? -1 : 1)
+        }}
+      />
+      {find.text !== '' && (
+        <>
+          <ActionIcon variant="default" aria-label={t('previous')} onClick={() => go(-1)}>
+            <ChevronUp size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon variant="default" aria-label={t('nextHit')} onClick={() => go(1)}>
+            <ChevronDown size={16} aria-hidden />
+          </ActionIcon>
+          <Text size="sm" role="status">
+            {find.hits.length === 0 ? t('noHits') : t('hits', { at: find.at + 1, count: find.hits.length })}
+          </Text>
+        </>
+      )}
+    </Group>
+  )
+}
