@@ -61,14 +61,13 @@ export async function callTool(
   if (entry === undefined) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
   }
-  const digest = digestOf(name, input)
   const state = ctx.mcpReq.requestState<AskedState>()
-  const answered = state?.digest === digest ? state : undefined
+  const answered = state !== undefined && state.digest === digestOf(name, input) ? state : undefined
   const live = progressNotifier(ctx)
   const step = await takeStep(door, { name, input, answered, ctx, live })
   await live.end()
   if (step.kind === 'asks') {
-    const requestState = await door.state.mint({ held: step.id, digest })
+    const requestState = await door.state.mint({ held: step.id, digest: digestOf(name, input) })
     return inputRequired({
       requestState,
       inputRequests: { values: inputRequired.elicit(toElicitation(step.form)) },
@@ -78,7 +77,7 @@ export async function callTool(
   if (result.question !== undefined && door.canAsk(ctx) && answered?.question === undefined) {
     const question = (await runtime.listQuestions()).find(each => each.id === result.question)
     if (question !== undefined && question.answer === null) {
-      const requestState = await door.state.mint({ question: question.id, digest })
+      const requestState = await door.state.mint({ question: question.id, digest: digestOf(name, input) })
       return askClient(question, requestState)
     }
   }

@@ -119,7 +119,7 @@ async function show(
     const image = await showImage(file)
     if (image !== undefined) return image
   }
-  if (readPdf !== undefined && Buffer.from(head.subarray(0, 1024)).toString('latin1').includes('%PDF-')) {
+  if (readPdf !== undefined && startOf(head, 1024).includes('%PDF-')) {
     const { showPdf } = await import('./show-pdf.ts')
     return showPdf(file, wanted.pages, readPdf, context.signal)
   }
@@ -137,6 +137,10 @@ async function show(
     rememberContent(context.run, file.path, file.size === head.length ? head : null)
   }
   return toOutput(source, head, lines)
+}
+
+function startOf({ buffer, byteOffset, length }: Uint8Array, most: number): Buffer {
+  return Buffer.from(buffer, byteOffset, Math.min(length, most))
 }
 
 /** The lines that were shown to their end. */
@@ -204,7 +208,7 @@ function toOutput({ file, format, scan }: Source, head: Uint8Array, lines: Lines
   const truncated = !lines.reachedEnd
   const nextOffset = truncated && !lines.lost ? next : null
   const sample = decodePiece(head.subarray(format.bomLength), format.encoding)
-  const numbered = lines.lines.map((line, index) => `${numberOf(lines.first + index)}\t${line}`)
+  const numbered = lines.lines.map((line, index) => marginOf(lines.first + index) + line)
   const notes = [
     positionNote(lines, scan, nextOffset),
     cutNote(lines, scan),
@@ -246,6 +250,15 @@ function cutNote({ cut }: Lines, scan: Scan | null): string {
 
 function numberOf(line: number): string {
   return String(line < 0 ? line : line + 1).padStart(6)
+}
+
+/** Each made once: for a file of a hundred lines, making them took as long as reading it. */
+const MARGINS: string[] = []
+
+function marginOf(line: number): string {
+  const margin = MARGINS[line] ?? `${numberOf(line)}\t`
+  if (line === MARGINS.length && line < LIMITS.lines) MARGINS.push(margin)
+  return margin
 }
 
 function positionNote(lines: Lines, scan: Scan | null, nextOffset: number | null): string {

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { OpenFile } from '../../core/files.ts'
 import { decodePiece } from './codec.ts'
 import { cutAtGrapheme } from './cut.ts'
@@ -51,17 +51,23 @@ export interface Scan {
 
 /** Reads the whole file once: hash, number of lines, kind of line ends. */
 export async function scanFile(blocks: Blocks, format: TextFormat): Promise<Scan> {
-  const hash = createHash('sha256')
   const ends = { lf: 0, crlf: 0, cr: 0 }
   const linesBefore: number[] = []
   const wide = format.encoding.startsWith('utf-16')
   let previous = 0
   let size = 0
   let foreignBlock: number | undefined
+  // Most files are one block, whose hash is made at once in half the time.
+  let digest: ReturnType<typeof createHash> | undefined
+  let whole: Uint8Array = new Uint8Array()
   for (;;) {
     const block = await blocks.at(size)
     if (block.length === 0) break
-    hash.update(block)
+    if (size === 0 && block.length < BLOCK) whole = block
+    else {
+      digest ??= createHash('sha256')
+      digest.update(block)
+    }
     if (foreignBlock === undefined && !isAscii(block)) foreignBlock = size
     linesBefore.push(ends.lf + ends.crlf)
     previous = countEnds(wide ? narrowed(block, format) : block, previous, ends)
@@ -74,7 +80,7 @@ export async function scanFile(blocks: Blocks, format: TextFormat): Promise<Scan
   const unfinished = size > format.bomLength && previous !== last
   return {
     totalLines: terminated + (unfinished ? 1 : 0),
-    sha256: hash.digest('hex'),
+    sha256: digest?.digest('hex') ?? hash('sha256', whole),
     lineEnding: endingOf(ends),
     linesBefore,
     foreignBlock,
@@ -102,9 +108,10 @@ function countEnds(
   before: number,
   ends: { lf: number; crlf: number; cr: number },
 ): number {
-  // Nearly all files have line feeds only, and the system finds those faster than a loop over all bytes.
+  // Nearly all files have line feeds only.
   if (before !== 13 && !bytes.includes(13)) {
-    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) ends.lf += 1
+    // A plain loop: with an iterator, or a search for each line, it takes twice as long.
+    for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 10) ends.lf += 1
     return bytes.at(-1) ?? before
   }
   let previous = before
@@ -214,9 +221,13 @@ async function readSmall(
     return undefined
   const bytes = await blocks.at(start.position)
   if (bytes.length !== size) return undefined
-  const lines = decodePiece(bytes, 'utf-8').split('\n')
+  const text = decodePiece(bytes, 'utf-8')
+  const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
-  const wanted = lines.slice(start.skip).map(line => (line.endsWith('\r') ? line.slice(0, -1) : line))
+  const shown = start.skip === 0 ? lines : lines.slice(start.skip)
+  const wanted = text.includes('\r')
+    ? shown.map(line => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    : shown
   const fits = wanted.length <= limits.lines && wanted.every(line => line.length <= limits.lineCharacters)
   return fits ? { lines: wanted, cut: [], reachedEnd: true, lost: false } : undefined
 }

@@ -8,7 +8,7 @@ const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev']
 
 /** A file's path that ends like a folder's would be cut to something else than was asked for. */
 export function refuseFolderSpelling(path: string): void {
-  const last = path.split(/[/\\]/).at(-1)
+  const last = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
   const windowsTrap = process.platform === 'win32' && /[. ]$/.test(path)
   if ((sep === '/' ? path.endsWith('/') : last === '') || last === '.' || last === '..' || windowsTrap) {
     throw new ToolError('invalid_input', `This names a folder, not a file: ${path}`, {
