@@ -45,7 +45,7 @@ export interface Connected {
   call(name: string, input: Record<string, unknown>): Promise<{ isError: boolean; text: string }>
 }
 
-async function callText(client: Client, name: string, input: Record<string, unknown>) {
+export async function callText(client: Client, name: string, input: Record<string, unknown>) {
   const { content, isError } = await client.callTool({ name, arguments: input })
   const text = content.map(part => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
   return { isError: isError === true, text }
