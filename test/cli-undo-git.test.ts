@@ -114,6 +114,16 @@ describe.skipIf(noSandbox !== '')(`undo in a repository${noSandbox}`, () => {
     git('-C', 'new', 'fsck', '--full', '--strict')
   })
 
+  test('a repository that later calls filled stays, and the refusal names the way to take all of it back', () => {
+    const calls = ['git init -q new', 'echo n > new/n; git -C new add n'].map(command)
+    const { code, stdout, stderr } = box.run(['undo', calls[0] ?? '', '--yes'])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('stays   new/.git')])
+    const way = /kogu (undo call_.*)/.exec(stderr)?.[1]?.split(' ') ?? []
+    expect(way).toEqual(['undo', ...calls.toReversed()])
+    expect(box.run([...way, '--yes']).code).toBe(0)
+    expect(existsSync(join(box.workspace, 'new'))).toBe(false)
+  })
+
   test('an object that a person made keeps the folder of its repository', () => {
     command('git init -q new')
     command('echo n > new/n; git -C new add n')

@@ -108,9 +108,27 @@ export function remarkOn(
     return `Only ${found} of ${asked}: no other call is recorded that could be undone. The oldest records go when the undo store is full.`
   }
   if (steps.length + conflicts.length + plan.leftObjects > 0) return undefined
+  if (plan.staying.length > 0) return laterCalls(plan, all)
   const before = 'last' in selection ? callBefore(asked, all) : undefined
   const way = before === undefined ? '' : ` To take back the call before: kogu undo ${before.call}`
   return `Everything is as it was before ${calls.map(({ tool, call }) => `${tool} ${call}`).join(', ')}.${way}`
+}
+
+const MOST_IDS = 10
+
+/** A folder that later calls filled cannot go before what is in it: a repository, for example, before its commits. */
+function laterCalls({ calls, staying }: UndoPlan, all: readonly CallChanges[]): string {
+  const chosen = new Set(calls.map(({ call }) => call))
+  const isIn = (path: string): boolean => staying.some(folder => path.startsWith(`${folder}/`))
+  const later = all.filter(
+    ({ call, undone, undoes, records }) =>
+      !(undone || undoes.length > 0 || chosen.has(call)) &&
+      records.some(({ changes }) => changes.some(({ path }) => isIn(path))),
+  )
+  const ids = [...later.map(({ call }) => call), ...chosen]
+  const way =
+    later.length === 0 || ids.length > MOST_IDS ? '' : ` Undo them together: kogu undo ${ids.join(' ')}`
+  return `Nothing was changed: what it made now holds what came later.${way}`
 }
 
 function whatIsLeft(all: readonly CallChanges[]): string | undefined {

@@ -392,7 +392,7 @@ function toResult(
     // What never got as far as being known counts as risky.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),
-    label: output?.label ?? labelOfFailure(progress),
+    label: output?.label ?? labelOfFailure(runtime, progress),
     durationMs: progress.runMs,
     waitMs: progress.waitMs,
   }

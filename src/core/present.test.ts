@@ -81,6 +81,20 @@ describe('a result is labelled', () => {
     const { label: shown } = await returning({ text: '', label })
     expect(shown?.source).toContain('deploy --key')
     expect(shown?.source).not.toMatch(/hunter2|\u001B/)
+    // Where a long one is cut, nothing of a secret is left; nor in the label of a failure.
+    for (let before = 490; before < 502; before += 1) {
+      const command = `${'x'.repeat(before)} hunter2`
+      const cut = {
+        label: { origin: 'command', trusted: false },
+        access: () => [{ kind: 'execute' as const, command, cwd: '/' }],
+      } as const
+      const failing = { ...cut, run: () => Promise.reject(new ToolError('failed', 'no')) }
+      for (const result of [await call(cut), await call(failing)])
+        expect([result.label?.origin, result.label?.source]).toEqual([
+          'command',
+          expect.not.stringMatching(/ hu/),
+        ])
+    }
   })
 
   test('as nobody knows what, when a foreign tool says nothing', async () => {

@@ -1,6 +1,7 @@
 import type { Call, CallRuntime, Progress } from './call.ts'
 import type { ToolError } from './errors.ts'
 import { LIMITS } from './limits.ts'
+import type { Redactor } from './redact.ts'
 import type { Label, ToolOutput } from './tool.ts'
 import { escapeControls } from './visible.ts'
 
@@ -14,7 +15,7 @@ export function presentOutput(
   output: ToolOutput,
   progress: Progress,
 ): ToolOutput {
-  const label = labelFor(progress, output.label)
+  const label = labelFor(progress, redactor, output.label)
   const clean = isFileText(progress, label)
     ? { text: output.text, data: output.data }
     : {
@@ -32,11 +33,7 @@ export function presentOutput(
     text: cutMiddle(clean.text, LIMITS.resultLength) + note,
     ...(data === undefined ? {} : { data }),
     ...(images === undefined ? {} : { images }),
-    // It is kept with the run: a command line may hold a secret.
-    label: {
-      ...label,
-      ...(label.source === undefined ? {} : { source: escapeControls(redactor.text(label.source)) }),
-    },
+    label,
   }
 }
 
@@ -57,9 +54,12 @@ export function presentError({ redactor }: Pick<CallRuntime, 'redactor'>, error:
 }
 
 /** A failure of a foreign tool is foreign text too. */
-export function labelOfFailure(progress: Progress): Label | null {
+export function labelOfFailure(
+  { redactor }: Pick<CallRuntime, 'redactor'>,
+  progress: Progress,
+): Label | null {
   const isForeign = progress.entry !== undefined && progress.entry.tool.isPartOfKogu !== true
-  return isForeign && progress.permit !== undefined ? labelFor(progress, undefined) : null
+  return isForeign && progress.permit !== undefined ? labelFor(progress, redactor, undefined) : null
 }
 
 /** Live output, line by line, so that no secret slips through in two halves. */
@@ -84,7 +84,16 @@ export function presentProgress({ redactor }: Pick<CallRuntime, 'redactor'>, { o
   }
 }
 
-function labelFor({ entry, access = [] }: Progress, given: Label | undefined): Label {
+/** Kept with the run, so its source holds no secret: a command line may have one, and a cut would leave its beginning. */
+function labelFor(progress: Progress, redactor: Redactor, given: Label | undefined): Label {
+  const label = findLabel(progress, given)
+  if (label.source === undefined) return label
+  return { ...label, source: escapeControls(redactor.text(label.source)).slice(0, LONGEST_SOURCE) }
+}
+
+const LONGEST_SOURCE = 500
+
+function findLabel({ entry, access = [] }: Progress, given: Label | undefined): Label {
   const isOurs = entry?.tool.isPartOfKogu === true
   const label: Label =
     given ??
@@ -100,11 +109,9 @@ function labelFor({ entry, access = [] }: Progress, given: Label | undefined): L
   const isOfProvider = source === undefined || label.origin === 'other' || label.origin === 'mcp'
   return {
     ...label,
-    source: isOfProvider ? (entry?.provider.id ?? 'unknown') : source.slice(0, LONGEST_SOURCE),
+    source: isOfProvider ? (entry?.provider.id ?? 'unknown') : source,
   }
 }
-
-const LONGEST_SOURCE = 500
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url

@@ -111,8 +111,9 @@ async function carryOut(
     return EXIT.failed
   }
   if (nothing || flag(values, 'dry-run')) {
-    if (output.json) output.object({ ok: true, done: false, error: null, ...report })
-    return EXIT.ok
+    const isStuck = nothing && plan.staying.length > 0
+    if (output.json) output.object({ ok: !isStuck, done: false, error: null, ...report })
+    return isStuck ? EXIT.failed : EXIT.ok
   }
   if (!flag(values, 'yes') && !(await confirmed(context, 'Undo this?'))) {
     output.note('Nothing was changed. To go ahead, add --yes.')
