@@ -21,6 +21,34 @@ export type { CommandAnalysis, CommandContext, Level, SafePlan } from './types.t
 
 /** Must not throw: whatever goes wrong makes the line ask. */
 export function analyzeCommand(line: string, context: CommandContext): CommandAnalysis {
+  const asWritten = analyzeLine(line, context)
+  if (!line.includes('\\\n')) return asWritten
+  // A continuation may stand inside any word or operator, and some checks look at the text of those. To a shell it is not
+  // there, so the line without it is looked at too; what it finds can only make the verdict stricter.
+  const joined = analyzeLine(joinLines(line), context)
+  return joined.score > asWritten.score ? withBoth(joined, asWritten) : asWritten
+}
+
+/** Of an escaped backslash, the second one escapes no line break. */
+function joinLines(line: string): string {
+  return line.replace(/\\([\s\S])/g, (pair, escaped) => (escaped === '\n' ? '' : pair))
+}
+
+function withBoth(joined: CommandAnalysis, asWritten: CommandAnalysis): CommandAnalysis {
+  return {
+    ...joined,
+    line: asWritten.line,
+    access: [...joined.access, ...asWritten.access],
+    globs: [...joined.globs, ...asWritten.globs],
+    trees: [...joined.trees, ...asWritten.trees],
+    repositories: [...joined.repositories, ...asWritten.repositories],
+    effects: [...new Set([...joined.effects, ...asWritten.effects])],
+    unresolved: joined.unresolved || asWritten.unresolved,
+    plan: null,
+  }
+}
+
+function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
   const report = newReport(line, context)
   let steps: PlanStep[] | null = null
   try {

@@ -41,6 +41,21 @@ test('hostile lines ask or are forbidden, exactly as the corpus says', () => {
   expect(wrong(loadCorpus('hostile'), accepts)).toEqual([])
 })
 
+test('a line that goes on in the next one is judged as the same line in one, wherever it is broken', () => {
+  // Inside single quotes, comments and here-documents a break is text.
+  const lines = loadCorpus('hostile').filter(({ command }) => !/['#\\\n]|<</.test(command))
+  expect(lines.length).toBeGreaterThan(700)
+  const weaker = lines.flatMap(({ command }) => {
+    const { score } = analyzeCommand(command, context)
+    const broken = Array.from(
+      { length: command.length + 1 },
+      (_, at) => `${command.slice(0, at)}\\\n${command.slice(at)}`,
+    )
+    return broken.filter(line => analyzeCommand(line, context).score < score)
+  })
+  expect(weaker).toEqual([])
+})
+
 test('full-screen programs are refused with another way named, REPLs ask', () => {
   for (const { expected, command } of loadCorpus('interactive')) {
     const analysis = analyzeCommand(command, context)
