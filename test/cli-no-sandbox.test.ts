@@ -87,6 +87,24 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
     expect(stdout).toMatch(/warn +isolate +.*in an isolate alone, without the second wall: /)
   })
 
+  test.skipIf(!possible)(
+    'a script cannot be held to what it declares, so every call asks and says so',
+    () => {
+      box.write('.kogu/scripts/say.sh', '# kogu tool\n# description = "d"\n# risk = "low"\ntouch made\n')
+      configure('[[permissions.rules]]\ndecision = "allow"\ntool = "say"\n')
+      expect(kogu('tools', 'trust', 'say').status).toBe(0)
+      const say = (...flags: string[]) => JSON.parse(kogu('call', 'say', '{}', '--json', ...flags).stdout)
+      expect(say().error).toMatchObject({
+        code: 'needs_approval',
+        message: expect.stringContaining('without a sandbox'),
+      })
+      expect(existsSync(join(box.workspace, 'made'))).toBe(false)
+      expect(say('--yes-once').decision.notes[0]).toContain(
+        'It can read, change and contact whatever you can',
+      )
+    },
+  )
+
   test.skipIf(!possible)('tools that models write run in the isolate alone, and say so', () => {
     const code = 'function execute(p) { return p.text + typeof process }'
     const tool = { name: 'lonely', description: 'd', code }

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
+import { connectToKogu } from './support/mcp-client.ts'
 
 let machine: Sandboxed
 beforeEach(() => {
@@ -41,6 +42,32 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
     expect(call()).toMatchObject({ ok: true, data: { characters: 10 }, tool: 'count' })
     script('count.py', `${COUNT}print("more")\n`)
     expect(call().error).toMatchObject({ code: 'unknown_tool' })
+  })
+
+  test('lie in folders of the configuration as well, or are all off', () => {
+    machine.write('tools/count.py', COUNT)
+    machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
+    expect(machine.run(['tools', 'trust', 'count']).code).toBe(0)
+    const call = () => machine.json(['call', 'count', '{"text":"abc"}', '--yes-once'])
+    expect(call()).toMatchObject({ data: { characters: 3 } })
+    machine.configure('[tools.scripts]\nfolders = ["tools"]\nenabled = false\n')
+    expect(call().error).toMatchObject({ code: 'unknown_tool' })
+  })
+
+  test('are picked up at once, also when their folder comes later', async () => {
+    const { client } = await connectToKogu(machine)
+    try {
+      const found = async () => {
+        const { content } = await client.callTool({ name: 'count', arguments: { text: 'ab' } })
+        return JSON.stringify(content)
+      }
+      await expect(found()).rejects.toThrow('Unknown tool')
+      script('count.py', COUNT)
+      machine.run(['tools', 'trust', 'count'])
+      await vi.waitFor(async () => expect(await found()).toContain('characters'), 10_000)
+    } finally {
+      await client.close()
+    }
   })
 
   test('write and contact what they declare, and nothing else', () => {

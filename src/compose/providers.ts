@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { joinKey } from '../config/positions.ts'
@@ -7,8 +5,10 @@ import type { Processes } from '../core/processes.ts'
 import { localProvider, PRIORITY } from '../core/provider.ts'
 import type { Registry } from '../core/registry.ts'
 import type { AnyTool } from '../core/tool.ts'
+import { scriptFolders } from '../providers/script/script-folders.ts'
+import { createScriptProvider } from '../providers/script/script-provider.ts'
 import type { Places } from '../store/places.ts'
-import { openScriptTrust } from '../store/script-trust.ts'
+import { openScriptTrust, scriptTrustFile } from '../store/script-trust.ts'
 import { findInPath, trustedPath } from '../tools/command/find-program.ts'
 import { grepSearchTool } from '../tools/grep-search.ts'
 import { createRipgrep } from '../tools/search/ripgrep.ts'
@@ -37,12 +37,15 @@ export async function addConfiguredProviders(
   }
   const custom = await customTools(loaded)
   if (custom.length > 0) await registry.add(localProvider('custom', 'Custom tools', PRIORITY.custom, custom))
-  const scripts = join(places.state, 'scripts')
-  if (places.inWorkspace && existsSync(scripts)) {
-    const { createScriptProvider } = await import('../providers/script/script-provider.ts')
-    const trust = openScriptTrust(environment.directories.state, workspace.root)
+  if (places.inWorkspace && config.tools.scripts.enabled) {
+    const { state } = environment.directories
     await registry.add(
-      createScriptProvider({ folders: [scripts], node: process.execPath, isTrusted: trust.isTrusted }),
+      createScriptProvider({
+        folders: scriptFolders(places.state, workspace.root, config.tools.scripts.folders),
+        trustFile: scriptTrustFile(state),
+        node: process.execPath,
+        isTrusted: openScriptTrust(state, workspace.root).isTrusted,
+      }),
     )
   }
 }

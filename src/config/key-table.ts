@@ -48,6 +48,8 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'tools.budget': { reader: 'cli/commands/mcp.ts' },
   'tools.builtin.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/compose.ts' },
   'tools.custom.**': { reader: 'compose/providers.ts' },
+  'tools.scripts.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/providers.ts' },
+  'tools.scripts.**': { reader: 'compose/providers.ts' },
   'tools.cli.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/providers.ts' },
   'tools.cli.**': { reader: 'compose/providers.ts' },
   'tools.self_eval.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/compose.ts' },

@@ -26,6 +26,13 @@ export function toolsSchema() {
         aliases: z.record(z.string(), z.string()).default({}).describe('Tool name → program'),
       }),
       custom: z.record(z.string(), z.lazy(customToolSchema)).default({}),
+      scripts: table({
+        enabled: z.boolean().default(true),
+        folders: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Folders with scripts beside .kogu/scripts, relative to the workspace'),
+      }),
       web_search: table({
         enabled: z.boolean().optional(),
         engine: z

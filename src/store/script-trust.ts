@@ -15,9 +15,13 @@ export interface ScriptTrust {
   trust(script: { readonly path: string; readonly sha256: string }): Promise<void>
 }
 
+export function scriptTrustFile(stateDirectory: string): string {
+  return join(stateDirectory, 'scripts.json')
+}
+
 /** Kept in the state folder, which no tool can write. */
 export function openScriptTrust(stateDirectory: string, workspace: string): ScriptTrust {
-  const file = openListFile(join(stateDirectory, 'scripts.json'), 'scripts', isTrustedScript)
+  const file = openListFile(scriptTrustFile(stateDirectory), 'scripts', isTrustedScript)
   return {
     isTrusted: ({ path, sha256 }) =>
       file.list().some(each => each.workspace === workspace && each.path === path && each.sha256 === sha256),

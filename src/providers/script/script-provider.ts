@@ -1,15 +1,13 @@
-import { type FSWatcher, watch } from 'node:fs'
-import { ToolError } from '../../core/errors.ts'
-import { fromJsonSchema } from '../../core/json-schema.ts'
+import { existsSync, type FSWatcher, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { PRIORITY, type Provider } from '../../core/provider.ts'
-import type { JsonSchema } from '../../core/schema.ts'
-import { toShellLine } from '../../core/shell-words.ts'
-import type { AnyTool, Tool } from '../../core/tool.ts'
-import { toProcessOutput } from '../process-output.ts'
-import { findScripts, hashScript, type Script } from './find-scripts.ts'
+import type { Script } from './find-scripts.ts'
 
 export interface ScriptProviderOptions {
+  /** They need not be there yet. */
   readonly folders: readonly string[]
+  /** Changes when a person trusts a script. */
+  readonly trustFile: string
   /** Runs JavaScript and TypeScript. */
   readonly node: string
   /** Whether a person has seen and trusted a script with this content. */
@@ -18,107 +16,56 @@ export interface ScriptProviderOptions {
 
 /** Scripts of the workspace as tools. A new or changed one is picked up at once, and held until somebody trusts it. */
 export function createScriptProvider(options: ScriptProviderOptions): Provider {
-  const watchers: FSWatcher[] = []
+  const { folders, trustFile } = options
+  const watchers = new Set<FSWatcher>()
   return {
     id: 'script',
     displayName: 'Scripts',
     priority: PRIORITY.script,
-    start(signal, onTools) {
-      const offer = (): void => {
+    async start(signal, onTools) {
+      const offer = async (): Promise<void> => {
+        // What reads scripts is loaded where there are some.
+        if (!folders.some(folder => existsSync(folder))) return onTools([], [])
+        const { toTools } = await import('./script-tools.ts')
         if (signal.aborted) return
         const { tools, problems } = toTools(options)
         onTools(tools, problems)
       }
-      for (const folder of options.folders) {
-        try {
-          const watcher = watch(folder, { persistent: false }, offer)
-          watcher.on('error', () => watcher.close())
-          watchers.push(watcher)
-        } catch {
-          // No such folder yet: its scripts come with the next start.
-        }
-      }
-      offer()
+      const again = (): void => void offer().catch(() => undefined)
+      for (const folder of folders) follow(folder, watchers, again)
+      follow(dirname(trustFile), watchers, name => {
+        if (name === basename(trustFile)) again()
+      })
+      await offer()
     },
     close() {
-      for (const watcher of watchers.splice(0)) watcher.close()
+      for (const watcher of watchers) watcher.close()
+      watchers.clear()
     },
   }
 }
 
-function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; problems: string[] } {
-  const found = options.folders.map(folder => findScripts(folder, options.node))
-  const scripts = found.flatMap(({ scripts: each }) => each)
-  const held = scripts.filter(script => !options.isTrusted(script))
-  return {
-    tools: scripts.filter(script => options.isTrusted(script)).map(toTool),
-    problems: [
-      ...found.flatMap(({ problems }) => problems),
-      ...held.map(
-        ({ name }) => `'${name}' is new or has changed. Read it, then trust it: kogu tools trust ${name}`,
-      ),
-    ],
+/** Watches a folder; as long as it is not there, the nearest one above it, for the name that leads to it. */
+function follow(folder: string, watchers: Set<FSWatcher>, changed: (name: string | null) => void): void {
+  let at = folder
+  let awaited: string | undefined
+  while (!existsSync(at) && dirname(at) !== at) {
+    awaited = basename(at)
+    at = dirname(at)
   }
-}
-
-function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTool {
-  const { network, writes } = declaration
-  const words = [...interpreter, path]
-  const command = toShellLine(words)
-  const tool: Tool<Record<string, unknown>> = {
-    name,
-    aliases: [],
-    parameterAliases: {},
-    title: name,
-    description: declaration.description,
-    category: 'Execution',
-    risk: declaration.risk,
-    input: fromJsonSchema(toSchema(declaration.parameters)),
-    access: () => [
-      { kind: 'execute', command },
-      ...network.map(host => ({
-        kind: 'network' as const,
-        // A pattern is judged by a host that it stands for.
-        url: `https://${host.replace(/^\*\./, 'any.')}/`,
-        method: 'POST',
-      })),
-    ],
-    async run(input, { processes }) {
-      // It may have been changed since the list was made; what was trusted is a content, not a name.
-      if (hashScript(path) !== sha256) {
-        throw new ToolError('forbidden', `The script '${name}' has changed since it was trusted.`, {
-          hint: `Read it, then trust it again: kogu tools trust ${name}`,
-        })
-      }
-      const started = performance.now()
-      const timeoutMs = declaration.timeout_seconds * 1000
-      const stdin = JSON.stringify(input)
-      const result = await processes.run({ command, words, timeoutMs, stdin, within: { network, writes } })
-      const output = toProcessOutput(command, result, performance.now() - started)
-      const json = result.exitCode === 0 ? asJson(result.stdout) : undefined
-      return json === undefined ? output : { ...output, text: result.stdout.trimEnd(), data: json }
-    },
-  }
-  return tool
-}
-
-/** A script may answer with JSON; anything else is text. */
-function asJson(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
   try {
-    return JSON.parse(text)
+    const watcher = watch(at, { persistent: false }, (_, name) => {
+      if (awaited === undefined) return changed(name)
+      if (name !== awaited) return
+      watcher.close()
+      watchers.delete(watcher)
+      follow(folder, watchers, changed)
+      // What was put into it before it was watched counts too.
+      changed(null)
+    })
+    watcher.on('error', () => watcher.close())
+    watchers.add(watcher)
   } catch {
-    // Text that only begins like JSON.
-    return undefined
+    // The machine has no watcher left: its scripts come with the next start.
   }
-}
-
-function toSchema(parameters: Script['declaration']['parameters']): JsonSchema {
-  const properties = Object.entries(parameters).map(
-    ([name, { required: _, ...rest }]) => [name, rest] as const,
-  )
-  const required = Object.entries(parameters)
-    .filter(([, parameter]) => parameter.required && parameter.default === undefined)
-    .map(([name]) => name)
-  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
 }
