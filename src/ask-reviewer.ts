@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, ToolUseBlock } from './agents/messages.ts'
-import { costOf, type Model, type ToolDefinition } from './agents/model.ts'
+import { costOf, type Model, type ModelRequest, type ToolDefinition, type Usage } from './agents/model.ts'
 import { noApprover } from './core/approval.ts'
 import { fullAuthority, narrow } from './core/authority.ts'
 import { type CallRuntime, callTool } from './core/call.ts'
@@ -15,6 +15,8 @@ interface ReviewerLimits {
   /** How often it may look at files first. */
   readonly lookups: number
   readonly calls: CallRuntime | undefined
+  /** Told of every request, also of one whose answer is no vote. */
+  spent?(usage: Usage, costUsd: number | null, ms: number): void
 }
 
 const LOOKING = ['read_file', 'grep_search', 'glob_search', 'list_directory']
@@ -32,8 +34,12 @@ export async function askReviewer(
   let costUsd: number | null = 0
   for (;;) {
     const tools = left > 0 ? (look?.tools ?? []) : []
-    const answer = await model.respond({ system, messages, tools, signal })
+    const request = { system, messages, tools, signal }
+    const room = maxCostUsd === undefined ? undefined : maxCostUsd - (costUsd ?? 0)
+    const started = performance.now()
+    const answer = await model.respond({ ...request, maxTokens: mostTokens(model, request, room) })
     const cost = costOf(answer.usage, model.price)
+    limits.spent?.(answer.usage, cost, Math.round(performance.now() - started))
     costUsd = costUsd === null || cost === null ? null : costUsd + cost
     const text = answer.content.map(block => (block.type === 'text' ? block.text : '')).join('')
     const wanted = answer.content.filter(block => block.type === 'tool_use')
@@ -50,6 +56,27 @@ export async function askReviewer(
     left -= wanted.length
     messages.push({ role: 'assistant', content: answer.content }, { role: 'user', content: results })
   }
+}
+
+/** A verdict with its reasons is short. */
+const LONGEST_ANSWER = 2_000
+const SHORTEST_ANSWER = 200
+/** Fewer characters to a token than most texts have: the estimate is rather too high. */
+const CHARACTERS_A_TOKEN = 3
+
+/** How long the answer may be for what is left; what cannot be asked within it is not asked. */
+function mostTokens(
+  { price }: Model,
+  { system, messages, tools }: Pick<ModelRequest, 'system' | 'messages' | 'tools'>,
+  roomUsd: number | undefined,
+): number {
+  if (roomUsd === undefined || price === null) return LONGEST_ANSWER
+  const input = JSON.stringify([system, messages, tools]).length / CHARACTERS_A_TOKEN
+  const left = roomUsd - (input * price.input) / 1e6
+  const most = price.output === 0 ? (left < 0 ? 0 : LONGEST_ANSWER) : Math.floor((left * 1e6) / price.output)
+  if (most < SHORTEST_ANSWER)
+    throw new Error(`asking it would cost more than its share of $${roomUsd.toFixed(4)}`)
+  return Math.min(most, LONGEST_ANSWER)
 }
 
 /** Under an authority of its own that changes nothing and asks nobody. */

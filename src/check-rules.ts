@@ -3,6 +3,7 @@ import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { noApprover } from './core/approval.ts'
 import { findUnknownTools } from './permissions/rules/lint.ts'
+import { reviewIssues } from './review-settings.ts'
 import { createRuntime } from './runtime.ts'
 
 export interface RuleReport {
@@ -26,7 +27,11 @@ export async function checkRules(environment: Environment, loaded: LoadedConfig)
       file,
       line,
     }))
-    return { errors: [], warnings: [...warnings, ...problems] }
+    // An error among them has kept the runtime from being made.
+    const review = reviewIssues(loaded).map(({ key, message }) => ({
+      ...{ message: `${key}: ${message}`, file: '', line: undefined },
+    }))
+    return { errors: [], warnings: [...warnings, ...review, ...problems] }
   } catch (error) {
     if (error instanceof ConfigError) return { errors: [error], warnings: [] }
     throw error

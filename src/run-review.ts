@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { TurnStore } from './agents/durable-turn.ts'
 import type { Plan, RunEvent } from './agents/events.ts'
 import { end, type LoopState } from './agents/loop-state.ts'
@@ -5,8 +6,10 @@ import { hasActed, planRevisions, withRejectedPlan } from './agents/plan-review.
 import { fenceUntrusted } from './core/fence.ts'
 import type { ReviewBoard } from './review/board.ts'
 import type { Tally } from './review/tally.ts'
+import type { Runtime } from './runtime.ts'
 import type { Database } from './store/database/database.ts'
 import { sayToRun } from './store/tables/run-messages.ts'
+import { insertUsage } from './store/tables/usage.ts'
 import type { Standstill } from './store/tables/workflow-runs.ts'
 import { uuidFrom } from './sub-agents.ts'
 
@@ -86,4 +89,23 @@ export async function planTogether(review: RunReview, database: Database, state:
 
 function tell({ emit }: RunReview, phase: 'plan' | 'final', { passed, display, feedback }: Tally): void {
   emit({ type: 'review.finished', phase, passed, display, feedback })
+}
+
+/** Writes down what reviewers of any run cost. */
+export function keepSpending({ runtime, database }: { runtime: Runtime; database: Database }) {
+  let last: Promise<unknown> = Promise.resolve()
+  const stop = runtime.onReviewSpent(({ run, ...spent }) => {
+    // Sub-agents have the id of their run and a part of their own.
+    const entry = { id: randomUUID(), run: run.split('.')[0] ?? run, execution: null, ...spent }
+    last = Promise.all([last, insertUsage(database, entry)])
+    // Whoever waits for it is told; until then it is nobody's failure.
+    last.catch(() => undefined)
+  })
+  return {
+    written: () => last,
+    async close() {
+      stop()
+      await last
+    },
+  }
 }

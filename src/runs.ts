@@ -21,6 +21,7 @@ import { openModels } from './models.ts'
 import {
   awaitsPlanReview,
   endWithPlan,
+  keepSpending,
   planTogether,
   type RunReview,
   reviewOutcome,
@@ -109,6 +110,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     user,
   }
   const active = new Set<string>()
+  const spending = keepSpending(options)
   return {
     models,
     place,
@@ -119,7 +121,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     async work(run, how = {}) {
       active.add(run.id)
       try {
-        return await work({ ...options, durable, models, redactor, subAgents }, run, how)
+        return await work({ ...options, durable, models, redactor, subAgents, spending }, run, how)
       } finally {
         active.delete(run.id)
       }
@@ -136,6 +138,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()
+      await spending.close()
       await durable.close()
     },
   }
@@ -146,6 +149,7 @@ interface Parts extends RunsOptions {
   readonly durable: DurableRuns
   readonly models: Models
   readonly subAgents: SubAgentDesk
+  readonly spending: ReturnType<typeof keepSpending>
 }
 
 async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<RunRecord> {
@@ -167,6 +171,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     }
     emit(toEvent(stand))
     await writer.flush()
+    await parts.spending.written()
     await durable.release(run.id, stand)
     return await durable.look(run.id)
   } catch (error) {
@@ -235,6 +240,7 @@ async function takeTurns(
     const toPerson = orchestration?.mode === 'approval'
     let holds = isPlanning && (toPerson || (review !== undefined && awaitsPlanReview(review, before)))
     for (let { turn } = run; ; turn += 1) {
+      await parts.spending.written()
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
       if (budget?.exceeded === true)
         return { status: 'pending', stopReason: 'limit_reached', error: budget.sentence }

@@ -87,6 +87,8 @@ export interface Runtime extends WaitingCalls {
   readonly dynamic: LifeCycle | undefined
   /** Reviewers of plans and outcomes; undefined when the configuration names no reviewer. */
   readonly board: ReviewBoard | undefined
+  /** Tells of every request to a model that reviews something. Returns how to end that. */
+  onReviewSpent: Parts['onReviewSpent']
   /** Whether the configuration leaves a tool on. */
   isEnabled(entry: Entry): boolean
   /** Adds a source of tools; the returned function takes it out again and closes it. */
@@ -161,6 +163,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     cwd,
     authority: parts.authority,
     board: parts.board,
+    onReviewSpent: parts.onReviewSpent,
     places: parts.places,
     registry,
     rules: parts.rules,

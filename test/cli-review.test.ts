@@ -83,3 +83,14 @@ test('where the configuration says so, a quorum answers what the rules ask; a re
   reviewers({ a: 'reject', b: 'reject' }, 'approves = true')
   expect(ask('c.txt')).toMatchObject({ ok: false, error: { code: 'needs_approval' } })
 })
+
+test('settings that do not go together are named wherever the configuration is checked', () => {
+  reviewers({ a: 'approve', b: 'approve' }, 'level = "ensemble"\nscope = "fast"')
+  const said = 'the ensemble has nothing to do'
+  const { ok, warnings } = machine.json(['config', 'validate'])
+  expect([ok, JSON.stringify(warnings)]).toEqual([true, expect.stringContaining(said)])
+  expect(JSON.stringify(machine.json(['doctor', 'config']))).toContain(said)
+  expect(machine.run(['review', 'check']).stderr).toContain(said)
+  reviewers({ a: 'approve', b: 'approve' }, 'strategy = "debate"')
+  expect(machine.run(['config', 'validate']).code).toBe(3)
+})

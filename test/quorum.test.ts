@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createTestDatabase } from './support/database.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { folderOutsideTmp } from './support/outside-tmp.ts'
 
@@ -107,4 +108,25 @@ test('a quorum that could never pass is an error of the configuration', () => {
   configure(reviewers('yes'))
   const { code, stderr } = machine.run(['call', 'read_file', '{"path":"a"}'])
   expect([code, stderr]).toEqual([3, expect.stringContaining('min_models = 2, but only 1')])
+})
+
+test('no quorum opens the gate of a pipeline', async () => {
+  const database = await createTestDatabase()
+  try {
+    machine.env.DATABASE_URL = database.url
+    configure(reviewers('yes', 'yes'), '[quorum]\napproves = true')
+    const step = '[[step]]\nid = "write"\ntool = "write_file"\nargs = { path = "a.txt", content = "x" }\n'
+    const made = (name: string, more: string): void => {
+      machine.write(`.kogu/pipelines/${name}.toml`, `name = "${name}"\n${step}${more}`)
+      machine.run(['pipeline', 'trust', name])
+    }
+    // Without a gate they answer what the rules ask about.
+    made('open', '')
+    expect(machine.json(['pipeline', 'run', 'open']).status).toBe('completed')
+    made('gated', 'gate = "approval"\n')
+    expect(machine.json(['pipeline', 'run', 'gated']).status).toBe('waiting')
+    expect(machine.json(['approvals', 'list'])).toMatchObject([{ decision: { by: 'gate' } }])
+  } finally {
+    await database.close()
+  }
 })

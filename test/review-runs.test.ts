@@ -5,6 +5,7 @@ import type { RunEvent } from '../src/agents/events.ts'
 import { laterApprover } from '../src/core/approval.ts'
 import { openRuns } from '../src/runs.ts'
 import { openDatabase } from '../src/store/database/database.ts'
+import { sumUsage } from '../src/store/tables/usage.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import {
   type MockVendor,
@@ -58,8 +59,12 @@ async function open(
     { length: count },
     (_, index) => `[reviewers.r${index + 1}]\nmodel = "local/r${index + 1}"\n${more}`,
   )
+  const prices = ['agent', 'r1', 'r2'].map(
+    name =>
+      `[providers.local.models.${name}]\nprice = { input = ${name === 'agent' ? 1 : 1_000}, output = 0 }\n`,
+  )
   const box: TestRuntime = await openTestRuntime(
-    `mode = "accept-edits"\n[quorum]\n${quorum}\n${reviewers.join('')}[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n`,
+    `mode = "accept-edits"\n[quorum]\n${quorum}\n${reviewers.join('')}[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n${prices.join('')}`,
     laterApprover,
   )
   const { loaded, environment, runtime, workspace } = box
@@ -71,15 +76,15 @@ async function open(
     await database.close()
   })
   const events: RunEvent[] = []
-  const start = async (orchestration?: 'automatic' | 'approval') => {
-    const limits = { maxTurns: 20 }
+  const start = async (orchestration?: 'automatic' | 'approval', more: { maxCostUsd?: number } = {}) => {
+    const limits = { maxTurns: 20, ...more }
     const spec = { task: 'Make it', model: 'local/agent', authority: {}, limits }
     const made = await runs.create({ ...spec, ...(orchestration && { orchestration }) })
     return runs.work(made, { onEvent: event => void events.push(event) })
   }
   const reviews = () => events.flatMap(event => (event.type === 'review.finished' ? [event] : []))
   const isMade = (): boolean => existsSync(join(workspace, 'made.txt'))
-  return { box, runtime, heard, start, reviews, isMade }
+  return { box, database, runtime, heard, start, reviews, isMade }
 }
 
 const agent = (heard: string): VendorAnswer =>
@@ -203,4 +208,24 @@ test('a reviewer may look at files, so often and no more, and change none', asyn
 test('settings that do not go together are refused when Kogu starts', async () => {
   await expect(open('strategy = "debate"', {})).rejects.toThrow('A debate needs several planners')
   await expect(open('min_models = 3', {})).rejects.toThrow('no call could ever pass')
+})
+
+test('what reviewers cost is in the usage, in the cost of the run and in its limit', async () => {
+  const { start, database, isMade } = await open('', { agent })
+  const run = await start()
+  const rows = await sumUsage(database, { by: 'run', since: new Date(0) })
+  const own = rows.find(({ key }) => key === run.id)
+  // Two requests of the agent, one to each reviewer.
+  expect(own).toMatchObject({ requests: 4, costUsd: expect.closeTo(0.3003) })
+  expect(run.costUsd).toBeCloseTo(0.3003)
+  expect(isMade()).toBe(true)
+  const other = await open('', { agent: () => WRITE })
+  const stopped = await other.start(undefined, { maxCostUsd: 0.15 })
+  expect(stopped).toMatchObject({ stopReason: 'limit_reached', calls: 1 })
+})
+
+test('a reviewer whose share does not pay for the question is not asked, and has no vote', async () => {
+  const { start, heard, isMade } = await open('max_cost = 0.0001\nhil = "auto_reject"', { agent })
+  await start()
+  expect([heard.r1, heard.r2, isMade()]).toEqual([undefined, undefined, false])
 })

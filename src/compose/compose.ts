@@ -51,7 +51,7 @@ import { builtinTools } from './builtin.ts'
 import { addDynamicTools } from './dynamic.ts'
 import { createHooks } from './hooks.ts'
 import { addConfiguredProviders, isProviderOn } from './providers.ts'
-import { createReview } from './review.ts'
+import { createReview, type Review } from './review.ts'
 
 // Puts the parts together: configuration in, everything a call works with out. With runtime.ts, the only file that
 // knows all parts.
@@ -77,6 +77,7 @@ export interface Parts {
   readonly board: ReviewBoard | undefined
   /** The quorum before the person, where it may answer. */
   answerFirst(person: Approver): Approver
+  onReviewSpent: Review['onSpent']
   readonly places: Places
   readonly rules: readonly Rule[]
   readonly grants: GrantStore
@@ -286,6 +287,7 @@ async function createParts(
     authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
     board: review?.board,
     answerFirst: person => review?.answerFirst(person) ?? person,
+    onReviewSpent: listener => review?.onSpent(listener) ?? (() => undefined),
     places,
     rules,
     grants,

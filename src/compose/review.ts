@@ -1,3 +1,4 @@
+import type { Usage } from '../agents/model.ts'
 import { ConfigError } from '../config/config-error.ts'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -23,8 +24,21 @@ export interface Review {
   readonly reviewers: readonly Reviewer[]
   /** Sees plans and outcomes. */
   readonly board: ReviewBoard
+  /** Tells of every request to a model that reviews something. Returns how to end that. */
+  onSpent(listener: (spent: ReviewSpending) => void): () => void
   /** Lets the quorum answer questions first, where the configuration says so. */
   answerFirst(person: Approver): Approver
+}
+
+export interface ReviewSpending {
+  /** Of the run whose call, plan or outcome was reviewed. */
+  readonly run: string
+  readonly provider: string
+  readonly model: string
+  readonly usage: Usage
+  /** Null: the price is not known. */
+  readonly costUsd: number | null
+  readonly ms: number
 }
 
 /** The quorum of the configuration: undefined where no reviewer is named. */
@@ -35,8 +49,12 @@ export async function createReview(
 ): Promise<Review | undefined> {
   const { quorum, reviewers } = loaded.config
   const { needed: _, on_deny: onDeny, on_error: onError, ...named } = reviewers
+  const listeners = new Set<(spent: ReviewSpending) => void>()
+  const spent = (spending: ReviewSpending): void => {
+    for (const listener of listeners) listener(spending)
+  }
   const members = Object.entries(named).map(([name, settings]) =>
-    toMember(name, settings, { loaded, environment, ...parts }),
+    toMember(name, settings, { loaded, environment, spent, ...parts }),
   )
   if (members.length === 0) return undefined
   const { createQuorum } = await import('../review/quorum.ts')
@@ -68,6 +86,10 @@ export async function createReview(
   })
   return {
     reviewers: [reviewer],
+    onSpent(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     answerFirst: person => (quorum.approves ? reviewer.answerFirst(person) : person),
     board: createBoard({
       ...shared,
@@ -82,6 +104,7 @@ export async function createReview(
 }
 
 interface MemberParts extends ReviewParts {
+  spent(spending: ReviewSpending): void
   readonly loaded: LoadedConfig
   readonly environment: Environment
 }
@@ -119,7 +142,12 @@ function toMember(name: string, settings: ReviewerSettings, parts: MemberParts):
       const { openModels } = await import('../models.ts')
       const { askReviewer } = await import('../ask-reviewer.ts')
       const found = openModels(loaded, environment).find(model)
-      return askReviewer(found, prompt, { ...limits, name, lookups: settings.lookups, calls: parts.calls() })
+      const { run } = limits
+      return askReviewer(found, prompt, {
+        ...{ ...limits, name, lookups: settings.lookups, calls: parts.calls() },
+        spent: (usage, costUsd, ms) =>
+          parts.spent({ run, provider: found.provider, model: found.name, usage, costUsd, ms }),
+      })
     },
   }
 }

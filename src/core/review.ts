@@ -3,6 +3,7 @@ import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { ToolError, toToolError } from './errors.ts'
 import { obtainApproval } from './obtain-approval.ts'
 import { subjectOf, summarizeCall } from './question.ts'
+import { spendMoney } from './run.ts'
 
 /**
  * Looks at a call of high risk after it was allowed, by whomever: a rule, a grant, the mode or a person. It can only
@@ -10,7 +11,12 @@ import { subjectOf, summarizeCall } from './question.ts'
  */
 export interface Reviewer {
   readonly id: string
-  review(call: CallSummary, signal: AbortSignal): Promise<Objection | undefined>
+  /** `spend`: told what it has cost, in USD, as far as that is known. */
+  review(
+    call: CallSummary,
+    signal: AbortSignal,
+    spend?: (usd: number) => void,
+  ): Promise<Objection | undefined>
 }
 
 export type Objection = { readonly refuse: string } | { readonly ask: string }
@@ -29,11 +35,12 @@ export async function reviewCall(
   if (runtime.reviewers.length === 0 || prepared.judgement.risk !== 'high') return
   const summary = summarizeCall(runtime, call, prepared)
   const started = runtime.clock.elapsed()
+  const spend = (usd: number): void => spendMoney(call.run, usd)
   const opinions = await Promise.all(
     runtime.reviewers.map(async reviewer => {
       const { id } = reviewer
       try {
-        return { id, objection: await reviewer.review(summary, call.signal) }
+        return { id, objection: await reviewer.review(summary, call.signal, spend) }
       } catch (error) {
         return { id, objection: { refuse: `it could not be reviewed: ${toToolError(error).message}` } }
       }

@@ -9,11 +9,14 @@ export interface QuorumMember {
   readonly kind: 'model' | 'command'
   readonly timeoutMs: number
   /** Its answer as it came. `subject` is what a program gets besides the prompt; `maxCostUsd` bounds all it spends on it. */
-  ask(
-    prompt: ReviewPrompt,
-    subject: unknown,
-    limits: { readonly signal: AbortSignal; readonly maxCostUsd: number | undefined },
-  ): Promise<MemberAnswer>
+  ask(prompt: ReviewPrompt, subject: unknown, limits: MemberLimits): Promise<MemberAnswer>
+}
+
+export interface MemberLimits {
+  /** Whose call, plan or outcome it is about: what it costs counts for that run. */
+  readonly run: string
+  readonly signal: AbortSignal
+  readonly maxCostUsd: number | undefined
 }
 
 export interface MemberAnswer {
@@ -23,6 +26,7 @@ export interface MemberAnswer {
 }
 
 export interface AskOptions {
+  readonly run: string
   readonly signal: AbortSignal
   /** For one verdict of all members together. */
   readonly maxTimeMs: number
@@ -44,13 +48,15 @@ export async function askMembers(
   members: readonly QuorumMember[],
   subject: unknown,
   makePrompt: () => ReviewPrompt,
-  { signal: outer, maxTimeMs, maxCostUsd, debate }: AskOptions,
+  { run, signal: outer, maxTimeMs, maxCostUsd, debate }: AskOptions,
 ): Promise<Asked> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(maxTimeMs)])
   const share = maxCostUsd === undefined ? undefined : maxCostUsd / (members.length * (debate ? 2 : 1))
   const round = (promptFor: (member: QuorumMember) => ReviewPrompt): Promise<Cast[]> =>
     Promise.all(
-      members.map(member => askMember(member, subject, promptFor(member), { signal, maxCostUsd: share })),
+      members.map(member =>
+        askMember(member, subject, promptFor(member), { run, signal, maxCostUsd: share }),
+      ),
     )
   const first = await round(makePrompt)
   const votes = first.map(({ vote }) => vote)
@@ -76,12 +82,12 @@ async function askMember(
   member: QuorumMember,
   subject: unknown,
   prompt: ReviewPrompt,
-  { signal: outer, maxCostUsd }: { signal: AbortSignal; maxCostUsd: number | undefined },
+  { run, signal: outer, maxCostUsd }: MemberLimits,
 ): Promise<Cast> {
   const { name: reviewer, timeoutMs } = member
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])
   try {
-    const { text, costUsd } = await inTime(member.ask(prompt, subject, { signal, maxCostUsd }), signal)
+    const { text, costUsd } = await inTime(member.ask(prompt, subject, { run, signal, maxCostUsd }), signal)
     return { vote: { reviewer, ...parseVerdict(text) }, costUsd }
   } catch (error) {
     const reasoning = signal.aborted ? 'It did not answer in time.' : `It failed: ${messageOf(error)}`

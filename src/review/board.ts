@@ -34,7 +34,7 @@ interface ChosenPlan {
 
 export interface BoardOptions
   extends TallyOptions,
-    Omit<AskOptions, 'signal'>,
+    Omit<AskOptions, 'signal' | 'run'>,
     Pick<ReviewBoard, 'scope' | 'level' | 'maxPlanRevisions' | 'hil'> {
   readonly members: readonly QuorumMember[]
   readonly planReview: boolean
@@ -53,7 +53,7 @@ export function createBoard(options: BoardOptions): ReviewBoard {
     signal: AbortSignal,
   ): Promise<Tally> => {
     const makePrompt = () => ('output' in subject ? finalPrompt(subject) : planPrompt(subject))
-    const asked = await askMembers(members, { phase, ...subject }, makePrompt, { ...options, signal })
+    const asked = await askMembers(members, { phase, ...subject }, makePrompt, { ...options, run, signal })
     const result = tally(asked.votes, options)
     const { passed, undecided, display, votes } = result
     record(phase, run, { passed, undecided, display, votes, before: asked.before, cost_usd: asked.costUsd })
@@ -70,7 +70,7 @@ export function createBoard(options: BoardOptions): ReviewBoard {
       const chosen = await choosePlan(
         members.filter(({ kind }) => kind === 'model'),
         task,
-        signal,
+        { run, signal },
       )
       record('ensemble', run, { by: chosen?.by ?? null, scores: chosen?.scores ?? {} })
       return chosen
@@ -81,12 +81,12 @@ export function createBoard(options: BoardOptions): ReviewBoard {
 async function choosePlan(
   models: readonly QuorumMember[],
   task: string,
-  signal: AbortSignal,
+  { run, signal }: { run: string; signal: AbortSignal },
 ): Promise<ChosenPlan | undefined> {
   const say = async (member: QuorumMember, prompt: ReturnType<typeof ensemblePrompt>): Promise<string> => {
     try {
       const own = AbortSignal.any([signal, AbortSignal.timeout(member.timeoutMs)])
-      const limits = { signal: own, maxCostUsd: undefined }
+      const limits = { run, signal: own, maxCostUsd: undefined }
       return (await inTime(member.ask(prompt, { phase: 'ensemble', task }, limits), own)).text.trim()
     } catch {
       // One that fails or is late has made no plan, and gives no score.

@@ -147,7 +147,7 @@ describe('a debate', () => {
         return round === 1 ? REJECT : APPROVE
       }),
     ]
-    const options = { signal: never, maxTimeMs: 60_000, debate: true }
+    const options = { run: 'r', signal: never, maxTimeMs: 60_000, debate: true }
     const { votes, before, costUsd } = await askMembers(
       members,
       {},
@@ -162,7 +162,7 @@ describe('a debate', () => {
 
   test('where all agree there is nothing to debate', async () => {
     const members = [member('a', REJECT), member('b', REJECT)]
-    const options = { signal: never, maxTimeMs: 60_000, debate: true }
+    const options = { run: 'r', signal: never, maxTimeMs: 60_000, debate: true }
     expect((await askMembers(members, {}, () => ({ system: '', user: 'Q' }), options)).before).toBeUndefined()
   })
 })

@@ -4,7 +4,7 @@ import { type Asked, type AskOptions, askMembers, type QuorumMember } from './as
 import { actionPrompt } from './prompt.ts'
 import { type Tally, type TallyOptions, tally } from './tally.ts'
 
-export interface QuorumOptions extends TallyOptions, Omit<AskOptions, 'signal'> {
+export interface QuorumOptions extends TallyOptions, Omit<AskOptions, 'signal' | 'run'> {
   readonly members: readonly QuorumMember[]
   /** `all`: every call of high risk. `asked`: only those that a person was asked about. */
   readonly review: 'all' | 'asked'
@@ -45,14 +45,14 @@ export function createQuorum(options: QuorumOptions): Quorum {
         return { kind: 'once', user: 'quorum' }
       },
     }),
-    async review(call, signal) {
+    async review(call, signal, spend) {
       if (options.review === 'asked' && call.decision.outcome !== 'ask') return undefined
       // They have just said yes to this very call, as the ones who were asked.
       if (answered.get(call.callId) > 0) return undefined
       const action = `${call.runId} ${call.tool.name}`
       const stopped = alreadyStopped(options, ofRun.get(call.runId), ofAction.get(action))
       if (stopped !== undefined) return stopped
-      const result = await vote(options, call, signal)
+      const result = await vote(withSpending(options, spend), call, signal)
       if (result.passed) {
         ofRun.delete(call.runId)
         ofAction.delete(action)
@@ -67,6 +67,16 @@ export function createQuorum(options: QuorumOptions): Quorum {
       ofRun.add(call.runId)
       ofAction.add(action)
       return { refuse: `Action rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
+    },
+  }
+}
+
+function withSpending(options: QuorumOptions, spend: (usd: number) => void = () => undefined): QuorumOptions {
+  return {
+    ...options,
+    record(call, result, asked) {
+      spend(asked.costUsd ?? 0)
+      options.record(call, result, asked)
     },
   }
 }
@@ -97,7 +107,7 @@ async function vote(options: QuorumOptions, call: CallSummary, signal: AbortSign
   const anybody = options.vetoFor.some(name => classes.has(name))
   const counting = anybody ? { ...options, veto: members.map(({ name }) => name) } : options
   const ask = (asked: readonly QuorumMember[]): Promise<Asked> =>
-    askMembers(asked, call, () => actionPrompt(call), { ...options, signal })
+    askMembers(asked, call, () => actionPrompt(call), { ...options, run: call.runId, signal })
   const [first] = members
   if (ordinary === 'one' && !call.isDangerous && !anybody && first !== undefined) {
     const asked = await ask([first])

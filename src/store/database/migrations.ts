@@ -4,6 +4,7 @@ import { SERVER } from './migrations/0003-server.ts'
 import { SAVED_VERSIONS } from './migrations/0004-saved-versions.ts'
 import { APPROVALS } from './migrations/0005-approvals.ts'
 import { OWNER } from './migrations/0006-owner.ts'
+import { REVIEWS } from './migrations/0007-reviews.ts'
 
 export interface Migration {
   readonly version: number
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'saved versions', sql: SAVED_VERSIONS },
   { version: 5, name: 'approvals', sql: APPROVALS },
   { version: 6, name: 'owner', sql: OWNER },
+  { version: 7, name: 'reviews', sql: REVIEWS },
 ]

@@ -87,17 +87,23 @@ export async function findChildExecution(
   return row
 }
 
-/** What the other executions of a run have used up. */
+/** Requests about a run that no execution of it made: its reviewers. */
+const REVIEWS = `SELECT coalesce(sum(cost_usd), 0)::float8 AS cost, coalesce(sum(input_tokens + cached_tokens +
+  cache_write_tokens + output_tokens + reasoning_tokens), 0) AS tokens
+  FROM usage WHERE usage.workflow_run_id = $1 AND execution_id IS NULL`
+
+/** What the other executions of a run have used up, and those who reviewed what it did. */
 export async function spentElsewhere(
   { query }: Queries,
   run: string,
   execution: string,
 ): Promise<{ costUsd: number; tokens: number; calls: number }> {
   const [row] = await query<{ costUsd: number; tokens: number; calls: number }>(
-    `SELECT coalesce(sum((state->>'costUsd')::float8), 0) AS "costUsd",
-       coalesce(sum((token_usage->>'total')::int), 0)::int AS tokens,
+    `SELECT coalesce(sum((state->>'costUsd')::float8), 0) + review.cost AS "costUsd",
+       (coalesce(sum((token_usage->>'total')::int), 0) + review.tokens)::int AS tokens,
        coalesce(sum((state->>'calls')::int), 0)::int AS calls
-     FROM agent_executions WHERE workflow_run_id = $1 AND id <> $2`,
+     FROM (${REVIEWS}) review LEFT JOIN agent_executions ON workflow_run_id = $1 AND id <> $2
+     GROUP BY review.cost, review.tokens`,
     [run, execution],
   )
   return row ?? { costUsd: 0, tokens: 0, calls: 0 }

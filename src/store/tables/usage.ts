@@ -4,7 +4,8 @@ import type { Queries } from '../database/database.ts'
 export interface UsageEntry {
   readonly id: string
   readonly run: string
-  readonly execution: string
+  /** Null: a reviewer was asked, about the run and not as a part of it. */
+  readonly execution: string | null
   readonly provider: string
   readonly model: string
   readonly usage: Usage
@@ -13,12 +14,13 @@ export interface UsageEntry {
   readonly ms: number
 }
 
+/** A run that is none of an agent's has no row of its own; what it cost counts all the same. */
 export async function insertUsage({ query }: Queries, entry: UsageEntry): Promise<void> {
   const { input, cached, cacheWrite, output, reasoning } = entry.usage
   await query(
     `INSERT INTO usage (id, workflow_run_id, execution_id, provider, model, input_tokens, cached_tokens,
        cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, duration_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+     VALUES ($1, (SELECT id FROM workflow_runs WHERE id::text = $2), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
     [
       entry.id,
       entry.run,

@@ -26,7 +26,8 @@ const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_re
   r.turn, r.requested, r.created_at, r.completed_at, e.state->'ending'->>'kind' AS error_kind, spent.cost, spent.calls, spent.tokens
   FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
   CROSS JOIN LATERAL (SELECT
-      CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE sum((state->>'costUsd')::float8) END AS cost,
+      CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE sum((state->>'costUsd')::float8) + (SELECT coalesce(sum(u.cost_usd),
+        0)::float8 FROM usage u WHERE u.workflow_run_id = r.id AND u.execution_id IS NULL) END AS cost,
       sum((state->>'calls')::int)::int AS calls, sum((token_usage->>'total')::int)::int AS tokens
     FROM agent_executions WHERE workflow_run_id = r.id) spent`
 
