@@ -162,7 +162,7 @@ args = { path = "sales.csv" }
 [[step]]
 id = "adjust"
 panel = "pricing"
-vars = { input = "Week {{input.week}}" }
+prompt = "Week {{input.week}}"
 
 [[step]]
 id = "report"

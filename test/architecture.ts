@@ -58,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'workspace',
     'store',
     'permissions',
+    'review',
   ],
   mcp: ['core', 'config', 'runtime.ts'],
   // The page in the browser reaches the rest over HTTP; of core it takes types and what is pure.

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { insertUsage } from '../src/store/tables/usage.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -108,7 +110,41 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await expect.poll(() => dashboard.read(OWN_FILE), PATIENCE).toContain('[mcp.notes]')
     expect(await page.content()).not.toContain('tok-1234')
   })
+
+  test("usage is shown by pipeline and for days of one's own, as a chart and as a table", async () => {
+    const { id } = await dashboard.send<{ id: string }>('POST', '/api/pipelines/weekly-report/run', {
+      input: { week: '45' },
+    })
+    const seen = new Set<string>()
+    const look = async (): Promise<number> => {
+      const { run: found } = (await stepOf(dashboard, id)) ?? {}
+      return found === undefined ? seen.size : seen.add(found).size
+    }
+    await expect.poll(look, PATIENCE).toBe(1)
+    const [run = ''] = seen
+    const { execution_id } = await dashboard.send<{ execution_id: string }>('GET', `/api/runs/${run}`)
+    const usage = { input: 1_000, cached: 200, cacheWrite: 0, output: 300, reasoning: 50 }
+    await insertUsage(dashboard.database, {
+      ...{ id: randomUUID(), run, execution: execution_id, provider: 'local', model: 'm', usage },
+      ...{ costUsd: 0.25, ms: 900 },
+    })
+    const page = await dashboard.page('/usage?by=pipeline')
+    await page.getByRole('figure', { name: 'Tokens per day' }).waitFor()
+    await page.getByRole('radiogroup', { name: 'Cost per day' }).getByText('Table').click()
+    await page.getByRole('row', { name: /weekly-report/ }).waitFor()
+    await page.getByRole('radiogroup', { name: 'Range' }).getByText('Custom').click()
+    await page.getByRole('textbox', { name: 'From', exact: true }).fill('2020-01-01')
+    await page.getByRole('textbox', { name: 'To', exact: true }).fill('2020-01-05')
+    await page.getByText('No usage in this range').waitFor()
+    expect(page.url()).toContain('from=2020-01-01&to=2020-01-05')
+    await dashboard.send('POST', `/api/pipeline-runs/${id}/stop`, {})
+  })
 })
+
+async function stepOf({ send }: TestDashboard, id: string): Promise<{ run?: string } | undefined> {
+  const { steps } = await send<{ steps: Record<string, { run?: string }> }>('GET', `/api/pipeline-runs/${id}`)
+  return steps.adjust
+}
 
 /** Puts a word into a field of words; `alone` takes out what is there. */
 async function tag(page: Page, label: string, value: string, alone = false): Promise<void> {

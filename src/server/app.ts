@@ -29,6 +29,7 @@ import { modelRoutes } from './routes/models.ts'
 import { panelRoutes } from './routes/panels.ts'
 import { pipelineRunRoutes } from './routes/pipeline-runs.ts'
 import { pipelineRoutes } from './routes/pipelines.ts'
+import { reviewRoutes } from './routes/reviews.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { runDetailRoutes } from './routes/run-details.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -92,6 +93,7 @@ export function createApp(parts: ServerParts): App {
   changeRoutes(api, runtime)
   auditCallRoutes(api, runtime, parts.now)
   auditRoutes(api, runtime)
+  reviewRoutes(api, runtime)
   ruleRoutes(api, parts)
   runRoutes(api, parts)
   runDetailRoutes(api, parts)

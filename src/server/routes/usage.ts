@@ -1,6 +1,14 @@
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
-import { spentSince, sumUsage, toolUse, usagePerDay, usageTotal } from '../../store/tables/usage.ts'
+import { pipelineRunsOf } from '../../store/pipeline-runs.ts'
+import {
+  type DayUsage,
+  spentSince,
+  sumUsage,
+  toolUse,
+  usagePerDay,
+  usageTotal,
+} from '../../store/tables/usage.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
 import type { Services } from '../services.ts'
 
@@ -13,7 +21,7 @@ export interface UsageParts {
 
 const time = z.iso.datetime({ offset: true })
 const span = z.object({ since: time.optional(), until: time.optional() })
-const by = z.enum(['model', 'provider', 'agent', 'run'])
+const by = z.enum(['model', 'provider', 'panel', 'agent', 'run'])
 
 const sums = {
   requests: z.int(),
@@ -101,7 +109,7 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       method: 'get',
       path: '/api/usage/days',
       summary: 'Tokens and money of this workspace for each day and group',
-      request: { query: span.extend({ by: by.default('model') }) },
+      request: { query: span.extend({ by: z.enum([...by.options, 'pipeline']).default('model') }) },
       responses: {
         200: json(z.array(z.object({ day: z.string(), key: z.string(), ...sums })), 'By day, then by group'),
       },
@@ -110,7 +118,8 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       const { by: group, ...wanted } = context.req.valid('query')
       const { database } = await services()
       const filter = { workspace: runtime.workspace, ...toSpan(wanted) }
-      return answer(context, await usagePerDay(database, group, filter))
+      if (group !== 'pipeline') return answer(context, await usagePerDay(database, group, filter))
+      return answer(context, byPipeline(await usagePerDay(database, 'run', filter), runtime))
     },
   )
   api.openapi(
@@ -143,6 +152,39 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       return answer(context, await toolUse(database, filter))
     },
   )
+}
+
+/** Which pipeline a run of a panel belongs to is in the records of pipelines. */
+function byPipeline(rows: readonly DayUsage[], { places }: Runtime): DayUsage[] {
+  const pipelines = new Map(
+    pipelineRunsOf(places)
+      .list()
+      .flatMap(({ pipeline, progress }) =>
+        Object.values(progress.steps).map(({ run }) => [run, pipeline] as const),
+      ),
+  )
+  const groups = Object.groupBy(
+    rows.map(row => ({ ...row, key: pipelines.get(row.key) ?? '(none)' })),
+    ({ day, key }) => `${day} ${key}`,
+  )
+  return Object.values(groups).flatMap((group = []) => group.reduce<DayUsage[]>(addRow, []))
+}
+
+function addRow([sum]: readonly DayUsage[], row: DayUsage): DayUsage[] {
+  if (sum === undefined) return [row]
+  const total = { ...sum }
+  for (const key of [
+    'requests',
+    'input',
+    'cached',
+    'cacheWrite',
+    'output',
+    'reasoning',
+    'costUsd',
+    'unknown',
+  ] as const)
+    total[key] += row[key]
+  return [total]
 }
 
 function toSpan({ since, until }: z.infer<typeof span>): { since: Date; until?: Date } {

@@ -51,13 +51,17 @@ export interface UsageSum {
   readonly unknown: number
 }
 
-export type UsageGroup = 'model' | 'provider' | 'day' | 'agent' | 'run'
+export type UsageGroup = 'model' | 'provider' | 'day' | 'panel' | 'agent' | 'run'
 
 const KEYS: Readonly<Record<UsageGroup, string>> = {
   model: "u.provider || '/' || u.model",
   provider: 'u.provider',
   day: "to_char(u.at, 'YYYY-MM-DD')",
-  agent: "coalesce(r.spec->>'agent', '(none)')",
+  /** What the run was started as. */
+  panel: "coalesce(r.spec->>'agent', '(none)')",
+  /** Who asked the model: in a run with sub-agents, each of them. */
+  agent: `coalesce((SELECT a.name FROM agent_executions e JOIN agents a ON a.id = e.agent_id WHERE e.id = u.execution_id),
+    r.spec->>'agent', '(none)')`,
   run: 'u.workflow_run_id::text',
 }
 

@@ -35,3 +35,17 @@ export interface ToolUse {
 export function tokensOf(sums: Sums): number {
   return TOKEN_KINDS.reduce((total, kind) => total + sums[kind], 0)
 }
+
+/** What `GET /api/reviews/stats` answers. */
+export interface Agreement {
+  readonly calls: number
+  readonly unanimous: number
+  readonly reviewers: readonly {
+    readonly reviewer: string
+    readonly approvals: number
+    readonly rejections: number
+    readonly without_vote: number
+    readonly approval_precision: number | null
+    readonly rejection_precision: number | null
+  }[]
+}

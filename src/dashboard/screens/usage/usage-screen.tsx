@@ -1,31 +1,34 @@
-import { Button, Group, SegmentedControl, Stack } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { CircleDollarSign } from 'lucide-react'
-import { useMemo } from 'react'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { AgreementChart } from './agreement.tsx'
 import { Budgets } from './budgets.tsx'
 import { DayCharts } from './day-charts.tsx'
+import { toSpan } from './span.ts'
 import { Tiles } from './tiles.tsx'
 import { ToolTable } from './tool-table.tsx'
-import type { DaySums, Summary, ToolUse } from './types.ts'
+import type { Agreement, DaySums, Summary, ToolUse } from './types.ts'
 import { words } from './words.ts'
 
-const RANGES = { today: 1, days7: 7, days30: 30, days365: 365 } as const
-type Range = keyof typeof RANGES
+const RANGES = ['today', 'days7', 'days30', 'days365', 'custom'] as const
+const GROUPS = ['model', 'provider', 'panel', 'pipeline', 'agent'] as const
 
 export default function UsageScreen() {
   const t = useWords(words)
   const [range, setRange] = useUrlState('range', 'days7')
   const [by, setBy] = useUrlState('by', 'model')
-  const days = RANGES[range as Range] ?? RANGES.days7
-  const since = useMemo(() => startOf(days), [days])
-  const query = `since=${encodeURIComponent(since)}`
+  const [from, setFrom] = useUrlState('from')
+  const [to, setTo] = useUrlState('to')
+  const { since, until, days } = toSpan(range, from, to)
+  const query = new URLSearchParams({ since, ...(until === undefined ? {} : { until }) }).toString()
   const summary = useGet<Summary>('usage', `/api/usage/summary?${query}`)
   const perDay = useGet<DaySums[]>('usage', `/api/usage/days?by=${by}&${query}`)
   const tools = useGet<ToolUse[]>('usage', `/api/usage/tools?${query}`)
+  const reviews = useGet<Agreement>('usage', `/api/reviews/stats?since=${encodeURIComponent(since)}`)
   return (
     <Page
       title={t('title')}
@@ -35,13 +38,29 @@ export default function UsageScreen() {
             aria-label={t('range')}
             value={range}
             onChange={setRange}
-            data={(Object.keys(RANGES) as Range[]).map(value => ({ value, label: t(value) }))}
+            data={RANGES.map(value => ({ value, label: t(value) }))}
           />
+          {range === 'custom' && (
+            <>
+              <TextInput
+                type="date"
+                aria-label={t('from')}
+                value={from === '' ? since.slice(0, 10) : from}
+                onChange={event => setFrom(event.currentTarget.value)}
+              />
+              <TextInput
+                type="date"
+                aria-label={t('to')}
+                value={to === '' ? lastDay(since, days) : to}
+                onChange={event => setTo(event.currentTarget.value)}
+              />
+            </>
+          )}
           <SegmentedControl
             aria-label={t('by')}
             value={by}
             onChange={setBy}
-            data={(['model', 'provider', 'agent'] as const).map(value => ({ value, label: t(value) }))}
+            data={GROUPS.map(value => ({ value, label: t(value) }))}
           />
           <Button
             variant="default"
@@ -70,6 +89,7 @@ export default function UsageScreen() {
               {rows => <DayCharts rows={rows} since={since} days={days} />}
             </DataRegion>
             <DataRegion query={tools}>{rows => <ToolTable rows={rows} />}</DataRegion>
+            <DataRegion query={reviews}>{record => <AgreementChart record={record} />}</DataRegion>
           </Stack>
         )}
       </DataRegion>
@@ -77,12 +97,8 @@ export default function UsageScreen() {
   )
 }
 
-/** The beginning of the first day, so that the address of the request stays the same for a day. */
-function startOf(days: number): string {
-  const start = new Date()
-  start.setUTCHours(0, 0, 0, 0)
-  start.setUTCDate(start.getUTCDate() - days + 1)
-  return start.toISOString()
+function lastDay(since: string, days: number): string {
+  return new Date(Date.parse(since) + (days - 1) * 86_400_000).toISOString().slice(0, 10)
 }
 
 const FIELDS = [
