@@ -115,14 +115,11 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const { id } = await dashboard.send<{ id: string }>('POST', '/api/pipelines/weekly-report/run', {
       input: { week: '45' },
     })
-    const seen = new Set<string>()
-    const look = async (): Promise<number> => {
-      const { run: found } = (await stepOf(dashboard, id)) ?? {}
-      return found === undefined ? seen.size : seen.add(found).size
-    }
-    await expect.poll(look, PATIENCE).toBe(1)
-    const [run = ''] = seen
-    const { execution_id } = await dashboard.send<{ execution_id: string }>('GET', `/api/runs/${run}`)
+    // The id is on record before the run is.
+    const runs = async (): Promise<{ id: string; execution_id: string }[]> =>
+      (await dashboard.send<{ items: { id: string; execution_id: string }[] }>('GET', '/api/runs')).items
+    await expect.poll(async () => (await runs()).length, PATIENCE).toBe(1)
+    const [{ id: run, execution_id } = { id: '', execution_id: '' }] = await runs()
     const usage = { input: 1_000, cached: 200, cacheWrite: 0, output: 300, reasoning: 50 }
     await insertUsage(dashboard.database, {
       ...{ id: randomUUID(), run, execution: execution_id, provider: 'local', model: 'm', usage },
@@ -140,11 +137,6 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await dashboard.send('POST', `/api/pipeline-runs/${id}/stop`, {})
   })
 })
-
-async function stepOf({ send }: TestDashboard, id: string): Promise<{ run?: string } | undefined> {
-  const { steps } = await send<{ steps: Record<string, { run?: string }> }>('GET', `/api/pipeline-runs/${id}`)
-  return steps.adjust
-}
 
 /** Puts a word into a field of words; `alone` takes out what is there. */
 async function tag(page: Page, label: string, value: string, alone = false): Promise<void> {
