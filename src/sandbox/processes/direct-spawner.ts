@@ -17,7 +17,7 @@ import {
   removeGroupSoon,
   sharedGroups,
 } from '../walls/cgroup.ts'
-import { withGroup } from '../walls/stand-in.ts'
+import { inNamespaces, withGroup } from '../walls/stand-in.ts'
 import { inheritedDescriptors } from './inherited.ts'
 import { killGroup } from './kill-group.ts'
 import type { Ending, Spawner, SpawnRequest, Started } from './spawner.ts'
@@ -34,7 +34,9 @@ export function createDirectSpawner(): Spawner {
     return state.groups
   }
   return {
-    async spawn(request) {
+    async spawn(wanted) {
+      const [file, ...args] = inNamespaces(wanted)
+      const request = { ...wanted, file, args }
       if (request.limits === undefined) return await start(request, running, NO_GROUP)
       const [inGroup, group] = prepareGroup(request, request.limits, groups())
       return await start(inGroup, running, group)

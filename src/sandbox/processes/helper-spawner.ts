@@ -115,7 +115,7 @@ class Helper {
       const [stdout, stderr] = outputs
       if (stdout === undefined || stderr === undefined) throw new Error('unreachable')
       const stdin = this.#input(id, request)
-      const { file, args, cwd, env, descriptors = [], limits } = request
+      const { file, args, cwd, env, descriptors = [], namespaces, limits } = request
       this.#send({
         id,
         file,
@@ -126,6 +126,7 @@ class Helper {
         stderr: stderrName,
         ...stdin,
         descriptors,
+        ...(namespaces === undefined ? {} : { namespaces }),
         ...(limits === undefined ? {} : { limits }),
       })
       const pid = await child.started.promise

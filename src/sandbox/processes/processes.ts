@@ -24,6 +24,8 @@ export interface RunRequest extends ProcessRequest {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
+  /** Options of `unshare`: the namespaces that it gets for itself. */
+  namespaces?: readonly string[]
   /** For the program and all it starts: whoever exceeds one is killed. Needs the working folder `/` and no environment. */
   limits?: GroupLimits
   onStarted?: (pid: number) => void

@@ -8,15 +8,12 @@ import { join } from 'node:path'
 import {
   type Cgroup,
   exceededIn,
-  type GroupLimit,
   type GroupLimits,
   leaveSharedGroups,
-  limitGroup,
   removeCgroup,
-  removeGroupSoon,
   sharedGroups,
 } from '../walls/cgroup.ts'
-import { createStandIns, type StandIns, toScript } from '../walls/stand-in.ts'
+import { createStandIns, inNamespaces, type StandIn, type StandIns, toScript } from '../walls/stand-in.ts'
 import { inheritedDescriptors } from './inherited.ts'
 import { killGroup } from './kill-group.ts'
 import type { FromHelper, ToHelper } from './spawn-protocol.ts'
@@ -87,13 +84,14 @@ function start(message: ToHelper): void {
     const stdout = openPipe(message.stdout, open)
     const stderr = openPipe(message.stderr, open)
     const descriptors = message.descriptors.map(path => open(path, constants.O_RDWR))
-    const child = spawn(message.file, message.args, {
+    const [file, ...args] = inNamespaces(message)
+    const child = spawn(file, args, {
       cwd: message.cwd,
       env: message.env,
       stdio: [stdin, stdout, stderr, ...descriptors],
       detached: true,
     })
-    watch(id, child, NO_GROUP)
+    watch(id, child)
   } catch (error) {
     send({ type: 'failed', id, ...codeAndMessage(error) })
   } finally {
@@ -108,6 +106,7 @@ function startInGroup(message: ToHelper, limits: GroupLimits, { cgroup, standIns
   const { id, stdout, stderr, stdin } = message
   const names = [stdout, stderr, stdin, `script-${id}`]
   const opened: number[] = []
+  const taken: StandIn[] = []
   const release = (): void => {
     for (const descriptor of opened.splice(0)) closeSync(descriptor)
     removeOwn(names)
@@ -118,19 +117,24 @@ function startInGroup(message: ToHelper, limits: GroupLimits, { cgroup, standIns
     const paths = { stdout: join(folder, stdout), stderr: join(folder, stderr) }
     const input = stdin === undefined ? message.stdinPath : join(folder, stdin)
     const script = join(folder, `script-${id}`)
-    writeFileSync(script, toScript({ ...message, ...paths, stdin: input }), { mode: 0o600 })
-    const { child, group, become } = standIns.take()
-    const leave = (): GroupLimit | null => {
+    const standIn = standIns.take(message.namespaces)
+    taken.push(standIn)
+    const { child, group } = standIn
+    const words = standIn.namespaces === undefined ? inNamespaces(message) : [message.file, ...message.args]
+    writeFileSync(script, toScript({ ...message, words, ...paths, stdin: input }), { mode: 0o600 })
+    running.set(id, child)
+    standIn.become(script, limits, (exitCode, signal) => {
       release()
+      running.delete(id)
       const limit = exceededIn(cgroup, group)
-      removeGroupSoon(cgroup, group)
-      return limit
-    }
-    watch(id, child, { group, leave })
-    limitGroup(cgroup, group, limits)
-    become(script)
+      standIns.giveBack(standIn, signal === null && exitCode !== null && limit === null)
+      send({ type: 'ended', id, exitCode, signal, limit })
+    })
+    send({ type: 'started', id, pid: child.pid ?? -1, group })
   } catch (error) {
     release()
+    running.delete(id)
+    for (const standIn of taken) standIns.giveBack(standIn, false)
     send({ type: 'failed', id, ...codeAndMessage(error) })
   } finally {
     renewPipes()
@@ -146,28 +150,17 @@ function renewPipes(): void {
   if (pipes.free < PIPES_AT_A_TIME / 2) makePipes()
 }
 
-interface Grouped {
-  group?: string
-  /** Says which limit it ran into. */
-  leave(): GroupLimit | null
-}
-
-const NO_GROUP: Grouped = { leave: () => null }
-
-function watch(id: number, child: ChildProcess, { group, leave }: Grouped): void {
-  child.on('error', error => {
-    leave()
-    send({ type: 'failed', id, ...codeAndMessage(error) })
-  })
+function watch(id: number, child: ChildProcess): void {
+  child.on('error', error => send({ type: 'failed', id, ...codeAndMessage(error) }))
   if (child.pid === undefined) return
   const { pid } = child
   running.set(id, child)
-  send({ type: 'started', id, pid, ...(group === undefined ? {} : { group }) })
+  send({ type: 'started', id, pid })
   child.on('exit', (exitCode, signal) => {
     running.delete(id)
     // The program is over; what it left in its group is over too.
     killGroup({ pid }, 'SIGKILL')
-    send({ type: 'ended', id, exitCode, signal, limit: leave() })
+    send({ type: 'ended', id, exitCode, signal, limit: null })
   })
 }
 

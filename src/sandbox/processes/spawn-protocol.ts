@@ -20,6 +20,8 @@ export interface ToHelper {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors: readonly string[]
+  /** Options of `unshare`: the namespaces that it gets for itself. */
+  namespaces?: readonly string[]
   /** Runs it in a control group of its own, where the helper was given one. */
   limits?: GroupLimits
 }

@@ -22,6 +22,8 @@ export interface SpawnRequest {
   stdinPath?: string
   /** Files that the program gets as descriptors 3, 4, …, opened for reading and writing. */
   descriptors?: readonly string[]
+  /** Options of `unshare`: the namespaces that it gets for itself. */
+  namespaces?: readonly string[]
   /** For the program and all it starts; kept as far as the kernel lets us. */
   limits?: GroupLimits
 }

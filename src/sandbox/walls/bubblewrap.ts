@@ -1,4 +1,5 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { SandboxProfile } from '../../core/sandbox.ts'
 import { type Passage, toEnvironmentArguments } from '../network/network.ts'
 import type { Mount, Overlay } from './mounts.ts'
@@ -21,8 +22,9 @@ export interface BubblewrapOptions {
 }
 
 /**
- * The walls of a profile as arguments for bubblewrap. The root is read-only, then come the places private to the
- * sandbox, then the profile's own paths, parents before children.
+ * The walls of a profile as arguments for bubblewrap. First the root, the host's or one that shows a part of it, then the
+ * places private to the sandbox, then the profile's own paths, parents before children. Nothing of it can be written but
+ * what the profile says.
  */
 export function toBubblewrapArguments(
   profile: SandboxProfile,
@@ -32,6 +34,8 @@ export function toBubblewrapArguments(
 ): string[] {
   const relayed = options.passages.length > 0
   const sizes = sizesOf(mounts, profile)
+  const ownRoot = profile.closed !== undefined
+  const inRoot = (path: string): boolean => ownRoot && dirname(path) === '/'
   return [
     ...(system.privileged ? PRIVILEGED : ['--unshare-all', ...ownIdentity(mounts, options)]),
     '--die-with-parent',
@@ -45,16 +49,40 @@ export function toBubblewrapArguments(
     ...(options.seccompDescriptor === undefined || relayed
       ? []
       : ['--seccomp', String(options.seccompDescriptor)]),
-    ...['--ro-bind', '/', '/'],
+    ...(ownRoot ? toOwnRoot(mounts) : ['--ro-bind', '/', '/']),
     ...['--dev', '/dev', '--size', sizes.shared, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     // With a relay, the command gets another: the kernel allows it only where nothing covers parts of the one beneath.
     ...(relayed ? [options.newProc ? '--proc' : '--tmpfs', '/proc'] : toOwnProc(options.newProc)),
-    ...mounts.flatMap(mount => toArguments(mount, options.blankFile, sizes)),
+    ...mounts.flatMap(mount =>
+      mount.kind === 'private' && inRoot(mount.path)
+        ? ['--dir', mount.path]
+        : toArguments(mount, options.blankFile, sizes),
+    ),
     // Once everything that lies in them is mounted.
-    ...mounts.flatMap(({ kind, path }) => (kind === 'private' ? ['--remount-ro', path] : [])),
+    ...mounts.flatMap(({ kind, path }) =>
+      kind === 'private' && !inRoot(path) ? ['--remount-ro', path] : [],
+    ),
+    ...(ownRoot ? ['--remount-ro', '/'] : []),
     ...['--clearenv', ...(relayed ? [] : Object.entries(profile.env).flatMap(toEnvironmentArguments))],
     ...['--chdir', profile.cwd],
   ]
+}
+
+/** Made anew below. */
+const OWN_PLACES: ReadonlySet<string> = new Set(['dev', 'proc'])
+
+/**
+ * A root that shows the host's folders but for those that have something else in their place. To cover them one by one
+ * would take the kernel twice as long, because bubblewrap reads the list of all mounts for each.
+ */
+function toOwnRoot(mounts: readonly Mount[]): string[] {
+  const taken = new Set(mounts.map(({ path }) => path))
+  return readdirSync('/', { withFileTypes: true }).flatMap(entry => {
+    const path = `/${entry.name}`
+    if (OWN_PLACES.has(entry.name) || taken.has(path)) return []
+    if (entry.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+    return entry.isDirectory() || entry.isFile() ? ['--ro-bind', path, path] : []
+  })
 }
 
 /** Whoever mounts a layer in a user namespace is root there; the command is not to see that. */

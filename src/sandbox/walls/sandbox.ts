@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
-import { NO_HOME_LAYER, withLayers } from '../layer/overlay-mount.ts'
+import { type Layered, NO_HOME_LAYER, withLayers } from '../layer/overlay-mount.ts'
 import { emptyFolder } from '../layer/remove-tree.ts'
 import {
   type Passage,
@@ -19,7 +19,7 @@ import type { GroupLimits } from './cgroup.ts'
 import { endNamespace } from './end-namespace.ts'
 import { type HomeLayer, makeHomeLayer, makeMark } from './home-layer.ts'
 import { findHostSockets } from './host-sockets.ts'
-import { withLimits } from './limits.ts'
+import { limitScript, withLimits } from './limits.ts'
 import { makeMountPoints } from './mount-points.ts'
 import { hiddenInLayer, type Mount, type Overlay, toMounts } from './mounts.ts'
 import { createPrivateFolder } from './private-folder.ts'
@@ -142,7 +142,7 @@ async function attempt(
   const kernel = { unmappedMemory: processes.keeps('memory'), countsThreads: processes.keeps('processes') }
   const mark = job.profile.home === undefined ? null : await markOf(processes, state)
   const prepared = prepare(system, state, { ...job, ...kernel, mark })
-  const { file, args, descriptors, limits } = prepared
+  const { file, args, namespaces, descriptors, limits } = prepared
   const errors: Uint8Array[] = []
   try {
     const result = await processes.run({
@@ -152,6 +152,7 @@ async function attempt(
       cwd: '/',
       env: {},
       descriptors,
+      ...(namespaces === undefined ? {} : { namespaces }),
       limits,
       onStderr(chunk) {
         if (errors.length < 20) errors.push(chunk)
@@ -189,9 +190,7 @@ function prepareMounts(
   return { mounts, home }
 }
 
-interface Prepared {
-  file: string
-  args: string[]
+interface Prepared extends Layered {
   descriptors: string[]
   limits: GroupLimits
   statusFile: string
@@ -223,16 +222,19 @@ function prepare(system: SandboxSystem, state: State, job: Job & Kernel & Marked
   })
   writeArguments(argumentsFile, bubblewrap)
   writeFileSync(statusFile, '', { mode: 0o600 })
-  const limited = withLimits([command.file, ...command.args], profile.limits, system)
+  // The shell that mounts a layer sets the limits too, unless that would limit the relay.
+  const isEarly = passages.length === 0 && (overlay !== undefined || home !== undefined)
+  const program: [string, ...string[]] = [command.file, ...command.args]
+  const limited = isEarly ? program : withLimits(program, profile.limits, system)
   const relayed =
     passages.length === 0 ? undefined : prepareRelay(system, state, profile, { filter, passages })
   const inside = relayed === undefined ? limited : withRelay(limited, system, passages)
   const walled: [string, ...string[]] = [system.bubblewrap, '--args', '3', '--', ...inside]
-  const [file, ...args] = withLayers(walled, { overlay, home }, system)
+  const early = isEarly ? limitScript(profile.limits, system) : undefined
+  const started = withLayers(walled, { overlay, home }, system, early)
   const filters = filter === undefined ? [] : [filter]
   return {
-    file,
-    args,
+    ...started,
     descriptors: [argumentsFile, statusFile, ...filters, ...(relayed?.descriptors ?? [])],
     limits: withOwnShare(profile.limits, { isRelayed: relayed !== undefined, countsThreads }),
     statusFile,
@@ -315,7 +317,8 @@ function setUpProblem(
   statusFile: string,
   firstErrors: Uint8Array | undefined,
 ): string | undefined {
-  if (result.exitCode === null || result.exitCode === 0) return undefined
+  // Above 128 a signal ended bubblewrap itself.
+  if (result.exitCode === null || result.exitCode === 0 || result.exitCode > 128) return undefined
   if (readFileSync(statusFile, 'utf8').includes('"exit-code"')) return undefined
   if (result.exitCode === NO_HOME_LAYER) return NO_HOME_WORDS
   return (

@@ -17,6 +17,11 @@ export interface SeccompOptions {
   onlyThreads?: boolean
 }
 
+/** Whether there can be a filter at all. */
+export function hasFilter(architecture: string): boolean {
+  return TABLES[architecture] !== undefined
+}
+
 /** The filter for this processor, or undefined where we have no table of its system calls. */
 export function seccompFilter(architecture: string, options: SeccompOptions): Uint8Array | undefined {
   const table = TABLES[architecture]

@@ -47,6 +47,7 @@ export async function startBackground(
   const id = randomUUID().slice(0, 8)
   const temporary = join(parts.places.temporary, `background-${id}`)
   const call = { id: context.callId, run: context.run, additions: request.env }
+  const hidden = [...(await findHidden(permit)), ...ownState(parts), ...parts.socketFolders]
   await parts.background().start({
     id,
     ...startOf(parts, { line: request.command }, permit.command),
@@ -56,9 +57,9 @@ export async function startBackground(
     profile: {
       writable: folders,
       replaced: permit.command.plan === null ? cachesFor(parts, { preview: false }) : [],
-      ...openFolders(parts, permit.command),
+      ...openFolders(parts, permit.command, hidden),
       home: parts.home,
-      hidden: [...(await findHidden(permit)), ...ownState(parts), ...parts.socketFolders],
+      hidden,
       protected: [],
       network: 'none',
       unixSockets: permit.command.plan === null,

@@ -1,5 +1,5 @@
 import type { Containment } from '../../core/command.ts'
-import { seccompFilter } from '../../sandbox/walls/seccomp.ts'
+import { hasFilter } from '../../sandbox/walls/seccomp.ts'
 import type { CommandParts } from './parts.ts'
 
 /** Commands run contained where walls, layers and the filter of system calls all work. */
@@ -11,7 +11,6 @@ export function containmentHere(
   if (sandbox === null) return { works: false, reason: `there is no sandbox: ${noSandboxReason}` }
   const problem = overlayProblem()
   if (problem !== null) return { works: false, reason: `its changes cannot be held back: ${problem}` }
-  if (seccompFilter(process.arch, { unixSockets: true, unmappedMemory: true }) !== undefined)
-    return { works: true }
+  if (hasFilter(process.arch)) return { works: true }
   return { works: false, reason: `Kogu has no filter of system calls for ${process.arch}.` }
 }

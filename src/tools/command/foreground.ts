@@ -197,7 +197,8 @@ async function runIsolated(
   if (readsOnly) {
     return { result: await parts.sandbox.run(profile, command), notKept: null, notes: [] }
   }
-  const problem = parts.overlayProblem()
+  // A contained line is one because there can be a layer.
+  const problem = commandOf(context).contained === true ? null : parts.overlayProblem()
   if (problem === null) return runLayered(parts, request, context, profile, command)
   // Without a layer nothing could be checked before it is there: hooks, start-up files, what rules forbid to write.
   throw new ToolError(
@@ -238,19 +239,19 @@ async function profileFor(
   const command = commandOf(context)
   const readsOnly = command.plan !== null
   const isApart = preview || command.contained === true
+  const hidden = [
+    ...(await findHidden(context.permit)),
+    parts.places.temporary,
+    ...parts.places.own,
+    ...parts.socketFolders,
+  ]
   return {
     writable: readsOnly ? [] : context.permit.writeScope,
     replaced: [stateFolderOf(given.temporary), ...(readsOnly ? [] : cachesFor(parts, { preview: isApart }))],
-    ...openFolders(parts, command),
     // What only reads is over before anybody saves anything, and starts faster without.
     ...(readsOnly || command.contained === true ? {} : { home: parts.home }),
-    hidden: [
-      ...(await findHidden(context.permit)),
-      parts.places.temporary,
-      ...parts.places.own,
-      ...parts.socketFolders,
-    ],
-    protected: [join(parts.workspace, '.kogu'), join(parts.workspace, 'kogu.toml')],
+    hidden,
+    ...openFolders(parts, command, hidden),
     network: given.proxySocket === undefined ? 'none' : { proxySocket: given.proxySocket },
     unixSockets: !readsOnly,
     // Lines that only read cannot write to the /tmp of the run.

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CommandPermit, CommandPlan } from '../../core/command.ts'
 import { isInside } from '../../core/real-path.ts'
@@ -13,15 +13,35 @@ import type { CommandParts } from './parts.ts'
 export function openFolders(
   parts: CommandParts,
   { hidden, plan, contained }: CommandPermit,
-): Pick<SandboxProfile, 'readable' | 'closed'> {
-  if (hidden.shown === null) return { readable: [parts.workspace] }
+  hiddenPaths: readonly string[],
+): Pick<SandboxProfile, 'readable' | 'closed' | 'protected'> {
+  const state = join(parts.workspace, '.kogu')
+  const settings = join(parts.workspace, 'kogu.toml')
+  const own = [state, settings]
+  if (hidden.shown === null) return { readable: [parts.workspace], protected: own }
   const closed = closedFolders(parts)
   const isClosed = (path: string): boolean => closed.some(folder => isInside(path, folder))
   const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
   const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(
     isClosed,
   )
-  return { readable: [parts.workspace, ...readable], closed }
+  const open = [parts.workspace, ...readable]
+  // A link that came with a clone leads to somebody else's folder.
+  if (lstatSync(state, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return { readable: open, closed, protected: own }
+  return {
+    readable: [...open, ...shownIn(state, hiddenPaths)],
+    closed: [...closed, state],
+    protected: [settings],
+  }
+}
+
+/** Most of Kogu's own state is hidden: to show the rest takes less than to cover each. No links, which lead elsewhere. */
+function shownIn(state: string, hidden: readonly string[]): string[] {
+  return readdirSync(state, { withFileTypes: true })
+    .filter(entry => entry.isDirectory() || entry.isFile())
+    .map(({ name }) => join(state, name))
+    .filter(path => !hidden.includes(path))
 }
 
 // Programs, their libraries and settings, and what bubblewrap makes anew. Secrets in them are hidden by name.

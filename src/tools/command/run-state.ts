@@ -17,8 +17,15 @@ export function saveFolder(): string {
 
 /** The line runs as bash would run it; where it ends up and what it exported is written down when it ends. */
 export function shellFrame(): string {
-  return `trap 's=$?; { pwd -P; /usr/bin/env -0; } > ${STATE_FOLDER}/${NAME} 2>/dev/null; exit $s' EXIT; eval "$1"`
+  return `trap 'kogu_status=$?; { ${WRITE_STATE}; } 2>/dev/null; exit $kogu_status' EXIT; eval "$1"`
 }
+
+/** By what bash does itself: one more process would take longer than many a line. */
+const WRITE_STATE = [
+  `compgen -e > ${STATE_FOLDER}/names`,
+  `mapfile -t kogu_names < ${STATE_FOLDER}/names`,
+  `{ pwd -P; for kogu_name in "\${kogu_names[@]}"; do printf "%s=%s\\0" "$kogu_name" "\${!kogu_name-}"; done; } > ${STATE_FOLDER}/${NAME}`,
+].join('; ')
 
 const MOST_BYTES = 256 * 1024
 const MOST_VARIABLES = 50
