@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 import { type Connected, type ConnectOptions, connectToKogu, ERAS } from './support/mcp-client.ts'
@@ -159,6 +161,22 @@ describe.each(ERAS)('a client of the %s era', era => {
     expect(box.run(['audit', 'verify']).code).toBe(0)
   })
 
+  test('asks its person about a file that holds secrets too, as one call', async () => {
+    box.write('.env', 'KEY=1\n')
+    const { call } = await connect({
+      era,
+      answer: () => ({ action: 'accept', content: { decision: 'once' } }),
+    })
+    expect(await call('read_file', { path: '.env' })).toMatchObject({
+      isError: false,
+      text: expect.stringContaining('KEY=1'),
+    })
+    const events: { type: string; tool?: string }[] = box.json(['audit', 'list'])
+    expect(events.filter(({ tool, type }) => tool === 'read_file' && type !== 'approval-requested')).toEqual([
+      expect.objectContaining({ ok: true }),
+    ])
+  })
+
   test.each([
     ['declines', { action: 'decline' }, 'denied'],
     ['answers no', { action: 'accept', content: { decision: 'deny' } }, 'denied'],
@@ -250,6 +268,38 @@ test('a call reports progress, and cancelling it ends everything it started', as
   await expect(running).rejects.toThrow()
   expect(lines[0]).toBe('line 1')
   await expect.poll(() => box.json(['audit', 'list'])[0]?.error?.code, { timeout: 10_000 }).toBe('cancelled')
+})
+
+test('a request that comes in pieces has the same answer as one that comes whole', async () => {
+  const server = spawn(process.execPath, [PROGRAM, 'mcp'], {
+    cwd: box.workspace,
+    env: box.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
+  const next = async () => JSON.parse((await lines.next()).value ?? '')
+  const clientInfo = { name: 'raw', version: '1' }
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+  server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`)
+  await next()
+  server.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  const ask = async (input: object, isWhole: boolean) => {
+    const params = { name: 'read_file', arguments: input }
+    const line = `${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })}\n`
+    if (!isWhole) {
+      server.stdin.write(line.slice(0, 20))
+      await setImmediate()
+    }
+    server.stdin.write(isWhole ? line : line.slice(20))
+    const answer = await next()
+    delete answer.result?._meta?.['kogu/call']
+    return answer
+  }
+  for (const input of [{ path: 'a.txt' }, { path: 'none.txt' }, { pth: 'a.txt' }, { path: '.git' }]) {
+    expect(await ask(input, true)).toEqual(await ask(input, false))
+  }
+  server.stdin.end()
+  await once(server, 'exit')
 })
 
 // A number that no other process of this machine sleeps for.

@@ -24,10 +24,12 @@ export interface DoorContext {
   readonly runtime: Runtime
   /** The run that calls of this connection belong to; opened with the first call. */
   run(): Promise<string>
-  /** Who asks, for the record. */
-  client(ctx: ServerContext): string
+  /** Who asks, for the record. Without a request, what the client said when it introduced itself. */
+  client(ctx?: ServerContext): string
   /** Whether the client can ask its person. */
-  canAsk(ctx: ServerContext): boolean
+  canAsk(ctx?: ServerContext): boolean
+  /** Outcomes of calls that were made already, by the id of their request: what is left is to ask. */
+  readonly begun: Map<string | number, CallResult>
   readonly state: RequestStateCodec<AskedState>
   readonly held: HeldCalls
 }
@@ -63,8 +65,13 @@ export async function callTool(
   }
   const state = ctx.mcpReq.requestState<AskedState>()
   const answered = state !== undefined && state.digest === digestOf(name, input) ? state : undefined
-  const live = progressNotifier(ctx)
-  const step = await takeStep(door, { name, input, answered, ctx, live })
+  const live = progressNotifier(ctx.mcpReq._meta?.progressToken, ctx.mcpReq.notify)
+  const begun = door.begun.get(ctx.mcpReq.id)
+  door.begun.delete(ctx.mcpReq.id)
+  const step: Step =
+    begun === undefined
+      ? await takeStep(door, { name, input, answered, ctx, live })
+      : { kind: 'done', result: begun }
   await live.end()
   if (step.kind === 'asks') {
     const requestState = await door.state.mint({ held: step.id, digest: digestOf(name, input) })
@@ -223,7 +230,7 @@ function digestOf(name: string, input: unknown): string {
   return hash('sha256', canonicalJson([name, input]))
 }
 
-function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
+export function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
   const { error, text, data, images = [], label, call, question } = result
   const meta = { 'kogu/call': call, ...(label === null ? {} : { 'kogu/origin': label }) }
   if (error !== null) {

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { offerTools } from '../core/tool-offer.ts'
 import { callTool, type DoorContext } from './call-tool.ts'
+import type { DirectDoor } from './direct-calls.ts'
 import type { IdleMemory } from './give-back-memory.ts'
 import { listTools, type NameSet } from './tool-list.ts'
 
@@ -39,11 +40,7 @@ export function createServer(parts: ServerParts): Server {
       cacheHints: { 'tools/list': { ttlMs: 0, cacheScope: 'private' } },
     },
   )
-  const door: DoorContext = {
-    ...parts,
-    client: ctx => clientName(server, ctx),
-    canAsk: ctx => capabilities(server, ctx)?.elicitation?.form !== undefined || asksLikeBefore(server, ctx),
-  }
+  const door = doorOf(server, parts)
   server.setRequestHandler('tools/list', async () => {
     await runtime.registry.settled()
     const enabled = runtime.registry.list().filter(runtime.isEnabled)
@@ -51,13 +48,27 @@ export function createServer(parts: ServerParts): Server {
   })
   server.setRequestHandler('tools/call', (request, ctx) => {
     const work = callTool(door, request.params, ctx)
-    parts.running.add(work)
-    return work.finally(() => {
-      parts.running.delete(work)
-      parts.memory.called()
-    })
+    door.track(work)
+    return work
   })
   return server
+}
+
+/** The door of one connection. */
+export function doorOf(server: Server, parts: ServerParts): DirectDoor {
+  const ended = (work: Promise<unknown>) => (): void => {
+    parts.running.delete(work)
+    parts.memory.called()
+  }
+  return {
+    ...parts,
+    client: ctx => clientName(server, ctx),
+    canAsk: ctx => capabilities(server, ctx)?.elicitation?.form !== undefined || asksLikeBefore(server, ctx),
+    track(work) {
+      parts.running.add(work)
+      work.then(ended(work), ended(work))
+    },
+  }
 }
 
 /** What a request of the newer protocol says about the client; the SDK has checked it, and types it as an empty object. */
@@ -66,19 +77,19 @@ interface Envelope {
   readonly [CLIENT_INFO_META_KEY]?: Implementation
 }
 
-function capabilities(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
-  const envelope: Envelope | undefined = mcpReq.envelope
+function capabilities(server: Server, ctx?: ServerContext): ClientCapabilities | undefined {
+  const envelope: Envelope | undefined = ctx?.mcpReq.envelope
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
 }
 
 /** Before forms and addresses were told apart, an empty capability meant forms. */
-function asksLikeBefore(server: Server, ctx: ServerContext): boolean {
+function asksLikeBefore(server: Server, ctx?: ServerContext): boolean {
   const elicitation = capabilities(server, ctx)?.elicitation
   return elicitation !== undefined && elicitation.url === undefined
 }
 
-function clientName(server: Server, { mcpReq }: ServerContext): string {
-  const envelope: Envelope | undefined = mcpReq.envelope
+function clientName(server: Server, ctx?: ServerContext): string {
+  const envelope: Envelope | undefined = ctx?.mcpReq.envelope
   const info = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
   return info?.name.replaceAll(/[^\w .-]/g, '?').slice(0, 60) ?? 'unknown'
 }

@@ -18,14 +18,21 @@ const LEAST_BYTES = 48 * 1024 ** 2
  */
 export function giveBackMemory(): IdleMemory {
   let timer: NodeJS.Timeout | undefined
+  let last = 0
+  // Set once for many calls: one for each call cost more than reading its request.
+  const wait = (ms: number): void => {
+    timer = setTimeout(() => {
+      const idle = performance.now() - last
+      timer = undefined
+      if (idle < IDLE_MS) wait(IDLE_MS - idle)
+      else if (process.memoryUsage().heapTotal > LEAST_BYTES)
+        collector()({ type: 'major', flavor: 'last-resort' })
+    }, ms).unref()
+  }
   return {
     called() {
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        if (process.memoryUsage().heapTotal > LEAST_BYTES)
-          collector()({ type: 'major', flavor: 'last-resort' })
-      }, IDLE_MS)
-      timer.unref()
+      last = performance.now()
+      if (timer === undefined) wait(IDLE_MS)
     },
     stop: () => clearTimeout(timer),
   }

@@ -1,15 +1,19 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 
+type Notify = (notification: Parameters<ServerContext['mcpReq']['notify']>[0]) => Promise<void>
+
 /** Between two notifications. Each also keeps the client from giving up. */
 const PAUSE_MS = 200
 const LONGEST_MESSAGE = 500
 
 /** Live output of a call as progress, for clients that asked for it: the last line, counted, not too often. */
-export function progressNotifier(ctx: ServerContext): {
+export function progressNotifier(
+  token: string | number | undefined,
+  notify: Notify,
+): {
   onProgress: { onProgress?: (text: string) => void }
   end(): Promise<void>
 } {
-  const token = ctx.mcpReq._meta?.progressToken
   if (token === undefined) return { onProgress: {}, end: async () => undefined }
   let count = 0
   let last = Number.NEGATIVE_INFINITY
@@ -25,7 +29,7 @@ export function progressNotifier(ctx: ServerContext): {
         const progress = count
         sent = sent
           .then(() =>
-            ctx.mcpReq.notify({
+            notify({
               method: 'notifications/progress',
               params: { progressToken: token, progress, message },
             }),

@@ -97,6 +97,7 @@ export function openMcpDoor(
     names: options.names,
     budget: options.budget,
     running: new Set(),
+    begun: new Map(),
     held: createHeldCalls(),
     memory: giveBackMemory(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createRequestStateCodec } from '@modelcontextprotocol/server'
-import { serveStdio as serve } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
-import { createServer, type ServerParts } from './create-server.ts'
+import { createServer, doorOf, type ServerParts } from './create-server.ts'
+import { answerDirectly, type DirectDoor } from './direct-calls.ts'
 import { giveBackMemory } from './give-back-memory.ts'
 import { createHeldCalls } from './held-calls.ts'
 
@@ -31,6 +32,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     names: options.names,
     budget: options.budget,
     running: new Set(),
+    begun: new Map(),
     held: createHeldCalls(),
     memory: giveBackMemory(),
     state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
@@ -40,14 +42,30 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     },
   }
   const servers = new Set<ReturnType<typeof createServer>>()
+  let door: DirectDoor | undefined
+  const direct = answerDirectly(
+    options.stdin,
+    message => process.stdout.write(`${JSON.stringify(message)}\n`),
+    () => door,
+  )
   const handle = serve(
-    () => {
+    ({ era }) => {
       const server = createServer(parts)
       servers.add(server)
-      server.onclose = () => servers.delete(server)
+      server.onclose = () => {
+        servers.delete(server)
+        door = undefined
+      }
+      if (era === 'legacy')
+        server.oninitialized = () => {
+          door = doorOf(server, parts)
+        }
       return server
     },
-    { onerror: error => options.onError(error.message) },
+    {
+      transport: new StdioServerTransport(direct.rest, process.stdout),
+      onerror: error => options.onError(error.message),
+    },
   )
   const stopListening = runtime.registry.onChange(() => {
     // Before a client is there, or when it does not want to hear of it, there is nobody to tell.
@@ -58,6 +76,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
   } finally {
     stopListening()
     // Ends what runs; each call has to come to its end on record.
+    direct.close()
     await handle.close()
     await parts.held.close()
     parts.memory.stop()

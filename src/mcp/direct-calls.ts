@@ -1,0 +1,164 @@
+import { PassThrough, type Readable } from 'node:stream'
+import { ProtocolErrorCode } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { Entry } from '../core/registry.ts'
+import { type DoorContext, toMcpResult } from './call-tool.ts'
+import { progressNotifier } from './progress.ts'
+import { findTool } from './tool-list.ts'
+
+/** What a direct call needs of the connection. */
+export interface DirectDoor extends DoorContext {
+  /** Calls that have not ended. */
+  track(work: Promise<unknown>): void
+}
+
+export interface DirectCalls {
+  /** Everything that was not answered here, for the SDK. */
+  readonly rest: Readable
+  /** Ends what runs. */
+  close(): void
+}
+
+/**
+ * The short way of the calls that agents make most: tools of our own that only look, for clients of the older protocol.
+ * The SDK would check, copy and check again each message and each file in it, which took longer than the call itself.
+ * Whatever is not such a call, in one piece and spelled without anything unusual, goes to the SDK as it came; so does a
+ * call that turns out to need an answer of a person.
+ *
+ * `door` is undefined as long as no client of the older protocol has introduced itself.
+ */
+export function answerDirectly(
+  stdin: Readable,
+  write: (message: object) => void,
+  door: () => DirectDoor | undefined,
+): DirectCalls {
+  const rest = new PassThrough()
+  const pass = (bytes: Buffer): void => {
+    if (!rest.write(bytes)) stdin.pause()
+  }
+  const running = new Map<string | number, AbortController>()
+
+  const answer = async (call: DirectCall, context: DirectDoor, line: Buffer): Promise<void> => {
+    const { id, entry, params } = call
+    const stop = new AbortController()
+    running.set(id, stop)
+    try {
+      const live = progressNotifier(params._meta?.progressToken, async notification =>
+        write({ ...notification, jsonrpc: '2.0' }),
+      )
+      const result = await context.runtime.call({
+        tool: params.name,
+        input: params.arguments ?? {},
+        caller: `mcp:${context.client()}`,
+        run: await context.run(),
+        signal: stop.signal,
+        ...live.onProgress,
+      })
+      await live.end()
+      if (stop.signal.aborted) return
+      if (result.question !== undefined && context.canAsk()) {
+        context.begun.set(id, result)
+        pass(line)
+      } else write({ result: toMcpResult(result, entry.tool), jsonrpc: '2.0', id })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : 'Internal error'
+      if (!stop.signal.aborted)
+        write({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InternalError, message } })
+    } finally {
+      if (running.get(id) === stop) running.delete(id)
+    }
+  }
+
+  /** Whether the line was for us. */
+  const take = (line: Buffer): boolean => {
+    if (running.size > 0 && line.includes('"notifications/cancelled"')) {
+      const cancelled = running.get(parse(cancellation(), line)?.params.requestId ?? '')
+      cancelled?.abort()
+      return cancelled !== undefined
+    }
+    const context = line.includes('"tools/call"') ? door() : undefined
+    const message = context === undefined ? undefined : parse(request(), line)
+    if (context === undefined || message === undefined || running.has(message.id)) return false
+    const entry = findTool(context.runtime.registry, message.params.name)
+    if (entry === undefined || entry.tool.isPartOfKogu !== true || entry.risk !== 'low') return false
+    context.track(answer({ ...message, entry }, context, line))
+    return true
+  }
+
+  /** A line that comes in pieces is not for us. */
+  let isInLine = false
+  const onData = (chunk: Buffer): void => {
+    let from = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      const line = chunk.subarray(from, end + 1)
+      if (isInLine || !take(line)) pass(line)
+      isInLine = false
+      from = end + 1
+    }
+    if (from === chunk.length) return
+    isInLine = true
+    pass(chunk.subarray(from))
+  }
+  const onEnd = (): void => void rest.end()
+  const onDrain = (): void => void stdin.resume()
+  stdin.on('data', onData).once('end', onEnd).once('close', onEnd)
+  rest.on('drain', onDrain)
+  return {
+    rest,
+    close() {
+      rest.off('drain', onDrain)
+      stdin.off('data', onData).off('end', onEnd).off('close', onEnd).pause()
+      for (const stop of running.values()) stop.abort()
+    },
+  }
+}
+
+interface DirectCall extends z.output<ReturnType<typeof request>> {
+  readonly entry: Entry
+}
+
+const id = () => z.union([z.string(), z.int()])
+
+/** Nothing but these keys: whatever else a request can say is for the SDK to understand. */
+const request = lazily(() =>
+  z.strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: id(),
+    method: z.literal('tools/call'),
+    params: z.strictObject({
+      name: z.string(),
+      // As it came, so that the pipeline checks what the client sent.
+      arguments: z.custom<Record<string, unknown>>(isObject).optional(),
+      _meta: z
+        .looseObject({ progressToken: id().optional() })
+        .refine(meta => Object.keys(meta).every(key => !key.startsWith('io.modelcontextprotocol/')))
+        .optional(),
+    }),
+  }),
+)
+
+const cancellation = lazily(() =>
+  z.object({ method: z.literal('notifications/cancelled'), params: z.object({ requestId: id() }) }),
+)
+
+/** Building a schema takes longer than a start may wait for it. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, line: Buffer): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line.toString('utf8'))).data
+  } catch {
+    // Not JSON: the SDK says so.
+    return undefined
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
