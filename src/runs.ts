@@ -29,6 +29,7 @@ import {
 } from './run-review.ts'
 import type { Runtime } from './runtime.ts'
 import type { Database } from './store/database/database.ts'
+import { markState } from './store/own-state.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
@@ -103,6 +104,9 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
   const withdraw = await runtime.registerProvider(
     localProvider('agents', 'Sub-agents', PRIORITY.builtin, subAgents.tools),
   )
+  // What another Kogu left is set aside before anything of ours is written, so that ours is not taken for it.
+  await runtime.recover()
+  markState(runtime.places, runtime.workspace)
   if (runtime.places.inWorkspace) createStateFolder(runtime.workspace)
   const place = {
     workspace: runtime.workspace,

@@ -94,6 +94,21 @@ test('web_search → analysis by a model → write_file: the write waits in the 
   expect(await parts.runtime.listQuestions()).toEqual([])
 })
 
+test('the same by a rehearsal: nobody is asked but the person', async () => {
+  const parts = await open(laterApprover)
+  await writeTemplate(parts.box.workspace, 'market', 'market-research')
+  await trustPipeline(parts, 'market')
+  const asked = vendor.requests.length
+  const { id } = await createPipelineRun(parts, 'market', { topic: 'tea' }, { rehearse: true })
+  expect((await workOnPipeline(parts, id)).status).toBe('waiting')
+  const [question] = await parts.runtime.listQuestions()
+  await parts.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+  expect((await workOnPipeline(parts, id)).status).toBe('completed')
+  const month = new Date().toISOString().slice(0, 7)
+  expect(parts.read(`doc/market-analysis-${month}.md`)).not.toBe('')
+  expect(vendor.requests).toHaveLength(asked)
+})
+
 /** A repository whose test wants 42. */
 function makeRepository({ box }: Opened): void {
   box.write('Makefile', 'test:\n\t@grep -q "answer = 42" src/answer.ts && echo "1 passed in 0.1s"\n')
@@ -133,6 +148,31 @@ test('the self-bootstrap loop writes, checks, is told what failed, and fixes it'
   })
   expect(parts.read('src/answer.ts')).toBe('export const answer = 42')
   expect(progress.steps.check).toMatchObject({ text: expect.stringContaining('test: passed') })
+})
+
+test('the same loop by rehearsals: what is wrong at first is right after the check', async () => {
+  const parts = await open(onceApprover('kim'), 'mode = "accept-edits"\n')
+  makeRepository(parts)
+  await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
+  const answer = (number: number): string => `[[answer]]\ntext = "export const answer = ${number}"\n`
+  parts.box.write('.kogu/rehearsals/self-coder.toml', answer(41))
+  await trustPipeline(parts, 'self')
+  const input = { goal: 'an answer', file: 'src/answer.ts' }
+  const { id } = await createPipelineRun(parts, 'self', input, { rehearse: true })
+  const asked = vendor.requests.length
+  const ended = await workOnPipeline(parts, id, {
+    // The coder has learned something by the time that it is asked again.
+    onEvent: ({ type, step }) => {
+      if (type === 'step.finished' && step === 'check')
+        parts.box.write('.kogu/rehearsals/self-coder.toml', answer(42))
+    },
+  })
+  expect({ status: ended.status, loops: ended.progress.loops }).toEqual({
+    status: 'completed',
+    loops: { 'check>code': 1 },
+  })
+  expect(parts.read('src/answer.ts')).toBe('export const answer = 42')
+  expect(vendor.requests).toHaveLength(asked)
 })
 
 test('it gives up after three tries, and says so', async () => {

@@ -173,6 +173,17 @@ to = "inside"
   expect(() => machine.read('log.txt')).toThrow()
 })
 
+test('the first command in a folder finds nothing foreign in what the one before it wrote', () => {
+  expect(machine.run(['pipeline', 'new', 'mine', '--template', 'er-diagram']).stderr).toContain(
+    'kogu pipeline trust mine && kogu pipeline run mine --rehearse',
+  )
+  expect(machine.run(['pipeline', 'trust', 'mine']).stderr).not.toContain('not written by this Kogu')
+  const asked = machine.run(['pipeline', 'new', 'loop', '--template', 'self-bootstrap']).stderr
+  expect(asked).toContain('run loop --rehearse --input goal=… --input file=…')
+  machine.run(['pipeline', 'trust', 'loop'])
+  expect(machine.run(['pipeline', 'run', 'loop']).stderr).toContain("needs 'goal' and 'file'")
+})
+
 test('a loop tries again until its condition no longer holds', () => {
   pipeline(
     'fix',

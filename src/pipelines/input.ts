@@ -9,18 +9,25 @@ export function readInput(
   const unknown = Object.keys(given).find(key => !Object.hasOwn(input, key))
   if (unknown !== undefined)
     throw new ToolError('invalid_input', `The pipeline '${name}' has no input '${unknown}'.`)
+  const missing = requiredOf({ input }).filter(key => given[key] === undefined)
+  if (missing.length > 0)
+    throw new ToolError(
+      'invalid_input',
+      `The pipeline '${name}' needs ${missing.map(key => `'${key}'`).join(' and ')}.`,
+      { hint: missing.map(key => `--input ${key}=…`).join(' ') },
+    )
   return Object.fromEntries(
     Object.entries(input).map(([key, field]) => {
       const value = given[key]
-      if (value === undefined) {
-        if (field.required && field.default === undefined)
-          throw new ToolError('invalid_input', `The pipeline '${name}' needs '${key}'.`, {
-            hint: `--input ${key}=…`,
-          })
-        return [key, field.default ?? '']
-      }
-      return [key, toType(key, field.type, value)]
+      return [key, value === undefined ? (field.default ?? '') : toType(key, field.type, value)]
     }),
+  )
+}
+
+/** What somebody has to give it. */
+export function requiredOf({ input }: Pick<Pipeline, 'input'>): string[] {
+  return Object.entries(input).flatMap(([key, field]) =>
+    field.required && field.default === undefined ? [key] : [],
   )
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from '../support/kogu.ts'
 
-// A pipeline whose tools and whose panel's sub-agent append lines, killed with SIGKILL after each sign of life and resumed:
+// A pipeline whose tools, items of a list, inner pipeline and panel's sub-agent append lines, killed with SIGKILL after each sign of life and resumed:
 // every line is there once. Many more kills of single runs are in the bench.
 
 let database: TestDatabase
@@ -11,6 +11,8 @@ let home: Sandboxed
 
 const line = (text: string): string => `{ path = "log.txt", content = "${text}\\n", mode = "append" }`
 const APPEND = (id: string): string => `[[step]]\nid = "${id}"\ntool = "write_file"\nargs = ${line(id)}\n`
+const ITEMS = ['x', 'y']
+const EACH = `[[step]]\nid = "list"\ntool = "write_file"\nargs = ${line('{{item}}')}\nfor_each = "${ITEMS.join('\\n')}"\n`
 const CALL = (path: string, text: string): string =>
   `[[${path}]]\ndelay_ms = 20\n[[${path}.call]]\ntool = "write_file"\ninput = ${line(text)}\n`
 
@@ -23,8 +25,9 @@ beforeAll(async () => {
   )
   home.write(
     '.kogu/pipelines/kill.toml',
-    `name = "kill"\n${APPEND('one')}[[step]]\nid = "panel"\npanel = "teller"\n${APPEND('two')}`,
+    `name = "kill"\n${APPEND('one')}[[step]]\nid = "panel"\npanel = "teller"\n${EACH}[[step]]\nid = "inner"\npipeline = "inner"\n${APPEND('two')}`,
   )
+  home.write('.kogu/pipelines/inner.toml', `name = "inner"\n${APPEND('in')}`)
   home.write(
     '.kogu/panels/teller.toml',
     'prompt = "Tell"\norchestration = "automatic"\n[tools.write_file]\nallowed_dirs = ["."]\n',
@@ -81,15 +84,19 @@ test('killed after every line and resumed, it has done everything once', async (
   await runAndKill(['run', 'kill'], 1)
   const { runs } = home.json(['pipeline', 'list'])
   const [{ id }] = runs
-  for (let attempt = 0; attempt < 12; attempt += 1) {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
     // Where the end of a step is not known, a person looks: the line is there or not.
-    const unknown = home.json(['pipeline', 'show', id]).progress.steps
-    const settled = ['one', 'two'].flatMap(step =>
-      unknown[step].status === 'running' ? [linesOf().includes(step) ? '--skip' : '--retry', step] : [],
-    )
+    const { steps } = home.json(['pipeline', 'show', id]).progress
+    const inner = steps.inner.run === undefined ? {} : home.json(['pipeline', 'show', steps.inner.run])
+    const unknown = { ...steps, ...inner.progress?.steps }
+    const settled = ['one', 'list', 'in', 'two'].flatMap(step => {
+      const wanted = step === 'list' ? ITEMS[unknown.list.items?.length ?? 0] : step
+      const isThere = linesOf().includes(wanted ?? '')
+      return unknown[step]?.status === 'running' ? [isThere ? '--skip' : '--retry', step] : []
+    })
     const code = await runAndKill(['resume', id, ...settled], linesOf().length + 1)
     if (code === 0) break
   }
   expect(home.json(['pipeline', 'show', id]).status).toBe('completed')
-  expect(linesOf()).toEqual(['one', 'a', 'b', 'c', 'd', 'two'])
+  expect(linesOf()).toEqual(['one', 'a', 'b', 'c', 'd', 'x', 'y', 'in', 'two'])
 })

@@ -228,7 +228,8 @@ test('a text that doubles in every step ends with a sentence, not with the memor
   expect(JSON.stringify(progress).length).toBeLessThan(10_000_000)
 })
 
-test('what a value says is not read as a reference', () => {
+test('a line break behind a reference stays, and what a value says is not read as a reference', () => {
+  expect(fillIn('{{input.a}}\n', { input: { a: 'x' }, steps: {} })).toBe('x\n')
   const scope = { input: { a: '{{steps.s.text}}' }, steps: { s: { text: 'secret', data: null } } }
   expect(fillIn('<{{input.a}}>', scope)).toBe('<{{steps.s.text}}>')
 })

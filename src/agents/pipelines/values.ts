@@ -54,7 +54,7 @@ export function fillIn(value: unknown, scope: Scope): unknown {
 function fill(value: unknown, take: (path: string) => { found: unknown; text: string }): unknown {
   if (typeof value === 'string') {
     const [only, ...more] = value.matchAll(REFERENCE)
-    if (only !== undefined && more.length === 0 && only[0] === value.trim()) return take(only[1] ?? '').found
+    if (only !== undefined && more.length === 0 && only[0] === value) return take(only[1] ?? '').found
     return value.replaceAll(REFERENCE, (_, path: string) => take(path).text)
   }
   if (Array.isArray(value)) return value.map(item => fill(item, take))

@@ -3,6 +3,7 @@ import { noApprover } from '../../core/approval.ts'
 import { toLine } from '../../core/visible.ts'
 import { problemsOf, warningsOf } from '../../pipelines/checks.ts'
 import { listPipelines, readPipeline } from '../../pipelines/files.ts'
+import { requiredOf } from '../../pipelines/input.ts'
 import { requirePipelineRun } from '../../pipelines/pipelines.ts'
 import { isTrusted, trustPipeline } from '../../pipelines/trust.ts'
 import { createRuntime } from '../../runtime.ts'
@@ -185,7 +186,12 @@ async function create(context: CommandContext, name: string): Promise<number> {
   if (output.json) output.object({ ok: true, file: files[0], files })
   else {
     const shown = files.map(file => relative(context.cwd, file))
-    output.note(`Wrote ${shown.join(', ')}. Then: kogu pipeline trust ${name}`)
+    const inputs = requiredOf(readPipeline(root, name).pipeline).map(key => ` --input ${key}=…`)
+    // With rehearsals it can be tried before any model is paid for.
+    const rehearse = files.some(file => file.includes('/rehearsals/')) ? ' --rehearse' : ''
+    output.note(
+      `Wrote ${shown.join(', ')}. Then: kogu pipeline trust ${name} && kogu pipeline run ${name}${rehearse}${inputs.join('')}`,
+    )
   }
   return EXIT.ok
 }
