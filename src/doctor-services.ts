@@ -36,7 +36,7 @@ async function checkServer(name: string, address: string): Promise<Finding> {
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const detail = isSystemError(cause) ? cause.code : 'no answer'
-    return { status: 'warn', summary: `${name}: nobody answers at ${address} (${detail})` }
+    return { status: 'warn', summary: `${name}: no answer from ${address} (${detail})` }
   }
 }
 
@@ -61,7 +61,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
 
 function withoutServer(folder: string): Finding {
   if (!hasEmbeddedPostgres()) {
-    const summary = 'no embedded PostgreSQL is installed, so that kogu run does not work'
+    const summary = 'no embedded PostgreSQL is installed, so kogu run does not work'
     return { status: 'warn', summary, remedy: 'npm install without --omit=optional, or set DATABASE_URL' }
   }
   const made = existsSync(join(folder, 'pg', 'PG_VERSION'))

@@ -223,7 +223,7 @@ async function checkIsolate(context: DoctorContext): Promise<Finding[]> {
   return [
     {
       status: 'warn',
-      summary: `tools that models write run in an isolate alone, without the second wall: ${system}`,
+      summary: `tools that models write run in an isolate without a sandbox around it: ${system}`,
       remedy: "install the package 'bubblewrap', and let it make user namespaces",
     },
   ]

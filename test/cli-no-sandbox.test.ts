@@ -84,7 +84,7 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
     const { stdout } = kogu('doctor')
     expect(stdout).toContain(reason)
     expect(stdout).toContain('asked about each time, whatever rules and grants say')
-    expect(stdout).toMatch(/warn +isolate +.*in an isolate alone, without the second wall: /)
+    expect(stdout).toMatch(/warn +isolate +.*in an isolate without a sandbox around it: /)
   })
 
   test.skipIf(!possible)(
@@ -109,7 +109,7 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
     const code = 'function execute(p) { return p.text + typeof process }'
     const tool = { name: 'lonely', description: 'd', code }
     const made = kogu('call', 'create_tool', JSON.stringify(tool), '--yes-once')
-    expect(made.stdout).toContain('without the second wall')
+    expect(made.stdout).toContain('without a sandbox around its isolate')
     expect(kogu('call', 'lonely', '{"text":"a "}', '--yes-once').stdout).toBe('a undefined\n')
   })
 })

@@ -367,7 +367,7 @@ describe('kogu run', () => {
     const priced = await kogu(['run', 'x', '--model', 'openai/gpt-unknown', '--max-cost', '1'], {
       OPENAI_API_KEY: SECRET,
     })
-    expect(priced.stderr).toContain('--max-cost cannot be kept')
+    expect(priced.stderr).toContain('--max-cost cannot be enforced')
     expect(
       (await kogu(['run', 'x', '--model', 'rehearsal:hello.toml'], { KOGU_CALL: 'call_1' })).stderr,
     ).toContain('Agents cannot be run')

@@ -39,7 +39,7 @@ const EXPECTED: Record<string, { output: unknown[]; files: Record<string, string
       'written',
       expect.stringContaining('denied: Writing'),
       'written',
-      'forbidden: The run RUN has made its 3 calls.',
+      'forbidden: The run RUN has reached its limit of 3 calls.',
     ],
     files: { 'doc/tea.md': 'Tea\n' },
   },

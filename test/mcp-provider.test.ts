@@ -363,7 +363,7 @@ url = "http://mcp.example.com/mcp"
     expect(problems).toMatch(/mcp:denied is down: .*forbidden/)
   })
 
-  test('elsewhere is reached at a public address only, also when its name stands for another one later', async () => {
+  test('elsewhere is reached at a public address only, also when its name resolves to another one later', async () => {
     const network = testInternet(port)
     network.names.set('inside.test', ['10.0.0.7'])
     network.names.set('keys.test', ['169.254.169.254'])
@@ -382,7 +382,7 @@ url = "http://mcp.example.com/mcp"
     expect(problems).toMatch(/mcp:inside is down: .*10\.0\.0\.7, a private address/)
     expect(problems).toMatch(/mcp:keys is down: .*169\.254\.169\.254/)
     addresses = ['127.0.0.1']
-    expect((await call(box, 'rebinds__ping')).error?.message).toMatch(/stands for 127\.0\.0\.1/)
+    expect((await call(box, 'rebinds__ping')).error?.message).toMatch(/resolves to 127\.0\.0\.1/)
     expect(new Set(network.dialled)).toEqual(new Set([`${PUBLIC}:443`]))
   })
 })

@@ -70,7 +70,7 @@ test.each([
   ],
   [
     '[[step]]\nid = "a"\ntool = "read_file"\nargs = { path = "x" }\nfor_each = "{{input.b}}"',
-    'says nothing about {{item}}',
+    'does not use {{item}}',
   ],
   ['[[step]]\nid = "a"\ntext = "{{item}}"', 'there is no item without for_each'],
   ['[[step]]\nid = "a"\ntransform = "{{steps.b.text}}"', "'b' does not run before it"],

@@ -78,7 +78,9 @@ describe('a run', () => {
     await later.close()
     const last = await reopenTestRuntime(box, noApprover('a test'))
     expect((await last.runtime.call(call)).error?.code).toBe('denied')
-    expect((await last.runtime.call(call)).error?.message).toBe("The run 'night' has made its 2 calls.")
+    expect((await last.runtime.call(call)).error?.message).toBe(
+      "The run 'night' has reached its limit of 2 calls.",
+    )
     await last.close()
   })
 

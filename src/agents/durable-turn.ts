@@ -241,7 +241,7 @@ function lostResult(call: string, use: ToolUseBlock, ended: CallFinished | undef
 }
 
 const UNKNOWN =
-  'Kogu was interrupted while this call ran. It may or may not have had its effect, and it was not repeated.'
+  'Kogu was interrupted while this call ran. It may or may not have taken effect, and it was not repeated.'
 
 function describeEnd({ ok, error, effects }: CallFinished): string {
   const how = ok ? 'It succeeded.' : `It failed: ${error?.message ?? 'no reason was recorded'}.`

@@ -63,11 +63,11 @@ function tellEffect(context: CommandContext, { path, layer }: ChangedFile, key: 
   const [highest] = loaded.contributions.get(joinKey(splitKey(key) ?? [])) ?? []
   if (highest !== undefined && highest.source.file !== path) {
     const { source, value } = highest
-    output.note(`Here, ${toLine(source.file)} counts: it says ${toLine(JSON.stringify(value))}.`)
+    output.note(`Here, ${toLine(source.file)} overrides it with ${toLine(JSON.stringify(value))}.`)
   }
   const untrusted = loaded.files.some(file => file.path === path && file.status === 'untrusted')
   if (untrusted && layer !== 'user')
-    output.note('The files of this project are not trusted (any more): kogu config trust')
+    output.note('The files of this project are not trusted: kogu config trust')
 }
 
 async function edit(context: CommandContext): Promise<number> {
@@ -87,7 +87,7 @@ async function edit(context: CommandContext): Promise<number> {
   const { errors } = inspectConfig(loadOptions(context))
   for (const error of errors)
     output.problem(`${output.noteStyle('red', 'error:')} ${underMargin(describeConfigError(error))}`)
-  if (errors.length > 0) output.problem('Nothing of Kogu works until this is repaired: kogu config edit')
+  if (errors.length > 0) output.problem('Kogu does not work until this is fixed: kogu config edit')
   return errors.length > 0 ? EXIT.config : EXIT.ok
 }
 

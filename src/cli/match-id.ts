@@ -18,7 +18,7 @@ export function matchId(given: string, kind: 'call' | 'run' | 'question', ids: I
   const more = found.size > MOST_SHOWN ? `\n  and ${found.size - MOST_SHOWN} more` : ''
   throw new UsageError(
     `'${given}' is the start of ${found.size} ${kind} ids:\n${shown.map(id => `  ${id}`).join('\n')}${more}`,
-    'Write more of it.',
+    'Type more of it.',
   )
 }
 

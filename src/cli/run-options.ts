@@ -33,7 +33,7 @@ export async function readRunSpec(
   }
   if (limits.maxCostUsd !== undefined && model.price === null && values['max-cost'] !== undefined) {
     throw new UsageError(
-      `The price of '${model.id}' is not known, so --max-cost cannot be kept.`,
+      `The price of '${model.id}' is unknown, so --max-cost cannot be enforced.`,
       'Use --max-tokens, or say its price: [providers.NAME.models."MODEL"] price = { input = …, output = … }',
     )
   }

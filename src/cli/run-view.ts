@@ -74,9 +74,7 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           break
         case 'call.ambiguous':
           ambiguous.push(event.tool)
-          note(
-            `  ? ${event.tool} was interrupted: it may or may not have had its effect. It is not repeated.`,
-          )
+          note(`  ? ${event.tool} was interrupted: it may or may not have taken effect. It is not repeated.`)
           break
         case 'call.waiting':
           waiting.set(event.call, event.approval)

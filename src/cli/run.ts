@@ -255,7 +255,7 @@ function listenForInterrupts(
   const stop = (): void => {
     if (controller.signal.aborted) return
     code = EXIT.limit
-    output.note('Stopping: the time of --timeout is over.')
+    output.note('Stopping: the time limit of --timeout is reached.')
     controller.abort()
     setTimeout(() => process.exit(EXIT.limit), STOP_MS).unref()
   }
@@ -269,7 +269,7 @@ function exitWhenNothingCanBeWritten(): void {
       // Whoever read has seen enough.
       if (error.code === 'EPIPE') process.exit(EXIT.ok)
       if (stream === process.stdout)
-        process.stderr.write(`error: The output cannot be written: ${error.message}\n`)
+        process.stderr.write(`error: Cannot write the output: ${error.message}\n`)
       process.exit(EXIT.failed)
     })
   }

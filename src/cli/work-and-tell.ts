@@ -132,7 +132,7 @@ function summary(run: RunRecord, view: RunView, ms: number): string {
   const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
   if (run.error !== null) lines.push(`  ${toLine(run.error)}`)
   for (const { tool, reason } of denied) lines.push(`  refused: ${tool}: ${toLine(reason)}`)
-  for (const tool of ambiguous) lines.push(`  interrupted, effect not known: ${tool}`)
+  for (const tool of ambiguous) lines.push(`  interrupted, effect unknown: ${tool}`)
   if (changed.size > 0) {
     lines.push(`  changed: ${[...changed].map(path => toLine(path)).join(', ')}`)
     lines.push(`  To take all of it back: kogu undo --run ${run.id}`)

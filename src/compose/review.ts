@@ -63,7 +63,7 @@ export async function createReview(
   if (error !== undefined) throw new ConfigError(error.message, { file: error.key })
   const rule = ruleOf(loaded)
   if (rule === undefined)
-    throw new ConfigError(`'${quorum.rule}' is no rule for a quorum.`, { file: 'quorum.rule' })
+    throw new ConfigError(`'${quorum.rule}' is not a quorum rule.`, { file: 'quorum.rule' })
   const shared = {
     ...{ members, rule, onError, veto: quorum.veto, hil: quorum.hil, minModels: quorum.min_models },
     ...{ maxTimeMs: quorum.max_time, maxCostUsd: quorum.max_cost, debate: quorum.strategy === 'debate' },

@@ -83,7 +83,7 @@ test('the same file counts when it is trusted, except for allowing by default', 
   expect(config.hooks).toHaveLength(1)
   expect(config.sandbox.network).toBe(true)
   expect(warnings.map(warning => warning.message.split(': ')[1])).toEqual([
-    '\'permissions.default_action = "allow"\' counts only in your own file.',
+    '\'permissions.default_action = "allow"\' has an effect only in your own file.',
   ])
 })
 
@@ -170,7 +170,7 @@ env = { A = { command = ["evil"] }, B = "b" }
   )
   await machine.trustNow()
   const { config, warnings } = machine.load()
-  expect(warnings.map(warning => warning.message.split(' does not count')[0])).toEqual([
+  expect(warnings.map(warning => warning.message.split(' has no effect')[0])).toEqual([
     `${file}:2: 'permissions.default'`,
     `${file}:3: 'server'`,
     `${file}:8: 'providers.a.base_url'`,
@@ -226,7 +226,7 @@ command = "/opt/check"
     ['m', { file: managed, line: 9, layer: 'managed', trusted: true }],
   ])
   expect(warnings.map(warning => warning.message)).toEqual([
-    `${managed}: The managed file can only tighten. These do not count: 1 allow rule, language, sandbox.required. Take them out, or set them in config.toml beside it.`,
+    `${managed}: The managed file can only tighten. Ignored: 1 allow rule, language, sandbox.required. Take them out, or set them in config.toml beside it.`,
   ])
 })
 
@@ -255,8 +255,8 @@ test('of an own file that everybody may write, only what it tightens counts', ()
   expect(config.mode).toBe('ask')
   expect(config.permissions.rules.map(entry => entry.id)).toEqual(['deny'])
   expect(warnings.map(warning => warning.message)).toEqual([
-    `${file}: Only what this file tightens counts: others may write it.`,
-    `${file}: This file can only tighten. These do not count: 1 allow rule, mode. Correct its owner and mode.`,
+    `${file}: Only the settings of this file that tighten are used: others may write it.`,
+    `${file}: This file can only tighten. Ignored: 1 allow rule, mode. Correct its owner and mode.`,
   ])
 })
 

@@ -62,7 +62,7 @@ function parseMerged(merged: Table): ParsedConfig {
   // Each source is valid by itself; this is for a combination that nobody has thought of.
   const issue = result.issues[0]
   const key = joinKey((issue?.path ?? []).map(String))
-  throw new ConfigError(`The settings of several files do not fit together at '${key}': ${issue?.message}`, {
+  throw new ConfigError(`The settings of several files conflict at '${key}': ${issue?.message}`, {
     file: 'configuration',
   })
 }
@@ -107,7 +107,7 @@ function applyTightening(
   const ignored = [...allow, ...keys, ...more]
   if (ignored.length === 0) return []
   const [why, hint] = explainLimit(source)
-  return [toWarning(`${why} These do not count: ${ignored.join(', ')}.`, { file: source.file }, hint)]
+  return [toWarning(`${why} Ignored: ${ignored.join(', ')}.`, { file: source.file }, hint)]
 }
 
 /** A hostile file must not be able to push everything else off the screen. */
@@ -136,6 +136,6 @@ function defaultActionWarnings(sources: readonly Ready[]): Warning[] {
     const isIgnored = valueAt(ready.data, ['permissions', 'default_action']) === 'allow' && mayLoosen(ready)
     if (!isIgnored || ready.source.layer === 'user') return []
     const place = ready.source.place(['permissions', 'default_action'])
-    return [toWarning('\'permissions.default_action = "allow"\' counts only in your own file.', place)]
+    return [toWarning('\'permissions.default_action = "allow"\' has an effect only in your own file.', place)]
   })
 }

@@ -114,7 +114,7 @@ function readPlanned(file: PlannedFile, environment: Environment): Found {
       ...checked,
       warnings: [
         ...checked.warnings,
-        toWarning(`Only what this file tightens counts: ${doubt}`, { file: file.path }),
+        toWarning(`Only the settings of this file that tighten are used: ${doubt}`, { file: file.path }),
       ],
     }
   } catch (error) {

@@ -48,7 +48,7 @@ export function withoutForeignKeys(source: Source, data: Table): { data: Table; 
 const MOST_WARNINGS = 20
 
 function toKeyWarning(source: Source, key: readonly string[]): Warning {
-  const detail = `'${toVisible(joinKey(key))}' does not count in a project's file.`
+  const detail = `'${toVisible(joinKey(key))}' has no effect in a project's file.`
   return toWarning(
     detail,
     source.place(key),

@@ -49,7 +49,7 @@ export function permissionsSchema() {
           'Command lines run contained and their changes are judged, or are asked about before they run',
         ),
       approval_timeout: duration().prefault('30m').describe('How long a question waits before it expires'),
-      remember_max: duration().prefault('30d').describe('How long a permanent answer lasts at most'),
+      remember_max: duration().prefault('30d').describe('Longest time that a permanent answer lasts'),
       rules: z.array(z.lazy(ruleSchema)).default([]),
       default_action: z
         .enum(['allow', 'ask', 'deny'])
@@ -79,7 +79,7 @@ function ruleSchema() {
       match: z.array(z.string()).optional().describe('Examples that the rule must match'),
       not_match: z.array(z.string()).optional().describe('Examples that the rule must not match'),
       after: z.literal('untrusted').optional().describe('Only after untrusted content has entered the run'),
-      always: z.boolean().default(false).describe('An ask that no grant answers'),
+      always: z.boolean().default(false).describe('Ask even where a grant would allow'),
     })
     .refine(rule => rule.decision !== 'allow' || isLimited(rule), {
       error: 'An allow rule has to say what it allows: tool, path, host, command or effects.',

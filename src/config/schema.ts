@@ -86,25 +86,30 @@ const SECTIONS = {
   undo: () =>
     table({
       budget: size().prefault('1GB').describe('Disk space for undoing; the oldest goes first'),
-      max_file_size: size().prefault('100MB').describe('Larger files cannot be undone'),
+      max_file_size: size().prefault('100MB').describe('Changes to larger files cannot be undone'),
     }),
   audit: () =>
     table({
       segment_size: size().prefault('16MB'),
-      sync: z.enum(['batch', 'always']).default('batch').describe('When events are forced onto the disk'),
+      sync: z.enum(['batch', 'always']).default('batch').describe('When events are flushed to disk'),
     }),
   server: () =>
     table({
       host: z.string().min(1).default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(0).describe('0: a free port'),
+      port: z.int().min(0).max(65_535).default(0).describe('0 picks a free port'),
       allowed_hosts: z.array(z.string()).default(['localhost', '127.0.0.1']),
-      max_runs: z.int().min(1).max(1_000).default(16).describe('Runs at once in one worker'),
+      max_runs: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(16)
+        .describe('Runs that one worker works on at the same time'),
       max_runs_per_agent: z
         .int()
         .min(1)
         .max(1_000)
         .default(8)
-        .describe('Runs at once of one agent, in all workers'),
+        .describe('Runs of one agent at the same time, over all workers'),
       otlp_endpoint: z
         .url({ protocol: /^https?$/ })
         .optional()
@@ -196,7 +201,7 @@ function quorumSchema() {
       .string()
       .regex(/^(?:majority|unanimous|at_?least:[1-9]\d{0,2}|percentage:\d{1,3}|\d{1,3}%)$/i, QUORUM_RULES)
       .default('majority'),
-    min_models: z.int().min(1).default(2).describe('Votes that have to be there'),
+    min_models: z.int().min(1).default(2).describe('Minimum number of votes'),
     review: z
       .enum(['all', 'asked'])
       .default('all')
@@ -204,7 +209,7 @@ function quorumSchema() {
     hil: z
       .enum(['interactive', 'auto_reject', 'auto_approve'])
       .default('interactive')
-      .describe('What happens when too few reviewers voted; auto_approve never holds for calls of high risk'),
+      .describe('What happens when too few reviewers voted; auto_approve never applies to high-risk calls'),
     approves: z
       .boolean()
       .default(false)
@@ -220,12 +225,12 @@ function quorumSchema() {
       .describe(
         'one: a call that can be taken back needs one approval; where it is not given, all are asked',
       ),
-    max_time: duration().prefault('60s').describe('For one verdict of all reviewers'),
-    max_cost: z.number().min(0).optional().describe('In USD, for one verdict of all reviewers'),
+    max_time: duration().prefault('60s').describe('Time limit for one verdict of all reviewers'),
+    max_cost: z.number().min(0).optional().describe('Cost limit in USD for one verdict of all reviewers'),
     max_action_revisions: z.int().min(0).max(10).default(2),
-    plan_review: z.boolean().default(true).describe('Plans of orchestrators are reviewed first'),
+    plan_review: z.boolean().default(true).describe('Review the plans of orchestrators before they run'),
     max_plan_revisions: z.int().min(0).max(10).default(3),
-    final_review: z.boolean().default(false).describe('What a run says it did is reviewed when it ends'),
+    final_review: z.boolean().default(false).describe('Review what a run reports when it ends'),
     level: z
       .enum(['solo', 'ensemble'])
       .default('solo')
@@ -255,7 +260,7 @@ function reviewersSchema() {
       on_error: z
         .enum(['deny', 'abstain'])
         .default('abstain')
-        .describe('What a reviewer counts as that fails, is late or answers nonsense'),
+        .describe('How a reviewer that fails, times out or answers nonsense is counted'),
     })
     .catchall(z.lazy(reviewerSchema))
     .prefault({})
@@ -298,7 +303,7 @@ function folderInside() {
 
 function sandboxSchema() {
   return table({
-    required: z.boolean().default(false).describe('Refuse commands where no sandbox can be had'),
+    required: z.boolean().default(false).describe('Refuse commands when no sandbox is available'),
     network: z
       .union([z.boolean(), z.array(hostPattern())], {
         error: `Write true, false or a list of hosts. ${HOSTS_WANTED}`,
@@ -307,8 +312,8 @@ function sandboxSchema() {
       .describe('Further hosts for approved commands; true: every public host'),
     memory: size().prefault('4GiB'),
     processes: z.int().min(1).default(512),
-    cpu: duration().prefault('15m').describe('Processor time of one command'),
-    file_size: size().prefault('4GiB').describe('Of one file that a command writes'),
+    cpu: duration().prefault('15m').describe('CPU time limit of one command'),
+    file_size: size().prefault('4GiB').describe('Size limit of one file that a command writes'),
     writable_caches: z.array(z.string()).default(['~/.npm', '~/.cache']).describe('For approved commands'),
     background_write: z
       .array(folderInside())

@@ -14,12 +14,17 @@ export function toolsSchema() {
         )
         .optional()
         .describe('Which of "builtin" and "cli" are on; defaults to both'),
-      suggest_enhanced_tools: z.boolean().default(true).describe('Say when a faster program could be used'),
+      suggest_enhanced_tools: z
+        .boolean()
+        .default(true)
+        .describe('Suggest faster programs when they could be used'),
       budget: z
         .int()
         .min(0)
         .default(20_000)
-        .describe('Tokens that definitions of tools may cost; beyond it, foreign tools are offered briefly'),
+        .describe(
+          'Token budget for tool definitions; beyond it, foreign tools are listed with one line each',
+        ),
       builtin: table({ enabled: z.boolean().default(true) }),
       cli: table({
         enabled: z.boolean().default(true),
@@ -45,15 +50,24 @@ export function toolsSchema() {
           .url({ protocol: /^https?$/ })
           .optional()
           .describe('Address of a SearXNG instance'),
-        max_results: z.int().min(1).max(20).optional().describe('Results where a call names no number'),
+        max_results: z.int().min(1).max(20).optional().describe('Number of results when a call names none'),
       }),
       dynamic: table({
         enabled: z.boolean().default(true).describe('Tools that models make'),
         max_tools: z.int().min(1).max(1000).default(100),
-        timeout: duration().prefault('30s').describe('How long one may run, at most 60 s'),
-        memory: size().prefault('128MB').describe('What one may use, buffers and strings included'),
-        strict: z.boolean().default(false).describe('Findings weigh half as much again, and 0.8 is needed'),
-        failures: z.int().min(1).default(3).describe('After so many, tool_reflection recommends a tool'),
+        timeout: duration().prefault('30s').describe('Time limit of a dynamic tool, at most 60 s'),
+        memory: size()
+          .prefault('128MB')
+          .describe('Memory limit of a dynamic tool, buffers and strings included'),
+        strict: z
+          .boolean()
+          .default(false)
+          .describe('Findings count 1.5 times, and a score of 0.8 is required'),
+        failures: z
+          .int()
+          .min(1)
+          .default(3)
+          .describe('Number of similar calls after which tool_reflection recommends a tool'),
       }),
       self_eval: table({
         enabled: z.boolean().optional(),
@@ -72,7 +86,7 @@ export function toolsSchema() {
           .array(z.string().regex(/^\S+$/, 'Write names of programs.'))
           .default([...READING_COMMANDS])
           .describe('Programs of the restricted profile'),
-        timeout: duration().prefault('10m').describe('Wall clock of one command at most'),
+        timeout: duration().prefault('10m').describe('Time limit of one command'),
         max_output: size().prefault(30_000).describe('Bytes of each stream that a result shows'),
       }),
       mcp: table({
@@ -212,6 +226,6 @@ export function secretReference() {
       { error: 'Say where the secret is instead of writing it here: { env = "NAME" } or { file = "PATH" }.' },
     )
     .refine(value => Object.values(value).filter(item => item !== undefined).length === 1, {
-      error: 'Say exactly one of env, file, keychain and command.',
+      error: 'Give exactly one of env, file, keychain and command.',
     })
 }

@@ -117,7 +117,7 @@ export class ProviderLife {
     this.#life?.abort()
     try {
       const closing = async (): Promise<void> => this.#provider.close()
-      await within(this.#times.closeMs, closing(), 'it did not end')
+      await within(this.#times.closeMs, closing(), 'it did not stop in time')
     } catch {
       // It was told to end; what it leaves behind is its own, and the next life is not held up by it.
     }

@@ -44,7 +44,7 @@ describe('the limits of a run', () => {
     const results = await Promise.all([call(run), call(run), call(run), call(run)])
     expect(results.map(({ ok }) => ok)).toEqual([true, true, true, false])
     expect(results[3]).toMatchObject({
-      error: { code: 'forbidden', message: "The run 'run_root' has made its 3 calls." },
+      error: { code: 'forbidden', message: "The run 'run_root' has reached its limit of 3 calls." },
       decision: { outcome: 'deny', by: 'hard-stop', ref: { id: 'run-limits' } },
     })
     // Refused, but on record.
@@ -57,7 +57,7 @@ describe('the limits of a run', () => {
     const child = openRun({ agent: 'a', limits: { calls: 99 } }, clock, run)
     expect((await call(child)).ok).toBe(true)
     expect((await call(run)).ok).toBe(true)
-    expect((await call(child)).error?.message).toBe("The run 'run_root' has made its 2 calls.")
+    expect((await call(child)).error?.message).toBe("The run 'run_root' has reached its limit of 2 calls.")
   })
 
   test('end it when its money is spent, wherever it was spent', async () => {
@@ -80,7 +80,7 @@ describe('the limits of a run', () => {
     clock.pass(1)
     expect((await call(child)).error).toMatchObject({
       code: 'timeout',
-      message: "The run 'run_a' has used its 500 ms.",
+      message: "The run 'run_a' has reached its time limit of 500 ms.",
     })
   })
 

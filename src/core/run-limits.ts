@@ -39,9 +39,9 @@ export function refuseEnded(run: Run, clock: Clock): Refusal | undefined {
 function refuseSpent({ id, authority, spent }: Run, number: number): Refusal | undefined {
   const { calls, money } = authority.limits
   if (calls !== undefined && number > calls)
-    return refuse('forbidden', `The run '${id}' has made its ${calls} calls.`)
+    return refuse('forbidden', `The run '${id}' has reached its limit of ${calls} calls.`)
   if (money !== undefined && spent.money >= money)
-    return refuse('forbidden', `The run '${id}' has spent its ${money}.`)
+    return refuse('forbidden', `The run '${id}' has reached its cost limit of ${money}.`)
   return undefined
 }
 
@@ -58,7 +58,7 @@ export function timeLeft(run: Run, clock: Clock, mostMs: number): { ms: number; 
 }
 
 function outOfTime({ id, authority }: Run): string {
-  return `The run '${id}' has used its ${authority.limits.timeMs} ms.`
+  return `The run '${id}' has reached its time limit of ${authority.limits.timeMs} ms.`
 }
 
 function refuse(code: 'cancelled' | 'timeout' | 'forbidden' | 'failed', reason: string): Refusal {

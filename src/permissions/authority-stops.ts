@@ -48,7 +48,7 @@ function gitStop(found: readonly FoundCommand[], level: GitLevel): HardStop | un
   if (level === 'read-write') return undefined
   for (const command of found) {
     if (command.program === null) {
-      const reason = `It is not known which program '${command.argv[0]?.raw ?? ''}' is, and it could be git. Git permission: ${LEVEL_NAMES[level]}.`
+      const reason = `Kogu cannot tell which program '${command.argv[0]?.raw ?? ''}' is; it could be git. Git permission: ${LEVEL_NAMES[level]}.`
       return { id: 'git-level', reason }
     }
     if (!isGit(command.program)) continue

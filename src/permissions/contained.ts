@@ -64,7 +64,7 @@ function whyNotContained(
   context: ContainContext,
 ): string | undefined {
   const line = items.find(item => item.kind === 'execute')
-  if (line === undefined || judged.hard !== undefined) return 'it is no command line'
+  if (line === undefined || judged.hard !== undefined) return 'it is not a command line'
   const { analysis } = line
   if (analysis.level === 'interactive') return 'it waits for a person'
   if (analysis.level === 'dangerous' && !analysis.commands.every(isHarmlessOnLayer)) return 'it is dangerous'
@@ -101,7 +101,7 @@ export const ASKED_BEFORE: ReadonlyMap<EffectName, string> = new Map<EffectName,
   ['sends-data', 'it sends data to another machine'],
   ['remote-shell', 'it opens a shell on another machine'],
   ['publishes', 'it publishes something'],
-  ['privilege', 'it wants the rights of another user'],
+  ['privilege', 'it runs as another user'],
   ['disk-write', 'it writes to a disk'],
   ['system-change', 'it changes the machine'],
   ['power', 'it restarts the machine'],

@@ -93,10 +93,7 @@ function networkStop(item: NetworkItem, named: NamedHosts): HardStop | undefined
     return stop('scheme', 'only http and https addresses are contacted')
   }
   if (WEB_PORTS.has(facts.port) || named.isPortNamed(item)) return undefined
-  return stop(
-    'port',
-    `port ${facts.port} is not one of the web, and no rule allows ${facts.host}:${facts.port}`,
-  )
+  return stop('port', `port ${facts.port} is not a web port, and no rule allows ${facts.host}:${facts.port}`)
 }
 
 function commandStop(item: Item & { kind: 'execute' }): HardStop | undefined {

@@ -34,7 +34,7 @@ async function findProblems(pipeline: Pipeline, around: Around): Promise<string[
   const circle = pipeline.steps.find(step => step.pipeline !== undefined && within.includes(step.pipeline))
   if (circle !== undefined)
     return [toLine(`Step '${circle.id}': the pipelines ${within.join(', ')} contain each other.`)]
-  if (within.length > DEEPEST) return [`Pipelines are inside each other more than ${DEEPEST} deep.`]
+  if (within.length > DEEPEST) return [`Pipelines are nested more than ${DEEPEST} deep.`]
   const inside: string[] = []
   for (const { id, pipeline: name } of pipeline.steps) {
     if (name === undefined || !listPipelines(runtime.workspace).includes(name)) continue

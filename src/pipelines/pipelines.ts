@@ -297,7 +297,7 @@ async function requireRunnable(parts: PipelineParts, name: string): Promise<Pipe
 export function requirePipelineRun(runs: PipelineRuns, id: string): SavedPipelineRun {
   const found = runs.find(id)
   if (found !== undefined) return found
-  throw new ToolError('not_found', `There is no run '${id}' of a pipeline.`, {
+  throw new ToolError('not_found', `There is no pipeline run '${id}'.`, {
     hint: 'See: kogu pipeline list',
   })
 }

@@ -43,7 +43,7 @@ export function createSchedule(wanted: NewSchedule, now: Date): Schedule {
     handled: now.toISOString(),
   }
   if (nextTime(schedule, now) === null)
-    throw new ToolError('invalid_input', `'${wanted.cron}' names no time that is still to come.`)
+    throw new ToolError('invalid_input', `'${wanted.cron}' never comes up again.`)
   return schedule
 }
 
@@ -78,14 +78,14 @@ export function nextTimes(when: Pick<Schedule, 'cron' | 'timezone'>, now: Date, 
 export function nextTime({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>, after: Date): Date | null {
   const words = cron.trim().split(/\s+/)
   if (words.length !== 5 && !/^@\w+$/.test(cron.trim()))
-    throw new ToolError('invalid_input', `'${cron}' is no schedule.`, {
+    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule.`, {
       hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
     })
   try {
     return new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) }).nextRun(after)
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    throw new ToolError('invalid_input', `'${cron}' is no schedule: ${detail}`, {
+    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule: ${detail}`, {
       hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
     })
   }

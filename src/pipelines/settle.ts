@@ -65,7 +65,7 @@ const LOST = 'Kogu was interrupted after this step had succeeded, so that its ou
 function unknownEnd(id: string): ToolError {
   return new ToolError(
     'conflict',
-    `Nobody knows whether the step '${id}' happened: Kogu ended while it ran.`,
+    `It is not known whether the step '${id}' took effect: Kogu ended while it ran.`,
     { hint: `Look at the workspace, then add --retry ${id} or --skip ${id}.` },
   )
 }

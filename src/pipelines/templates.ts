@@ -8,7 +8,7 @@ import { replaceText } from '../store/saved-text.ts'
 /** Writes a pipeline with its panels and rehearsals; nothing is replaced. Returns the files, the pipeline first. */
 export async function writeTemplate(workspace: string, name: string, template: string): Promise<string[]> {
   if (!/^[a-z][a-z0-9_-]{0,40}$/.test(name))
-    throw new ToolError('invalid_input', 'A pipeline has a lower-case name.', {
+    throw new ToolError('invalid_input', 'The name of a pipeline is lower case.', {
       hint: 'For example: kogu pipeline new weekly',
     })
   const { pipeline, panels = {}, rehearsals = {} } = await findTemplate(template)
@@ -20,7 +20,7 @@ export async function writeTemplate(workspace: string, name: string, template: s
     ...Object.entries(rehearsals).map(([end, text]): [string, string] => [named('rehearsals', end), text]),
   ]
   const taken = files.find(([path]) => existsSync(path) && !path.endsWith('/rehearsals/summary.toml'))
-  if (taken !== undefined) throw new ToolError('conflict', `There is a file ${taken[0]} already.`)
+  if (taken !== undefined) throw new ToolError('conflict', `${taken[0]} already exists.`)
   for (const [path, text] of files) {
     if (!existsSync(path)) replaceText(path, text.replaceAll('NAME', name), null)
   }

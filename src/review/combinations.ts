@@ -40,7 +40,7 @@ export function findReviewIssues(settings: ReviewSettings): ReviewIssue[] {
     )
   for (const name of veto)
     if (!members.some(member => member.name === name))
-      error('quorum.veto', `There is no reviewer '${name}' to have a veto.`)
+      error('quorum.veto', `The veto names '${name}', which is not a reviewer.`)
   if (level === 'solo' && strategy === 'debate')
     error('quorum.strategy', 'A debate needs several planners: set level = "ensemble".')
   if (level === 'ensemble' && members.filter(({ kind }) => kind === 'model').length < 2)

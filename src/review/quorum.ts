@@ -96,7 +96,7 @@ function alreadyStopped(
   if (inRow >= BREAKER)
     return { refuse: `${inRow} calls of this run were rejected in a row; a person has to look at it first.` }
   if (sameTool <= maxActionRevisions) return undefined
-  const reason = `It was rejected ${sameTool} times, and trying again is not reviewed any more.`
+  const reason = `It was rejected ${sameTool} times; further attempts are not reviewed.`
   return hil === 'interactive' ? { ask: reason } : { refuse: reason }
 }
 

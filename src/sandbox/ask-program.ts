@@ -31,7 +31,7 @@ export async function askProgram(
     },
   })
   if (result.timedOut) throw new Error(`'${program}' did not answer within ${timeoutMs} ms`)
-  if (size > MOST_OUTPUT) throw new Error(`'${program}' answered too much`)
+  if (size > MOST_OUTPUT) throw new Error(`'${program}' wrote too much output`)
   if (result.exitCode !== 0) throw new Error(`'${program}' ended with ${result.exitCode ?? result.signal}`)
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -88,7 +88,7 @@ async function runHook(
     },
   })
   if (result.timedOut) throw new Error(`the hook '${program}' did not answer within ${hook.timeoutMs} ms`)
-  if (size > MOST_OUTPUT) throw new Error(`the hook '${program}' answered too much`)
+  if (size > MOST_OUTPUT) throw new Error(`the hook '${program}' wrote too much output`)
   const text = Buffer.concat(chunks).toString('utf8').trim()
   const answer = text === '' ? {} : parseAnswer(text, program)
   if (result.exitCode !== 0 && answer.veto === undefined) {

@@ -33,7 +33,7 @@ export function serveWebSocket(
   })
   return {
     close() {
-      for (const client of sockets.clients) client.close(1001, 'The server stops.')
+      for (const client of sockets.clients) client.close(1001, 'The server is shutting down.')
       sockets.close()
     },
   }

@@ -12,11 +12,14 @@ import { resultPath, shownPath } from './result-path.ts'
 
 const input = () =>
   z.object({
-    path: z.string().min(1).describe('File, link or folder to delete. Of a link only the link itself goes.'),
+    path: z
+      .string()
+      .min(1)
+      .describe('File, link or folder to delete. For a link, only the link itself is deleted.'),
     recursive: z
       .boolean()
       .default(false)
-      .describe('Also delete a folder that is not empty, with all that is in it.'),
+      .describe('Also delete a folder that is not empty, with everything in it.'),
   })
 
 export const deleteFile = defineTool({

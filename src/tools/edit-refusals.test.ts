@@ -121,7 +121,7 @@ test('a stale edit that cannot be applied shows what was changed since the file 
   // A run that was continued by another process has the receipt, not the content.
   bench.run.contents.clear()
   await expect(edit('changed.txt', 'b', 'B')).rejects.toMatchObject({
-    message: expect.stringContaining('how it was then is not known any more'),
+    message: expect.stringContaining('its earlier content is no longer known'),
   })
 })
 

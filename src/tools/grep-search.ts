@@ -46,7 +46,7 @@ const input = () =>
       .describe(
         'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
       ),
-    case_insensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
+    case_insensitive: z.boolean().default(false).describe('Ignore case.'),
     fixed_strings: z
       .boolean()
       .default(false)

@@ -110,10 +110,15 @@ describe('what a run has used up', () => {
   test('refuses the call after the last one, whichever process makes it', async () => {
     const processes = await Promise.all([1, 2, 3, 4].map(() => loadRun(folder(), 'r', limited)))
     const refused = processes.map(run => countCall(run, options.clock)?.error.message)
-    expect(refused).toEqual([undefined, undefined, undefined, "The run 'r' has made its 3 calls."])
+    expect(refused).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "The run 'r' has reached its limit of 3 calls.",
+    ])
     spendMoney(await loadRun(folder(), 's', limited), 1)
     const later = countCall(await loadRun(folder(), 's', limited), options.clock)
-    expect(later?.error.message).toBe("The run 's' has spent its 1.")
+    expect(later?.error.message).toBe("The run 's' has reached its cost limit of 1.")
   })
 
   test('counts although a checkout put other files in the place of its own', async () => {
@@ -124,7 +129,7 @@ describe('what a run has used up', () => {
     rmSync(join(directory, 'r.spent'))
     writeFileSync(join(directory, 'r.labels'), '')
     const later = await loadRun(folder(), 'r', limited)
-    expect(countCall(later, options.clock)?.error.message).toContain('has made its 3 calls')
+    expect(countCall(later, options.clock)?.error.message).toContain('has reached its limit of 3 calls')
     expect(later.labels).toEqual([web('a.example')])
   })
 
@@ -140,7 +145,9 @@ describe('what a run has used up', () => {
     expect(countCall(second, clock(now))).toBeUndefined()
     await saveRun(folder(), second)
     now += 100
-    expect(countCall(await open(), clock(now))?.error.message).toBe("The run 'r' has used its 500 ms.")
+    expect(countCall(await open(), clock(now))?.error.message).toBe(
+      "The run 'r' has reached its time limit of 500 ms.",
+    )
     // A date that was set back is no reason to stop, nor to go on for longer than a run may.
     now -= 900
     expect(countCall(await open(), clock(now))).toBeUndefined()

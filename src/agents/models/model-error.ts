@@ -16,13 +16,15 @@ export function toModelError(error: unknown, request: Request): ModelError {
   if (APICallError.isInstance(error)) return fromStatus(error, request)
   const message = hide(error instanceof Error ? error.message : describe(error), request.secret)
   if (/rate_limit/i.test(typeOf(error)))
-    return new ModelError('rate_limited', `${provider} limits the rate: ${message}`, { cause: error })
+    return new ModelError('rate_limited', `${provider} rate-limited the request: ${message}`, {
+      cause: error,
+    })
   if (isOverload(error, message))
     return new ModelError('unavailable', `${provider} is overloaded: ${message}`, { cause: error })
   if (isNetwork(error)) {
     return new ModelError('unavailable', `${provider} cannot be reached: ${message}`, { cause: error })
   }
-  return new ModelError('failed', `${provider} could not be asked: ${message}`, { cause: error })
+  return new ModelError('failed', `${provider} failed: ${message}`, { cause: error })
 }
 
 function fromStatus(error: APICallError, { provider, secret }: Request): ModelError {
@@ -31,7 +33,7 @@ function fromStatus(error: APICallError, { provider, secret }: Request): ModelEr
   const said = `${provider} answered ${status ?? 'nothing'}: ${message}`
   const options = { cause: undefined, ...retryAfter(headers) }
   if (status === 401 || status === 403) {
-    return new ModelError('credentials', `${provider} refuses the key: ${message}`, {
+    return new ModelError('credentials', `${provider} rejected the key: ${message}`, {
       hint: `Check it with: kogu models test ${provider}`,
     })
   }

@@ -30,7 +30,7 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
   const graph = toGraph(pipeline)
   if (graph.cyclic.length > 0) {
     return [
-      `The steps ${graph.cyclic.join(', ')} form a cycle without a limit. Give the edge back a max_retries.`,
+      `The steps ${graph.cyclic.join(', ')} form a cycle without a limit. Set max_retries on the edge that leads back.`,
     ]
   }
   return [
@@ -100,7 +100,7 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
     const own = referencesIn([step.args, step.vars, step.prompt, step.input])
     const isAboutItems = own.some(([root]) => root === 'item' || root === 'index')
     if (step.for_each !== undefined && !isAboutItems)
-      return [`Step '${step.id}' is done for each item, but says nothing about {{item}}.`]
+      return [`Step '${step.id}' runs for each item but does not use {{item}}.`]
     const rest = referencesIn([step.text, step.folder, step.value, step.transform, step.for_each])
     return [...own, ...rest].flatMap(([root, name = '']) => {
       if ((root === 'item' || root === 'index') && step.for_each === undefined)

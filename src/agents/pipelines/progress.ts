@@ -165,6 +165,7 @@ function reasonToSkip(edges: readonly Edge[], steps: Progress['steps']): string 
     return before?.status === 'done' && (when === undefined || holds(when, before.text))
   }
   const conditional = edges.filter(({ when }) => when !== undefined)
-  if (conditional.length > 0) return conditional.some(passes) ? null : 'No condition on the way to it holds.'
+  if (conditional.length > 0)
+    return conditional.some(passes) ? null : 'No condition that leads to it was met.'
   return edges.some(passes) ? null : 'Nothing before it has an output.'
 }

@@ -16,7 +16,7 @@ export function transform(
 
 function parseText(how: 'json' | 'lines', value: unknown): unknown {
   if (typeof value !== 'string')
-    throw new ToolError('invalid_input', `parse = "${how}" takes a text, not a value that was read already.`)
+    throw new ToolError('invalid_input', `parse = "${how}" takes text, not a value that is parsed already.`)
   if (how === 'lines') return value.split('\n').filter(line => line.trim() !== '')
   // Models like to put JSON between fences.
   const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(value)?.[1] ?? value

@@ -34,10 +34,10 @@ Read and check the record of every call: what was asked, what was decided and by
   kogu audit list --tool write_file --outcome deny --since 7d
   kogu audit show call_4f9c                 both events of one call, in full, by its id or the start of it
   kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
-  kogu audit export --output audit.jsonl    all events, oldest first, as they stand in the log
+  kogu audit export --output audit.jsonl    all events, oldest first, as they are in the log
   kogu audit restart --yes                  after the log was deleted on purpose: begin a new one, on record
 
-restart deletes nothing. What is left of the log, and the proof of what is missing, stay beside the new one.
+restart deletes nothing. What is left of the log, and the proof of what is missing, are kept beside the new one.
 
 Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome allow|ask|deny  --text WORDS  --limit N
 `,
@@ -178,7 +178,9 @@ function describeReport(report: VerifyReport, output: Output): string {
   const counts = `${events} events in ${segments} segment${segments === 1 ? '' : 's'}`
   const unanchored = anchored.missing.length
   const doubt =
-    unanchored === 0 ? '' : `\n${unanchored} of them without an anchor: a cut tail there cannot be excluded.`
+    unanchored === 0
+      ? ''
+      : `\n${unanchored} of them without an anchor: their end may have been cut off unnoticed.`
   if (report.ok) return `${output.style('green', 'intact')}  ${counts}${doubt}`
   const lines = problems.map(
     ({ segment, line, kind, message }) => `  ${toLine(segment)}:${line}  ${kind}  ${toLine(message)}`,

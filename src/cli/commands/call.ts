@@ -34,7 +34,7 @@ Options
   --run ID        belong to this run: what was read earlier in it counts as read
   --json          one object: {ok, tool, text, data, error, decision, risk, effects, duration_ms, wait_ms, …}
 
-Exit codes: 0 ok · 1 the tool failed · 2 usage or invalid input · 6 denied or forbidden · 7 needs a person, none there
+Exit codes: 0 ok · 1 the tool failed · 2 usage or invalid input · 6 denied or forbidden · 7 needs a person
 See also: kogu explain, kogu tools list
 `,
   options: {

@@ -11,8 +11,8 @@ Print a script that lets a shell complete Kogu's commands, options and names wit
   kogu completion fish > ~/.config/fish/completions/kogu.fish
   kogu completion powershell | Out-String | Invoke-Expression             in $PROFILE
 
-Names of tools, panels, pipelines, models, settings, rules, questions and runs are completed as they are now. Nothing is
-started for it, and nothing is said when it goes wrong.
+Names of tools, panels, pipelines, models, settings, rules, questions and runs are completed as they are now. Completion
+starts nothing, and stays silent when it fails.
 `,
   options: {},
   async run({ positionals, output }) {

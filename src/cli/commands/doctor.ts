@@ -13,8 +13,8 @@ Check that everything Kogu needs is there. Changes nothing, except with --fix.
   kogu doctor
   kogu doctor --json
   kogu doctor --strict        warnings count as failures
-  kogu doctor --fix           clean up after killed processes, complete the database's tables, take back the right of
-                              others to write your configuration; then check again
+  kogu doctor --fix           clean up after killed processes, complete the database's tables, keep others from
+                              writing your configuration; then check again
 
 Exit codes: 0 ok or warnings, 1 a check failed
 `,
@@ -38,7 +38,7 @@ async function fixAll(
   if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
   const fixed = await repair(wanted)
   for (const { id, done } of fixed) output.note(`fixed  ${id}  ${toLine(done)}`)
-  if (fixed.length === 0) output.note('There is nothing that Kogu can repair by itself.')
+  if (fixed.length === 0) output.note('There is nothing that Kogu can fix by itself.')
   return fixed
 }
 

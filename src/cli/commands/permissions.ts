@@ -142,7 +142,7 @@ async function explain(
 function lint({ output }: CommandContext, runtime: Runtime): number {
   const findings = lintRules(runtime.rules, runtime.registry.names(), Date.now())
   if (output.json) output.object(findings)
-  else if (findings.length === 0) output.data(`${runtime.rules.length} rules, nothing to complain about`)
+  else if (findings.length === 0) output.data(`${runtime.rules.length} rules, no problems found`)
   else
     output.data(
       findings

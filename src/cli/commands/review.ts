@@ -15,7 +15,7 @@ What reviewers said about calls, plans and outcomes, and how far each of them ca
 
   kogu review list                 the last verdicts, with every vote against the result
   kogu review stats                votes of each reviewer beside later decisions of people, and undo
-  kogu review check                reviewers, and settings that do not go together; exit 3 when one is an error
+  kogu review check                reviewers, and settings that conflict; exit 3 when one is an error
 
 Options
   --limit N            of list: how many, newest first; 20 by default

@@ -39,9 +39,9 @@ List, watch and steer agents' runs.
   kogu runs resume 3f2a --max-turns 50
 
   kogu runs list [--status S] [--all] [--limit N]    of this workspace, or of all
-  kogu runs show ID        what was asked, said, called, changed and refused
+  kogu runs show ID        the task, the answers, the calls, what changed and what was refused
   kogu runs tail ID        what happens in it, from its beginning, until it ends; --ndjson for programs
-  kogu runs say ID TEXT    a message to the agent; it enters with the next turn
+  kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
                            --on-ask, --ask-timeout and --output as in kogu run
@@ -186,7 +186,7 @@ async function show({ output }: CommandContext, database: Database, start: strin
       ...(run.error === null ? [] : [`error  ${toLine(run.error)}`]),
       ...calls.map(call => {
         const state = call.isAmbiguous
-          ? '? interrupted, effect not known'
+          ? '? interrupted, effect unknown'
           : call.isError
             ? `${output.signs.failed} ${call.errorCode}`
             : output.signs.ok
@@ -258,8 +258,8 @@ async function say(
   else {
     const when =
       run.status === 'running'
-        ? 'It enters with the next turn.'
-        : `To let it read that: kogu runs resume ${run.id}`
+        ? 'The agent gets it with the next turn.'
+        : `To let it go on with that: kogu runs resume ${run.id}`
     output.note(when)
   }
   return EXIT.ok

@@ -19,7 +19,7 @@ Options
   --since 7d                  (default: 30d)
 
 Tokens are counted once: input, read from the vendor's cache, written to it, output and reasoning add up to the vendor's
-total. A price that is not known is shown as unknown, never as nothing.
+total. An unknown price is shown as unknown, never as zero.
 `,
   options: { by: { type: 'string' }, since: { type: 'string' } },
   async run(context) {

@@ -55,7 +55,7 @@ export const en: Catalogue = {
     notDeclared: what => `${what} is not declared in the capabilities of this tool`,
   },
   lowScore: 'The safety score is low, so the verification status is unverified',
-  missingWall: 'Warning: bubblewrap is missing, so the code runs without the second wall',
+  missingWall: 'Warning: bubblewrap is missing, so the code runs without a sandbox around its isolate',
   reflection: {
     title: '# Reflection on tools',
     analysis: '## Task',

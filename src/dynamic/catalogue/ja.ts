@@ -55,7 +55,7 @@ export const ja: Catalogue = {
     notDeclared: what => `${what} はこのツールの capabilities で宣言されていません`,
   },
   lowScore: '安全性スコアが低いため、検証状態はunverifiedです',
-  missingWall: '警告: bubblewrap がないため、第二の防壁なしで実行されます',
+  missingWall: '警告: bubblewrap がないため、分離環境を囲むサンドボックスなしで実行されます',
   reflection: {
     title: '# ツール生成反省',
     analysis: '## タスク分析',

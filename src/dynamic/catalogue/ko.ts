@@ -55,7 +55,7 @@ export const ko: Catalogue = {
     notDeclared: what => `${what}은(는) 이 도구의 capabilities에 선언되지 않았습니다`,
   },
   lowScore: '안전성 점수가 낮아 검증 상태는 unverified입니다',
-  missingWall: '경고: bubblewrap이 없어 두 번째 방벽 없이 실행됩니다',
+  missingWall: '경고: bubblewrap이 없어 격리 환경을 감싸는 샌드박스 없이 실행됩니다',
   reflection: {
     title: '# 도구 생성 회고',
     analysis: '## 작업 분석',

@@ -129,7 +129,7 @@ describe('reasons and commands', () => {
     const cases: [string, RegExp][] = [
       ['ls\u200b', /invisible.*U\+200B/],
       ['ls \u202e', /direction.*U\+202E/],
-      ['ls\u00a0-la', /blank.*U\+00A0/],
+      ['ls\u00a0-la', /space character.*U\+00A0/],
       ['ls\r\n', /carriage return/],
       ['ls \u0007', /control/],
       ['ls \u0000', /control/],

@@ -64,7 +64,7 @@ export function walkCompound(node: Compound, scope: Scope, report: Report): Outc
     case 'Function':
       return walkFunction(node, scope, report)
     case 'Coproc':
-      note(report, 'caution', 'A part of the line goes on in the background.')
+      note(report, 'caution', 'Part of the line runs in the background.')
       report.effects.add('background')
       walkLoose(node.body, deeper(scope, { forked: true }), report)
       return plain(scope, null)

@@ -87,9 +87,7 @@ function mountedFiles(call: Call): void {
 function unknownProgram(call: Call, reason: string | null): void {
   const { program, args } = call
   const text =
-    reason === null
-      ? `\`${program}\` is not a command that is known here.`
-      : `\`${program}\` is not read-only: ${reason}.`
+    reason === null ? `\`${program}\` is not a known command.` : `\`${program}\` is not read-only: ${reason}.`
   raise(call, 'unknown', text, reason === null ? ['runs-code'] : [])
   for (const arg of args) {
     const value = seen(arg)

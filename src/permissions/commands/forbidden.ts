@@ -143,7 +143,7 @@ function matchesAll(value: string): boolean {
 
 function recursiveRights({ args, words, scope, report }: ForbiddenCall): string | null {
   if (!hasFlag(words, /R/, 'recursive')) return null
-  return treeTarget(args, scope, report, 'changes the rights of')
+  return treeTarget(args, scope, report, 'changes the permissions of')
 }
 
 function moveAway({ args, words, scope, report }: ForbiddenCall): string | null {

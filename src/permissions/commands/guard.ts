@@ -60,13 +60,13 @@ function characterName(code: number): string | null {
   if (code === 9 || code === 10) return null
   if (code === 13) return 'a carriage return'
   if (code < 32 || code === 127 || (code >= 0x80 && code < 0xa0)) return 'a control character'
-  if (code >= 0xd800 && code <= 0xdfff) return 'half of a character'
+  if (code >= 0xd800 && code <= 0xdfff) return 'a lone surrogate'
   if (code === 0x61c || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) {
     return 'a character that changes the direction of text'
   }
   if (isInvisible(code)) return 'an invisible character'
-  if (isBlank(code)) return 'an unusual blank'
-  return code >= 0xe000 && code <= 0xf8ff ? 'a private character' : null
+  if (isBlank(code)) return 'an unusual space character'
+  return code >= 0xe000 && code <= 0xf8ff ? 'a private-use character' : null
 }
 
 function isInvisible(code: number): boolean {

@@ -90,7 +90,7 @@ function judgeKnown(call: Call): PlanWord[] | null {
     program !== 'git' &&
     !READERS.has(program)
   ) {
-    raise(call, 'unknown', `\`${program}\` runs to tell its version.`, ['runs-code'])
+    raise(call, 'unknown', `\`${program}\` runs to print its version.`, ['runs-code'])
     return null
   }
   const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)

@@ -79,7 +79,7 @@ function joined(steps: PlanStep[], join: PlanJoin): PlanStep[] {
 
 function walkStatement(statement: Statement, scope: Scope, report: Report): Outcome {
   if (!statement.background) return walkNode(statement.command, scope, report)
-  note(report, 'caution', 'A part of the line goes on in the background.')
+  note(report, 'caution', 'Part of the line runs in the background.')
   report.effects.add('background')
   walkNode(statement.command, deeper(scope, { forked: true }), report)
   return plain(scope, null)

@@ -137,7 +137,7 @@ export function unwrap(program: string, args: Arg[], stdin: string | null): Wrap
   if (program === 'at' || program === 'batch')
     return wrap(
       'dangerous',
-      'plans commands for later',
+      'schedules commands',
       ['system-change', 'background'],
       null,
       stdin === null ? [] : [stdin],
@@ -150,13 +150,7 @@ export function unwrap(program: string, args: Arg[], stdin: string | null): Wrap
     return wrap('unknown', 'runs text as a command', ['runs-code', 'changes-environment'], null, [text])
   }
   if (program === 'trap')
-    return wrap(
-      'unknown',
-      'plans a command for later',
-      ['changes-environment'],
-      null,
-      args.slice(0, 1).map(seen),
-    )
+    return wrap('unknown', 'schedules a command', ['changes-environment'], null, args.slice(0, 1).map(seen))
   if (program === 'alias')
     return wrap(
       'unknown',

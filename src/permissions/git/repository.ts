@@ -35,7 +35,7 @@ function shapedRepository(root: string): Repository | undefined {
     // Not for us to look into, and so not for git.
     return undefined
   }
-  return { root, repository: root, foreign: `'${root}' is a repository by its shape` }
+  return { root, repository: root, foreign: `'${root}' has the layout of a git repository` }
 }
 
 /** The repository whose working tree begins at this real folder. */
@@ -60,7 +60,7 @@ function linkedRepository(root: string, target: string): Repository {
   const shared = named === undefined ? undefined : realPathOf(resolve(repository, named))
   const found = { root, repository, ...(shared === undefined ? {} : { shared }) }
   if (shared !== undefined && dirname(repository) !== join(shared, 'worktrees')) {
-    return { ...found, foreign: `'${repository}' belongs to '${shared}', which does not know it` }
+    return { ...found, foreign: `'${repository}' belongs to '${shared}', which does not list it` }
   }
   if (!knowsRoot(repository, root)) {
     return { ...found, foreign: `'${repository}' does not belong to this working tree` }

@@ -113,7 +113,7 @@ function privateAddress(host: string, addresses: readonly string[]): string | nu
   if (found !== undefined) return `${found} is a ${classifyAddress(found)} address`
   const kind = classifyHost(host)
   if (kind === 'public') return null
-  return isIP(host) === 0 ? `${host} is a name of this network` : `${host} is a ${kind} address`
+  return isIP(host) === 0 ? `${host} is a name of the local network` : `${host} is a ${kind} address`
 }
 
 /** `http://a` leads to `https://a` so often that the web's own ports of a named host count as named. */

@@ -27,7 +27,7 @@ export function judgeUrls(items: readonly Item[], request: JudgeRequest, context
     const wrong = addresses.find(address => !mayBeContacted(address, isNamed))
     if (wrong === undefined) return null
     return refused(
-      `Not contacting ${item.facts?.host}: its name stands for ${wrong}, a ${classifyAddress(wrong)} address.`,
+      `Not contacting ${item.facts?.host}: its name resolves to ${wrong}, a ${classifyAddress(wrong)} address.`,
     )
   }
 }

@@ -81,7 +81,7 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing content that is too large to keep for undo',
   [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
-  [UNWALLED_CODE]: 'Running model-written code without the second wall',
+  [UNWALLED_CODE]: 'Running model-written code without a sandbox around its isolate',
   create_tool: 'Making a tool',
   delete_dynamic_tool: 'Deleting a tool',
   [ANY_HOST]: 'Leaving the network open to a command',

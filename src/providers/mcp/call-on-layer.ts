@@ -54,7 +54,7 @@ async function requireApproved(
   const { tools } = readDefinitions(await connection.listTools())
   const found = tools.find(each => each.name === tool.name)
   if (found !== undefined && pinOf(found) === pinOf(tool)) return
-  throw new ToolError('conflict', `The MCP server '${name}' offers this tool no longer as it was approved.`, {
+  throw new ToolError('conflict', `The MCP server '${name}' has changed this tool since it was approved.`, {
     hint: `See: kogu mcp tools ${name}`,
   })
 }

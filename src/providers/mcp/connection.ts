@@ -104,7 +104,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
           const seconds = server.timeoutMs / 1000
           throw new ToolError(
             'timeout',
-            `The MCP server '${server.name}' timed out: it was silent for ${seconds} s.`,
+            `The MCP server '${server.name}' timed out: it did not answer for ${seconds} s.`,
           )
         }
         const message = await words(error)
@@ -113,7 +113,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
           'failed',
           `The MCP server '${server.name}' was lost during the call: ${message}.`,
           {
-            hint: 'Whether the call had an effect is not known, and it is not repeated by itself.',
+            hint: 'The call may have had an effect, so it is not repeated automatically.',
             cause: error,
           },
         )

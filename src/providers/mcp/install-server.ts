@@ -63,7 +63,7 @@ async function installFromNpm(parts: InstallParts, place: string, spec: string):
   const programs = typeof bin === 'string' ? [bin] : isTable(bin) ? Object.values(bin) : []
   const own = isTable(bin) ? bin[name.split('/').at(-1) ?? ''] : undefined
   const program = typeof own === 'string' ? own : programs[0]
-  if (typeof program !== 'string') throw new ToolError('failed', `The package ${name} brings no program.`)
+  if (typeof program !== 'string') throw new ToolError('failed', `The package ${name} contains no program.`)
   return { package: name, version: String(version), program: join(folder, program) }
 }
 
@@ -82,7 +82,7 @@ async function installFromPython(
   await run(parts, place, spec, [...installs, '--only-binary', ':all:', '--', spec])
   const program = join(place, 'bin', wanted)
   if (statSync(program, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new ToolError('failed', `The package ${spec} brings no program '${wanted}'.`)
+    throw new ToolError('failed', `The package ${spec} contains no program '${wanted}'.`)
   return { ...findDistribution(place, wanted), program }
 }
 
@@ -103,7 +103,7 @@ function entryPoints(folder: string): string[] {
     const lines = readFileSync(join(folder, 'entry_points.txt'), 'utf8').split('\n')
     return lines.flatMap(line => /^\s*([\w.-]+)\s*=/.exec(line)?.[1] ?? [])
   } catch {
-    // It brings no programs.
+    // It contains no programs.
     return []
   }
 }

@@ -99,7 +99,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     if (state.current.get(tool.name) !== pinOf(tool)) {
       throw new ToolError(
         'conflict',
-        `The MCP server '${server.name}' offers this tool no longer as it was approved.`,
+        `The MCP server '${server.name}' has changed this tool since it was approved.`,
         {
           hint: `See: kogu mcp tools ${server.name}`,
         },

@@ -99,7 +99,7 @@ class Pool implements Isolates {
     try {
       await worker.process.ready.catch((error: unknown) => {
         throw new ToolError('failed', `The isolate could not be started: ${(error as Error).message}`, {
-          hint: 'Run `kogu doctor` to see which walls this machine has.',
+          hint: 'Run `kogu doctor` to see which sandbox features this machine has.',
         })
       })
       const outcome = await runOnce(worker.process, request, worker.calls === 0)

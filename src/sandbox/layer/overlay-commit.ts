@@ -178,7 +178,7 @@ function refuse({ changes }: OverlayChanges, target: OverlayTarget): void {
   const grouped = [...refused].map(([reason, paths]) => `${few(paths)} (${reason})`)
   throw new ToolError(
     'forbidden',
-    `The command changed what it may not, so none of its changes were kept: ${grouped.join('; ')}`,
+    `The command changed paths that it may not change, so none of its changes were kept: ${grouped.join('; ')}`,
   )
 }
 

@@ -89,7 +89,7 @@ async function runWithin(sandbox: Sandbox, request: OverlayRequest): Promise<San
     if (!full.signal.aborted && !exceeds(upper, limits)) return result
     throw new ToolError(
       'failed',
-      'The command filled the disk too much, so it was ended and nothing of it was kept.',
+      'The command wrote too much to the disk, so it was stopped and none of its changes were kept.',
       {
         hint: `What it changes may take ${Math.round(limits.bytes / 1024 ** 2)} MiB and ${limits.entries} entries.`,
       },

@@ -96,7 +96,7 @@ async function tunnel(
 
 async function forward(incoming: IncomingMessage, answer: ServerResponse, resolve: Resolve): Promise<void> {
   const url = new URL(incoming.url ?? '')
-  if (url.protocol !== 'http:') throw new Refused('Only http addresses go this way.')
+  if (url.protocol !== 'http:') throw new Refused('Only plain http requests are proxied this way.')
   const port = Number(url.port === '' ? 80 : url.port)
   const address = await resolve(plainHost(url.hostname), port)
   const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = incoming.headers

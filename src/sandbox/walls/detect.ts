@@ -61,7 +61,7 @@ function limits({ privileged }: { privileged: boolean }, processes: SandboxProce
       ok: true,
       detail: processes.keeps('memory')
         ? 'A control group for each command.'
-        : 'A watchdog, which looks ten times a second: no control group for memory can be made here.',
+        : 'A watchdog that checks ten times a second: no control group for memory can be made here.',
     },
   ]
 }

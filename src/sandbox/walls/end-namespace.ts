@@ -19,7 +19,7 @@ export async function endNamespace(status: string): Promise<void> {
     if (performance.now() > deadline) {
       throw new ToolError(
         'failed',
-        'Processes of the command could not be ended, so nothing of it was kept.',
+        'Processes of the command could not be stopped, so none of its changes were kept.',
         {
           hint: 'They may be waiting for a disk or a network mount; end them before you run it again.',
         },

@@ -62,7 +62,7 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
           continue
         }
         throw new ToolError('failed', `The sandbox could not be set up, so nothing ran: ${problem}`, {
-          hint: 'Run `kogu doctor` to see which walls this machine has.',
+          hint: 'Run `kogu doctor` to see which sandbox features this machine has.',
         })
       }
     },

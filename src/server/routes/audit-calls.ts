@@ -101,7 +101,7 @@ function summaryRoute(api: Api, directory: string, now: () => number): void {
     route('read', {
       method: 'get',
       path: '/api/audit/summary',
-      summary: 'How often what was decided, and by which rule; the last 30 days unless said otherwise',
+      summary: 'Decisions counted by outcome and rule; of the last 30 days by default',
       request: { query: z.object({ since: time.optional() }) },
       responses: { 200: json(summary, 'The counts') },
     }),

@@ -127,7 +127,7 @@ function steerRoutes(api: Api, runtime: Runtime): void {
     route('approve', {
       method: 'post',
       path: '/api/dynamic-tools/{name}/quarantine',
-      summary: 'Keep a tool from running',
+      summary: 'Quarantine a tool, so that it does not run',
       request: { params, body: body(z.object({ reason: z.string().max(500).default('by hand') })) },
       responses: { 200: json(detail, 'The tool') },
     }),

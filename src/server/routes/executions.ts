@@ -295,7 +295,7 @@ function planRoutes(api: Api, { services }: RunParts): void {
     )
   }
   decide('approve', 'Carry out the plan; what its calls need is still asked')
-  decide('reject', 'Give the plan up')
+  decide('reject', 'Reject the plan')
 }
 
 async function requireOrchestration(opened: Services, id: string): Promise<Orchestration> {

@@ -116,7 +116,7 @@ function decideRoutes(api: Api, runtime: Runtime): void {
     route('approve', {
       method: 'post',
       path: '/api/mcp/servers/{name}/forget',
-      summary: 'Take the trust in a server back',
+      summary: 'Revoke the trust in a server',
       request: { params, body: body(z.object({})) },
       responses: { 200: json(server, 'The server') },
     }),

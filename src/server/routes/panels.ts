@@ -104,7 +104,7 @@ function lookRoutes(api: Api, { services, runtime }: RunParts): void {
             settings: z.record(z.string(), z.unknown()).nullable(),
             text: z.string(),
           }),
-          'What it says, and what is wrong with it',
+          'What it contains, and what is wrong with it',
         ),
       },
     }),
@@ -131,7 +131,7 @@ function saveRoutes(api: Api, { services, runtime }: RunParts): void {
       method: 'put',
       path: '/api/panels/{name}',
       summary:
-        'Save a panel, as TOML or as JSON; `base` is the hash it was loaded with, null for a new one. Who may also approve has looked at it by saving it.',
+        'Save a panel, as TOML or as JSON; `base` is the hash it was loaded with, null for a new one. Saving it with the scope approve counts as reviewing it.',
       request: { params: panelParams, body: body(change) },
       responses: { 200: json(panel.extend({ text: z.string() }), 'The panel') },
     }),

@@ -99,7 +99,7 @@ function lookRoutes(api: Api, parts: PipelineParts): void {
       responses: {
         200: json(
           pipeline.pick({ definition: true, edges: true, problems: true, warnings: true, text: true }),
-          'What it says, and what is wrong with it',
+          'What it contains, and what is wrong with it',
         ),
       },
     }),
@@ -151,7 +151,7 @@ function saveRoutes(api: Api, parts: PipelineParts): void {
       method: 'put',
       path: '/api/pipelines/{name}',
       summary:
-        'Save a pipeline, as TOML or as JSON; `base` is the hash it was loaded with, null for a new one. Who may also approve has looked at it by saving it.',
+        'Save a pipeline, as TOML or as JSON; `base` is the hash it was loaded with, null for a new one. Saving it with the scope approve counts as reviewing it.',
       request: { params, body: body(change) },
       responses: { 200: json(pipeline, 'The pipeline') },
     }),

@@ -149,7 +149,7 @@ function eventRoutes(api: Api, { services }: RunParts): void {
     route('read', {
       method: 'get',
       path: '/api/runs/{id}/timeline',
-      summary: 'When what happened in a run: steps, calls, agents, pauses',
+      summary: 'Timeline of a run: steps, calls, agents, pauses',
       request: { params },
       responses: {
         200: json(

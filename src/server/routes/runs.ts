@@ -192,7 +192,7 @@ function againRoute(api: Api, { runtime, services }: RunParts): void {
     route('run', {
       method: 'post',
       path: '/api/runs/{id}/again',
-      summary: 'Start a new run that is asked for the same',
+      summary: 'Start a new run with the same task',
       request: { params, body: body(z.object({})) },
       responses: { 202: json(runShape, 'The new run, which waits for a worker') },
     }),
@@ -249,7 +249,7 @@ function steerRoutes(api: Api, { services }: RunParts): void {
   steer('/api/runs/{id}/pause', 'Pause a run after what it is doing now', ({ database }, run) =>
     requestRun(database, run.id, 'pause'),
   )
-  steer('/api/runs/{id}/resume', 'Let a run go on that stands still', async ({ database }, run) => {
+  steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run) => {
     if (await requeueRun(database, run.id)) return
     throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')
   })
@@ -257,7 +257,7 @@ function steerRoutes(api: Api, { services }: RunParts): void {
     route('run', {
       method: 'post',
       path: '/api/runs/{id}/say',
-      summary: 'Say something to a run; it enters with the next turn',
+      summary: 'Say something to a run; the agent gets it with the next turn',
       request: { params, body: body(z.object({ text: z.string().min(1).max(200_000) })) },
       responses: { 202: json(runShape, 'The run as it stands') },
     }),

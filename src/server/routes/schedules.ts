@@ -87,7 +87,7 @@ function changeRoutes(api: Api, runtime: Runtime, now: () => number): void {
     route('admin', {
       method: 'post',
       path: '/api/schedules',
-      summary: 'Let a pipeline run by the clock; it runs only while the file is one that a person trusts',
+      summary: 'Run a pipeline on a schedule; it runs only while its file is trusted',
       request: {
         body: body(
           z.object({
@@ -120,7 +120,7 @@ function changeRoutes(api: Api, runtime: Runtime, now: () => number): void {
       route('admin', {
         method: 'post',
         path: paused ? '/api/schedules/{id}/pause' : '/api/schedules/{id}/resume',
-        summary: paused ? 'Let nothing run by it for now' : 'Let it run again, from the next time on',
+        summary: paused ? 'Pause a schedule' : 'Resume a schedule from its next time',
         request: { params, body: body(z.object({})) },
         responses: { 200: json(schedule, 'The schedule') },
       }),
@@ -138,7 +138,7 @@ function changeRoutes(api: Api, runtime: Runtime, now: () => number): void {
     route('admin', {
       method: 'delete',
       path: '/api/schedules/{id}',
-      summary: 'Take a schedule away; runs that it has begun go on',
+      summary: 'Delete a schedule; runs that it has started go on',
       request: { params },
       responses: { 204: { description: 'It is deleted' } },
     }),

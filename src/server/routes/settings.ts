@@ -44,7 +44,7 @@ function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): vo
     route('read', {
       method: 'get',
       path: '/api/config',
-      summary: 'Every setting that counts, with the file and line it comes from',
+      summary: 'Every setting in effect, with the file and line it comes from',
       responses: {
         200: json(
           z.object({
@@ -129,7 +129,7 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
       method: 'put',
       path: '/api/config/files/{layer}',
       summary:
-        'Replace a configuration file; also needs the scope approve. Counts from the next start of kogu serve',
+        'Replace a configuration file; also needs the scope approve. Takes effect at the next start of kogu serve',
       request: {
         params: z.object({ layer }),
         body: body(z.object({ text: z.string().max(1_000_000), base: z.string().max(100).nullable() })),
@@ -191,7 +191,7 @@ function trustRoutes(api: Api, { environment, loaded, runtime }: SettingsParts):
       method: 'post',
       path: '/api/trust',
       summary:
-        'Trust exactly what was reviewed, or take the trust back; counts from the next start of kogu serve',
+        'Trust exactly what was reviewed, or take the trust back; takes effect at the next start of kogu serve',
       request: { body: body(z.object({ digest: z.string().max(100), trusted: z.boolean() })) },
       responses: { 200: json(shape, 'The review') },
     }),
@@ -215,7 +215,7 @@ function doctorRoute(api: Api, { loaded, environment, version }: SettingsParts):
     route('read', {
       method: 'get',
       path: '/api/doctor',
-      summary: 'Whether everything is there that Kogu needs; changes nothing',
+      summary: 'Check that everything Kogu needs is there; changes nothing',
       responses: {
         200: json(
           z.object({

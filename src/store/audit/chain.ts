@@ -82,7 +82,7 @@ export class ChainCheck {
             'unreadable',
             `Line ${this.#line} is not an event of this log: it was overwritten or inserted.`,
           )
-        : this.#report('changed', `Event ${line.seq} was changed: it does not fit its hash.`, line.seq)
+        : this.#report('changed', `Event ${line.seq} was changed: it does not match its hash.`, line.seq)
     this.#suspect(problem, line?.hash)
     return undefined
   }
@@ -94,7 +94,7 @@ export class ChainCheck {
       if (missing > 0) this.#reportRemoved(gap, missing)
     }
     if (this.problems.length >= MOST_PROBLEMS) {
-      this.#report('unreadable', 'There is no end of problems; the rest of the file was not looked at.')
+      this.#report('unreadable', 'There are too many problems; the rest of the file was not checked.')
     }
     this.problems.sort((a, b) => a.line - b.line)
   }
@@ -106,10 +106,10 @@ export class ChainCheck {
     if (follows(line, this.#last)) {
       this.#accept(line)
     } else if (this.#seen[seq] === shortHash(line.hash)) {
-      this.#report('duplicated', `Event ${seq} is here a second time.`, seq)
+      this.#report('duplicated', `Event ${seq} appears a second time.`, seq)
     } else if (gap !== undefined && this.#seen[seq] === undefined) {
       gap.found += 1
-      this.#report('reordered', `Event ${seq} stands after event ${this.#last.seq}.`, seq)
+      this.#report('reordered', `Event ${seq} comes after event ${this.#last.seq}.`, seq)
     } else if (this.#before !== undefined && follows(line, this.#before)) {
       this.#leadBack(line, this.#before)
     } else if (seq > expected) {

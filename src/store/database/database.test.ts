@@ -143,7 +143,7 @@ describe('the database', () => {
     await expect(open()).rejects.toThrow('made by a newer Kogu (migration 99, future)')
     await database.query('DELETE FROM schema_migrations WHERE version = 99')
     await database.query("UPDATE schema_migrations SET checksum = 'other' || checksum WHERE version = 1")
-    await expect(open()).rejects.toThrow('another text of migration 1')
+    await expect(open()).rejects.toThrow('a different version of migration 1')
     await database.query('UPDATE schema_migrations SET checksum = substr(checksum, 6) WHERE version = 1')
   })
 

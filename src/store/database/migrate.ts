@@ -58,7 +58,7 @@ function check(applied: readonly Applied[]): void {
     if (checksum(migration.sql) !== row.checksum) {
       throw new ToolError(
         'failed',
-        `The tables were made by another text of migration ${row.version} (${row.name}).`,
+        `The tables were created by a different version of migration ${row.version} (${row.name}).`,
         {
           hint: 'This Kogu was built from changed sources: use the one that made the database, or another database.',
         },

@@ -29,7 +29,7 @@ function outputTool(parts: CommandParts): AnyTool {
     title: 'Read the output of a command',
     description:
       'Read lines of a background command, or of the full output of a command that printed more than was shown. ' +
-      'Range with from and count, or search with a regular expression.',
+      'Select a range with from and count, or search with a regular expression.',
     category: 'ReadOnly',
     risk: 'low',
     parallel: true,
@@ -44,7 +44,7 @@ function outputTool(parts: CommandParts): AnyTool {
         .min(0)
         .max(LONGEST_WAIT_MS)
         .default(0)
-        .describe('Follow: wait so long for more output, or for the end of the command'),
+        .describe('Follow: how long to wait for more output, or for the end of the command'),
     }),
     output: {
       lines: { type: 'array', items: { type: 'object' } },

@@ -167,7 +167,7 @@ function configRefusal(
   const isModule = /(^|\/)\.git\/modules\/./.test(repository)
   if (isModule && !runs(MAKES_MODULES)) return 'the line runs no git command that changes submodules'
   if (change.change === 'deleted')
-    return isModule ? null : 'the settings of a repository are not deleted by the way'
+    return isModule ? null : 'the settings of a repository are not deleted along with other files'
   const folder = dirname(join(workspace, change.path))
   const key = settingForPerson(
     change.change === 'created' ? '' : read(join(workspace, change.path)),

@@ -40,8 +40,8 @@ const input = z.object({
     .min(1)
     .max(LONGEST_TIMEOUT_MS)
     .default(DEFAULT_TIMEOUT_MS)
-    .describe('Wall clock in milliseconds; then everything it started is ended'),
-  idle_timeout_ms: z.int().min(100).optional().describe('End it when it has printed nothing for so long'),
+    .describe('Time limit in milliseconds; everything it started is stopped then'),
+  idle_timeout_ms: z.int().min(100).optional().describe('Stop it when it has printed nothing for this long'),
   background: z
     .boolean()
     .default(false)
@@ -96,7 +96,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     title: 'Run a command',
     description:
       'Run a command line in the workspace, sandboxed and without network. It runs at once; what it changed is then ' +
-      'judged, kept or thrown away as the result says, and can be undone. Lines that need the network (say so with ' +
+      'judged, kept or discarded as the result says, and can be undone. Lines that need the network (say so with ' +
       '"network"), publish, change the repository or are dangerous are asked about first. A command in the background cannot change the workspace. The folder and exported variables carry over to the next call of the run. ' +
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
@@ -334,10 +334,11 @@ export function isTrusted({ sandbox, workspace }: CommandParts, { access, comman
 
 function endOf(result: ForegroundResult['result'], durationMs: number): string {
   const { exitCode, signal, timedOut, idledOut, limit } = result
-  if (timedOut) return `Command timed out after ${Math.round(durationMs)} ms; what it did was thrown away`
-  if (idledOut) return `Command printed nothing for too long and was ended after ${Math.round(durationMs)} ms`
+  if (timedOut) return `Command timed out after ${Math.round(durationMs)} ms; its changes were discarded`
+  if (idledOut)
+    return `Command printed nothing for too long and was stopped after ${Math.round(durationMs)} ms`
   if (limit !== null)
-    return `Command was ended: it used too ${limit === 'memory' ? 'much memory' : 'many processes'}`
+    return `Command was stopped: it used too ${limit === 'memory' ? 'much memory' : 'many processes'}`
   return exitCode === null
     ? `Command was ended by ${signal ?? 'a signal'}`
     : `Command exited with code ${exitCode}`

@@ -103,7 +103,7 @@ export async function resumeLayered(
 ): Promise<Ran & { ran: unknown }> {
   const held = takeLayer(parts.places.overlays, name)
   if (held === undefined) {
-    throw new ToolError('stale', 'What the command changed is not there any more, so nothing was kept.', {
+    throw new ToolError('stale', 'What the command changed is gone, so nothing was kept.', {
       hint: 'Run the command again.',
     })
   }

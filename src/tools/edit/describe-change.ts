@@ -9,7 +9,7 @@ export function describeChange(seen: Uint8Array | undefined, now: string, shown:
   const then = seen === undefined ? null : textOf(seen)
   const diff = then === null ? null : summarizeDiff(then, now, shown).diff
   if (diff === null || diff === '') {
-    return 'The file was changed since it was read; how it was then is not known any more.'
+    return 'The file was changed since it was read; its earlier content is no longer known.'
   }
   return `The file was changed since it was read:\n${shortened(diff)}`
 }

@@ -50,7 +50,7 @@ export async function evaluate(
   return {
     text: [
       ...Object.entries(results).map(([check, result]) => describe(check, result)),
-      ...(unknown.length === 0 ? [] : [`Not checks, and left out: ${unknown.join(', ')}.`]),
+      ...(unknown.length === 0 ? [] : [`Not checks, so they were skipped: ${unknown.join(', ')}.`]),
     ].join('\n'),
     data: {
       all_passed: ran.length > 0 && ran.every(({ passed }) => passed),

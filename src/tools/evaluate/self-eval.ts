@@ -27,7 +27,7 @@ const input = () =>
       .min(1)
       .max(LONGEST_TIMEOUT_MS)
       .default(TIMEOUT_MS)
-      .describe('Wall clock of each check in milliseconds; never less than two minutes.'),
+      .describe('Time limit of each check in milliseconds; at least two minutes.'),
   })
 
 export type EvaluateInput = z.output<ReturnType<typeof input>>

@@ -98,7 +98,7 @@ function unpackerFor(name: string, head: Uint8Array | undefined): Transform {
     default:
       throw new ToolError(
         'failed',
-        `The response is packed as '${name.slice(0, 40)}', which is not understood.`,
+        `The response has the encoding '${name.slice(0, 40)}', which is not supported.`,
       )
   }
 }

@@ -134,7 +134,7 @@ async function readReplaced(
   if (!stat.isFile() || survey[0]?.entry === 'directory') {
     throw new ToolError('conflict', `Only a file can overwrite a file: ${target.real}`, {
       hint: stat.isDirectory()
-        ? 'To move something into a folder, name the path it shall have there.'
+        ? 'To move something into a folder, pass its full path there.'
         : 'Remove it first.',
     })
   }

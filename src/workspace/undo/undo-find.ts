@@ -40,7 +40,7 @@ export function createContentFinder(places: StorePlaces, observer: Observer): Co
     }
     const path = asidePath(places, record, change.content.setAside)
     return (await hashAt(observer, path)) === undefined
-      ? 'its old content is not kept any more'
+      ? 'its old content is no longer kept'
       : `a program changed it after it was deleted; as it is now, it is kept in ${path}`
   }
 }

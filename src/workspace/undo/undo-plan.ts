@@ -365,7 +365,7 @@ function isAs(current: PathState | 'other' | undefined, change: Change, side: 'b
 
 function describeDifference(current: PathState | 'other' | undefined, change: Change): string {
   if (current === undefined) return 'it was removed since'
-  if (change.after === undefined) return 'there is something new at its place'
+  if (change.after === undefined) return 'something new is in its place'
   if (current === 'other' || current.entry !== change.entry) return 'it was replaced by something else since'
   return current.state.sha256 === change.after.sha256
     ? 'its mode was changed since'

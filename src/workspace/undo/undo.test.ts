@@ -199,7 +199,7 @@ describe('conflicts', () => {
       c1: 'its mode was changed since',
       c2: 'it was removed since',
       c3: 'its folder no longer exists',
-      c4: 'there is something new at its place',
+      c4: 'something new is in its place',
     })
   })
 

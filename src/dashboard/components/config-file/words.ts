@@ -8,7 +8,7 @@ export const words = defineWords({
     cancel: 'Cancel',
     changes: 'What changes',
     problems: 'This cannot be saved',
-    restart: 'It counts from the next start of kogu serve.',
+    restart: 'It takes effect at the next start of kogu serve.',
     saved: 'Saved. Start kogu serve again for it to count.',
     conflict: 'The file has changed elsewhere. Close this and open it again to see its new text.',
     layer: 'Save to',

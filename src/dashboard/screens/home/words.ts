@@ -48,7 +48,7 @@ export const words = defineWords({
     trustNothing: 'Nothing.',
     trustButton: 'Trust exactly this',
     keepUntrusted: 'Keep untrusted',
-    trustRestart: 'It counts from the next start of kogu serve.',
+    trustRestart: 'It takes effect at the next start of kogu serve.',
     close: 'Close',
     mode: 'Mode',
     connect: 'Use these tools in your own agent',

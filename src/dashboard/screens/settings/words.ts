@@ -44,7 +44,7 @@ export const words = defineWords({
     changedSince: 'Changed since',
     trustButton: 'Trust exactly this',
     untrustButton: 'Take trust back',
-    trustNext: 'It counts from the next start of kogu serve.',
+    trustNext: 'It takes effect at the next start of kogu serve.',
     theme: 'Theme',
     system: 'as the system',
     light: 'light',

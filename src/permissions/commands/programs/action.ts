@@ -52,5 +52,5 @@ export const CLUSTER = act('dangerous', 'changes a cluster or cloud account', [
   'sends-data',
 ])
 export const SECRETS = act('caution', 'prints variables, which may hold secrets', ['reads-environment'])
-export const LISTS = act('unknown', 'lists what the machine has', ['reads-files'])
+export const LISTS = act('unknown', 'shows information about the machine', ['reads-files'])
 export const SHELL_STATE = act('unknown', 'changes the shell itself', ['changes-environment'])

@@ -23,7 +23,7 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
       /(?:^|\s)(?:-\S*R|--recursive|[0-7]*7[0-7]?7\b|a\+\S*w|o\+\S*w|\+s|u\+s|[2467][0-7]{3}\b)/,
       act(
         'dangerous',
-        'opens rights widely or changes a whole tree',
+        'opens permissions widely or changes a whole tree',
         ['changes-permissions', 'writes-files'],
         'skip-first-write',
       ),
@@ -235,7 +235,7 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
     ],
   ],
   export: [[/=/, act('caution', 'sets variables for later commands', ['changes-environment'])]],
-  crontab: [[/^-l\b/, act('caution', 'lists planned commands', ['reads-files'])]],
+  crontab: [[/^-l\b/, act('caution', 'lists scheduled commands', ['reads-files'])]],
   find: [],
 }
 

@@ -24,7 +24,12 @@ const groups: readonly (readonly [string, Action])[] = [
   ['rsync', act('caution', 'copies files', ['reads-files', 'writes-files'], 'copy')],
   [
     'chmod chown chgrp setfacl chattr xattr',
-    act('caution', 'changes rights of files', ['changes-permissions', 'writes-files'], 'skip-first-write'),
+    act(
+      'caution',
+      'changes permissions of files',
+      ['changes-permissions', 'writes-files'],
+      'skip-first-write',
+    ),
   ],
   [
     'rm unlink rmdir shred srm trash trash-put',
@@ -61,7 +66,7 @@ const groups: readonly (readonly [string, Action])[] = [
   ['history fc', act('caution', 'shows or changes the history of commands', ['reads-environment'])],
   [
     'exit return break continue shift wait jobs fg bg disown times dirs popd pushd suspend logout',
-    act('caution', 'steers the shell itself', []),
+    act('caution', 'controls the shell itself', []),
   ],
   ['curl wget fetch http https xh aria2c lynx links w3m axel', NET],
   ['ping ping6 traceroute tracepath mtr dig nslookup host whois arp getent', NET],
@@ -92,10 +97,7 @@ const groups: readonly (readonly [string, Action])[] = [
     'iptables ip6tables nft ufw firewall-cmd ifconfig ip route tc hostnamectl timedatectl localectl hwclock nmcli brctl',
     act('dangerous', 'changes network or machine settings', ['system-change']),
   ],
-  [
-    'crontab at batch',
-    act('dangerous', 'plans commands for later', ['system-change', 'runs-code', 'background']),
-  ],
+  ['crontab at batch', act('dangerous', 'schedules commands', ['system-change', 'runs-code', 'background'])],
   [
     'make gmake ninja meson bazel buck gradle gradlew mvn ant sbt rake just task tox nox invoke scons waf',
     BUILD,
@@ -149,7 +151,7 @@ const groups: readonly (readonly [string, Action])[] = [
   ['mail sendmail mutt mailx', act('dangerous', 'sends mail', ['network', 'sends-data'])],
   [
     'logger wall write notify-send say pbcopy xclip xsel wl-copy clip',
-    act('caution', 'shows or keeps text elsewhere', []),
+    act('caution', 'sends text to other programs or the clipboard', []),
   ],
   ['docker-machine', CONTAINER_CHANGE],
   ['semantic-release np release-it goreleaser ovsx', PUBLISH],

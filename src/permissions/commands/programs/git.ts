@@ -266,7 +266,7 @@ export function readGit(call: GitCall): ReaderVerdict {
     reader.max !== undefined &&
     (parsed.operands.length > reader.max || parsed.operands.some(arg => arg.glob !== null))
   ) {
-    return { ok: false, reason: 'it has more operands than a reading call' }
+    return { ok: false, reason: 'it has more operands than a read-only call' }
   }
   return gitReads(call.subcommand, reader, parsed, call.rest)
 }

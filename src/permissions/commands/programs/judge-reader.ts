@@ -40,8 +40,8 @@ function operandProblem(reader: Reader, parsed: ParsedFlags): string | null {
   const max = reader.operands === 'none' ? 0 : reader.max
   if (max === undefined) return null
   // A pattern may become any number of names.
-  if (operands.some(arg => arg.glob !== null)) return 'a pattern may name more files than it takes'
-  return operands.length <= max ? null : 'it has more operands than a reading call'
+  if (operands.some(arg => arg.glob !== null)) return 'a pattern may match more files than it accepts'
+  return operands.length <= max ? null : 'it has more operands than a read-only call'
 }
 
 function readsOf(
