@@ -34,6 +34,7 @@ import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
+import { cancelApprovals } from './store/tables/approvals.ts'
 import {
   answerPlan,
   failRejected,
@@ -172,6 +173,10 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     if (orchestration !== undefined) {
       const { output } = await durable.look(run.id)
       await endOrchestration(database, orchestration, { status: stand.status, output }, emit)
+    }
+    if (stand.status === 'cancelled') {
+      await cancelApprovals(database, run.id)
+      await parts.runtime.withdrawQuestions(run.id)
     }
     emit(toEvent(stand))
     await writer.flush()

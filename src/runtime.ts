@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose/compose.ts'
+import type { LoadedConfig } from './config/load.ts'
 import type { Access } from './core/access.ts'
 import { type GivenAnswer, withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
 import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
-import { endExpired } from './core/end-question.ts'
+import { endExpired, withdrawQuestions } from './core/end-question.ts'
 import { toToolError } from './core/errors.ts'
 import { type Gate, type GateAnswer, passGate } from './core/gate.ts'
 import { sweepLocks } from './core/lock-file.ts'
@@ -81,6 +82,11 @@ export interface Runtime extends WaitingCalls {
   readonly places: Places
   readonly registry: Registry
   readonly rules: readonly Rule[]
+  /**
+   * Lets a changed configuration say what may happen: rules, defaults, hooks, tools that are off, and the mode of runs that
+   * begin from now on. One that cannot be used throws, and the old one stays.
+   */
+  replacePolicy(loaded: LoadedConfig): Promise<void>
   readonly grants: GrantStore
   readonly permissions: PermissionEngine
   /** Undefined when the configuration leaves dynamic tools out. */
@@ -105,6 +111,8 @@ export interface Runtime extends WaitingCalls {
    * waits for it any more.
    */
   answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
+  /** Takes back what a run that was stopped, or one below it, has asked. */
+  withdrawQuestions(run: string): Promise<void>
   /** Asks a person whether something may begin that is more than one call. */
   passGate(gate: Gate): Promise<GateAnswer>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
@@ -161,12 +169,17 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     workspace,
     cwd,
-    authority: parts.authority,
+    get authority() {
+      return parts.policy.current.authority
+    },
     board: parts.board,
     onReviewSpent: parts.onReviewSpent,
     places: parts.places,
     registry,
-    rules: parts.rules,
+    get rules() {
+      return parts.policy.current.rules
+    },
+    replacePolicy: parts.replacePolicy,
     grants: parts.grants,
     permissions: parts.calls.permissions,
     dynamic: parts.dynamic === undefined ? undefined : createLifeCycle(parts.dynamic),
@@ -206,6 +219,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (answered?.isFirst === true) recordAnswer(parts.calls, answered.stored.question, answer)
       return answered
     },
+    withdrawQuestions: run => withdrawQuestions(parts.calls, run),
     async continueCall(id, callOptions) {
       await recovered()
       return waiting.continueCall(id, callOptions)
@@ -356,14 +370,16 @@ function endRun(places: Places, id: string): void {
 function openRuns(
   { loaded, approver }: RuntimeOptions,
   registry: Registry,
-  { authority, places, calls, grants, answerFirst }: Parts,
+  { policy, places, calls, grants, answerFirst }: Parts,
 ) {
   const { config, workspace } = loaded
   const saved = () => import('./workspace/runs.ts')
   const seal = createSeal(places.sealKey)
   return createOpenRuns({
     workspace: workspace.root,
-    authority,
+    get authority() {
+      return policy.current.authority
+    },
     approver,
     clock: calls.clock,
     limitApprover: each => answerFirst(withTimeout(each, config.permissions.approval_timeout)),

@@ -1,16 +1,12 @@
 import { isAbsolute, normalize } from 'node:path'
-import { ConfigError } from '../config/config-error.ts'
 import type { Environment } from '../config/environment.ts'
 import { createStateFolder } from '../config/init.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { toolSettings } from '../config/schema.ts'
 import { unreadKeys } from '../config/unread-keys.ts'
 import type { Approver } from '../core/approval.ts'
 import type { AuditLog } from '../core/audit.ts'
-import { type Authority, type CommandAuthority, fullAuthority } from '../core/authority.ts'
 import type { CallRuntime } from '../core/call.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { toToolError } from '../core/errors.ts'
 import { createSecretFinder } from '../core/known-secrets.ts'
 import type { LinearPattern } from '../core/linear-pattern.ts'
 import { localProvider, PRIORITY } from '../core/provider.ts'
@@ -23,9 +19,6 @@ import { createSeal } from '../core/seal.ts'
 import type { DynamicParts } from '../dynamic/parts.ts'
 import { createEngine } from '../permissions/engine.ts'
 import type { GrantStore } from '../permissions/grants.ts'
-import { checkRules } from '../permissions/rules/check-rules.ts'
-import { compileOrdered } from '../permissions/rules/ordered-rules.ts'
-import { compileRule, type Rule } from '../permissions/rules/rules.ts'
 import type { McpAdmin } from '../providers/mcp/admin.ts'
 import type { ReviewBoard } from '../review/board.ts'
 import { createBackground } from '../sandbox/background/background.ts'
@@ -49,7 +42,7 @@ import { createScopedFs } from '../workspace/files/scoped-fs.ts'
 import { openUndoStore, type UndoStore } from '../workspace/undo/undo-store.ts'
 import { builtinTools } from './builtin.ts'
 import { addDynamicTools } from './dynamic.ts'
-import { createHooks } from './hooks.ts'
+import { createPolicy, type Policy } from './policy.ts'
 import { addConfiguredProviders, isProviderOn } from './providers.ts'
 import { createReview, type Review } from './review.ts'
 
@@ -71,15 +64,16 @@ export interface RuntimeOptions {
 
 export interface Parts {
   readonly calls: CallRuntime
-  /** Of runs without a parent. */
-  readonly authority: Authority
+  /** What counts now. */
+  readonly policy: { readonly current: Policy }
+  /** Lets another configuration say what may happen. One that cannot be used throws, and the old one stays. */
+  replacePolicy(loaded: LoadedConfig): Promise<void>
   /** Reviewers of plans and outcomes; undefined when the configuration names no reviewer. */
   readonly board: ReviewBoard | undefined
   /** The quorum before the person, where it may answer. */
   answerFirst(person: Approver): Approver
   onReviewSpent: Review['onSpent']
   readonly places: Places
-  readonly rules: readonly Rule[]
   readonly grants: GrantStore
   readonly undo: { readonly value: UndoStore }
   /** What a person does with MCP servers. */
@@ -260,20 +254,28 @@ async function createParts(
     now: clock.now,
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),
   })
-  const rules = await compileRules(loaded, registry, realPathOf(environment.home))
+  const policy = { current: await createPolicy(loaded, { registry, environment, processes }) }
   const grants = openGrantsFile(places.grants)
   const permissions = createEngine({
     workspace: workspace.root,
     home: realPathOf(environment.home),
     state: realPathOf(environment.directories.state),
-    fallback: config.permissions.default,
-    rules,
+    get fallback() {
+      return policy.current.fallback
+    },
+    get rules() {
+      return policy.current.rules
+    },
+    get network() {
+      return policy.current.network
+    },
+    get rememberMs() {
+      return policy.current.rememberMs
+    },
     grants,
     noSandbox: () =>
       typeof sandbox.value === 'string' ? { reason: sandbox.value, required: config.sandbox.required } : null,
-    containment: () => containmentHere(config.permissions.commands, commands),
-    network: config.sandbox.network,
-    rememberMs: config.permissions.remember_max,
+    containment: () => containmentHere(policy.current.commands, commands),
     findSecret: createSecretFinder(environment.secrets),
     now: clock.now,
   })
@@ -284,19 +286,25 @@ async function createParts(
   }
   const review = await createReview(loaded, environment, { processes, record: recordAudit, calls })
   return {
-    authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
+    policy,
+    async replacePolicy(next) {
+      const [unread] = unreadKeys(next)
+      if (unread !== undefined) throw unread
+      policy.current = await createPolicy(next, { registry, environment, processes })
+    },
     board: review?.board,
     answerFirst: person => review?.answerFirst(person) ?? person,
     onReviewSpent: listener => review?.onSpent(listener) ?? (() => undefined),
     places,
-    rules,
     grants,
     undo,
     calls: {
       workspace: workspace.root,
       registry,
       permissions,
-      hooks: createHooks(loaded, environment, processes),
+      get hooks() {
+        return policy.current.hooks
+      },
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       clock,
       questions: openQuestionsFolder(
@@ -307,7 +315,7 @@ async function createParts(
       questionMs: config.permissions.approval_timeout,
       reviewers: [...reviewers, ...(review?.reviewers ?? [])],
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },
-      isEnabled: enabledTools(loaded),
+      isEnabled: entry => policy.current.isEnabled(entry),
       openFiles: (call, permit, tool) =>
         createScopedFs({
           cwd: call.cwd,
@@ -330,45 +338,6 @@ async function createParts(
       await audit.close()
     },
   }
-}
-
-/** What commands of every run may be at most. */
-function commandAuthority({ tools }: LoadedConfig['config']): CommandAuthority {
-  const { profile, allowed_commands, timeout } = tools.run_command
-  return profile === 'restricted'
-    ? { profile, allowed: allowed_commands, timeoutMs: timeout }
-    : { profile, timeoutMs: timeout }
-}
-
-/** Whether the configuration leaves a tool on, under every one of its names. Asked for each call: tools come late. */
-function enabledTools({ config }: LoadedConfig): CallRuntime['isEnabled'] {
-  const off = Object.keys(config.tools)
-    .filter(name => toolSettings(config, name).enabled === false)
-    .map(name => name.toLowerCase())
-  return ({ names }) => !off.some(name => names.has(name))
-}
-
-/** Rules of all files, with their examples checked: a rule that does not do what its author says stops everything. */
-async function compileRules(loaded: LoadedConfig, registry: Registry, home: string): Promise<Rule[]> {
-  const { permissions } = loaded.config
-  const context = { home, workspace: loaded.workspace.root }
-  // Our own tools are all there by now. Those that come later have no kind of access that a rule could stand for.
-  const canonical = (name: string): string => registry.candidates(name).at(-1)?.tool.name ?? name
-  const refuse = ({ file, line }: Rule['definition']['origin'], message: string): never => {
-    throw new ConfigError(message, { file, position: line === undefined ? undefined : { line, column: 1 } })
-  }
-  const rules = permissions.rules.map((rule, index) => {
-    try {
-      return compileRule(rule, index, context, canonical)
-    } catch (error) {
-      // A pattern that nothing can be matched with.
-      return refuse(rule.origin, toToolError(error).message)
-    }
-  })
-  const problem = (await checkRules(rules, context))[0]
-  if (problem !== undefined)
-    refuse(problem.rule.definition.origin, `Rule '${problem.rule.id}': ${problem.message}`)
-  return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
 }
 
 /** Makes `.kogu` with a `.gitignore` that hides it, whatever a clone brought, before the first thing is written into it. */

@@ -64,7 +64,8 @@ interface TrustRecord {
 
 type Records = Record<string, TrustRecord>
 
-function storePath(environment: StateEnvironment): string {
+/** Where the person's trust is kept. */
+export function trustFile(environment: Pick<StateEnvironment, 'directories'>): string {
   return join(environment.directories.state, 'trust.json')
 }
 
@@ -72,7 +73,7 @@ function storePath(environment: StateEnvironment): string {
 function readRecords(environment: StateEnvironment): Records {
   const records: Records = Object.create(null)
   try {
-    const path = storePath(environment)
+    const path = trustFile(environment)
     const { uid, mode } = statSync(path)
     // What others could have written is not what the person said.
     if (environment.uid !== undefined && (uid !== environment.uid || (mode & 0o022) !== 0)) return records
@@ -108,7 +109,7 @@ async function changeRecords(
       },
     )
   }
-  const path = storePath(environment)
+  const path = trustFile(environment)
   makeFolders(environment.directories.state)
   const lock = await waitForLock(`${path}.lock`, 5000)
   if (lock === undefined)

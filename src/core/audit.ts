@@ -45,7 +45,7 @@ interface ApprovalAnswered {
   run: string
   question: string
   /** `stale`: what was asked about has changed, so that no answer counts. */
-  answer: Answer['kind'] | 'stale'
+  answer: Answer['kind'] | 'stale' | 'withdrawn'
   user?: string
   /** What is remembered, in words. */
   grant?: string

@@ -8,7 +8,7 @@ import type { StoredQuestion } from './stored-question.ts'
 export async function endQuestion(
   runtime: Pick<CallRuntime, 'questions' | 'audit'>,
   { question }: StoredQuestion,
-  how: 'used' | 'expired' | 'stale',
+  how: 'used' | 'expired' | 'stale' | 'withdrawn',
   by?: Call,
 ): Promise<boolean> {
   if (!(await runtime.questions.end(question.id))) return false
@@ -28,6 +28,7 @@ export async function endQuestion(
   const message = {
     used: `Its answer was used by ${by?.id}, the same call made again.`,
     expired: 'Nobody answered in time.',
+    withdrawn: 'Its run was stopped.',
     stale: `It was made again by ${by?.id} when what was judged had changed.`,
   }[how]
   runtime.audit.record({
@@ -38,7 +39,7 @@ export async function endQuestion(
     fingerprint: tool.fingerprint,
     access,
     ok: false,
-    error: { code: how === 'used' ? 'needs_approval' : how, message },
+    error: { code: CODES[how], message },
     decision: how === 'expired' ? { ...decision, outcome: 'deny', by: 'timeout' } : decision,
     risk,
     effects: [],
@@ -46,6 +47,18 @@ export async function endQuestion(
     waitMs: 0,
   })
   return true
+}
+
+const CODES = { used: 'needs_approval', expired: 'expired', stale: 'stale', withdrawn: 'cancelled' } as const
+
+/** Ends the questions of a run that was stopped, and of those below it: nobody waits for their answers any more. */
+export async function withdrawQuestions(
+  runtime: Pick<CallRuntime, 'questions' | 'audit'>,
+  run: string,
+): Promise<void> {
+  for (const stored of await runtime.questions.list()) {
+    if (stored.question.runPath.includes(run)) await endQuestion(runtime, stored, 'withdrawn')
+  }
 }
 
 /** Ends the questions whose time is over. */

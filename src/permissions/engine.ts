@@ -70,7 +70,13 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   // Gone with the run: nobody has to remember to take them away.
   const session = new WeakMap<Run, Grant[]>()
   const lines = commandLines(options)
-  const mayHide = hidingCandidates(options.rules, options)
+  const hiding = { rules: options.rules, mayHide: hidingCandidates(options.rules, options) }
+  // A server may get other rules while it runs.
+  const mayHide = (path: string): boolean => {
+    if (hiding.rules !== options.rules)
+      Object.assign(hiding, { rules: options.rules, mayHide: hidingCandidates(options.rules, options) })
+    return hiding.mayHide(path)
+  }
 
   const identify = (request: JudgeRequest, scope = scopeOf(options, request)): IdentifiedCall => {
     const isUnreadable = unreadable(request, options, scope)

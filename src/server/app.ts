@@ -9,6 +9,7 @@ import { type Api, body, createApi, json, route, z } from './api.ts'
 import { SCOPES } from './auth/tokens.ts'
 import { dashboardRoutes } from './dashboard.ts'
 import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
+import type { ConfigFollower } from './follow-config.ts'
 import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
 import { HttpProblem, sendProblem } from './problem.ts'
@@ -43,9 +44,12 @@ import type { Services } from './services.ts'
 export interface ServerParts extends DoorOptions {
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
+  readonly config: ConfigFollower
   readonly environment: Environment
   readonly services: () => Promise<Services>
   readonly version: string
+  /** How long a listener that takes nothing is kept. */
+  readonly slowListenerMs?: number | undefined
   readonly log: (line: Record<string, unknown>) => void
 }
 
@@ -74,6 +78,10 @@ export function createApp(parts: ServerParts): App {
       },
     }),
   )
+  api.use('*', async (_, next) => {
+    await parts.config.check()
+    await next()
+  })
   openRoutes(api, parts)
   sessionRoutes(api, parts)
   agentRoutes(api, parts)
@@ -101,7 +109,7 @@ export function createApp(parts: ServerParts): App {
   workspaceRoutes(api, parts)
   usageRoutes(api, parts)
   homeRoutes(api, parts)
-  eventRoutes(api, services)
+  eventRoutes(api, services, { slowMs: parts.slowListenerMs })
   metricRoutes(api, counts, services)
   api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',

@@ -21,6 +21,12 @@ beforeAll(async () => {
   const made = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, version: '0' },
     environment: machine.environment,
+    config: {
+      loaded: machine.loaded,
+      problem: undefined,
+      check: async () => undefined,
+      close: async () => undefined,
+    },
     scheme: 'http',
     ...{ sessions, tokens, allowedHosts, now: () => now },
     services: lazyServices(() => Promise.reject(new Error('There is none.'))),

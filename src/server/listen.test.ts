@@ -1,14 +1,18 @@
 import { X509Certificate } from 'node:crypto'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { openTestApp, type TestApp } from '../../test/support/app.ts'
+import { enqueueRun } from '../store/tables/run-queue.ts'
 import { listen } from './listen.ts'
+import { serveWebSocket } from './web-socket.ts'
 
 let app: TestApp
 
 beforeAll(async () => {
-  app = await openTestApp()
+  app = await openTestApp({ database: true })
 })
 afterAll(() => app.close())
 
@@ -32,6 +36,36 @@ describe('an address that other machines can reach', () => {
     }
   })
 })
+
+test('events come over WebSocket and TLS', async () => {
+  const remote = { kind: 'tls', certificate: CERTIFICATE, key: KEY } as const
+  const listening = await listen(app.api, { host: '127.0.0.1', port: 0, remote })
+  const sockets = serveWebSocket(listening.server, app.api, app.services)
+  const address = `${listening.url.replace('https', 'wss')}/api/ws?after=0`
+  const client = new WebSocket(address, {
+    headers: { authorization: `Bearer ${app.token('read')}` },
+    rejectUnauthorized: false,
+  })
+  try {
+    const { database, runs } = await app.services()
+    const model = `rehearsal:${join(app.machine.workspace, 'talk.toml')}`
+    app.machine.write('talk.toml', '[[answer]]\ntext = "Hello."\n')
+    const spec = { task: 'Talk.', model, authority: {}, limits: { maxTurns: 1 } }
+    const arrived = new Promise<string>((resolve, reject) => {
+      client.once('message', data => resolve(String(data)))
+      client.once('error', reject)
+    })
+    await enqueueRun(database, { ...runs.place, spec })
+    expect(JSON.parse(await arrived)).toMatchObject({
+      id: expect.any(String),
+      event: { type: expect.any(String) },
+    })
+  } finally {
+    client.terminate()
+    sockets.close()
+    await listening.close(0)
+  }
+}, 60_000)
 
 /** The certificate is compared, not its dates: they mean nothing here. */
 function ask(url: string): Promise<{ status: number | undefined; fingerprint: string }> {

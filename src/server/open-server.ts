@@ -6,6 +6,7 @@ import { markState } from '../store/own-state.ts'
 import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
+import { followConfig } from './follow-config.ts'
 import { listen, type Remote } from './listen.ts'
 import { writeServerFile } from './server-file.ts'
 import { lazyServices, openServices, type Services } from './services.ts'
@@ -19,6 +20,8 @@ export interface ServerOptions {
   readonly port: number
   /** How other machines may reach it, when they may. */
   readonly remote: Remote | undefined
+  /** Reads the configuration again, with the options of the command line. */
+  readonly reload?: () => LoadedConfig
   readonly log?: (line: Record<string, unknown>) => void
   /** Called once for each question that begins to wait, with a link that signs a browser in and leads to it. */
   readonly onQuestion?: (question: { id: string; tool: string; risk: string; link: string }) => void
@@ -40,6 +43,10 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const { loaded, environment, version, log = () => undefined, onQuestion } = options
   // Questions wait in the inbox until somebody with the scope to approve answers them.
   const runtime = await createRuntime({ loaded, environment, approver: laterApprover })
+  const config = followConfig({
+    ...{ runtime, loaded, environment, log },
+    ...(options.reload === undefined ? {} : { load: options.reload }),
+  })
   const sessions = createSessions(Date.now)
   const opened: { services?: Services; url: string } = { url: '' }
   const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
@@ -53,6 +60,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const app = createApp({
     runtime,
     loaded,
+    config,
     environment,
     services,
     version,
@@ -76,7 +84,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
       file.remove()
       sockets.close()
       // Streams end with their hub; what is under way is drained meanwhile.
-      await Promise.all([listening.close(GRACE_MS), opened.services?.close(), app.close()])
+      await Promise.all([listening.close(GRACE_MS), opened.services?.close(), app.close(), config.close()])
       await runtime.close()
     },
   }

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Api } from './api.ts'
 import { follow } from './events/follow.ts'
 import { toEnvelopes } from './events/seed-events.ts'
-import { eventQuery, UPGRADE } from './routes/events.ts'
+import { eventQuery, SLOW_LISTENER_MS, UPGRADE } from './routes/events.ts'
 import type { Services } from './services.ts'
 
 const MOST_INCOMING = 1_024
@@ -18,6 +18,7 @@ export function serveWebSocket(
   server: Server,
   api: Api,
   services: () => Promise<Services>,
+  { slowMs = SLOW_LISTENER_MS }: { slowMs?: number | undefined } = {},
 ): { close(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_INCOMING, perMessageDeflate: false })
   server.on('upgrade', (request, socket, head) => {
@@ -25,7 +26,12 @@ export function serveWebSocket(
     ask(api, request).then(
       refusal => {
         if (refusal === undefined) {
-          sockets.handleUpgrade(request, socket, head, client => void send(client, request, services))
+          sockets.handleUpgrade(
+            request,
+            socket,
+            head,
+            client => void send(client, request, { services, slowMs }),
+          )
         } else refuse(socket, refusal)
       },
       () => socket.destroy(),
@@ -67,7 +73,7 @@ function refuse(socket: Duplex, response: Response): void {
 async function send(
   client: WebSocket,
   request: IncomingMessage,
-  services: () => Promise<Services>,
+  { services, slowMs }: { services: () => Promise<Services>; slowMs: number },
 ): Promise<void> {
   const ended = new AbortController()
   client.on('close', () => ended.abort())
@@ -80,15 +86,21 @@ async function send(
     for await (const batch of follow({ ...from, ...(run === undefined ? {} : { run }) })) {
       if (batch.length === 0) client.ping()
       // One at a time: what a slow client has not taken is not piled up for it.
-      for (const envelope of batch.flatMap(toEnvelopes)) await sendOne(client, JSON.stringify(envelope))
+      for (const envelope of batch.flatMap(toEnvelopes))
+        await sendOne(client, JSON.stringify(envelope), slowMs)
     }
   } catch {
     client.close(1011, 'The events cannot be read.')
   }
 }
 
-function sendOne(client: WebSocket, text: string): Promise<void> {
+function sendOne(client: WebSocket, text: string, slowMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.send(text, error => (error == null ? resolve() : reject(error)))
+    const stuck = setTimeout(() => client.terminate(), slowMs)
+    client.send(text, error => {
+      clearTimeout(stuck)
+      if (error == null) resolve()
+      else reject(error)
+    })
   })
 }

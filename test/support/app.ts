@@ -3,6 +3,7 @@ import type { Api } from '../../src/server/api.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createSessions } from '../../src/server/auth/sessions.ts'
 import { makeToken, SCOPES, type Scope, type StoredToken } from '../../src/server/auth/tokens.ts'
+import { followConfig } from '../../src/server/follow-config.ts'
 import { lazyServices, openServices, type Services } from '../../src/server/services.ts'
 import type { WebClientOptions } from '../../src/tools/web/web-client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
@@ -25,6 +26,8 @@ export interface TestAppOptions {
   /** With a database of its own, and a worker on it. */
   readonly database?: boolean
   readonly web?: WebClientOptions
+  /** How long a listener that takes nothing is kept. Defaults to a time that no test takes. */
+  readonly slowListenerMs?: number
   readonly onQuestion?: (question: { id: string; tool: string; risk: string }) => void
 }
 
@@ -34,6 +37,7 @@ export async function openTestApp({
   config = '',
   database = false,
   web = {},
+  slowListenerMs = 600_000,
   onQuestion,
 }: TestAppOptions = {}): Promise<TestApp> {
   const machine = await openTestRuntime(config, laterApprover, web)
@@ -52,10 +56,15 @@ export async function openTestApp({
     })
     return made.services
   })
+  const follower = followConfig({
+    ...{ runtime: machine.runtime, loaded: machine.loaded, environment: machine.environment },
+  })
   const stored: StoredToken[] = []
   const app = createApp({
     ...{ runtime: machine.runtime, loaded: machine.loaded, services, version: '0' },
     environment: machine.environment,
+    config: follower,
+    slowListenerMs,
     scheme: 'http',
     sessions: createSessions(Date.now),
     tokens: { list: () => stored, add: async () => undefined, remove: async () => false },
@@ -92,6 +101,7 @@ export async function openTestApp({
     },
     async close() {
       await app.close()
+      await follower.close()
       await made.services?.close()
       await machine.close()
       await made.database?.close()

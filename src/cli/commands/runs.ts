@@ -77,8 +77,9 @@ See also: kogu run, kogu approvals, kogu undo --run ID
       case 'tail':
         return withDatabase(context, database => tail(context, database, start))
       case 'pause':
+        return withDatabase(context, database => pause(context, database, start))
       case 'stop':
-        return withDatabase(context, database => request(context, database, start, verb))
+        return withDatabase(context, database => stop(context, database, start))
       case 'say':
         return withDatabase(context, database => say(context, database, start, rest))
       case 'approve':
@@ -226,18 +227,32 @@ async function tail(context: CommandContext, database: Database, start: string):
   return EXIT.interrupted
 }
 
-async function request(
-  { output }: CommandContext,
-  database: Database,
-  start: string,
-  wish: 'pause' | 'stop',
-): Promise<number> {
+async function pause({ output }: CommandContext, database: Database, start: string): Promise<number> {
   const run = await requireRun(database, start)
   const { requestRun } = await import('../../store/tables/workflow-runs.ts')
-  await requestRun(database, run.id, wish)
-  if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
-  else output.note(run.status === 'running' ? `Asked to ${wish}.` : `It was not running (${run.status}).`)
+  await requestRun(database, run.id, 'pause')
+  if (output.json) output.object({ id: run.id, requested: 'pause', was: run.status })
+  else output.note(run.status === 'running' ? 'Asked to pause.' : `It was not running (${run.status}).`)
   return EXIT.ok
+}
+
+async function stop(context: CommandContext, database: Database, start: string): Promise<number> {
+  const { output } = context
+  const run = await requireRun(database, start)
+  const [{ stopRun }, { openRuntime }] = await Promise.all([
+    import('../../store/runs/stop-run.ts'),
+    import('../open-runtime.ts'),
+  ])
+  const runtime = await openRuntime(context)
+  try {
+    const hasEnded = await stopRun(database, run, runtime.withdrawQuestions)
+    if (output.json) output.object({ id: run.id, requested: 'stop', was: run.status })
+    else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
+    else output.note(run.status === 'running' ? 'Asked to stop.' : `It was not running (${run.status}).`)
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
 }
 
 async function say(

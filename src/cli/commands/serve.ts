@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
 import { toToolError } from '../../core/errors.ts'
 import type { Remote } from '../../server/listen.ts'
 import { openServer } from '../../server/open-server.ts'
@@ -8,7 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { logLines } from '../log-lines.ts'
 import { createNotifier } from '../notify.ts'
 import { openBrowser } from '../open-browser.ts'
-import { loadForCommand } from '../open-runtime.ts'
+import { loadForCommand, loadOptions } from '../open-runtime.ts'
 import { VERSION } from '../version.ts'
 
 export const serve: Command = {
@@ -55,6 +56,7 @@ Names under which other machines address it go into [server] allowed_hosts.
       host: textOption(values, 'host') ?? config.server.host,
       port: readPort(textOption(values, 'port')) ?? config.server.port,
       remote: readRemote(context),
+      reload: () => loadConfig(loadOptions(context)),
       log: logLines(context),
       onQuestion: createNotifier(context, loaded),
     })

@@ -2,7 +2,7 @@ import { laterApprover } from '../../core/approval.ts'
 import { type Command, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { logLines } from '../log-lines.ts'
-import { loadForCommand } from '../open-runtime.ts'
+import { loadForCommand, loadOptions } from '../open-runtime.ts'
 
 export const worker: Command = {
   help: `
@@ -27,14 +27,27 @@ Options
     const url = textOption(values, 'database')
     const variables = { ...environment.variables, ...(url === undefined ? {} : { DATABASE_URL: url }) }
     const own = { ...environment, variables }
-    const [{ createRuntime }, { openRunDatabase }, { openRuns }, { startWorker }] = await Promise.all([
+    const [
+      { createRuntime },
+      { openRunDatabase },
+      { openRuns },
+      { startWorker },
+      { followConfig },
+      { loadConfig },
+    ] = await Promise.all([
       import('../../runtime.ts'),
       import('../../run-database.ts'),
       import('../../runs.ts'),
       import('../../server/worker.ts'),
+      import('../../server/follow-config.ts'),
+      import('../../config/load.ts'),
     ])
     const runtime = await createRuntime({ loaded, environment: own, approver: laterApprover })
     const database = await openRunDatabase(own)
+    const config = followConfig({
+      ...{ runtime, loaded, environment: own, log: logLines(context) },
+      load: () => loadConfig(loadOptions(context)),
+    })
     try {
       const runs = await openRuns({ loaded, environment: own, runtime, database })
       const { max_runs, max_runs_per_agent } = loaded.config.server
@@ -49,6 +62,7 @@ Options
       await working.close()
       await runs.close()
     } finally {
+      await config.close()
       await database.close()
       await runtime.close()
     }

@@ -117,7 +117,8 @@ function signaturesIn(folder: string): Map<string, string> {
   }
 }
 
-function signatureOf(path: string): string {
+/** Differs when somebody has written the file. */
+export function signatureOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.ino}:${stats.size}:${stats.mtimeMs}`
 }

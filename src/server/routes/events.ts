@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { StoredEvent } from '../../store/tables/run-events.ts'
 import { type Api, route, z } from '../api.ts'
 import { follow } from '../events/follow.ts'
@@ -9,6 +10,9 @@ const IDLE_MS = 15_000
 /** An event and not a comment: a page cannot hear comments, and has to notice a connection that has gone silent. */
 const IDLE = 'event: idle\ndata: {}\n\n'
 
+/** A listener that takes nothing for so long is let go; it comes back with the number it has seen last. */
+export const SLOW_LISTENER_MS = 60_000
+
 const position = z.coerce.number().int().min(0).optional()
 
 export const eventQuery = z.object({
@@ -19,7 +23,11 @@ export const eventQuery = z.object({
 })
 
 /** What happens, as it happens. */
-export function eventRoutes(api: Api, services: () => Promise<Services>): void {
+export function eventRoutes(
+  api: Api,
+  services: () => Promise<Services>,
+  { slowMs = SLOW_LISTENER_MS }: { slowMs?: number | undefined } = {},
+): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -46,15 +54,24 @@ export function eventRoutes(api: Api, services: () => Promise<Services>): void {
         ...(run === undefined ? {} : { run }),
       })
       const encoder = new TextEncoder()
+      let stuck: NodeJS.Timeout | undefined
+      ended.signal.addEventListener('abort', () => clearTimeout(stuck), { once: true })
       const stream = new ReadableStream<Uint8Array>(
         {
           start(controller) {
             controller.enqueue(encoder.encode(lost ? 'event: resync\ndata: {}\n\n' : ': ok\n\n'))
           },
           async pull(controller) {
+            clearTimeout(stuck)
             const { value, done } = await events.next()
-            if (done === true) controller.close()
-            else controller.enqueue(encoder.encode(value.length === 0 ? IDLE : value.map(toText).join('')))
+            if (done === true) return controller.close()
+            controller.enqueue(encoder.encode(value.length === 0 ? IDLE : value.map(toText).join('')))
+            stuck = setTimeout(() => {
+              ended.abort()
+              // Of @hono/node-server; ending the stream would wait for the listener to take the rest.
+              const { outgoing }: Partial<HttpBindings> = context.env ?? {}
+              outgoing?.destroy()
+            }, slowMs)
           },
           cancel: () => ended.abort(),
         },

@@ -6,12 +6,14 @@ import { listPanels } from '../../store/runs/find-agent.ts'
 import { toolUse, usageTotal } from '../../store/tables/usage.ts'
 import { listRuns } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
+import type { ConfigFollower } from '../follow-config.ts'
 import type { Services } from '../services.ts'
 import { runShape, showRun } from '../show-run.ts'
 
 export interface HomeParts {
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
+  readonly config: ConfigFollower
   readonly environment: Environment
   readonly services: () => Promise<Services>
   readonly now: () => number
@@ -83,10 +85,10 @@ export function homeRoutes(api: Api, parts: HomeParts): void {
         tools.reduce((total, tool) => total + tool[name], 0)
       return answer(context, {
         workspace,
-        mode: loaded.config.mode,
+        mode: parts.config.loaded.config.mode,
         setup: {
           model: models.defaultId() ?? null,
-          trust: loaded.trust.status,
+          trust: parts.config.loaded.trust.status,
           panels: listPanels(workspace).length,
           runs: any === undefined ? 0 : 1,
         },
@@ -114,7 +116,7 @@ export function homeRoutes(api: Api, parts: HomeParts): void {
   )
 }
 
-async function attention({ runtime, loaded }: HomeParts, unknownPrices: number) {
+async function attention({ runtime, config }: HomeParts, unknownPrices: number) {
   const admin = await runtime.mcp()
   const servers = admin.servers.flatMap(server => {
     const status = admin.status(server)
@@ -130,7 +132,10 @@ async function attention({ runtime, loaded }: HomeParts, unknownPrices: number) 
     ...servers,
     ...runtime.registry.problems().map(text => ({ kind: 'tools', subject: '', text })),
     ...unusable.map(text => ({ kind: 'dynamic', subject: '', text })),
-    ...loaded.warnings.map(({ message }) => ({ kind: 'config', subject: '', text: message })),
+    ...(config.problem === undefined
+      ? []
+      : [{ kind: 'config', subject: '', text: `The configuration is as it was before: ${config.problem}` }]),
+    ...config.loaded.warnings.map(({ message }) => ({ kind: 'config', subject: '', text: message })),
     ...(unknownPrices === 0
       ? []
       : [{ kind: 'price', subject: '', text: `${unknownPrices} requests went to models of unknown price.` }]),

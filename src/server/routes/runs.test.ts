@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+import { listApprovals } from '../../store/tables/approvals.ts'
 
 let app: TestApp
 let model: string
@@ -140,6 +141,11 @@ describe('a run over HTTP', () => {
     await settled(started.json.id)
     await app.send(`POST /api/runs/${started.json.id}/stop`, {})
     expect(await settled(started.json.id)).toMatchObject({ status: 'cancelled' })
+    // Nobody waits for its answer any more.
+    expect((await app.send(`GET /api/approvals?run=${started.json.id}`)).json).toEqual([])
+    const { database, runs } = await app.services()
+    const asked = await listApprovals(database, { workspace: runs.place.workspace, run: started.json.id })
+    expect(asked).toMatchObject([{ status: 'cancelled', decidedBy: null }])
     const first: { json: { items: Shown[]; next: string } } = await app.send('GET /api/runs?limit=1')
     const second: { json: { items: Shown[] } } = await app.send(
       `GET /api/runs?limit=1&cursor=${first.json.next}`,

@@ -4,10 +4,11 @@ import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
+import { stopRun } from '../../store/runs/stop-run.ts'
 import { countsOfRuns } from '../../store/tables/run-details.ts'
-import { insertEvents, insertWorkspaceEvents, newEvent } from '../../store/tables/run-events.ts'
+import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
 import { sayToRun } from '../../store/tables/run-messages.ts'
-import { cancelStanding, enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
@@ -219,7 +220,7 @@ async function beginRun(
   return id
 }
 
-function steerRoutes(api: Api, { services }: RunParts): void {
+function steerRoutes(api: Api, { runtime, services }: RunParts): void {
   const steer = (
     path: string,
     summary: string,
@@ -241,10 +242,8 @@ function steerRoutes(api: Api, { services }: RunParts): void {
       },
     )
   }
-  steer('/api/runs/{id}/stop', 'Stop a run', async ({ database }, run) => {
-    if (!(await cancelStanding(database, run.id))) return requestRun(database, run.id, 'stop')
-    const stopped = { type: 'run.finished', status: 'cancelled', stopReason: 'cancelled' } as const
-    await insertEvents(database, run.id, run.execution, [newEvent(stopped)])
+  steer('/api/runs/{id}/stop', 'Stop a run, and take back what it has asked', async ({ database }, run) => {
+    await stopRun(database, run, runtime.withdrawQuestions)
   })
   steer('/api/runs/{id}/pause', 'Pause a run after what it is doing now', ({ database }, run) =>
     requestRun(database, run.id, 'pause'),

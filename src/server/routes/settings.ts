@@ -10,12 +10,14 @@ import type { Runtime } from '../../runtime.ts'
 import { readText, replaceText } from '../../store/saved-text.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { configPath, problemsOfText } from '../config-files.ts'
+import type { ConfigFollower } from '../follow-config.ts'
 import { HttpProblem } from '../problem.ts'
 import { callerName } from './panels.ts'
 
 export interface SettingsParts {
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
+  readonly config: ConfigFollower
   readonly environment: Environment
   readonly version: string
 }
@@ -39,7 +41,7 @@ export function settingsRoutes(api: Api, parts: SettingsParts): void {
   doctorRoute(api, parts)
 }
 
-function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): void {
+function configRoutes(api: Api, { config, runtime, version }: SettingsParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -57,12 +59,15 @@ function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): vo
               z.looseObject({ message: z.string(), file: z.string().optional(), line: z.int().optional() }),
             ),
             trust: z.string(),
+            /** Why the files as they are now do not count; what they said before does. */
+            problem: z.string().nullable(),
           }),
-          'The configuration as this server was started with it',
+          'The configuration that counts',
         ),
       },
     }),
     context => {
+      const { loaded, problem } = config
       const shown = {
         version,
         workspace: loaded.workspace.root,
@@ -71,6 +76,7 @@ function configRoutes(api: Api, { loaded, runtime, version }: SettingsParts): vo
         files: loaded.files,
         warnings: loaded.warnings,
         trust: loaded.trust.status,
+        problem: problem ?? null,
       }
       // Secrets are references, but a header or a variable may have been written out.
       return answer(context, JSON.parse(runtime.redact(JSON.stringify(shown))))
@@ -129,7 +135,7 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
       method: 'put',
       path: '/api/config/files/{layer}',
       summary:
-        'Replace a configuration file; also needs the scope approve. Takes effect at the next start of kogu serve',
+        'Replace a configuration file; also needs the scope approve. What it says about permissions counts at once, other settings from the next start',
       request: {
         params: z.object({ layer }),
         body: body(z.object({ text: z.string().max(1_000_000), base: z.string().max(100).nullable() })),
@@ -147,12 +153,13 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
       replaceText(before.path, text, base)
       const { diff } = summarizeDiff(before.text, text, basename(before.path))
       runtime.note('config-saved', { file: before.path, diff, user: callerName(context) })
+      await parts.config.check()
       return context.json(look(before.layer), 200)
     },
   )
 }
 
-function trustRoutes(api: Api, { environment, loaded, runtime }: SettingsParts): void {
+function trustRoutes(api: Api, { environment, loaded, config, runtime }: SettingsParts): void {
   const look = () => {
     const now = loadConfig({ cwd: loaded.workspace.root, named: true, environment })
     const { trust: state, projectPart } = now
@@ -191,7 +198,7 @@ function trustRoutes(api: Api, { environment, loaded, runtime }: SettingsParts):
       method: 'post',
       path: '/api/trust',
       summary:
-        'Trust exactly what was reviewed, or take the trust back; takes effect at the next start of kogu serve',
+        'Trust exactly what was reviewed, or take the trust back; what it says about permissions counts at once',
       request: { body: body(z.object({ digest: z.string().max(100), trusted: z.boolean() })) },
       responses: { 200: json(shape, 'The review') },
     }),
@@ -205,6 +212,7 @@ function trustRoutes(api: Api, { environment, loaded, runtime }: SettingsParts):
       else await untrust(environment, root)
       const details = { workspace: root, settings: describeProjectAuthority(projectPart) }
       runtime.note(trusted ? 'trust-given' : 'trust-ended', details)
+      await config.check()
       return context.json(look().shown, 200)
     },
   )

@@ -40,6 +40,14 @@ export async function settleApprovals({ query }: Queries, calls: readonly Execut
   )
 }
 
+/** Of a run that was stopped. */
+export async function cancelApprovals({ query }: Queries, run: string): Promise<void> {
+  await query(
+    `UPDATE approvals SET status = 'cancelled', decided_at = NOW() WHERE workflow_run_id = $1 AND status = 'pending'`,
+    [run],
+  )
+}
+
 /** A call that failed after a yes was approved all the same. An answer that came too late is no denial. */
 function statusOf(code: string | undefined): ApprovalStatus {
   switch (code) {
