@@ -102,7 +102,7 @@ export interface Runtime extends WaitingCalls {
   /** Whether the configuration wants to be told of programs that became tools. */
   readonly suggestsPrograms: boolean
   call(request: CallRequest): Promise<CallResult>
-  /** The calls of one turn: neighbours of low risk side by side, the others one after another. */
+  /** The calls of one turn: neighbours that say they may run side by side do, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
   /** Questions that wait for an answer, without secrets, the oldest first. */
   listQuestions(): Promise<ShownQuestion[]>

@@ -142,6 +142,58 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(readFileSync(join(kogu.workspace, 'src/a.js'), 'utf8')).toBe('let a = 5\nlet b = 2\n// end\n')
   })
 
+  test('of one turn run side by side, and of two that change the same file one says that it was not kept', async () => {
+    const kogu = await open('mode = "accept-edits"\n')
+    kogu.write('start/here', '')
+    kogu.write(
+      'count.js',
+      `const fs = require('fs'); console.log('ready')
+       const timer = setInterval(() => {
+         if (fs.readdirSync('start').length < 2) return
+         clearInterval(timer)
+         fs.writeFileSync('count', process.argv[2] + '\\n')
+       }, 5)\n`,
+    )
+    const ready = new Set<string>()
+    const request = (name: string) => ({
+      tool: 'run_command',
+      input: { command: `node count.js ${name}` },
+      run: 'turn',
+      // Neither ends before both have begun.
+      onProgress: () => {
+        ready.add(name)
+        if (ready.size === 2) kogu.write('start/now', '')
+      },
+    })
+    const results = await kogu.runtime.callAll([request('one'), request('two')])
+    const kept = results.find(({ ok }) => ok)
+    const refused = results.find(({ ok }) => !ok)
+    expect(refused?.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('count') })
+    expect(readFileSync(join(kogu.workspace, 'count'), 'utf8')).toBe(
+      `${results[0] === kept ? 'one' : 'two'}\n`,
+    )
+    expect(readdirSync(join(kogu.workspace, '.kogu/overlays'))).toEqual([])
+  })
+
+  test('of one turn wait for each other when they name what they write or move the run', async () => {
+    const kogu = await open('mode = "accept-edits"\n')
+    const lines = [
+      'mkdir -p made',
+      'touch made/file',
+      'cd made',
+      'ls',
+      'node -e 1',
+      'export X=5',
+      'echo "x is $X"',
+    ]
+    const results = await kogu.runtime.callAll(
+      lines.map(command => ({ tool: 'run_command', input: { command }, run: 'turn' })),
+    )
+    expect(results.map(({ ok }) => ok)).toEqual(lines.map(() => true))
+    expect(results[3]?.text).toBe('file')
+    expect(results[6]?.text).toBe('x is 5')
+  })
+
   test('leave the workspace byte for byte when their changes are refused, and say so', async () => {
     const kogu = await open('', answering(NO))
     const before = treeOf(kogu.workspace)

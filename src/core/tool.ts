@@ -119,6 +119,8 @@ export interface Tool<Input = unknown> {
   readonly isPartOfKogu?: true
   /** It may run beside other calls of a turn that say so too. Otherwise it waits for those before it, and those after for it. */
   readonly parallel?: boolean
+  /** As `parallel`, of a call that runs contained: on a layer of its own it neither sees what others change nor disturbs them. */
+  parallelContained?(input: Input): boolean
   /** How long this call may take at most, in milliseconds. Defaults to the limit that holds for every call. */
   deadlineMs?(input: Input): number
   /** Its code runs in an isolate and touches nothing by itself: what it wants from outside is a call of its own. */
@@ -154,6 +156,7 @@ type Definition<Shape extends z.ZodRawShape> = {
   risk: Risk
   unrecorded?: readonly string[]
   parallel?: boolean
+  parallelContained?(input: z.output<z.ZodObject<Shape>>): boolean
   deadlineMs?(input: z.output<z.ZodObject<Shape>>): number
   /** A function: made when the tool is first called or described. Schemas take their time to build. */
   input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)

@@ -220,7 +220,9 @@ function changedMeanwhile(conflicts: readonly string[]): ToolError {
   return new ToolError(
     'conflict',
     `Changed by somebody else while the command ran, so nothing was kept: ${names}`,
-    { hint: 'Look at the current content and run the command again.' },
+    {
+      hint: 'Perhaps another command of the same turn did. Look at the current content and run the command again.',
+    },
   )
 }
 

@@ -102,6 +102,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     category: 'Execution',
     risk: 'high',
     unrecorded: ['env', 'stdin'],
+    parallelContained: ({ command, reset }) => !reset && !MOVES_RUN.test(command),
     // Its own limit ends the command; the rest is for bringing over what it changed.
     deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
@@ -155,6 +156,9 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
   })
 }
+
+/** The next call may rely on where it ends up and what it exports. */
+const MOVES_RUN = /(^|[\s;&|({])(cd|pushd|popd|export|declare|typeset|readonly|unset|source|\.)(\s|$)/
 
 /** No shell could run it, so nobody is asked about it. What only our parser does not know is not among these. */
 async function refuseUnfinished(command: string): Promise<void> {
