@@ -159,9 +159,7 @@ function byPipeline(rows: readonly DayUsage[], { places }: Runtime): DayUsage[] 
   const pipelines = new Map(
     pipelineRunsOf(places)
       .list()
-      .flatMap(({ pipeline, progress }) =>
-        Object.values(progress.steps).map(({ run }) => [run, pipeline] as const),
-      ),
+      .flatMap(({ pipeline, runs }) => runs.map(run => [run, pipeline] as const)),
   )
   const groups = Object.groupBy(
     rows.map(row => ({ ...row, key: pipelines.get(row.key) ?? '(none)' })),

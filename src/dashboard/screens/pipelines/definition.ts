@@ -5,9 +5,38 @@ import type { Definition, Edge, Step } from './types.ts'
 
 /** The edges that count: those of the file, or from each step to the next. */
 export function edgesOf({ step, edge = [] }: Definition): readonly Edge[] {
-  return edge.length > 0
-    ? edge
-    : step.slice(1).map((to, index) => ({ from: step[index]?.id ?? '', to: to.id }))
+  return edge.length > 0 ? edge : inFileOrder(step)
+}
+
+/** All ways from step to step: the edges, and where conditions lead. */
+export function flowOf(definition: Definition): readonly Edge[] {
+  const branches = definition.step.flatMap(({ id: from, if_true: yes, if_false: no }) => [
+    ...(yes === undefined ? [] : [{ from, to: yes, when: 'equals:true' }]),
+    ...(no === undefined ? [] : [{ from, to: no, when: 'equals:false' }]),
+  ])
+  return [...edgesOf(definition), ...branches]
+}
+
+/** Each step follows the one before it. What a condition leads to follows that alone, and behind it the ways join again. */
+function inFileOrder(steps: readonly Step[]): Edge[] {
+  const conditions = new Map(
+    steps.flatMap(step =>
+      [step.if_true, step.if_false].flatMap(to => (to === undefined ? [] : [[to, step] as const])),
+    ),
+  )
+  const edges: Edge[] = []
+  let ends: string[] = []
+  for (const { id: to } of steps) {
+    const condition = conditions.get(to)
+    if (condition === undefined) {
+      edges.push(...ends.map(from => ({ from, to })))
+      ends = [to]
+    } else {
+      const hasBoth = condition.if_true !== undefined && condition.if_false !== undefined
+      ends = [...ends.filter(end => !(hasBoth && end === condition.id)), to]
+    }
+  }
+  return edges
 }
 
 export function hasOwnEdges({ edge = [] }: Definition): boolean {
@@ -40,7 +69,14 @@ export function insertStep(definition: Definition, after: string | null, step: S
 
 /** What led to it leads on to what came after it. */
 export function removeStep(definition: Definition, id: string): Definition {
-  const steps = definition.step.filter(step => step.id !== id)
+  const steps = definition.step
+    .filter(step => step.id !== id)
+    .map(step =>
+      withChanges(step, {
+        ...(step.if_true === id ? { if_true: undefined } : {}),
+        ...(step.if_false === id ? { if_false: undefined } : {}),
+      }),
+    )
   if (!hasOwnEdges(definition)) return { ...definition, step: steps }
   const edges = edgesOf(definition)
   const before = edges.filter(({ to, from }) => to === id && from !== id)
@@ -72,7 +108,14 @@ export function changeStep(definition: Definition, id: string, values: Changes<S
 
 function renamed(definition: Definition, before: string, now: string): Definition {
   const end = (id: string): string => (id === before ? now : id)
-  const step = definition.step.map(each => renameReferences(each, before, now) as Step)
+  const step = definition.step.map(each => {
+    const other = renameReferences(each, before, now) as Step
+    return {
+      ...other,
+      ...(other.if_true === undefined ? {} : { if_true: end(other.if_true) }),
+      ...(other.if_false === undefined ? {} : { if_false: end(other.if_false) }),
+    }
+  })
   const edge = definition.edge?.map(each => ({ ...each, from: end(each.from), to: end(each.to) }))
   return { ...definition, step, ...(edge === undefined ? {} : { edge }) }
 }
@@ -124,16 +167,31 @@ export function freshId({ step }: Definition, wish: string): string {
   }
 }
 
-export type StepKind = 'tool' | 'panel' | 'text' | 'folder'
+export type StepKind = 'tool' | 'panel' | 'pipeline' | 'condition' | 'transform' | 'text' | 'folder'
 
 export function kindOf(step: Step): StepKind {
   if (step.tool !== undefined) return 'tool'
   if (step.panel !== undefined) return 'panel'
+  if (step.pipeline !== undefined) return 'pipeline'
+  if (step.condition !== undefined) return 'condition'
+  if (step.transform !== undefined) return 'transform'
   return step.folder === undefined ? 'text' : 'folder'
 }
 
 /** What a step does, on one line. */
 export function summaryOf(step: Step): string {
+  const each = step.for_each === undefined ? '' : `${step.for_each} → `
+  return `${each}${workOf(step)}`
+}
+
+function workOf(step: Step): string {
+  if (step.condition !== undefined) return [step.value, step.condition].filter(Boolean).join(' ')
+  if (step.transform !== undefined)
+    return typeof step.transform === 'string' ? step.transform : JSON.stringify(step.transform)
+  if (step.pipeline !== undefined)
+    return Object.entries(step.input ?? {})
+      .map(([key, value]) => `${key} = ${String(value)}`)
+      .join(' · ')
   if (step.tool !== undefined)
     return Object.entries(step.args ?? {})
       .map(([key, value]) => `${key} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
@@ -150,7 +208,7 @@ export function summaryOf(step: Step): string {
 
 /** Steps whose output is there when this one begins: all on the ways that lead to it. */
 export function stepsBefore(definition: Definition, id: string): string[] {
-  const edges = edgesOf(definition)
+  const edges = flowOf(definition)
   const found = new Set<string>()
   const open = [id]
   for (let next = open.pop(); next !== undefined; next = open.pop())

@@ -1,4 +1,4 @@
-import { edgesOf } from './definition.ts'
+import { flowOf } from './definition.ts'
 import type { Definition } from './types.ts'
 
 export interface Placed {
@@ -13,7 +13,7 @@ const GAP = { x: 40, y: 60 } as const
 /** Every step below all that it waits for; steps of one layer side by side, near to what they come from. */
 export function layout(definition: Definition): Placed[] {
   const ids = definition.step.map(({ id }) => id)
-  const forward = edgesOf(definition).filter(
+  const forward = flowOf(definition).filter(
     ({ from, to, max_retries = 0 }) =>
       ids.includes(from) && ids.includes(to) && !(max_retries > 0 && ids.indexOf(to) <= ids.indexOf(from)),
   )

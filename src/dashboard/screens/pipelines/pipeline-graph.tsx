@@ -14,7 +14,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useMemo } from 'react'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
-import { edgesOf } from './definition.ts'
+import { flowOf } from './definition.ts'
 import { layout } from './layout.ts'
 import classes from './pipelines.module.css'
 import type { StepListProps } from './step-list.tsx'
@@ -43,7 +43,7 @@ export default function PipelineGraph({ editing, run }: StepListProps) {
     const data = { step, own: run?.steps[id], isSelected: selected === id }
     return [{ id, type: 'step', position: { x, y }, data, ariaLabel: id }]
   })
-  const edges = edgesOf(definition).map(({ from, to, when, max_retries = 0 }, index) => ({
+  const edges = flowOf(definition).map(({ from, to, when, max_retries = 0 }, index) => ({
     id: `${from} ${to} ${index}`,
     source: from,
     target: to,

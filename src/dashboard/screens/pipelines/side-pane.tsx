@@ -3,8 +3,10 @@ import { TomlEditor } from '../../components/saved/toml-editor.tsx'
 import { Versions } from '../../components/saved/versions.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { Changes } from '../runs/changes.tsx'
 import { InputSettings } from './input-settings.tsx'
 import { RunList } from './run-bar.tsx'
+import { Schedules } from './schedule/schedules.tsx'
 import { INPUT } from './step-list.tsx'
 import { StepOutput } from './step-output.tsx'
 import { StepSettings } from './step-settings.tsx'
@@ -31,6 +33,10 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
         <Tabs.Tab value="settings">{t('settings')}</Tabs.Tab>
         <Tabs.Tab value="output">{t('lastOutput')}</Tabs.Tab>
         <Tabs.Tab value="runs">{t('runs')}</Tabs.Tab>
+        <Tabs.Tab value="schedule">{t('schedule')}</Tabs.Tab>
+        <Tabs.Tab value="changes" disabled={run === undefined}>
+          {t('changes')}
+        </Tabs.Tab>
         <Tabs.Tab value="versions">{t('versions')}</Tabs.Tab>
         <Tabs.Tab value="toml">TOML</Tabs.Tab>
       </Tabs.List>
@@ -53,6 +59,8 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
       <Tabs.Panel value="runs">
         <RunList name={pipeline.name} />
       </Tabs.Panel>
+      <Tabs.Panel value="schedule">{definition !== null && <Schedules definition={definition} />}</Tabs.Panel>
+      <Tabs.Panel value="changes">{run !== undefined && <Changes run={run.id} />}</Tabs.Panel>
       <Tabs.Panel value="versions">
         <Versions
           topic="pipelines"

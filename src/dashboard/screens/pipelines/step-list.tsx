@@ -4,7 +4,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
-import { edgesOf, freshId, hasOwnEdges, insertStep, moveStep, removeStep, summaryOf } from './definition.ts'
+import { flowOf, freshId, hasOwnEdges, insertStep, moveStep, removeStep, summaryOf } from './definition.ts'
 import classes from './pipelines.module.css'
 import { StepIcon, StepName } from './step-name.tsx'
 import { StepPicker } from './step-picker.tsx'
@@ -133,7 +133,7 @@ function StepCard(props: CardProps) {
     event.preventDefault()
     onMove(event.key === 'ArrowUp' ? -1 : 1)
   }
-  const from = hasOwnEdges(definition) ? edgesOf(definition).filter(({ to }) => to === step.id) : []
+  const from = hasOwnEdges(definition) ? flowOf(definition).filter(({ to }) => to === step.id) : []
   return (
     <div className={`kogu-card ${classes.step}`} data-selected={isSelected}>
       <Group gap={4} wrap="nowrap" align="flex-start">

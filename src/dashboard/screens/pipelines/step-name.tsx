@@ -1,9 +1,12 @@
-import { FileText, Folder, Hammer, PanelsTopLeft } from 'lucide-react'
+import { FileText, Folder, GitBranch, Hammer, PanelsTopLeft, Shuffle, Workflow } from 'lucide-react'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { kindOf } from './definition.ts'
 import type { Step } from './types.ts'
 
-const ICONS = { tool: Hammer, panel: PanelsTopLeft, text: FileText, folder: Folder }
+const ICONS = {
+  ...{ tool: Hammer, panel: PanelsTopLeft, pipeline: Workflow, condition: GitBranch },
+  ...{ transform: Shuffle, text: FileText, folder: Folder },
+}
 
 export function StepIcon({ step }: { step: Step }) {
   const Icon = ICONS[kindOf(step)]
@@ -12,7 +15,7 @@ export function StepIcon({ step }: { step: Step }) {
 
 /** Its title or id, and what does the work. */
 export function StepName({ step }: { step: Step }) {
-  const worker = step.tool ?? step.panel
+  const worker = step.tool ?? step.panel ?? step.pipeline
   return (
     <>
       <Untrusted text={step.title ?? step.id} most={60} />

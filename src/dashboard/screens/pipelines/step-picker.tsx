@@ -1,10 +1,21 @@
 import { Modal, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
-import { FileText, Folder, Hammer, type LucideIcon, PanelsTopLeft, Search } from 'lucide-react'
+import {
+  FileText,
+  Folder,
+  GitBranch,
+  Hammer,
+  type LucideIcon,
+  PanelsTopLeft,
+  Search,
+  Shuffle,
+  Workflow,
+} from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
+import { words as flow } from './flow/words.ts'
 import type { Step } from './types.ts'
 import { words } from './words.ts'
 
@@ -26,9 +37,11 @@ export function StepPicker({
   onClose: () => void
 }) {
   const t = useWords(words)
+  const say = useWords(flow)
   const tools = useGet<Tool[]>('tools', '/api/tools').data ?? []
   const panels =
     useGet<{ name: string; settings: { description?: string } | null }[]>('panels', '/api/panels').data ?? []
+  const pipelines = useGet<{ name: string }[]>('pipelines', '/api/pipelines').data ?? []
   const [filter, setFilter] = useState('')
   const [index, setIndex] = useState(0)
   const all: readonly Choice[] = [
@@ -56,6 +69,30 @@ export function StepPicker({
       step: { folder: '.' },
       wish: 'folder',
     },
+    {
+      key: 'condition',
+      label: say('condition'),
+      about: say('conditionAbout'),
+      icon: GitBranch,
+      step: { condition: 'contains:' },
+      wish: 'check',
+    },
+    {
+      key: 'transform',
+      label: say('transform'),
+      about: say('transformAbout'),
+      icon: Shuffle,
+      step: { transform: '' },
+      wish: 'value',
+    },
+    ...pipelines.map(({ name }) => ({
+      key: `pipeline ${name}`,
+      label: name,
+      about: say('subPipeline'),
+      icon: Workflow,
+      step: { pipeline: name },
+      wish: name,
+    })),
     ...tools.map(({ name, definition }) => ({
       key: `tool ${name}`,
       label: name,

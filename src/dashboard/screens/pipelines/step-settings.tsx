@@ -1,26 +1,13 @@
-import {
-  Anchor,
-  Group,
-  NativeSelect,
-  NumberInput,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Group, NativeSelect, NumberInput, Stack, Switch, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { useGet } from '../../api/api.ts'
-import type { Tool } from '../../api/types.ts'
 import { type Reference, ReferenceInput } from '../../components/reference-input.tsx'
 import type { Changes } from '../../components/saved/with-changes.ts'
-import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
 import { Connections } from './connections.tsx'
-import { changeStep, kindOf, pathsIn, stepsBefore } from './definition.ts'
+import { changeStep, pathsIn, stepsBefore } from './definition.ts'
+import { words as flow } from './flow/words.ts'
 import { RunFromHere } from './run-from-here.tsx'
+import { Work } from './step-work.tsx'
 import type { Definition, PipelineRun, Step } from './types.ts'
 import { words } from './words.ts'
 
@@ -33,6 +20,7 @@ export interface StepSettingsProps {
 
 export function StepSettings({ definition, step, run, onChange }: StepSettingsProps) {
   const t = useWords(words)
+  const say = useWords(flow)
   const references = referencesFor(definition, step, run)
   const set = (values: Changes<Step>, burst = ''): void =>
     onChange(changeStep(definition, step.id, values), burst === '' ? '' : `${step.id}.${burst}`)
@@ -46,7 +34,16 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
           onChange={event => set({ title: event.currentTarget.value || undefined }, 'title')}
         />
       </Group>
-      <Work step={step} references={references} set={set} />
+      <Work step={step} definition={definition} references={references} set={set} />
+      {canRepeat(step) && (
+        <ReferenceInput
+          label={say('forEach')}
+          description={say('forEachAbout')}
+          references={references}
+          value={step.for_each ?? ''}
+          onChange={text => set({ for_each: text === '' ? undefined : text }, 'for_each')}
+        />
+      )}
       <Title order={2}>{t('howItRuns')}</Title>
       <Switch
         label={t('gateLabel')}
@@ -111,123 +108,8 @@ function IdField({
   )
 }
 
-interface WorkProps {
-  readonly step: Step
-  readonly references: readonly Reference[]
-  readonly set: (values: Changes<Step>, burst?: string) => void
-}
-
-function Work({ step, references, set }: WorkProps) {
-  const t = useWords(words)
-  switch (kindOf(step)) {
-    case 'tool':
-      return <ToolWork step={step} references={references} set={set} />
-    case 'panel':
-      return <PanelWork step={step} references={references} set={set} />
-    case 'folder':
-      return (
-        <ReferenceInput
-          label={t('folder')}
-          description={t('folderAbout')}
-          references={references}
-          value={step.folder ?? ''}
-          onChange={folder => set({ folder }, 'folder')}
-        />
-      )
-    case 'text':
-      return (
-        <ReferenceInput
-          label={t('text')}
-          description={t('referenceAbout')}
-          minRows={4}
-          references={references}
-          value={step.text ?? ''}
-          onChange={text => set({ text }, 'text')}
-        />
-      )
-  }
-}
-
-function ToolWork({ step, references, set }: WorkProps) {
-  const t = useWords(words)
-  const tools = useGet<Tool[]>('tools', '/api/tools').data ?? []
-  const tool = tools.find(({ name, aliases }) => name === step.tool || aliases.includes(step.tool ?? ''))
-  return (
-    <Stack gap="sm">
-      <NativeSelect
-        label={t('tool')}
-        value={tool?.name ?? step.tool ?? ''}
-        error={tools.length > 0 && tool === undefined ? t('noTool') : undefined}
-        onChange={event => set({ tool: event.currentTarget.value })}
-        data={[...(tool === undefined ? [step.tool ?? ''] : []), ...tools.map(({ name }) => name)]}
-      />
-      <Text size="xs" c="dimmed">
-        {t('referenceAbout')}
-      </Text>
-      {tool !== undefined && (
-        <SchemaForm
-          label={tool.name}
-          schema={tool.definition.input_schema}
-          value={step.args ?? {}}
-          references={references}
-          onChange={args => set({ args }, 'args')}
-        />
-      )}
-    </Stack>
-  )
-}
-
-function PanelWork({ step, references, set }: WorkProps) {
-  const t = useWords(words)
-  const panels =
-    useGet<{ name: string; variables: string[]; state: string }[]>('panels', '/api/panels').data ?? []
-  const panel = panels.find(({ name }) => name === step.panel)
-  const vars = step.vars ?? {}
-  const setVar = (name: string, text: string): void => {
-    const { [name]: _before, ...others } = vars
-    const next = text === '' ? others : { ...others, [name]: text }
-    set({ vars: Object.keys(next).length === 0 ? undefined : next }, `vars.${name}`)
-  }
-  return (
-    <Stack gap="sm">
-      <NativeSelect
-        label={t('panel')}
-        value={step.panel ?? ''}
-        error={panels.length > 0 && panel === undefined ? t('noPanel') : undefined}
-        description={panel !== undefined && panel.state !== 'trusted' ? t('panelUntrusted') : undefined}
-        onChange={event => set({ panel: event.currentTarget.value })}
-        data={[...(panel === undefined ? [step.panel ?? ''] : []), ...panels.map(({ name }) => name)]}
-      />
-      {panel !== undefined && (
-        <Anchor component={Link} href={routes.panel(panel.name)} size="sm">
-          {t('editPanel')}
-        </Anchor>
-      )}
-      <ReferenceInput
-        label={t('prompt')}
-        description={t('promptAbout')}
-        minRows={2}
-        references={references}
-        value={step.prompt ?? ''}
-        onChange={text => set({ prompt: text === '' ? undefined : text }, 'prompt')}
-      />
-      {[...new Set([...(panel?.variables ?? []), ...Object.keys(vars)])].map(name => (
-        <ReferenceInput
-          key={name}
-          label={name}
-          references={references}
-          value={
-            typeof vars[name] === 'string'
-              ? vars[name]
-              : vars[name] === undefined
-                ? ''
-                : JSON.stringify(vars[name])
-          }
-          onChange={text => setVar(name, text)}
-        />
-      ))}
-    </Stack>
-  )
+function canRepeat({ tool, panel, pipeline }: Step): boolean {
+  return (tool ?? panel ?? pipeline) !== undefined
 }
 
 /** What can stand in `{{…}}`: the inputs, facts of the run, and outputs of the steps before, as they were the last time. */
@@ -240,5 +122,11 @@ function referencesFor(definition: Definition, step: Step, run: PipelineRun | un
     const last = run?.steps[id]
     return [{ path: `steps.${id}.text`, about: last?.text ?? '' }, ...pathsIn(last?.data, `steps.${id}`)]
   })
-  return [...inputs, ...outputs, ...['id', 'date', 'month', 'week'].map(name => ({ path: `run.${name}` }))]
+  const items = step.for_each === undefined ? [] : [{ path: 'item' }, { path: 'index' }]
+  return [
+    ...items,
+    ...inputs,
+    ...outputs,
+    ...['id', 'date', 'month', 'week'].map(name => ({ path: `run.${name}` })),
+  ]
 }

@@ -9,6 +9,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { useWaiting } from '../../shell/waiting.ts'
 import classes from './pipelines.module.css'
+import { StepFigures } from './step-figures.tsx'
 import type { PipelineRun, StepRun } from './types.ts'
 import { words } from './words.ts'
 
@@ -24,6 +25,7 @@ export function StepState({ run, step }: { run: PipelineRun; step: string }) {
   return (
     <Group gap="xs" className={classes.state}>
       <StepBadge own={own} isAsked={question !== undefined} />
+      <StepFigures run={run} step={step} />
       {own.attempts > 1 && (
         <Text size="xs" c="dimmed">
           {t('tries', { count: own.attempts })}

@@ -34,8 +34,19 @@ export interface Step {
   readonly panel?: string
   readonly prompt?: string
   readonly vars?: Readonly<Record<string, unknown>>
+  readonly pipeline?: string
+  readonly input?: Readonly<Record<string, unknown>>
   readonly text?: string
   readonly folder?: string
+  readonly condition?: string
+  readonly value?: string
+  readonly if_true?: string
+  readonly if_false?: string
+  readonly transform?: unknown
+  readonly parse?: 'json' | 'lines'
+  readonly where?: string
+  readonly join?: string
+  readonly for_each?: string
   readonly retry?: number
   readonly on_error?: 'stop' | 'continue'
   readonly gate?: 'approval'
@@ -60,6 +71,7 @@ export interface PipelineRun {
   readonly started_at: string
   readonly input: Readonly<Record<string, unknown>>
   readonly continues: string | null
+  readonly rehearse: boolean
   readonly steps: Readonly<Record<string, StepRun>>
   readonly is_working: boolean
   readonly problem: string | null
