@@ -57,7 +57,7 @@ describe('kogu config set and unset', () => {
     expect(box.read('.kogu/config.toml')).toBe('[limits]\nmax_turns = 900\n')
     box.run(['config', 'set', 'limits.max_turns', '3', '--local'])
     const hidden = box.run(['config', 'set', 'limits.max_turns', '7'])
-    expect(hidden.stderr).toContain('.kogu/local.toml counts: it says 3')
+    expect(hidden.stderr).toContain('.kogu/local.toml overrides it with 3')
   })
 
   test('keep the mode of the file, and a link to it', () => {

@@ -25,7 +25,7 @@ export function checkSource(source: Source, unknownIsError = false): Checked {
   let result = parseConfig(source.data)
   const unknown = result.ok ? [] : unknownKeys(result)
   if (unknown.length > MOST_UNKNOWN_KEYS) {
-    const message = `This has ${unknown.length} keys that Kogu does not know; it is probably something else.`
+    const message = `This has ${unknown.length} keys that Kogu does not know; it is probably not a Kogu configuration.`
     return { ok: false, errors: [new ConfigError(message, source.place([]))], warnings }
   }
   for (const path of unknown) {

@@ -72,7 +72,7 @@ export interface ToolContext {
   reportEffects(effects: readonly Effect[]): void
   /** Live output for whoever watches; lost when nobody does. */
   progress(text: string): void
-  /** Asks the person for values, in a form. Absent: nobody is there who could be asked. */
+  /** Asks the person for values, in a form. Undefined when nobody can be asked. */
   readonly elicit?: (form: Form) => Promise<FormAnswer>
 }
 

@@ -13,7 +13,7 @@ export interface Span {
   readonly startMs: number
   readonly endMs: number
   readonly attributes: Readonly<Record<string, string | number | boolean>>
-  /** Absent: it went well. */
+  /** Undefined when it went well. */
   readonly error?: string
 }
 

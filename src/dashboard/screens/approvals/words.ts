@@ -3,7 +3,7 @@ import { defineWords } from '../../i18n/words.ts'
 export const words = defineWords({
   en: {
     title: 'Approvals',
-    intro: 'Calls that wait for a person. A yes counts for exactly what is shown, once.',
+    intro: 'Calls that wait for a person. An approval covers exactly what is shown, once.',
     waitingTab: 'Waiting',
     decidedTab: 'Decided',
     list: 'Waiting questions',
@@ -66,9 +66,9 @@ export const words = defineWords({
     batch: 'Questions of one run',
     answerOnce: 'approved once',
     answerSession: 'approved for the run',
-    answerPermanent: 'approved for good',
+    answerPermanent: 'approved permanently',
     answerDeny: 'denied',
-    answerDenyPermanently: 'denied for good',
+    answerDenyPermanently: 'denied permanently',
     when: 'When',
     decision: 'Decision',
     by: 'By',

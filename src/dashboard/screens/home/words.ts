@@ -12,7 +12,7 @@ export const words = defineWords({
     trust: 'This folder',
     trustNotNeeded: 'The project brings no settings along that need your trust.',
     trustDone: 'You trust what the project brings along.',
-    trustNeeded: 'The project brings settings along. None of them counts until you have looked at them.',
+    trustNeeded: 'The project brings settings along. None of them takes effect until you have reviewed them.',
     trustChanged: 'What the project brings along has changed since you trusted it.',
     review: 'Review and decide',
     tryIt: 'Try it',

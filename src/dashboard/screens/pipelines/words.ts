@@ -62,7 +62,7 @@ export const words = defineWords({
     onError: 'If it fails',
     onErrorStop: 'stop the pipeline',
     onErrorContinue: 'go on without it',
-    retry: 'Tries again',
+    retry: 'Retries',
     noTool: 'There is no such tool. Pick another.',
     noPanel: 'There is no such panel. Pick another.',
     panelUntrusted: 'Nobody has looked at this panel as it is now, so it does not run.',

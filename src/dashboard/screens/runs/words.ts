@@ -65,7 +65,7 @@ export const words = defineWords({
     finishedWell: 'Finished',
     budget: 'Budget: {text}',
     hatched: 'Hatched: waiting. Solid: working.',
-    picture: 'When what happened',
+    picture: 'Timeline',
     noChanges: 'This run changed no files',
     undoAll: 'Undo all of it',
     undoCall: 'Undo',

@@ -4,7 +4,7 @@ const MOST_DAYS = 366
 
 export interface Span {
   readonly since: string
-  /** Absent: up to now. */
+  /** Defaults to now. */
   readonly until?: string
   readonly days: number
 }
