@@ -4,6 +4,7 @@ import type { RunLimits } from './agents/limits.ts'
 import type { LoopState } from './agents/loop-state.ts'
 import { type Message, textOf } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
+import { createControl, type Wish } from './agents/run-control.ts'
 import type { RunRecord, RunSpec } from './agents/run-record.ts'
 import { createSlots } from './agents/slots.ts'
 import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
@@ -360,21 +361,6 @@ async function endOrchestration(
   const how = status === 'completed' ? 'completed' : 'failed'
   await finishOrchestration(database, id, how, output)
   emit({ type: 'orchestration.finished', orchestration: id, status: how })
-}
-
-type Wish = 'pause' | 'stop' | 'lost'
-
-/** One signal for everything that can make a run stand still, and which of it was first. */
-function createControl(outer: AbortSignal | undefined) {
-  const controller = new AbortController()
-  const state: { wished: Wish | undefined } = { wished: undefined }
-  const wish = (wanted: Wish): void => {
-    state.wished ??= wanted
-    controller.abort()
-  }
-  outer?.addEventListener('abort', () => wish('pause'), { once: true })
-  if (outer?.aborted === true) wish('pause')
-  return { signal: controller.signal, wish, wished: () => state.wished }
 }
 
 /** Undefined: it goes on. */
