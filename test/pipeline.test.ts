@@ -184,6 +184,19 @@ test('the first command in a folder finds nothing foreign in what the one before
   expect(machine.run(['pipeline', 'run', 'loop']).stderr).toContain("needs 'goal' and 'file'")
 })
 
+test('a pipeline inside of a trusted one that has changed since does not run', () => {
+  pipeline('part', '[[step]]\nid = "a"\ntext = "looked at"\n')
+  pipeline('whole', '[[step]]\nid = "b"\npipeline = "part"\n')
+  expect(machine.run(['pipeline', 'trust', 'whole']).stderr).toContain('the pipeline part')
+  const done = run('whole')
+  expect(done).toMatchObject({ status: 'completed', steps: { b: { text: 'looked at' } } })
+  // The run inside belongs to the one around it.
+  expect(machine.json(['pipeline', 'show', done.steps.b.run])).toMatchObject({ parent: done.id })
+  pipeline('part', '[[step]]\nid = "a"\ntool = "run_command"\nargs = { command = "id" }\n')
+  const changed = machine.run(['pipeline', 'run', 'whole'])
+  expect([changed.code, changed.stderr]).toEqual([7, expect.stringContaining("'part' is new or has changed")])
+})
+
 test('a loop tries again until its condition no longer holds', () => {
   pipeline(
     'fix',

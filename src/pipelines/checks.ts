@@ -60,6 +60,17 @@ function factsFrom(runtime: Runtime): PipelineFacts {
     isHighRisk: entry(tool)?.risk !== 'low',
     isUntrustedSource: isForeign(tool, entry(tool)),
   })
+  const lookAtPanel = (name: string): ReturnType<PipelineFacts['panel']> => {
+    const { tools, prompt } = readPanel(workspace, name)
+    const own = tools.filter(({ enabled }) => enabled).map(({ tool }) => toolFacts(tool))
+    return {
+      variables: [...prompt.matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map(match => match[1] ?? ''),
+      isHighRisk: own.some(({ isHighRisk }) => isHighRisk),
+      isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource),
+    }
+  }
+  // Each file is read once, however many steps name it.
+  const knownPanels = new Map<string, ReturnType<PipelineFacts['panel']>>()
   const known = new Map<string, ReturnType<PipelineFacts['pipeline']>>()
   const facts: PipelineFacts = {
     tool(name) {
@@ -68,14 +79,8 @@ function factsFrom(runtime: Runtime): PipelineFacts {
       return { ...toolFacts(name), checkArgs: args => checkArgs(found, args) }
     },
     panel(name) {
-      if (!panels.has(name)) return undefined
-      const { tools, prompt } = readPanel(workspace, name)
-      const own = tools.filter(({ enabled }) => enabled).map(({ tool }) => toolFacts(tool))
-      return {
-        variables: [...prompt.matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map(match => match[1] ?? ''),
-        isHighRisk: own.some(({ isHighRisk }) => isHighRisk),
-        isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource),
-      }
+      if (!knownPanels.has(name)) knownPanels.set(name, panels.has(name) ? lookAtPanel(name) : undefined)
+      return knownPanels.get(name)
     },
     pipeline(name) {
       if (!known.has(name))

@@ -33,6 +33,9 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
       `The steps ${graph.cyclic.join(', ')} form a cycle without a limit. Set max_retries on the edge that leads back.`,
     ]
   }
+  const loops = [...graph.loops.values()].flat().length
+  if (loops > MOST_LOOPS)
+    return [`There are ${loops} edges back to earlier steps; ${MOST_LOOPS} are allowed.`]
   return [
     ...pipeline.steps.flatMap(step => [
       ...checkKind(step, facts),
@@ -46,6 +49,8 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
     ),
   ]
 }
+
+const MOST_LOOPS = 50
 
 function checkKind(step: Step, facts: PipelineFacts): string[] {
   const { id, tool, panel, pipeline, args, vars, prompt } = step
@@ -138,13 +143,10 @@ export function workerOf({ tool, panel, pipeline }: Step, facts: PipelineFacts):
 
 function before(id: string, { incoming }: Graph): Set<string> {
   const found = new Set<string>()
-  const open = [id]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const { from } of incoming.get(next) ?? []) {
-      if (found.has(from)) continue
-      found.add(from)
-      open.push(from)
-    }
+  const add = (step: string): void => {
+    for (const { from } of incoming.get(step) ?? []) found.add(from)
   }
+  add(id)
+  for (const each of found) add(each)
   return found
 }

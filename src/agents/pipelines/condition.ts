@@ -35,12 +35,15 @@ export function parseCondition(source: string): Condition {
 
 /** Case does not matter. */
 export function holds(condition: Condition, output: string): boolean {
-  const text = output.toLowerCase()
+  return test(condition, output, output.toLowerCase())
+}
+
+function test(condition: Condition, output: string, text: string): boolean {
   switch (condition.kind) {
     case 'all':
-      return condition.parts.every(part => holds(part, output))
+      return condition.parts.every(part => test(part, output, text))
     case 'any':
-      return condition.parts.some(part => holds(part, output))
+      return condition.parts.some(part => test(part, output, text))
     case 'contains':
       return text.includes(condition.text)
     case 'not':

@@ -1,4 +1,5 @@
 import { ToolError, toToolError } from '../../core/errors.ts'
+import { fenceUntrusted } from '../../core/fence.ts'
 import { holds, parseCondition } from './condition.ts'
 import { type Graph, loopMates } from './graph.ts'
 import type { Step } from './pipeline.ts'
@@ -87,7 +88,7 @@ async function doForEach(
   if (items.length > MOST_ITEMS)
     throw new ToolError('invalid_input', `There are ${items.length} items; a step takes ${MOST_ITEMS}.`)
   const { gate: _, ...alone } = step
-  return pass(step, { for_each: items, ...about(step) }, context, async () => {
+  return pass(step, { for_each: items, each: shown(step, items, scope) }, context, async () => {
     for (let index = memory.items?.length ?? 0; index < items.length; index += 1) {
       if (workers.signal.aborted) return undefined
       const each = { ...scope, each: { item: items[index], index } }
@@ -109,9 +110,24 @@ async function doForEach(
   })
 }
 
-function about({ tool, args, panel, prompt, vars, pipeline, input }: Step): Record<string, unknown> {
-  if (tool !== undefined) return { tool, args }
-  return panel === undefined ? { pipeline, input } : { panel, prompt, vars }
+const MOST_SHOWN = 200_000
+
+/** What would be done with each item, as far as a person can read it. */
+function shown(step: Step, items: readonly unknown[], scope: Scope): unknown[] {
+  const { tool, args, panel, prompt, pipeline, input } = step
+  const what =
+    tool !== undefined
+      ? { tool, args }
+      : panel === undefined
+        ? { pipeline, input }
+        : { panel, vars: step.vars }
+  const filled = items.map((item, index) => {
+    const each = { ...scope, each: { item, index } }
+    const values = fillIn(what, each) as Record<string, unknown>
+    const vars = fillIn(step.vars, each) as Record<string, unknown>
+    return prompt === undefined ? values : { ...values, prompt: fillIn(prompt, { ...each, vars }) }
+  })
+  return JSON.stringify(filled).length > MOST_SHOWN ? [what] : filled
 }
 
 /** A list as it is; a text is a JSON list, or has one item on each line. */
@@ -162,8 +178,10 @@ function injected({ id, vars, prompt = '' }: Step, { steps }: Scope, graph: Grap
   const back = [...graph.loops.values()].flat().filter(({ to }) => to === id)
   const sources = new Set([...(graph.incoming.get(id) ?? []), ...back].map(({ from }) => from))
   const parts = [...sources].flatMap(from => {
-    const text = steps[from]?.text ?? ''
-    return text === '' ? [] : [`--- Output of step ${from} ---\n${text}\n--- End ---`]
+    const { text = '', untrusted } = steps[from] ?? {}
+    // Words from outside could otherwise end their part and speak as another step.
+    const said = untrusted === undefined ? text : fenceUntrusted(text, `step ${from}`)
+    return text === '' ? [] : [`--- Output of step ${from} ---\n${said}\n--- End ---`]
   })
   return cut(parts.join('\n\n'))
 }

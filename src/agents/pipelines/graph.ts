@@ -16,38 +16,34 @@ export interface Graph {
  * other cycle is an error.
  */
 export function toGraph({ steps, edges }: Pipeline): Graph {
-  const forward = edges.filter(edge => !isLoop(edge, edges))
-  const waitsFor = new Map(steps.map(({ id }) => [id, forward.filter(({ to }) => to === id).length]))
-  const ready = steps.map(({ id }) => id).filter(id => waitsFor.get(id) === 0)
-  const order: string[] = []
-  for (let id = ready.shift(); id !== undefined; id = ready.shift()) {
-    order.push(id)
-    for (const { from, to } of forward) {
-      if (from !== id) continue
+  const isLoop = loopsIn(edges)
+  const forward = edges.filter(edge => !isLoop(edge))
+  const incoming = Map.groupBy(forward, ({ to }) => to)
+  const outgoing = Map.groupBy(forward, ({ from }) => from)
+  const waitsFor = new Map(steps.map(({ id }) => [id, incoming.get(id)?.length ?? 0]))
+  const order = steps.map(({ id }) => id).filter(id => waitsFor.get(id) === 0)
+  // Grows while it is walked through.
+  for (const id of order) {
+    for (const { to } of outgoing.get(id) ?? []) {
       const left = (waitsFor.get(to) ?? 0) - 1
       waitsFor.set(to, left)
-      if (left === 0) ready.push(to)
+      if (left === 0) order.push(to)
     }
   }
+  const ordered = new Set(order)
   return {
     order,
-    incoming: Map.groupBy(forward, ({ to }) => to),
-    loops: Map.groupBy(
-      edges.filter(edge => isLoop(edge, edges)),
-      ({ from }) => from,
-    ),
-    cyclic: steps.map(({ id }) => id).filter(id => !order.includes(id)),
+    incoming,
+    loops: Map.groupBy(edges.filter(isLoop), ({ from }) => from),
+    cyclic: steps.map(({ id }) => id).filter(id => !ordered.has(id)),
   }
 }
 
 /** The steps that run again when a loop goes back to `start`: it and all that follow it up to `end`. */
 export function stepsBetween({ incoming, order }: Graph, start: string, end: string): string[] {
+  const before = reachable(end, id => (incoming.get(id) ?? []).map(({ from }) => from))
   const after = new Set([start])
   for (const id of order) if (incoming.get(id)?.some(({ from }) => after.has(from))) after.add(id)
-  const before = new Set([end])
-  for (const id of order.toReversed())
-    if (order.some(next => before.has(next) && incoming.get(next)?.some(({ from }) => from === id)))
-      before.add(id)
   return order.filter(id => after.has(id) && before.has(id))
 }
 
@@ -57,27 +53,23 @@ export function loopMates(graph: Graph, id: string): Set<string> {
   return new Set(loops.filter(steps => steps.includes(id)).flat())
 }
 
-function isLoop(edge: Edge, edges: readonly Edge[]): boolean {
-  return (
-    edge.maxRetries > 0 &&
-    reaches(
-      edge.to,
-      edge.from,
-      edges.filter(other => other !== edge && other.maxRetries === 0),
-    )
+/** Whether an edge with `max_retries` leads back to a step that leads to it. Each way is walked once: a file may name many. */
+function loopsIn(edges: readonly Edge[]): (edge: Edge) => boolean {
+  const plain = Map.groupBy(
+    edges.filter(({ maxRetries }) => maxRetries === 0),
+    ({ from }) => from,
   )
+  const known = new Map<string, Set<string>>()
+  const behind = (id: string): Set<string> => {
+    const found = known.get(id) ?? reachable(id, each => (plain.get(each) ?? []).map(({ to }) => to))
+    known.set(id, found)
+    return found
+  }
+  return ({ from, to, maxRetries }) => maxRetries > 0 && behind(to).has(from)
 }
 
-function reaches(from: string, to: string, edges: readonly Edge[]): boolean {
-  const seen = new Set([from])
-  const open = [from]
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (id === to) return true
-    for (const edge of edges) {
-      if (edge.from !== id || seen.has(edge.to)) continue
-      seen.add(edge.to)
-      open.push(edge.to)
-    }
-  }
-  return false
+function reachable(start: string, next: (id: string) => readonly string[]): Set<string> {
+  const found = new Set([start])
+  for (const id of found) for (const each of next(id)) found.add(each)
+  return found
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { checkPipeline } from './check-pipeline.ts'
 import { toGraph } from './graph.ts'
 import { toPipeline } from './pipeline.ts'
 import {
@@ -176,4 +177,18 @@ test.each([
   [{ step: steps('a'), color: 'red' }, 'color'],
 ])('the pipeline %j is refused', (value, reason) => {
   expect(() => pipeline(value)).toThrow(reason)
+})
+
+test('a file with as many loops as it may name is refused at once', () => {
+  const many = Array.from({ length: 500 }, (_, n) => ({ id: `s${n}`, text: 'x' }))
+  const chain = many.slice(1).map(({ id }, n) => ({ from: `s${n}`, to: id }))
+  const back = Array.from({ length: 1_500 }, (_, n) => ({
+    ...{ from: `s${499 - (n % 250)}`, to: `s${(n * 7) % 250}`, max_retries: 3 },
+  }))
+  const nothing = { tool: () => undefined, panel: () => undefined, pipeline: () => undefined }
+  const problems = (edge: object[]) => checkPipeline(pipeline({ step: many, edge }), nothing)
+  expect(problems([...chain, ...back])).toEqual([
+    'There are 1500 edges back to earlier steps; 50 are allowed.',
+  ])
+  expect(problems([...chain, ...back.slice(0, 50)])).toEqual([])
 })
