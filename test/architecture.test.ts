@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findViolations, readSources, type SourceFile } from './architecture.ts'
@@ -11,6 +12,18 @@ function withFile(path: string, text: string): SourceFile[] {
 
 test('the sources keep the architecture', () => {
   expect(findViolations(sources)).toEqual([])
+})
+
+test('ARCHITECTURE.md names every folder, every room in it, and every file beside them', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', 'ARCHITECTURE.md'), 'utf8')
+  // The page has a plan of its own.
+  const paths = sources.map(({ path }) => path.split('/')).filter(([folder]) => folder !== 'dashboard')
+  const names = paths.flatMap(([first = '', second = '', ...rest]) => [
+    first,
+    ...(rest.length === 0 ? [] : [second]),
+  ])
+  const words = new Set(text.split(/[^\w.-]+/).map(word => word.replace(/\.$/, '')))
+  expect([...new Set(names)].filter(name => !words.has(name))).toEqual([])
 })
 
 describe('the check fails when a rule is broken', () => {

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   permissions: ['core'],
   sandbox: ['core'],
   agents: ['core'],
-  workspace: ['core', 'permissions'],
+  workspace: ['core'],
   tools: ['core', 'sandbox', 'workspace'],
   providers: ['core', 'sandbox', 'workspace', 'tools'],
   dynamic: ['core', 'sandbox', 'workspace', 'tools'],
