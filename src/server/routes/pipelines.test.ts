@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
 
 let app: TestApp
@@ -151,4 +151,53 @@ test('a schedule is made, shows its next times, pauses, goes on and is taken awa
   expect((await app.send(`DELETE /api/schedules/${id}`, undefined, 'run')).status).toBe(403)
   expect((await app.send(`DELETE /api/schedules/${id}`)).status).toBe(204)
   expect((await app.send('GET /api/schedules')).json).toEqual([])
+})
+
+test('a gate is answered in the inbox, the server goes on by itself, and one undo takes the run back', async () => {
+  const step = [
+    { id: 'say', text: 'hello', gate: 'approval' },
+    {
+      id: 'write',
+      tool: 'write_file',
+      args: { path: 'g.txt', content: '{{steps.say.text}}' },
+      gate: 'approval',
+    },
+  ]
+  await app.send('PUT /api/pipelines/inbox', { definition: { name: 'inbox', step }, base: null })
+  const { json: run }: { json: { id: string } } = await app.send('POST /api/pipelines/inbox/run', {
+    input: {},
+  })
+  const answerNext = async (tool: string): Promise<void> => {
+    const question = await vi.waitUntil(
+      async () => {
+        const { json }: { json: { id: string; digest: string; tool: { name: string } }[] } = await app.send(
+          `GET /api/approvals?run=${run.id}`,
+        )
+        return json.find(each => each.tool.name === tool)
+      },
+      { timeout: 20_000 },
+    )
+    // A step of a pipeline is neither made apart from it nor changed.
+    expect((await app.send(`POST /api/approvals/${question.id}/continue`, {})).status).toBe(409)
+    const given = { answer: 'once', digest: question.digest }
+    expect((await app.send(`POST /api/approvals/${question.id}/answer`, given, 'run')).status).toBe(403)
+    expect((await app.send(`POST /api/approvals/${question.id}/answer`, given)).status).toBe(200)
+  }
+  setTimeout(
+    async () =>
+      console.log(
+        JSON.stringify([
+          (await app.send(`GET /api/pipeline-runs/${run.id}`)).json,
+          (await app.send('GET /api/approvals')).json,
+        ]),
+      ),
+    9000,
+  )
+  await answerNext('pipeline')
+  await answerNext('write_file')
+  const stands = async (): Promise<unknown> => (await app.send(`GET /api/pipeline-runs/${run.id}`)).json
+  await vi.waitFor(async () => expect(await stands()).toMatchObject({ status: 'completed' }), 20_000)
+  const plan = await app.send('POST /api/changes/undo/plan', { run: run.id })
+  expect(plan.json).toMatchObject({ steps: [{ path: expect.stringMatching(/g\.txt$/), action: 'delete' }] })
+  expect((await app.send('POST /api/changes/undo', { selection: { run: run.id } })).status).toBe(200)
 })
