@@ -60,10 +60,18 @@ function clone(): Clone {
 const look = { tool: 'read_file', input: { path: 'README.md' } }
 
 test.each([
-  ['the home folder', '', '.bashrc'],
-  ['a protected place', 'work', '.envrc'],
-])('a journal that came with a clone writes nothing to %s', async (_, folder, name) => {
+  ['the home folder', '', '.bashrc', false],
+  ['a protected place', 'work', '.envrc', false],
+  ['the home folder, when a pull brings it into state that is ours', '', '.bashrc', true],
+  ['a protected place, when a pull brings it into state that is ours', 'work', '.envrc', true],
+])('a journal that came with a clone writes nothing to %s', async (_, folder, name, isUsed) => {
   const { home, write, open } = clone()
+  if (isUsed) {
+    const first = await open()
+    await first.call({ ...look, run: 'main' })
+    await first.close()
+    expect(existsSync(join(home, 'work/.kogu/owner'))).toBe(true)
+  }
   write(`work/.kogu/overlays/layer/upper/${name}`, 'hostile')
   const journal = { gone: [], folders: [], move: [{ path: name, mode: 0o644 }], touch: [], open: [] }
   write('work/.kogu/overlays/layer/journal', JSON.stringify({ ...journal, workspace: join(home, folder) }))
@@ -91,6 +99,43 @@ test.each([
   await runtime.call(look)
   await runtime.call({ ...look, run: 'main' })
   expect(treeOf(join(home, 'precious'))).toEqual(before)
+})
+
+test('undo records, runs and held layers that a pull brings into state that is ours change nothing', async () => {
+  const { home, write, open } = clone()
+  const first = await open()
+  await first.call({ ...look, run: 'main' })
+  await first.close()
+  const victim = join(home, 'work/README.md')
+  const change = {
+    change: 'created',
+    path: victim,
+    entry: 'file',
+    after: { mode: 0o644, size: 6, sha256: '0'.repeat(64) },
+  }
+  const header = {
+    id: 'evil000000000000',
+    call: 'call_evil',
+    run: 'main',
+    tool: 'write_file',
+    at: Date.now(),
+  }
+  const record = [{ header }, { change }, { done: [0] }].map(line => JSON.stringify(line)).join('\n')
+  for (const store of ['v2-1-1', 'v2'])
+    for (const part of ['calls/evil.100.jsonl', 'pending/evil000000000000.jsonl'])
+      write(`work/.kogu/undo/${store}/${part}`, `${record}\n`)
+  write('work/.kogu/overlays/held/upper/.envrc', 'hostile')
+  write('work/.kogu/overlays/held/held.json', JSON.stringify({ changes: {}, layer: '1-1', bytes: 1 }))
+  write(
+    'work/.kogu/runs/other.json',
+    JSON.stringify({ format: 1, authority: { agent: 'trusted' }, receipts: [], variables: {} }),
+  )
+  const runtime = await open()
+  expect(await runtime.call(look)).toMatchObject({ ok: true })
+  expect((await runtime.listChanges()).map(({ call }) => call)).toEqual([])
+  await expect(runtime.openRun({ id: 'other' })).rejects.toThrow('cannot be read')
+  expect(readFileSync(victim, 'utf8')).toBe('hello\n')
+  expect(existsSync(join(home, 'work/.envrc'))).toBe(false)
 })
 
 test.skipIf(noSandbox !== '')(`no link becomes the /tmp of a run${noSandbox}`, async () => {
