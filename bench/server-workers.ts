@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../src/store/database/database.ts'
-import { countRuns, enqueueRun } from '../src/store/tables/run-queue.ts'
 import { placesFor } from '../src/store/places.ts'
+import { countRuns, enqueueRun } from '../src/store/tables/run-queue.ts'
 import { workspaceId } from '../src/store/workspace-id.ts'
 import { createTestDatabase } from '../test/support/database.ts'
 import { buildWhenOutdated } from './start.ts'
@@ -63,7 +63,11 @@ async function workThrough(count: number, wantedKills: number) {
   const workers = Array.from({ length: count }, start)
   // Started before there is work: what is measured is the work.
   while (((await database.query('SELECT 1 FROM executors')).length ?? 0) < count) await sleep(50)
-  const place = { workspace, workspaceId: await workspaceId(placesFor(workspace, join(home, '.local/state/kogu'))), user: 'bench' }
+  const place = {
+    workspace,
+    workspaceId: await workspaceId(placesFor(workspace, join(home, '.local/state/kogu'))),
+    user: 'bench',
+  }
   const spec = {
     task: 'Go.',
     model: `rehearsal:${join(workspace, 'r.toml')}`,

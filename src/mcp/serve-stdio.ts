@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createRequestStateCodec } from '@modelcontextprotocol/server'
+import { createRequestStateCodec, type Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
 import type { AskedState } from './call-tool.ts'
@@ -42,11 +42,12 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     },
   }
   const servers = new Set<ReturnType<typeof createServer>>()
-  let door: DirectDoor | undefined
+  let door: { readonly server: Server; readonly direct: DirectDoor } | undefined
   const direct = answerDirectly(
     options.stdin,
     message => process.stdout.write(`${JSON.stringify(message)}\n`),
-    () => door,
+    // Known as soon as it has been greeted.
+    () => (door?.server.getClientVersion() === undefined ? undefined : door.direct),
   )
   const handle = serve(
     ({ era }) => {
@@ -56,10 +57,7 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
         servers.delete(server)
         door = undefined
       }
-      if (era === 'legacy')
-        server.oninitialized = () => {
-          door = doorOf(server, parts)
-        }
+      if (era === 'legacy') door = { server, direct: doorOf(server, parts) }
       return server
     },
     {
