@@ -1,6 +1,6 @@
 import { CodeError, type ParsedCode, parseCode, toScript } from './analysis/parse-code.ts'
 import { assessQuality } from './analysis/quality.ts'
-import { analyzeSafety, type SafetyKind } from './analysis/safety.ts'
+import { analyzeSafety, type SafetyKind, type SafetyOptions } from './analysis/safety.ts'
 import { TOOLS } from './analysis/safety-names.ts'
 import {
   type Capabilities,
@@ -43,9 +43,10 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
   if (wanted.description.trim() === '') throw refusal(parts, texts.errors.descriptionRequired)
   checkParameters(wanted.parameters, parts)
   const capabilities = wanted.capabilities ?? NO_CAPABILITIES
-  const { parsed, script } = compile(wanted.code, parts)
-  const safety = analyzeSafety(parsed, { allowed: allowedKinds(capabilities), strict: settings.strict })
-  const quality = assessQuality(parsed)
+  const { script, safety, quality } = analyze(wanted.code, parts, {
+    allowed: allowedKinds(capabilities),
+    strict: settings.strict,
+  })
   const id = toolId(wanted.name, wanted.code)
   if (safety.blockedOperations.length > 0) {
     const found = safety.issues.filter(({ severity }) => severity === 'critical')
@@ -90,7 +91,7 @@ function toOldVersion({ version, id, code, description, updatedAt, safety, quali
 
 /** Kinds that declared capabilities cover, so that the analysis does not count them. */
 function allowedKinds({ network, tools }: Capabilities): SafetyKind[] {
-  const kinds = tools.map(tool => TOOLS[tool]?.type).filter(kind => kind !== undefined)
+  const kinds = tools.map(tool => TOOLS.get(tool)?.type).filter(kind => kind !== undefined)
   return [...new Set<SafetyKind>([...(network.length > 0 ? (['network-access'] as const) : []), ...kinds])]
 }
 
@@ -104,10 +105,15 @@ function checkName(name: string, parts: DynamicParts, replaces: DynamicTool | un
   const same = stored.find(tool => tool.name.toLowerCase() === name.toLowerCase())
   if (same !== undefined && same.id !== replaces?.id)
     throw refusal(parts, errors.duplicate(name, same.id), 'conflict')
-  if (same === undefined && parts.takenNames().includes(name.toLowerCase()))
+  // `read-file` is as good as `read_file` to whoever reads a question.
+  if (same === undefined && parts.takenNames().map(plain).includes(plain(name)))
     throw refusal(parts, errors.nameReserved(name))
   if (replaces === undefined && stored.length >= parts.settings.maxTools)
     throw refusal(parts, errors.tooMany(parts.settings.maxTools), 'failed')
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '')
 }
 
 function checkParameters(parameters: readonly ToolParameterDefinition[], parts: DynamicParts): void {
@@ -127,15 +133,19 @@ function checkParameters(parameters: readonly ToolParameterDefinition[], parts: 
   }
 }
 
-function compile(code: string, parts: DynamicParts): { parsed: ParsedCode; script: string } {
+function analyze(code: string, parts: DynamicParts, options: SafetyOptions) {
+  const { errors } = parts.texts
   try {
     const parsed = parseCode(code)
+    const safety = analyzeSafety(parsed, options)
     // The safety analysis says more about an import than that it cannot be.
-    const isBlocked = analyzeSafety(parsed).blockedOperations.length > 0
-    if (!isBlocked && !definesExecute(parsed)) throw refusal(parts, parts.texts.errors.noExecute)
-    return { parsed, script: isBlocked ? '' : toScript(parsed) }
+    const isBlocked = safety.blockedOperations.length > 0
+    if (!isBlocked && !definesExecute(parsed)) throw refusal(parts, errors.noExecute)
+    return { safety, quality: assessQuality(parsed), script: isBlocked ? '' : toScript(parsed) }
   } catch (error) {
-    if (error instanceof CodeError) throw refusal(parts, parts.texts.errors.invalidCode(error.message))
+    // A tree that is deeper than the stack is as unreadable as one that does not parse.
+    if (error instanceof CodeError || error instanceof RangeError)
+      throw refusal(parts, errors.invalidCode(error.message))
     throw error
   }
 }

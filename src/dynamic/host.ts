@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Answer, Approver } from '../core/approval.ts'
-import type { CallResult } from '../core/call.ts'
-import { ToolError } from '../core/errors.ts'
 import { compileGlob, matchesPath } from '../core/glob.ts'
 import type { Clock } from '../sandbox/isolate/isolates.ts'
+import { type Answering, answerFetch, asRecord, dataOf, isDeclaredHost } from './answer-fetch.ts'
 import type { DynamicTool } from './definition.ts'
 import type { CodeContext } from './life-cycle.ts'
 import type { DynamicParts } from './parts.ts'
@@ -13,7 +12,8 @@ const MOST_DEPTH = 4
 const PREFIX = 'inside'
 
 export interface Host {
-  readonly isNested: boolean
+  /** How many runs of code are above this one. */
+  readonly depth: number
   answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
   /** Ends what the code asked for and did not wait for: no call goes on after the one it belongs to. */
   end(): Promise<void>
@@ -33,7 +33,7 @@ export function createHost(tool: DynamicTool, outer: CodeContext, parts: Dynamic
     const answering = { context, parts, approver: capabilityApprover(tool, context, clock) }
     switch (operation) {
       case 'fetch':
-        return await answerFetch(fetchRequest(value), tool, answering)
+        return await answerFetch(asRecord(value), tool, answering)
       case 'tool':
         return await answerTool(value, tool, answering)
       case 'read':
@@ -43,7 +43,7 @@ export function createHost(tool: DynamicTool, outer: CodeContext, parts: Dynamic
     }
   }
   return {
-    isNested: depth > 0,
+    depth,
     answer(operation, value, clock) {
       const work = start(operation, value, clock)
       pending.add(work)
@@ -69,12 +69,6 @@ export function innerRunId(): string {
   return `${PREFIX}_${randomUUID()}`
 }
 
-interface Answering {
-  readonly context: CodeContext
-  readonly parts: DynamicParts
-  readonly approver: Approver
-}
-
 /**
  * A person is asked as by the call itself, and the code's clock stands still meanwhile. What was declared when the tool
  * was made was asked then: only what no rule speaks of counts as answered.
@@ -98,43 +92,6 @@ function capabilityApprover(tool: DynamicTool, { run, callId }: CodeContext, clo
       }
     },
   }
-}
-
-interface FetchRequest {
-  readonly url: string
-  readonly method: string
-  readonly headers: readonly (readonly [string, string])[]
-  readonly body?: string
-}
-
-function fetchRequest(value: unknown): FetchRequest {
-  const { url, method, headers, body } = asRecord(value)
-  const pairs = Array.isArray(headers) ? headers.slice(0, 100) : []
-  return {
-    url: String(url).slice(0, 8_000),
-    method: String(method),
-    headers: pairs.map(([name, content]): [string, string] => [String(name), String(content)]),
-    ...(typeof body === 'string' ? { body } : {}),
-  }
-}
-
-async function answerFetch(
-  request: FetchRequest,
-  tool: DynamicTool,
-  { context, parts, approver }: Answering,
-): Promise<unknown> {
-  const result = await parts.call({
-    kind: 'own',
-    tool: 'web_fetch',
-    input: { ...request },
-    run: context.run,
-    approver,
-    tools: ['web_fetch'],
-    isDeclared: isDeclaredHost(tool, request.url),
-    cwd: context.cwd,
-    signal: context.signal,
-  })
-  return dataOf(result)
 }
 
 async function answerTool(
@@ -184,25 +141,4 @@ async function answerRead(
 
 function notDeclared({ texts }: DynamicParts, what: string): Error {
   return new Error(texts.errors.notDeclared(what))
-}
-
-function dataOf(result: CallResult): unknown {
-  if (result.error !== null) throw new ToolError(result.error.code, result.error.message)
-  return result.data
-}
-
-/** By the host of the address alone, as rules name hosts. */
-function isDeclaredHost({ capabilities }: DynamicTool, url: string): boolean {
-  const parsed = URL.parse(url)
-  if (parsed === null) return false
-  return capabilities.network.some(pattern => {
-    const [name = '', port] = pattern.toLowerCase().split(':')
-    if (port !== undefined && port !== (parsed.port || (parsed.protocol === 'https:' ? '443' : '80')))
-      return false
-    return name.startsWith('*.') ? parsed.hostname.endsWith(name.slice(1)) : parsed.hostname === name
-  })
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

@@ -51,14 +51,10 @@ const fetchTool = (client: () => Promise<WebClient>, risk: Risk): AnyTool =>
           ...Object.fromEntries(headers.filter(([name]) => !OWN_HEADERS.test(name))),
         },
         ...(body === undefined ? {} : { body }),
-        judge,
+        // Where it is led is a request of its own, which is judged by itself.
+        judge: (next, addresses) => (next === target.href ? judge(next, addresses) : REDIRECT),
         signal,
       })
-      if (response.held !== undefined)
-        throw new ToolError(
-          'denied',
-          `A redirect to ${response.held.location} was not followed. ${response.held.reason}`,
-        )
       if (response.body.length > MOST_BYTES)
         throw new ToolError(
           'failed',
@@ -71,13 +67,15 @@ const fetchTool = (client: () => Promise<WebClient>, risk: Risk): AnyTool =>
           statusText: STATUS_CODES[response.status] ?? '',
           headers: Object.entries(response.headers),
           url: response.url,
-          redirected: response.redirects.length > 0,
+          ...(response.held === undefined ? {} : { location: response.held.location }),
           body: new TextDecoder().decode(response.body),
         },
         label: { origin: 'web', trusted: false },
       }
     },
   })
+
+const REDIRECT = { reason: 'It is another address.', canBeAllowed: true }
 
 const readTool: AnyTool = defineTool({
   name: 'read_file',

@@ -44,7 +44,7 @@ export async function runCode(
     timeoutMs,
     memoryMb: settings.memoryMb,
     signal: context.signal,
-    isNested: host.isNested,
+    depth: host.depth,
     answer: host.answer,
   })
   await host.end()

@@ -1,5 +1,5 @@
 import { stripTypeScriptTypes } from 'node:module'
-import { type AnyNode, type Comment, type Program, parse } from 'acorn'
+import { type AnyNode, type Comment, type Program, parse, tokTypes } from 'acorn'
 
 export interface ParsedCode {
   readonly program: Program
@@ -48,9 +48,18 @@ function parseJavaScript(javascript: string): ParsedCode {
     sourceType: 'module',
     locations: true,
     onComment: comments,
+    onToken: ({ type, start }) => {
+      if (type !== tokTypes.template) refuseHtmlComment(javascript, start)
+    },
     allowAwaitOutsideFunction: false,
+    allowHashBang: false,
   })
   return { program, javascript, comments }
+}
+
+/** Operators here, the start of a comment where the code runs as a script: what is read must be what runs. */
+function refuseHtmlComment(javascript: string, at: number): void {
+  if (javascript.startsWith('<!--', at)) throw new CodeError('`<!--` cannot be used: write spaces between.')
 }
 
 function attempt<T>(work: () => T): T | Error {

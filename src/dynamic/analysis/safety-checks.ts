@@ -77,7 +77,7 @@ function findInImport(module: string | undefined): Found[] {
     return [{ type: 'eval-usage', severity: 'critical', what: 'import of a computed module' }]
   const name = module.replace(/^node:/, '')
   // No module can be reached from an isolate; what it could do only decides the kind.
-  const type = MODULES[name.replace(/\/promises$/, '')] ?? 'environment-access'
+  const type = MODULES.get(name.replace(/\/promises$/, '')) ?? 'environment-access'
   return [{ type, severity: 'critical', what: `import of ${name}` }]
 }
 
@@ -100,7 +100,7 @@ function findInToolCall(name: AnyNode | undefined, input: AnyNode | undefined, b
   const tool = name === undefined ? undefined : bindings.textOf(name)
   if (tool === undefined)
     return [{ type: 'process-spawn', severity: 'high', what: 'kogu.callTool of a computed tool' }]
-  const kind = TOOLS[tool]
+  const kind = TOOLS.get(tool)
   if (kind === undefined) return []
   const words: string[] = []
   if (input !== undefined)

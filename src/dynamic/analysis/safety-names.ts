@@ -66,32 +66,36 @@ export const REFERENCED: readonly NameRule[] = [
 ]
 
 /** What a module could do; any other module is access to the environment. */
-export const MODULES: Readonly<Record<string, SafetyKind>> = {
-  child_process: 'process-spawn',
-  cluster: 'process-spawn',
-  worker_threads: 'process-spawn',
-  vm: 'eval-usage',
-  module: 'eval-usage',
-  fs: 'file-system-write',
-  http: 'network-access',
-  https: 'network-access',
-  http2: 'network-access',
-  net: 'network-access',
-  dgram: 'network-access',
-  tls: 'network-access',
-  axios: 'network-access',
-  superagent: 'network-access',
-  'node-fetch': 'network-access',
-  'socket.io': 'network-access',
-  'socket.io-client': 'network-access',
-}
+export const MODULES: ReadonlyMap<string, SafetyKind> = new Map(
+  Object.entries({
+    child_process: 'process-spawn',
+    cluster: 'process-spawn',
+    worker_threads: 'process-spawn',
+    vm: 'eval-usage',
+    module: 'eval-usage',
+    fs: 'file-system-write',
+    http: 'network-access',
+    https: 'network-access',
+    http2: 'network-access',
+    net: 'network-access',
+    dgram: 'network-access',
+    tls: 'network-access',
+    axios: 'network-access',
+    superagent: 'network-access',
+    'node-fetch': 'network-access',
+    'socket.io': 'network-access',
+    'socket.io-client': 'network-access',
+  } as const),
+)
 
 /** What calling one of Kogu's tools from code means. */
-export const TOOLS: Readonly<Record<string, { readonly type: SafetyKind; readonly severity: Severity }>> = {
-  run_command: { type: 'process-spawn', severity: 'high' },
-  delete_file: { type: 'file-system-delete', severity: 'high' },
-  write_file: { type: 'file-system-write', severity: 'high' },
-  edit_file: { type: 'file-system-write', severity: 'high' },
-  move_file: { type: 'file-system-write', severity: 'high' },
-  web_fetch: { type: 'network-access', severity: 'high' },
-}
+export const TOOLS: ReadonlyMap<string, { readonly type: SafetyKind; readonly severity: Severity }> = new Map(
+  Object.entries({
+    run_command: { type: 'process-spawn', severity: 'high' },
+    delete_file: { type: 'file-system-delete', severity: 'high' },
+    write_file: { type: 'file-system-write', severity: 'high' },
+    edit_file: { type: 'file-system-write', severity: 'high' },
+    move_file: { type: 'file-system-write', severity: 'high' },
+    web_fetch: { type: 'network-access', severity: 'high' },
+  } as const),
+)

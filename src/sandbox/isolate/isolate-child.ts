@@ -138,7 +138,7 @@ function handle(state: CallState, operation: string, number: number, text: strin
       succeed(state, text)
       return ''
     case 'failure':
-      fail(state, { reason: 'threw', ...JSON.parse(text) })
+      fail(state, toThrown(JSON.parse(text)))
       return ''
     case 'output':
       fail(state, { reason: 'output', name: 'Error', message: '' })
@@ -202,7 +202,8 @@ function request(state: CallState, number: number, text: string): void {
 function log(state: CallState, line: unknown): void {
   const text = String(line)
   if (state.loggedBytes >= LIMITS.logBytes) return
-  state.loggedBytes += text.length
+  // With the line itself: empty ones add up too.
+  state.loggedBytes += text.length + 1
   state.logs.push(text.slice(0, LIMITS.logBytes))
 }
 
@@ -246,6 +247,16 @@ function settle(): void {
     // Told when it is called.
   }
   send('ready', NO_CALL, '')
+}
+
+/** Code can change what its realm makes of an error (`Object.prototype.toJSON`): only words are taken from it. */
+function toThrown(value: unknown): Failure {
+  const { name, message } = Object(value) as { name?: unknown; message?: unknown } // any value has both, or neither
+  return {
+    reason: 'threw',
+    name: String(name).slice(0, 100),
+    message: String(message).slice(0, LIMITS.message),
+  }
 }
 
 function toFailure(error: unknown): Failure {

@@ -3,7 +3,7 @@ import { ToolError } from '../../core/errors.ts'
 import type { SandboxSystem } from '../walls/system.ts'
 import type { Frame } from './frames.ts'
 import { type IsolateEnd, type IsolateProcess, startIsolate } from './isolate-process.ts'
-import { type Failure, OUT_OF_MEMORY } from './protocol.ts'
+import { type Failure, LIMITS, OUT_OF_MEMORY } from './protocol.ts'
 
 /** Runs model-written code, each tool in a process of its own that is kept for its next call. */
 export interface Isolates {
@@ -23,8 +23,8 @@ export interface IsolateRequest {
   readonly timeoutMs: number
   readonly memoryMb: number
   readonly signal: AbortSignal
-  /** It is called by code in another isolate, which waits: it must not wait for a process to become free. */
-  readonly isNested?: boolean
+  /** How many isolates wait for it, each for the next. Defaults to 0. */
+  readonly depth?: number
   /** What the code wants from outside. The clock stands still while a person is asked. */
   answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
 }
@@ -45,6 +45,8 @@ export type IsolateOutcome =
 
 /** At the same time; further calls wait for their turn. */
 const MOST_PROCESSES = 6
+/** At each depth of calls inside calls. */
+const MOST_NESTED = 2
 const IDLE_MS = 60_000
 /** What a start costs: a process that was used within that time is likely to be used again before a new one is there. */
 const START_MS = 250
@@ -61,6 +63,8 @@ interface Worker {
   readonly memoryMb: number
   /** Undefined: no tool's yet. */
   key: string | undefined
+  /** Of the call that it runs. */
+  depth: number
   busy: boolean
   calls: number
   busyMs: number
@@ -123,22 +127,34 @@ class Pool implements Isolates {
   async #take(request: IsolateRequest): Promise<Worker> {
     for (;;) {
       if (this.#closed) throw new ToolError('cancelled', 'Kogu is closing.')
+      // Whoever waited may have been given up meanwhile; no process is started for it.
+      if (request.signal.aborted) throw new ToolError('cancelled', 'The call was cancelled.')
       const idle = [...this.#workers].filter(worker => !worker.busy)
       const own = idle.find(worker => worker.key === request.key)
       const spare = idle.find(worker => worker.key === undefined && worker.memoryMb === request.memoryMb)
-      const worker = own ?? spare ?? this.#makeRoom(request)
+      const worker = this.#mayTake(request) ? (own ?? spare ?? this.#makeRoom(request)) : undefined
       if (worker !== undefined) {
         worker.busy = true
         worker.key = request.key
+        worker.depth = request.depth ?? 0
         return worker
       }
       await this.#change()
     }
   }
 
-  #makeRoom({ memoryMb, isNested = false }: IsolateRequest): Worker | undefined {
+  /**
+   * Calls inside calls hold a process while they wait for deeper ones, so that each depth has room of its own: all wait
+   * for deeper ones only, and code that calls itself many times over is slow, and nothing else.
+   */
+  #mayTake({ depth = 0 }: IsolateRequest): boolean {
+    if (depth === 0) return true
+    return [...this.#workers].filter(worker => worker.busy && worker.depth === depth).length < MOST_NESTED
+  }
+
+  #makeRoom({ memoryMb, depth = 0 }: IsolateRequest): Worker | undefined {
     const isFull = this.#workers.size >= MOST_PROCESSES
-    if (isFull && !this.#endIdle(isNested ? 0 : START_MS) && !isNested) return undefined
+    if (isFull && !this.#endIdle(depth > 0 ? 0 : START_MS) && depth === 0) return undefined
     return this.#start(memoryMb)
   }
 
@@ -172,6 +188,7 @@ class Pool implements Isolates {
       process: startIsolate({ system: this.#system, memoryMb }),
       memoryMb,
       key: undefined,
+      depth: 0,
       busy: false,
       calls: 0,
       busyMs: 0,
@@ -243,8 +260,12 @@ function runOnce(
     outcome.resolve(value)
   }
   request.signal.addEventListener('abort', onAbort, { once: true })
+  let requests = 0
   process.listen({
     onFrame(frame) {
+      // The process itself refuses more: whoever sends them is not it any more, and a throw ends it.
+      if (frame.kind === 'request') requests += 1
+      if (requests > LIMITS.requests) throw new Error('too many requests')
       // Otherwise a late frame of an earlier call.
       if (frame.call === call) receive(frame, { process, request, deadline, finish })
     },
@@ -265,11 +286,9 @@ interface Receiving {
 function receive(frame: Frame, { process, request, deadline, finish }: Receiving): void {
   if (frame.kind === 'result') {
     const end = frame.text.indexOf('\n')
-    finish({ ok: true, logs: toLogs(frame.text.slice(0, end)), json: frame.text.slice(end + 1) })
+    finish({ ok: true, logs: toLogs(JSON.parse(frame.text.slice(0, end))), json: frame.text.slice(end + 1) })
   } else if (frame.kind === 'failure') {
-    const { reason, name, message, logs } = JSON.parse(frame.text) as Failure // written by isolate-child.ts
-    const words = name === 'Error' || name === '' ? message : `${name}: ${message}`
-    finish({ ok: false, reason, message: words, logs: logs ?? [] })
+    finish(toFailed(JSON.parse(frame.text)))
   } else if (frame.kind === 'request') {
     const { operation, value } = JSON.parse(frame.text) as { operation: string; value: unknown } // as above; checked by `answer`
     const reply = (text: string): void =>
@@ -288,8 +307,19 @@ function receive(frame: Frame, { process, request, deadline, finish }: Receiving
   }
 }
 
-function toLogs(text: string): string[] {
-  return JSON.parse(text) as string[] // written by isolate-child.ts
+/** Written by isolate-child.ts, unless somebody got hold of it: what is not as it writes it is nothing. */
+function toFailed(value: unknown): IsolateOutcome {
+  const { reason, name, message, logs } = Object(value) as Partial<Record<keyof Failure, unknown>> // each is looked at
+  const known = REASONS.find(each => each === reason) ?? 'crashed'
+  const words = String(message).slice(0, LIMITS.message)
+  const said = name === 'Error' || name === '' ? words : `${String(name).slice(0, 100)}: ${words}`
+  return { ok: false, reason: known, message: said, logs: toLogs(logs) }
+}
+
+const REASONS: readonly Failure['reason'][] = ['threw', 'memory', 'output']
+
+function toLogs(value: unknown): string[] {
+  return Array.isArray(value) ? value.slice(0, LIMITS.logBytes).map(String) : []
 }
 
 function stopped(reason: 'timeout' | 'cancelled'): IsolateOutcome {

@@ -22,6 +22,8 @@ export const LIMITS = {
   frameBytes: 16 * 1024 * 1024,
   /** Of all that one call logs. */
   logBytes: 64 * 1024,
+  /** Of what it threw, in characters. */
+  message: 8_000,
   /** Timers, and requests to the host, that wait at the same time. */
   pending: 1_000,
   /** Requests to the host of one call. */

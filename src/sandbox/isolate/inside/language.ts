@@ -230,5 +230,15 @@ export function installLanguage(realm: Realm): void {
       })
     return copy
   }
-  define('structuredClone', (value: unknown) => cloneOne(value, new Map()))
+  const transferred = (options: unknown): Map<unknown, unknown> => {
+    const { transfer = [] } = Object(options) as { transfer?: Iterable<unknown> } // as the standard has it
+    const moved = new Map<unknown, unknown>()
+    for (const each of transfer) {
+      if (!(each instanceof ArrayBuffer) || moved.has(each))
+        throw fail('DataCloneError', 'Only array buffers can be transferred, each of them once.')
+      moved.set(each, each.transfer())
+    }
+    return moved
+  }
+  define('structuredClone', (value: unknown, options?: unknown) => cloneOne(value, transferred(options)))
 }
