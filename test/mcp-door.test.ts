@@ -277,7 +277,13 @@ test('a request that comes in pieces has the same answer as one that comes whole
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
-  const next = async () => JSON.parse((await lines.next()).value ?? '')
+  const next = async () => {
+    for (;;) {
+      const message = JSON.parse((await lines.next()).value ?? '')
+      // Not that the list of tools has changed.
+      if ('id' in message) return message
+    }
+  }
   const clientInfo = { name: 'raw', version: '1' }
   const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
   server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`)
