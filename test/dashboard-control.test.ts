@@ -11,12 +11,21 @@ import { noBrowser } from './support/skips.ts'
 const PATIENCE = { timeout: 20_000 }
 const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
 const CONFIG = `
+[[permissions.rules]]
+id = "odd-rule"
+decision = "ask"
+tool = "write_file"
+path = "odd/**"
+reason = ${JSON.stringify('<img src=x onerror="alert(1)"> a\u202Eb\u200Bc')}
+
 [tools.dynamic]
 enabled = true
 
 [mcp.odd]
 command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(HOSTILE)}, "escapes"]
 `
+const SCRIPT = '<img src=x onerror="alert(1)"><svg onload=alert(2)>'
+const HIDDEN = 'a\u202Eb\u200Bc\u{E0041}d\u001B[2K'
 const OWN_FILE = '../.config/kogu/config.toml'
 
 describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () => {
@@ -28,10 +37,11 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const call = (tool: string, input: object): Promise<{ question: string }> =>
       send('POST', '/api/calls', { tool, input })
     await call('read_file', { path: 'prices.json' })
-    const { question } = await call('write_file', { path: 'reports/a.md', content: 'x' })
+    const { question } = await call('write_file', { path: 'notes/a.md', content: 'x' })
     const { digest } = await send<{ digest: string }>('GET', `/api/approvals/${question}`)
     await send('POST', `/api/approvals/${question}/answer`, { answer: 'once', digest })
     await send('POST', `/api/approvals/${question}/continue`, {})
+    await makeOddThings(dashboard)
   })
   afterEach(async () => {
     for (const page of dashboard.context.pages()) await page.close()
@@ -56,20 +66,20 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const page = await dashboard.page('/permissions')
     await page.getByRole('button', { name: 'New rule' }).click()
     const form = page.getByRole('dialog', { name: 'New rule' })
-    await form.getByRole('textbox', { name: 'Id' }).fill('no-reports')
+    await form.getByRole('textbox', { name: 'Id' }).fill('no-notes')
     await form.getByRole('radio', { name: 'deny' }).check()
     await tag(page, 'Tool', 'write_file', true)
-    await tag(page, 'Paths', 'reports/**')
+    await tag(page, 'Paths', 'notes/**')
     await form.getByText('1 decision would change').waitFor()
     await form.getByText('ask → deny').waitFor()
     await tag(page, 'Must match', 'docs/a.md')
     await form.getByText(/does not match its example 'docs\/a.md'/).waitFor()
-    await tag(page, 'Must match', 'reports/b.md', true)
+    await tag(page, 'Must match', 'notes/b.md', true)
     await form.getByText('1 decision would change').waitFor()
     await form.getByRole('button', { name: 'Review' }).click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await expect.poll(() => dashboard.read(OWN_FILE), PATIENCE).toContain('id = "no-reports"')
-    expect(dashboard.read(OWN_FILE)).toContain('match = ["reports/b.md"]')
+    await expect.poll(() => dashboard.read(OWN_FILE), PATIENCE).toContain('id = "no-notes"')
+    expect(dashboard.read(OWN_FILE)).toContain('match = ["notes/b.md"]')
   })
 
   test('what is in force names the file of every rule and setting', async () => {
@@ -172,7 +182,88 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('It runs only when somebody starts it.').waitFor()
   })
+
+  test('a tool that a model wrote shows its code, its scores with their lines, its tests and its versions', async () => {
+    const page = await dashboard.page('/tools/odd_tool')
+    await page.locator('.cm-editor').getByText('function execute').waitFor()
+    await page.getByRole('button', { name: 'Edit as a new version' }).click()
+    const code = page.getByRole('textbox', { name: 'Code' })
+    await code.fill('function execute(params) {\n  return params.text + "!"\n}\n')
+    await page.getByRole('button', { name: 'Save new version' }).click()
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await page.getByRole('heading', { name: '1 → 2' }).waitFor()
+    await page.getByRole('tab', { name: 'Quality' }).click()
+    await page.getByRole('region', { name: 'By category' }).waitFor()
+    await page.goto(`${dashboard.url}/tools/odd_tool?line=2`)
+    await page.locator('.kogu-marked-line').waitFor()
+    await page.getByRole('tab', { name: 'Try', exact: true }).click()
+    await page.getByRole('textbox', { name: /^text/ }).fill('tea')
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.getByRole('link', { name: /Review and answer|In the audit log/ }).waitFor()
+  })
+
+  test('what others wrote is harmless on every screen that sets something up', async () => {
+    const page = await dashboard.page('/')
+    const found: string[] = []
+    for (const path of [
+      ...['/pipelines', '/pipelines/odd', '/pipelines/odd?view=graph', '/pipelines/odd?step=long'],
+      ...[
+        '/permissions',
+        '/permissions?edit=odd-rule',
+        '/permissions?tab=effective',
+        '/permissions?tab=grants',
+      ],
+      ...[
+        '/tools',
+        '/tools?tab=dynamic',
+        '/tools/odd_tool',
+        '/tools/odd_tool?tab=quality',
+        '/tools/odd__good',
+      ],
+      ...['/servers', '/servers/odd', '/providers', '/usage', '/settings', '/settings?section=trust'],
+    ]) {
+      await page.goto(dashboard.url + path)
+      await page.locator('main h1').waitFor()
+      await expect.poll(() => page.locator('[aria-busy="true"]').count(), PATIENCE).toBe(0)
+      const text = (await page.locator('body').textContent()) ?? ''
+      const isOdd = /[\u202a-\u202e\u200b\u{e0000}-\u{e007f}\u001b]/u.test(text)
+      const made = await page
+        .locator('img:not([src="/icon.svg"]), [onload], [onerror], script:not([src])')
+        .count()
+      if (isOdd || made > 0) found.push(path)
+    }
+    expect(found).toEqual([])
+    await page.goto(`${dashboard.url}/pipelines/odd`)
+    await page.getByText('⟨U+202E⟩').first().waitFor()
+  })
 })
+
+/** Through the doors that agents and repositories have: a pipeline of the project, and a tool that a model makes. */
+async function makeOddThings({ send, write }: TestDashboard): Promise<void> {
+  const odd = JSON.stringify(`${SCRIPT} ${HIDDEN}`)
+  const long = JSON.stringify(`${SCRIPT}${'x'.repeat(1_000_000)}`)
+  write(
+    '.kogu/pipelines/odd.toml',
+    `name = "odd"\ndescription = ${odd}\n[[step]]\nid = "first"\ntitle = ${odd}\ntext = ${odd}\n[[step]]\nid = "long"\ntext = ${long}\n`,
+  )
+  const { question } = await send<{ question: string }>('POST', '/api/calls', {
+    tool: 'create_tool',
+    input: {
+      ...{ name: 'odd_tool', description: `${SCRIPT} ${HIDDEN}` },
+      code: `function execute(params) {\n  // ${SCRIPT} a\u202Eb\u200Bc\n  return params.text\n}\n`,
+      parameters: { text: { type: 'string', description: SCRIPT, required: true } },
+    },
+  })
+  const { digest, isDangerous } = await send<{ digest: string; isDangerous: boolean }>(
+    'GET',
+    `/api/approvals/${question}`,
+  )
+  await send('POST', `/api/approvals/${question}/answer`, {
+    ...{ answer: 'once', digest },
+    ...(isDangerous ? { confirm: 'create_tool' } : {}),
+  })
+  await send('POST', `/api/approvals/${question}/continue`, {})
+}
 
 /** Puts a word into a field of words; `alone` takes out what is there. */
 async function tag(page: Page, label: string, value: string, alone = false): Promise<void> {

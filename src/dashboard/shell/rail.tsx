@@ -1,4 +1,5 @@
 import { Badge, Divider, NavLink, ScrollArea, Stack } from '@mantine/core'
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useGet } from '../api/api.ts'
 import type { Page, Run } from '../api/types.ts'
@@ -10,7 +11,14 @@ import { words } from './words.ts'
 /** The first of the second group: what is set up, below what happens. */
 const SECOND_GROUP: ScreenKey = 'tools'
 
-export function Rail({ onNavigate }: { onNavigate: () => void }) {
+export interface RailProps {
+  /** Icons only; each keeps its name for those who listen or point. */
+  readonly isNarrow: boolean
+  readonly onNavigate: () => void
+  readonly onToggle?: () => void
+}
+
+export function Rail({ isNarrow, onNavigate, onToggle }: RailProps) {
   const t = useWords(words)
   const [location] = useLocation()
   const waiting = useWaiting().length
@@ -25,17 +33,35 @@ export function Rail({ onNavigate }: { onNavigate: () => void }) {
             <NavLink
               component={Link}
               href={path}
-              label={t(key)}
+              {...(isNarrow ? { 'aria-label': t(key), title: t(key) } : { label: t(key) })}
               active={path === '/' ? location === '/' : location.startsWith(path)}
               aria-current={location === path ? 'page' : undefined}
               leftSection={<Icon size={18} aria-hidden />}
-              rightSection={<Count value={counts[key] ?? 0} urgent={key === 'approvals'} />}
+              rightSection={
+                isNarrow ? undefined : <Count value={counts[key] ?? 0} urgent={key === 'approvals'} />
+              }
               onClick={onNavigate}
               py={7}
+              {...(isNarrow ? { px: 9 } : {})}
               style={{ borderRadius: 'var(--mantine-radius-sm)' }}
             />
           </div>
         ))}
+        {onToggle !== undefined && (
+          <NavLink
+            component="button"
+            onClick={onToggle}
+            aria-label={t(isNarrow ? 'wideRail' : 'narrowRail')}
+            title={t(isNarrow ? 'wideRail' : 'narrowRail')}
+            aria-expanded={!isNarrow}
+            leftSection={
+              isNarrow ? <PanelLeftOpen size={18} aria-hidden /> : <PanelLeftClose size={18} aria-hidden />
+            }
+            py={7}
+            {...(isNarrow ? { px: 9 } : {})}
+            style={{ borderRadius: 'var(--mantine-radius-sm)' }}
+          />
+        )}
       </Stack>
     </ScrollArea>
   )

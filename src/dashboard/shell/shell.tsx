@@ -1,5 +1,5 @@
 import { AppShell, Button, Code, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { Component, type ReactNode, Suspense } from 'react'
 import { Link, Route, Switch } from 'wouter'
@@ -19,6 +19,9 @@ import { words } from './words.ts'
 export function Shell() {
   const t = useWords(words)
   const [opened, menu] = useDisclosure(false)
+  const [width, setWidth] = useLocalStorage({ key: 'kogu-rail', defaultValue: 'wide' })
+  const isWide = useMediaQuery('(min-width: 768px)', true, { getInitialValueInEffect: false })
+  const isNarrow = width === 'narrow' && isWide
   const signedOut = useSignedOut()
   const help = useShortcuts()
   useTabTitle()
@@ -26,7 +29,7 @@ export function Shell() {
   return (
     <AppShell
       header={{ height: 48 }}
-      navbar={{ width: 208, breakpoint: 768, collapsed: { mobile: !opened } }}
+      navbar={{ width: isNarrow ? 56 : 208, breakpoint: 768, collapsed: { mobile: !opened } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <a className="kogu-skip" href="#main">
@@ -36,7 +39,11 @@ export function Shell() {
         <TopBar menuOpened={opened} onMenu={menu.toggle} />
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label={t('navigation')}>
-        <Rail onNavigate={menu.close} />
+        <Rail
+          isNarrow={isNarrow}
+          onNavigate={menu.close}
+          {...(isWide ? { onToggle: () => setWidth(isNarrow ? 'wide' : 'narrow') } : {})}
+        />
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <ScreenGuard message={t('missingChunk')} action={t('reload')}>

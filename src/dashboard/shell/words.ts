@@ -50,6 +50,8 @@ export const words = defineWords({
     commands: 'Commands',
     missingChunk: 'This screen could not be loaded. Kogu may have been updated meanwhile.',
     reload: 'Load the page again',
+    narrowRail: 'Only icons',
+    wideRail: 'Show names',
   },
   ja: {
     home: 'ホーム',
@@ -100,6 +102,8 @@ export const words = defineWords({
     commands: 'コマンド',
     missingChunk: 'この画面を読み込めませんでした。Kogu が更新された可能性があります。',
     reload: 'ページを再読み込み',
+    narrowRail: 'アイコンのみ表示',
+    wideRail: '名前を表示',
   },
   ko: {
     home: '홈',
@@ -149,5 +153,7 @@ export const words = defineWords({
     commands: '명령',
     missingChunk: '이 화면을 불러올 수 없습니다. Kogu가 업데이트되었을 수 있습니다.',
     reload: '페이지 다시 불러오기',
+    narrowRail: '아이콘만 보기',
+    wideRail: '이름 보기',
   },
 })

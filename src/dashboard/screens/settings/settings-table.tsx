@@ -2,6 +2,7 @@ import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
+import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
@@ -41,6 +42,7 @@ function Warnings({ messages }: { messages: readonly string[] }) {
 function SettingTable({ settings }: { settings: readonly Setting[] }) {
   const t = useWords(words)
   const [text, setText] = useUrlState('text')
+  const [edited, edit] = useState<Setting>()
   const [only, setOnly] = useUrlState('set')
   const wanted = settings
     .filter(({ origin }) => only === '' || origin.layer !== 'built-in')
@@ -73,6 +75,21 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
           </div>
         )),
     },
+    {
+      key: 'edit',
+      label: t('edit'),
+      render: setting =>
+        isPlain(setting.value) && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`${t('edit')} ${setting.key}`}
+            onClick={() => edit(setting)}
+          >
+            {t('edit')}
+          </Button>
+        ),
+    },
   ]
   return (
     <Stack gap="sm">
@@ -96,8 +113,33 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
       ) : (
         <DataTable label={t('settings')} columns={columns} rows={wanted} rowKey={({ key }) => key} />
       )}
+      <ConfigFileDrawer
+        layer={layerOf(edited)}
+        opened={edited !== undefined}
+        onClose={() => edit(undefined)}
+        propose={text => (edited === undefined ? text : withSetting(text, edited))}
+      />
     </Stack>
   )
+}
+
+type Plain = string | number | boolean
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** The file it is set in, or else the person's own. */
+function layerOf(setting: Setting | undefined): ConfigLayer {
+  const layer = setting?.origin.layer
+  return layer === 'project' || layer === 'local' ? layer : 'user'
+}
+
+/** The line as it is now, to be changed by hand; what was written counts, not what it was read as. */
+function withSetting(text: string, { key, value, origin }: Setting): string {
+  const table = key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : ''
+  const written = isPlain(origin.written) ? origin.written : isPlain(value) ? value : ''
+  return setTomlKey(text, table, key.slice(key.lastIndexOf('.') + 1), written)
 }
 
 function Place({ origin: { layer, file, line } }: { origin: Origin }) {

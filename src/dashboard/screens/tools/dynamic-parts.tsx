@@ -1,7 +1,8 @@
-import { Badge, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
-import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { Score } from './dynamic-badges.tsx'
@@ -68,14 +69,6 @@ export function Quality({ tool }: PartProps) {
           text: `${category}: ${rule}`,
         }))}
       />
-      <div>
-        <Title order={2}>{t('examples')}</Title>
-        {tool.examples.length === 0 ? (
-          <Text size="sm">{t('noExamples')}</Text>
-        ) : (
-          <UntrustedBlock text={JSON.stringify(tool.examples, null, 2)} label={t('examples')} />
-        )}
-      </div>
     </Stack>
   )
 }
@@ -95,9 +88,9 @@ function Issues({ issues }: { issues: readonly { severity: string; line: number;
       {issues.map(({ severity, line, text }) => (
         <List.Item key={`${text} ${line}`}>
           <Badge color={COLOURS[severity] ?? 'gray'}>{severity}</Badge> <Untrusted text={text} most={400} />{' '}
-          <Text span c="dimmed" size="xs">
+          <Anchor component={Link} href={`?tab=code&line=${line}`} size="xs">
             {t('line', { line })}
-          </Text>
+          </Anchor>
         </List.Item>
       ))}
     </List>

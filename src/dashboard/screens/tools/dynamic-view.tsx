@@ -1,16 +1,17 @@
-import { Alert, Anchor, Button, Group, Stack, Tabs, Text, Textarea } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { ShieldAlert } from 'lucide-react'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
-import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
 import { Score, StatusBadge } from './dynamic-badges.tsx'
+import { Code } from './dynamic-code.tsx'
 import { Quality, Safety, Use, Versions } from './dynamic-parts.tsx'
+import { Tests, TryTool } from './dynamic-tests.tsx'
 import type { DynamicDetail } from './types.ts'
 import { words } from './words.ts'
 
@@ -61,7 +62,7 @@ function Details({ tool }: { tool: DynamicDetail }) {
       <Actions tool={tool} />
       <Tabs value={tab} onChange={value => setTab(value ?? 'code')} keepMounted={false}>
         <Tabs.List aria-label={tool.name}>
-          {(['code', 'safety', 'quality', 'usage', 'versions'] as const).map(value => (
+          {(['code', 'safety', 'quality', 'tests', 'tryTab', 'usage', 'versions'] as const).map(value => (
             <Tabs.Tab key={value} value={value}>
               {t(value)}
             </Tabs.Tab>
@@ -75,6 +76,12 @@ function Details({ tool }: { tool: DynamicDetail }) {
         </Tabs.Panel>
         <Tabs.Panel value="quality" pt="md">
           <Quality tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tests" pt="md">
+          <Tests tool={tool} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tryTab" pt="md">
+          <TryTool tool={tool} />
         </Tabs.Panel>
         <Tabs.Panel value="usage" pt="md">
           <Use tool={tool} />
@@ -91,85 +98,21 @@ function Actions({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
   const path = `/api/dynamic-tools/${encodeURIComponent(tool.name)}`
   const act = useAction((verb: string) => request('POST', `${path}/${verb}`, {}), { topics: ['tools'] })
-  const verify = useAction(
-    () => request<{ passed: number; total: number; failures: string[] }>('POST', `${path}/verify`, {}),
-    { topics: ['tools'] },
-  )
   const verbs = [
     tool.quarantined === null ? 'quarantine' : 'release',
     ...(tool.status === 'deprecated' ? [] : ['retire']),
     ...(tool.scope === 'user' ? [] : ['promote']),
   ] as const
   return (
-    <Stack gap="xs">
-      <Group gap="xs">
-        <Button variant="default" loading={verify.isPending} onClick={() => verify.mutate()}>
-          {t('verify')}
+    <Group gap="xs">
+      {verbs.map(verb => (
+        <Button key={verb} variant="default" loading={act.isPending} onClick={() => act.mutate(verb)}>
+          {t(verb as 'quarantine' | 'release' | 'retire' | 'promote')}
         </Button>
-        {verbs.map(verb => (
-          <Button key={verb} variant="default" loading={act.isPending} onClick={() => act.mutate(verb)}>
-            {t(verb as 'quarantine' | 'release' | 'retire' | 'promote')}
-          </Button>
-        ))}
-        <Button variant="default" component="a" href={`${path}/export`} download={`${tool.name}.json`}>
-          {t('export')}
-        </Button>
-      </Group>
-      {verify.data !== undefined && (
-        <Alert color={verify.data.failures.length === 0 ? 'green' : 'red'} role="status">
-          {verify.data.total === 0
-            ? t('noExamples')
-            : t('verified', { passed: verify.data.passed, count: verify.data.total })}
-          {verify.data.failures.map(failure => (
-            <Text size="sm" key={failure}>
-              <Untrusted text={failure} most={600} />
-            </Text>
-          ))}
-        </Alert>
-      )}
-    </Stack>
-  )
-}
-
-/** Read-only until a person makes a new version, which is analysed and verified anew. */
-function Code({ tool }: { tool: DynamicDetail }) {
-  const t = useWords(words)
-  const [draft, setDraft] = useState<string>()
-  const save = useAction(
-    (code: string) => request('POST', `/api/dynamic-tools/${encodeURIComponent(tool.name)}/edit`, { code }),
-    { topics: ['tools'], onDone: () => setDraft(undefined) },
-  )
-  if (draft === undefined)
-    return (
-      <Stack gap="sm">
-        <UntrustedBlock text={tool.code} most={40_000} label={t('code')} />
-        <Group>
-          <Button variant="default" onClick={() => setDraft(tool.code)}>
-            {t('edit')}
-          </Button>
-        </Group>
-      </Stack>
-    )
-  return (
-    <Stack gap="sm">
-      <Textarea
-        label={t('code')}
-        value={draft}
-        onChange={event => setDraft(event.currentTarget.value)}
-        autosize
-        minRows={12}
-        maxRows={30}
-        spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8125rem' } }}
-      />
-      <Group>
-        <Button loading={save.isPending} disabled={draft === tool.code} onClick={() => save.mutate(draft)}>
-          {t('save')}
-        </Button>
-        <Button variant="default" onClick={() => setDraft(undefined)}>
-          {t('cancel')}
-        </Button>
-      </Group>
-    </Stack>
+      ))}
+      <Button variant="default" component="a" href={`${path}/export`} download={`${tool.name}.json`}>
+        {t('export')}
+      </Button>
+    </Group>
   )
 }

@@ -43,6 +43,12 @@ export const CATEGORIES = [
 
 export interface DynamicDetail extends DynamicTool {
   readonly code: string
+  readonly parameters: readonly {
+    readonly name: string
+    readonly type?: string
+    readonly description?: string
+    readonly required?: boolean
+  }[]
   readonly capabilities: Readonly<Record<'network' | 'read' | 'tools', readonly string[]>>
   readonly examples: readonly unknown[]
   readonly safety_analysis: {

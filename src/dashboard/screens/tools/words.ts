@@ -87,6 +87,9 @@ export const words = defineWords({
     project: 'this workspace',
     user: 'all workspaces',
     tryIt: 'Try it',
+    tests: 'Tests',
+    tryTab: 'Try',
+    testsAbout: 'Examples that the tool says of itself, run in its isolate.',
   },
   ja: {
     title: 'ツール',
@@ -173,6 +176,9 @@ export const words = defineWords({
     project: 'このワークスペース',
     user: 'すべてのワークスペース',
     tryIt: '試す',
+    tests: 'テスト',
+    tryTab: '試用',
+    testsAbout: 'ツール自身が示す例を、隔離環境で実行します。',
   },
   ko: {
     title: '도구',
@@ -259,5 +265,8 @@ export const words = defineWords({
     project: '이 작업 공간',
     user: '모든 작업 공간',
     tryIt: '시험하기',
+    tests: '테스트',
+    tryTab: '시험',
+    testsAbout: '도구가 스스로 제시한 예시를 격리 환경에서 실행합니다.',
   },
 })
