@@ -245,7 +245,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.getByRole('button', { name: 'Review' }).click()
     await page.locator('tr.added').getByText('id = "no-make"').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved. Start kogu serve again').waitFor()
+    await page.getByText('Saved. Restart kogu serve').waitFor()
     const { text } = await dashboard.send<{ text: string }>('GET', '/api/config/files/user')
     expect(text).toContain('[[permissions.rules]]\nid = "no-make"\ndecision = "deny"')
     await page.getByRole('tab', { name: 'Dry run' }).click()
