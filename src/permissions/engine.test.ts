@@ -55,6 +55,26 @@ describe('modes', () => {
     expect(outcome(createTestEngine(rules, { mode: 'read-only' }), 'write_file', write('a'))).toBe('deny')
   })
 
+  test.each([
+    'alias g=git; shopt -s expand_aliases\ng push',
+    'xargs -i git {} < names',
+    'xargs -I{} git {} origin < names',
+    'cat names | xargs git',
+    'ssh-agent git push',
+    'fd -X git push',
+    'for x in push; do git $x; done',
+    'X=git; $X push',
+    '{git,push}',
+    '$(echo git) push',
+    'echo git push | sh',
+    'flock lock git push',
+  ])('a deny on `git push` holds for %s', line => {
+    const engine = createTestEngine([
+      { decision: 'deny', tool: ['run_command'], command: ['git', 'push', '**'] },
+    ])
+    expect(outcome(engine, 'run_command', run(line))).toBe('deny')
+  })
+
   test('the default deny takes the place of every question', () => {
     const strict = createTestEngine([], { fallback: 'deny' })
     expect(outcome(strict, 'write_file', write('a'))).toBe('deny')

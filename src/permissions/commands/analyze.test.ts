@@ -83,15 +83,9 @@ describe('plan', () => {
   })
 
   test('shell words become programs', () => {
-    expect(analyze('command -v git').plan?.steps[0]).toMatchObject({ stages: [{ argv: ['which', 'git'] }] })
-    expect(analyze('command ls -a').plan?.steps[0]).toMatchObject({ stages: [{ argv: ['ls', '-a'] }] })
-    expect(analyze('[[ -f x ]] && : ok').plan?.steps).toMatchObject([
-      { stages: [{ argv: ['test', '-f', 'x'] }] },
+    expect(analyze('[ -f x ] && : ok').plan?.steps).toMatchObject([
+      { stages: [{ argv: ['[', '-f', 'x', ']'] }] },
       { stages: [{ argv: ['true'] }] },
-    ])
-    expect(analyze('for i in a b; do cat $i; done').plan?.steps).toMatchObject([
-      { join: 'first', stages: [{ argv: ['cat', 'a'] }] },
-      { join: ';', stages: [{ argv: ['cat', 'b'] }] },
     ])
   })
 })
@@ -133,7 +127,7 @@ describe('reasons and commands', () => {
       ['ls\r\n', /carriage return/],
       ['ls \u0007', /control/],
       ['ls \u0000', /control/],
-      ['ls \ud800', /half/],
+      ['ls \ud800', /lone surrogate/],
       ['ls \u{e0041}', /invisible/],
     ]
     for (const [line, pattern] of cases) {

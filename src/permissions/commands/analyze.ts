@@ -97,6 +97,7 @@ function newReport(line: string, context: CommandContext): Report {
     interactiveProgram: null,
     calls: [],
     functions: new Set(),
+    aliases: new Map(),
     steps: 0,
     walkText: (text, scope) => walkText(text, scope, report),
     walkScript: (script, scope) => walkScript(script, scope, report),

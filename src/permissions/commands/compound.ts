@@ -7,10 +7,8 @@ import {
   forEachChild,
   type Redirected,
   type SyntaxNode,
-  type TestCommand,
   type While,
 } from 'unbash'
-import { literalArg, seen } from './args.ts'
 import { walkEmbedded } from './embedded.ts'
 import { judgeRedirects } from './redirects.ts'
 import {
@@ -25,9 +23,7 @@ import {
   unionCwds,
 } from './state.ts'
 import type { PlanStep } from './types.ts'
-import { resolveSingle, resolveWord, toPieces } from './words.ts'
-
-const MAX_UNROLLED = 16
+import { resolveWord } from './words.ts'
 
 type Compound = Exclude<CommandNode, { type: 'Command' }>
 
@@ -58,7 +54,9 @@ export function walkCompound(node: Compound, scope: Scope, report: Report): Outc
         report,
       )
     case 'TestCommand':
-      return walkTest(node, scope, report)
+      walkEmbedded(node, scope, report)
+      note(report, 'unknown', 'The condition needs a shell.')
+      return plain(scope, null)
     case 'Redirected':
       return walkRedirected(node, scope, report)
     case 'Function':
@@ -74,7 +72,6 @@ export function walkCompound(node: Compound, scope: Scope, report: Report): Outc
       return walkBranches([node.body], scope, report)
     case 'ArithmeticFor':
       walkEmbedded(node, deeper(scope), report)
-      checkForkLoop(node.test === undefined, node.body, report)
       return walkBranches([node.body], scope, report)
     case 'ArithmeticCommand':
       walkEmbedded(node, scope, report)
@@ -105,59 +102,16 @@ function walkFor(node: For, scope: Scope, report: Report): Outcome {
   const words = node.wordlist ?? []
   walkEmbeddedAll(words, scope, report)
   const args = words.flatMap(word => resolveWord(word, scope))
-  const values = args.map(arg => arg.text)
-  const exact =
-    node.wordlist !== undefined && values.length <= MAX_UNROLLED && values.every(value => value !== null)
-  if (!exact) {
-    note(report, 'unknown', 'The line repeats commands for words that are only known when it runs.')
-    forgetAssigned(node.body, scope)
-    setVariable(scope, node.name.value, {
-      values: args.flatMap(arg => arg.worst).slice(0, 32),
-      exact: false,
-    })
-    return walkBranches([node.body], scope, report)
-  }
-  let steps: PlanStep[] | null = []
-  for (const value of values) {
-    setVariable(scope, node.name.value, { values: [value ?? ''], exact: true })
-    const body = report.walkList(node.body.commands, scope)
-    const first = steps?.length === 0
-    if (body === null || steps === null) steps = null
-    else steps.push(...body.map((step, i): PlanStep => (i === 0 && !first ? { ...step, join: ';' } : step)))
-  }
-  return plain(scope, steps?.length === 0 ? null : steps)
+  note(report, 'unknown', 'The line repeats commands.')
+  forgetAssigned(node.body, scope)
+  setVariable(scope, node.name.value, { values: args.flatMap(arg => arg.worst).slice(0, 32), exact: false })
+  return walkBranches([node.body], scope, report)
 }
 
 function walkWhile(node: While, scope: Scope, report: Report): Outcome {
   note(report, 'unknown', 'The line repeats commands until a condition changes.')
-  const condition = node.clause.commands[0]?.command
-  const word = condition?.type === 'Command' ? (condition.name?.value ?? '') : ''
-  const constant =
-    condition?.type === 'Command' &&
-    /^(?:\[|test)$/.test(word) &&
-    condition.args.length <= (word === '[' ? 2 : 1)
-  const endless =
-    constant ||
-    condition?.type === 'ArithmeticCommand' ||
-    condition?.type === 'TestCommand' ||
-    /^(?:true|:|1)$/.test(word) ||
-    (node.kind === 'until' && word === 'false')
-  checkForkLoop(endless, node.body, report)
   forgetAssigned(node.body, scope)
   return walkBranches([node.clause, node.body], scope, report)
-}
-
-/** `while :; do x & done`: processes without end. */
-function checkForkLoop(endless: boolean, body: CompoundList, report: Report): void {
-  const background = body.commands.some(statement => statement.background)
-  const rests = body.commands.some(
-    ({ command, background: alone }) =>
-      !alone &&
-      command.type === 'Command' &&
-      /^(?:sleep|wait|break|read|exit)$/.test(command.name?.value ?? ''),
-  )
-  if (endless && background && !rests)
-    note(report, 'forbidden', 'This is a fork bomb: a loop starts processes without end.')
 }
 
 /** Variables that a loop changes are not known inside it, since it may have run before. */
@@ -203,44 +157,4 @@ function walkFunction(node: FunctionNode, scope: Scope, report: Report): Outcome
   note(report, 'unknown', `The line defines a function named \`${name}\`.`)
   walkLoose(node.body, deeper(scope, { inFunction: name, forked: false }), report)
   return plain(scope, null)
-}
-
-const UNARY = /^-[efdrwxsLhzn]$/
-
-/** Plain `[[ -f x ]]` and `[[ a == b ]]` are what `test` does; everything else stays with the shell. */
-function walkTest(node: TestCommand, scope: Scope, report: Report): Outcome {
-  walkEmbedded(node, scope, report)
-  const { expression } = node
-  const argv = testArguments(expression, scope)
-  if (argv === null) {
-    note(report, 'unknown', 'The condition needs a shell.')
-    return plain(scope, null)
-  }
-  const words = report.judge([literalArg('test'), ...argv], scope)
-  if (words === null) return plain(scope, null)
-  return plain(scope, [
-    {
-      kind: 'pipeline',
-      join: 'first',
-      negate: false,
-      timed: false,
-      stages: [{ argv: words, redirects: [] }],
-    },
-  ])
-}
-
-function testArguments(
-  expression: TestCommand['expression'],
-  scope: Scope,
-): ReturnType<typeof resolveWord> | null {
-  if (expression.type === 'TestUnary' && UNARY.test(expression.operator)) {
-    const operand = resolveSingle(expression.operand, scope)
-    return operand.text === null ? null : [literalArg(expression.operator), operand]
-  }
-  if (expression.type !== 'TestBinary' || !/^(?:==?|!=|-nt|-ot|-ef)$/.test(expression.operator)) return null
-  const left = resolveSingle(expression.left, scope)
-  const right = resolveSingle(expression.right, scope)
-  const pattern = toPieces(expression.right, scope).some(piece => piece.kind === 'glob')
-  if (left.text === null || right.text === null || pattern || seen(right).includes('\\')) return null
-  return [left, literalArg(expression.operator === '==' ? '=' : expression.operator), right]
 }

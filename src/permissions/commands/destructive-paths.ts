@@ -77,13 +77,6 @@ export function isRawDevice(path: string): boolean {
   return RAW_DEVICE.test(path)
 }
 
-/** Shell histories: emptying one hides what was done. */
-export function isHistoryFile(path: string): boolean {
-  return /(?:^|\/)(?:\.\w+_history|\.histfile|\.history|fish_history|\.zhistory|\*_history|\.\*_?history)$/.test(
-    path,
-  )
-}
-
 const PROC_FACTS =
   /^\/proc(?:\/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|mounts|filesystems|partitions|cmdline|swaps|vmstat|diskstats|devices|modules|interrupts|net(?:\/[\w/]+)?|sys(?:\/[\w./-]+)?|(?:self|\d+)(?:\/(?:status|stat|comm|limits|cmdline|cgroup|mounts|io|statm|sched))?))?$/
 

@@ -27,12 +27,6 @@ const FULL_SCREEN: ReadonlyMap<string, string> = new Map([
   ...list('sl cmatrix asciiquarium nethack', 'leave it out'),
 ])
 
-/** REPLs and shells that wait for input when they are called without anything to run. */
-const WITHOUT_ARGUMENTS =
-  /^(?:python[23]?(?:\.\d+)?|pypy3?|ipython3?|node|nodejs|deno|bun|irb|pry|ghci|ocaml|utop|php|lua|luajit|julia|R|scala|jshell|erl|iex|elixir|clj|clojure|sbcl|guile|racket|tclsh|gnuplot|octave|maxima|gp|sage|swift|bash|sh|dash|zsh|ksh|fish|csh|tcsh|ash|pwsh|su|bc|dc|gdb|lldb|pdb|mail|passwd|ftp|telnet|sftp|nslookup)$/
-
-const DATABASES = /^(?:psql|mysql|mariadb|mongo|mongosh|sqlite3|redis-cli|clickhouse-client|cqlsh|sqlplus)$/
-
 function list(names: string, instead: string): [string, string][] {
   return names.split(' ').map(name => [name, instead])
 }
@@ -44,25 +38,6 @@ export function interactiveCall(program: string, args: Arg[], hasStdin: boolean)
   const refuse = fullScreen(program, words)
   if (refuse !== null) return { refuse: true, instead: refuse }
   if (hasStdin) return null
-  if (
-    WITHOUT_ARGUMENTS.test(program) &&
-    words.every(word => /^-[iqlu]?$|^--(?:login|interactive|quiet)$/.test(word))
-  ) {
-    return { refuse: false, text: `\`${program}\` waits for a person to type.` }
-  }
-  if (/^(?:python[23]?|node|php|ruby)$/.test(program) && words.includes('-i')) {
-    return { refuse: false, text: `\`${program} -i\` waits for a person to type.` }
-  }
-  if (
-    DATABASES.test(program) &&
-    !words.some(word =>
-      /^-(?:c|e|f|-command|-execute|-eval|-file)|^--(?:command|execute|eval|file)|\s|^\.|^(?:get|set|ping|keys|info)$/i.test(
-        word,
-      ),
-    )
-  ) {
-    return { refuse: false, text: `\`${program}\` without a query waits for a person to type.` }
-  }
   if (/^(?:ssh|mosh|telnet|ftp|sftp)$/.test(program) && sshCommand(words) === null) {
     return { refuse: false, text: `\`${program}\` opens a session on another machine and waits for typing.` }
   }

@@ -82,7 +82,7 @@ test('safe lines of the corpus pass the same words as bash', () => {
   }
 }, 120_000)
 
-test('lists, status and loops run in the order of bash', () => {
+test('lists and status run in the order of bash', () => {
   const lines = [
     'ls a && pwd || whoami',
     'ls a || pwd && whoami',
@@ -90,8 +90,6 @@ test('lists, status and loops run in the order of bash', () => {
     '! ls && pwd; whoami',
     '! ls || pwd',
     'X=src; ls $X "$X/b"; echo $X',
-    'for i in a "b c" {1..3}; do ls "$i"; done; pwd',
-    'for i in x y; do echo "$i" && ls; done; pwd',
     '{ ls; pwd; } && whoami',
     'ls 2>&1; pwd > /dev/null',
     'cd src && ls ../a; cd ..; pwd',

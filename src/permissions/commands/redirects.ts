@@ -1,8 +1,8 @@
 /** Redirections: what they read and write, and which of them need no shell. */
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import { type Arg, isUnresolved, seen } from './args.ts'
-import { goesUpAgain, isHistoryFile, specialFile } from './destructive-paths.ts'
-import { forbiddenRedirect, isAppend } from './forbidden.ts'
+import { goesUpAgain, specialFile } from './destructive-paths.ts'
+import { forbiddenRedirect } from './forbidden.ts'
 import { absolutePaths, addAccess, note, type Report, type Scope } from './state.ts'
 import type { PlanRedirect } from './types.ts'
 import { resolveSingle, toPieces } from './words.ts'
@@ -78,8 +78,7 @@ function toFile(
   const reads = operator === '<' || operator === '<&' || operator === '<>'
   const writes = operator !== '<' && operator !== '<&'
   if (reads && (fd ?? 0) === 0) result.input = true
-  for (const path of arg.worst.flatMap(text => absolutePaths(text, scope)))
-    checkTarget(path, operator, writes, report)
+  for (const path of arg.worst.flatMap(text => absolutePaths(text, scope))) checkTarget(path, writes, report)
   if (isUnresolved(arg) || arg.text === null) return unresolvedTarget(report)
   if (scope.cwds === null && !arg.text.startsWith('/')) return unresolvedTarget(report)
   if (arg.text === '/dev/null') return toNull(operator, fd)
@@ -115,11 +114,10 @@ function isPattern(redirect: Redirect, scope: Scope): boolean {
   return toPieces(redirect.target, scope).some(piece => piece.kind === 'glob' || piece.kind === 'brace')
 }
 
-function checkTarget(path: string, operator: string, writes: boolean, report: Report): void {
+function checkTarget(path: string, writes: boolean, report: Report): void {
   const reason = forbiddenRedirect(path, writes)
   if (reason === null) return
-  const appends = isAppend(operator) && isHistoryFile(path)
-  note(report, appends ? 'dangerous' : 'forbidden', `This ${reason} (${path}).`)
+  note(report, 'forbidden', `This ${reason} (${path}).`)
   if (path.startsWith('/dev/'))
     report.effects.add(/^\/dev\/(?:tcp|udp)/.test(path) ? 'remote-shell' : 'disk-write')
 }

@@ -12,8 +12,6 @@ export interface Wrapped {
   inner: Arg[] | null
   /** Shell code that it runs. */
   scripts: string[]
-  /** When the inner command is safe, this call is safe with these words before it; null: never safe. */
-  prefix: Arg[] | null
   /** The inner command gets more arguments from standard input. */
   appendsStdin?: string | null
   /** `{}` or another word that is replaced. */
@@ -37,7 +35,7 @@ export function wrap(
   inner: Arg[] | null,
   scripts: string[] = [],
 ): Wrapped {
-  return { level, text, effects, inner, scripts, prefix: null }
+  return { level, text, effects, inner, scripts }
 }
 
 export function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
@@ -90,21 +88,6 @@ export function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null 
   return wrap('unknown', 'runs code inside the shell', ['runs-code', 'changes-environment'], null, [text])
 }
 
-/** `tmux new -d 'cmd'`, `screen -dm cmd`: texts with blanks are shell code, and what follows the options is a command. */
-export function unwrapTerminal(args: Arg[]): Wrapped {
-  const words = args.map(seen)
-  const at = words.findIndex(
-    (word, i) => i > 0 && /^(?:rm|dd|chmod|chown|mv|find|(?:ba|da|z)?sh|sudo|shred)$/.test(word),
-  )
-  return wrap(
-    'unknown',
-    'runs commands in another terminal',
-    ['runs-code', 'background'],
-    at === -1 ? null : args.slice(at),
-    words.filter(word => /\s/.test(word)),
-  )
-}
-
 /** The command runs on another machine; it is judged by the same rules, since forbidden there is forbidden here. */
 export function unwrapSsh(args: Arg[]): Wrapped | null {
   const command = sshCommand(args.map(seen))
@@ -115,18 +98,4 @@ export function unwrapSsh(args: Arg[]): Wrapped | null {
     ]),
     remote: true,
   }
-}
-
-export function unwrapScript(args: Arg[]): Wrapped {
-  const words = args.map(seen)
-  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
-  const file = words.findIndex(word => !word.startsWith('-'))
-  const rest = file === -1 ? [] : args.slice(file + 1)
-  return wrap(
-    'caution',
-    'records a session',
-    ['writes-files'],
-    rest.length > 0 && at === -1 ? rest : null,
-    at === -1 ? [] : [words[at + 1] ?? ''],
-  )
 }

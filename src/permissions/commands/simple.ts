@@ -10,10 +10,9 @@ import {
   toWord,
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
-import { deletingCode } from './deleting-code.ts'
 import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
-import { embeddedCommand } from './embedded-commands.ts'
-import { forbiddenCode, forbiddenEffects, forbiddenReason } from './forbidden.ts'
+import { embedsCommand } from './embedded-commands.ts'
+import { forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { type GitCall, readGit, splitGit } from './programs/git.ts'
 import { gitScripts } from './programs/git-scripts.ts'
@@ -62,15 +61,6 @@ function checkForbidden(call: Call): void {
   const words = args.map(seen)
   const reason = forbiddenReason({ program: name, args, words, scope, report })
   if (reason !== null) raise(call, 'forbidden', `This ${reason}.`, forbiddenEffects(reason))
-  const inline = words.find((_, i) =>
-    /^-\w*[cerREnpa]$|^--(?:eval|execute|print|command)$/.test(words[i - 1] ?? ''),
-  )
-  const isAwk = /awk$/.test(name)
-  if (/^(?:python|perl|ruby|php|node|lua|deno|bun|pypy|tclsh)/.test(name) || isAwk) {
-    const text = isAwk ? words.join('\n') : `${inline ?? words.join('\n')}\n${scope.stdin ?? ''}`
-    const code = forbiddenCode(text) ?? deletingCode(text, report.context)
-    if (code !== null) raise(call, 'forbidden', `This ${code}.`)
-  }
   // `$X -rf /`: whatever X is, nothing good comes of it.
   if (call.found.program === null && words.some(word => /^-\w*r\w*f|^-\w*f\w*r|^--recursive$/.test(word))) {
     const guess = forbiddenReason({ program: 'rm', args, words, scope, report })
@@ -94,8 +84,13 @@ function judgeKnown(call: Call): PlanWord[] | null {
     return null
   }
   const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)
+  const alias = report.aliases.get(program)
+  if (alias !== undefined) report.walkText([alias, ...args.map(arg => arg.raw)].join(' '), deeper(call.scope))
   if (judgeInteractive(call)) return walkInteractive(call, wrapped)
-  if (wrapped !== null) return judgeWrapped(call, wrapped)
+  if (wrapped !== null) {
+    judgeWrapped(call, wrapped)
+    return null
+  }
   if (program === 'git') return judgeGit(call)
   const reader = judgeReader(program, program === 'find' ? judgeFindActions(call) : args)
   if (reader?.ok) return readPlan(call, reader)
@@ -106,9 +101,7 @@ function judgeKnown(call: Call): PlanWord[] | null {
 
 /** Not for what only reads: text that looks like a command is data there. */
 function lookInside(call: Call): void {
-  const { embeds, forbidden } = embeddedCommand(baseName(call.program), call.args.map(seen), call.scope.stdin)
-  if (embeds) call.found.embeds = true
-  if (forbidden !== null) raise(call, 'forbidden', `An argument contains ${forbidden}.`)
+  if (embedsCommand(baseName(call.program), call.args.map(seen))) call.found.embeds = true
 }
 
 function isLookup({ program, args }: Call): boolean {
@@ -156,29 +149,33 @@ function readPlan(
   return toPlanWords(mapped)
 }
 
-function judgeWrapped(call: Call, wrapped: Wrapped): PlanWord[] | null {
+function judgeWrapped(call: Call, wrapped: Wrapped): void {
   const { report, scope, program, args } = call
   if (program === 'ssh') lookInside(call)
-  const lookup = wrapped.level !== 'safe' || wrapped.prefix === null
-  if (lookup) raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
+  raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
   if (program === 'env' && wrapped.inner === null && wrapped.scripts.length === 0) {
     raise(call, 'caution', '`env` prints variables, which may hold secrets.', ['reads-environment'])
   }
   for (const arg of args) noteAssignment(call, seen(arg))
+  if (program === 'alias') {
+    for (const arg of args) {
+      const [, name, text] = /^([^=]+)=([\s\S]*)$/.exec(seen(arg)) ?? []
+      // Not by its own name: `alias ls='ls -l'` is `ls` inside.
+      if (name !== undefined && text !== undefined && !text.trimStart().startsWith(`${name} `))
+        report.aliases.set(name, text)
+    }
+  }
   const directory = wrapped.directory
   const inner = deeper(scope, directory === undefined ? {} : { cwds: absolutePaths(directory, scope) })
   if (wrapped.remote) walkRemote(call, wrapped, inner)
   else for (const script of wrapped.scripts) report.walkText(script, inner)
   if (wrapped.inner === null) {
     if (wrapped.scripts.length === 0) applyAction(call, null)
-    return null
+    return
   }
   // The words that xargs adds are only known when it runs.
   if (wrapped.appendsStdin !== undefined) report.unresolved = true
-  const plan = report.judge(innerArgs(wrapped), inner)
-  if (plan === null || wrapped.prefix === null) return null
-  const prefix = toPlanWords(wrapped.prefix)
-  return prefix === null ? null : [...prefix, ...plan]
+  report.judge(innerArgs(wrapped), inner)
 }
 
 /** Files of another machine are no files here; only the level and the effects count. */
@@ -202,7 +199,7 @@ function innerArgs(wrapped: Wrapped): Arg[] {
   const input = wrapped.appendsStdin?.trim().split(/\s+/).slice(0, 100) ?? ['']
   const words = input.map((text): Arg => ({ raw: text, text: null, glob: null, status: null, worst: [text] }))
   const placeholder = wrapped.placeholder
-  if (placeholder === undefined) return wrapped.appendsStdin === null ? inner : [...inner, ...words]
+  if (placeholder === undefined) return [...inner, ...words]
   return inner.map(arg => {
     if (!seen(arg).includes(placeholder)) return arg
     const worst = input.map(text => seen(arg).replaceAll(placeholder, text))

@@ -37,6 +37,8 @@ export interface Report {
   /** Names of functions that the line defines, and who calls whom, for fork bombs. */
   calls: { from: string; to: string; forked: boolean }[]
   functions: Set<string>
+  /** What `alias` calls something else. */
+  aliases: Map<string, string>
   steps: number
   /** The ways back into the walker, so that wrappers need not import it. */
   walkText: (text: string, scope: Scope) => void

@@ -2,7 +2,6 @@
  * What a command certainly prints, when it is as plain as `echo rm` or `printf '\x72m'`. Used only to look into
  * disguises (`$(echo rm) -rf /`, `echo cm0gLXJmIC8= | base64 -d | sh`), never to call anything safe.
  */
-import { posix } from 'node:path'
 import type { Command, ParsedScript, Word } from 'unbash'
 import type { Arg } from './args.ts'
 import { programName, seen } from './args.ts'
@@ -52,23 +51,12 @@ export function commandOutput(args: Arg[], stdin: string | null, scope: Scope): 
     case 'command':
     case 'type':
       return operands.at(-1) ?? null
-    case 'dirname':
-      return posix.dirname(operands[0] ?? '')
-    case 'realpath':
-    case 'readlink':
-      return operands.at(-1) ?? null
     case 'tee':
       return stdin
     case 'cat':
       return operands.length === 0 || operands[0] === '-' ? stdin : null
     case 'base64':
       return stdin !== null && flags.length > 0 ? Buffer.from(stdin, 'base64').toString('utf8') : null
-    case 'xxd':
-      return stdin !== null && words.join('').includes('r')
-        ? Buffer.from(stdin.trim(), 'hex').toString('utf8')
-        : null
-    case 'rev':
-      return stdin === null ? null : [...stdin.trimEnd()].reverse().join('')
     default:
       return null
   }

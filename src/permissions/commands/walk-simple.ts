@@ -4,7 +4,6 @@ import { type Arg, seen } from './args.ts'
 import { isDangerousVariable } from './call.ts'
 import { walkEmbedded } from './embedded.ts'
 import { judgeRedirects, type Redirects } from './redirects.ts'
-import { isShell } from './shell-wrappers.ts'
 import {
   absolutePaths,
   deeper,
@@ -28,7 +27,6 @@ export function walkSimple(node: Command, scope: Scope, report: Report): Outcome
   const program = seen(args[0])
   if (scope.inFunction !== null)
     report.calls.push({ from: scope.inFunction, to: program, forked: scope.forked })
-  checkSelf(args, scope, report)
   if (program === 'cd' || program === 'pushd' || program === 'popd')
     return changeDirectory(args, redirects, scope, report)
   const inner = redirects.input ? deeper(scope, { stdin: redirects.stdin, piped: true }) : scope
@@ -116,16 +114,6 @@ function prefixAssignments(assignments: Assignment[], scope: Scope, report: Repo
     const known = scope.variables.get(item.name)?.values ?? []
     setVariable(scope, item.name, { values: [...known, ...(value?.worst ?? [])].slice(0, 16), exact: false })
   }
-}
-
-/** `$0 & $0 &`: a script that starts itself. */
-function checkSelf(args: Arg[], scope: Scope, report: Report): void {
-  const words = args.map(seen)
-  const self =
-    (words[0] ?? '').endsWith('$0') ||
-    (isShell((words[0] ?? '').replace(/^.*\//, '')) && words.some(word => word.endsWith('$0')))
-  if (self && scope.forked)
-    note(report, 'forbidden', 'This is a fork bomb: the script starts itself again and again.')
 }
 
 const SETS_VARIABLES =

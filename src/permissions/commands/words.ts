@@ -68,30 +68,8 @@ function isGlued(word: Word): boolean {
   const parts = word.parts ?? []
   // A continuation may lie inside a name: `$HO\⏎ME`.
   if (word.text.includes('\\\n') && /[$~{]/.test(word.text)) return true
-  if (closesTwice(word.text)) return true
-  // Braces come first: `$A{b,c}` is `$Ab $Ac`, and `a=~/{b,c}` is no assignment any more.
-  const braces = parts.some(part => part.type === 'BraceExpansion')
-  const after = parts.some(
-    (part, i) => part.type === 'BraceExpansion' && parts[i - 1]?.type === 'SimpleExpansion',
-  )
-  return after || (braces && word.text.includes('=~'))
-}
-
-/** Bash takes `{a}b,c}` as braces with the parts `a}b` and `c`. */
-function closesTwice(text: string): boolean {
-  if (!/\{.*(?:,|\.\.).*\}/s.test(text)) return false
-  let depth = 0
-  let opened = false
-  for (const character of text) {
-    if (character === '{') {
-      depth += 1
-      opened = true
-    }
-    if (character === '}') depth -= 1
-    if (depth < 0 && opened) return true
-    if (depth < 0) depth = 0
-  }
-  return false
+  // Braces come first: `$A{b,c}` is `$Ab $Ac`.
+  return parts.some((part, i) => part.type === 'BraceExpansion' && parts[i - 1]?.type === 'SimpleExpansion')
 }
 
 /** Splits a bare text at its backslashes: what follows one is quoted. */
@@ -134,21 +112,12 @@ function partPieces(part: WordPart, scope: Scope, quoted: boolean): Piece[] {
     case 'CommandExpansion':
       return [{ kind: 'unknown', worst: [staticOutput(part.script, scope, resolveWord) ?? ''], quoted }]
     case 'ArithmeticExpansion':
-      return [arithmeticPiece(part.text, quoted)]
+      return [{ kind: 'unknown', worst: ['1'], quoted }]
     case 'ProcessSubstitution':
       return [{ kind: 'unknown', worst: ['/dev/fd/63'], quoted }]
     case 'ExtendedGlob':
       return [{ kind: 'unknown', worst: ['*'], quoted }]
   }
-}
-
-/** Two small numbers and one sign; everything else is left to the shell. */
-function arithmeticPiece(text: string, quoted: boolean): Piece {
-  const match = /^\$\(\(\s*(0|[1-9]\d{0,6})\s*([-+*])\s*(0|[1-9]\d{0,6})\s*\)\)$/.exec(text)
-  if (match === null) return { kind: 'unknown', worst: ['1'], quoted }
-  const [left, right] = [Number(match[1]), Number(match[3])]
-  const result = match[2] === '+' ? left + right : match[2] === '-' ? left - right : left * right
-  return { kind: 'text', text: String(result), quoted: true }
 }
 
 function seenText(word: Word, scope: Scope): Arg {
@@ -164,7 +133,7 @@ function globPiece(part: Extract<WordPart, { type: 'Glob' }>): Piece {
   return { kind: 'unknown', worst: [part.value], quoted: false }
 }
 
-/** Multiplies braces out. Too many, or braces with quotes inside: one sequence that is not exact. */
+/** Multiplies braces out, as bash most likely does: no word of it is exact. Too many: one that nobody knows. */
 function expandPieces(pieces: Piece[]): Piece[][] {
   let sequences: Piece[][] = [[]]
   for (const piece of pieces) {
@@ -172,29 +141,16 @@ function expandPieces(pieces: Piece[]): Piece[][] {
       for (const sequence of sequences) sequence.push(piece)
       continue
     }
-    const words = expandBraces(piece.text)
-    const guesses = words ?? expandBraces(piece.text.replace(/["'\\]/g, ''))
+    const guesses = expandBraces(piece.text.replace(/["'\\]/g, ''))
     if (guesses === null || guesses.length * sequences.length > MAX_BRACE_WORDS) {
       const first = sequences[0] ?? []
       return [[...first.slice(0, 50), { kind: 'unknown', worst: [''], quoted: true }]]
     }
-    const choices = guesses.map(text => (words === null ? guessPieces(text) : bracePieces(text)))
-    sequences = sequences.flatMap(sequence => choices.map(choice => [...sequence, ...choice]))
+    sequences = sequences.flatMap(sequence =>
+      guesses.map((text): Piece[] => [...sequence, { kind: 'unknown', worst: [text], quoted: true }]),
+    )
   }
   return sequences
-}
-
-function guessPieces(text: string): Piece[] {
-  return [{ kind: 'unknown', worst: [text], quoted: true }]
-}
-
-function bracePieces(text: string): Piece[] {
-  const pieces: Piece[] = []
-  for (const [run] of text.matchAll(/[*?]|[^*?]+/g)) {
-    if (run === '*' || run === '?') pieces.push({ kind: 'glob', pattern: run, text: run })
-    else pieces.push({ kind: 'text', text: run, quoted: false })
-  }
-  return pieces
 }
 
 function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
@@ -205,7 +161,7 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   )
   if (
     unknown ||
-    hasOddBraces(pieces, raw) ||
+    hasOddBraces(raw) ||
     status > 1 ||
     (status === 1 && pieces.some(piece => piece.kind === 'glob'))
   ) {
@@ -222,14 +178,9 @@ function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
 }
 
-/**
- * `x{}a,b}` is `x}a xb` to bash, `{}a,b}` is plain text: where `{}` stands before a comma nothing is certain. Nor is it
- * where a brace with a backslash stands beside others.
- */
-function hasOddBraces(pieces: Piece[], raw: string): boolean {
-  if (/\\[{}]/.test(raw) && /(?<!\\)[{}]/.test(raw)) return true
-  const open = pieces.map(piece => (piece.kind === 'text' && piece.quoted ? '' : pieceText(piece))).join('')
-  return /\{\}[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(open)
+/** Text with braces that the parser takes as plain; bash may not. */
+function hasOddBraces(raw: string): boolean {
+  return /\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(raw.replaceAll(/'[^']*'|"[^"$`]*"|\$\{[^}]*\}/g, ''))
 }
 
 function statusArg(pieces: Piece[], raw: string): Arg {

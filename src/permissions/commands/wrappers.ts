@@ -3,15 +3,13 @@
  * hides behind `sudo env nice xargs`; the wrapper's own level is added.
  */
 import type { EffectName } from '../effect-names.ts'
-import { type Arg, literalArg, seen } from './args.ts'
+import { type Arg, seen } from './args.ts'
 import {
   isShell,
-  unwrapScript,
   unwrapShell,
   unwrapSource,
   unwrapSsh,
   unwrapSu,
-  unwrapTerminal,
   type Wrapped,
   wrap,
 } from './shell-wrappers.ts'
@@ -26,8 +24,6 @@ interface Shape {
   /** Operands before the command (`timeout 5`, `chroot DIR`). */
   operands?: number
   assignments?: boolean
-  /** Exactly these arguments before the command keep a safe command safe. */
-  safe?: RegExp
 }
 
 const SHAPES: ReadonlyMap<string, Shape> = new Map(
@@ -41,8 +37,6 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
     },
     doas: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[uC]$/ },
     pkexec: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^--user$/ },
-    gosu: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], operands: 1 },
-    runuser: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[ugG]$/ },
     env: {
       level: 'caution',
       text: 'runs with other variables',
@@ -50,65 +44,21 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       values: /^-(?:[uCP]|-unset|-chdir)$/,
       assignments: true,
     },
-    nice: {
-      level: 'safe',
-      text: 'lowers the priority',
-      values: /^-(?:n|-adjustment)$/,
-      safe: /^(?:-n \d+|-\d+|-n\d+)?$/,
-    },
-    ionice: {
-      level: 'safe',
-      text: 'lowers the priority',
-      values: /^-[cnpPu]$/,
-      safe: /^(?:-c ?[123]( -n ?[0-7])?)?$/,
-    },
+    nice: { level: 'unknown', text: 'lowers the priority', values: /^-(?:n|-adjustment)$/ },
     timeout: {
-      level: 'safe',
+      level: 'unknown',
       text: 'limits the time',
       values: /^-(?:[sk]|-signal|-kill-after)$/,
       operands: 1,
-      safe: /^(?:(?:-s \w+|-k [\d.]+[smh]?|--foreground|--preserve-status|-v|--signal=\w+|--kill-after=[\d.]+[smh]?) )*[\d.]+[smh]?$/,
     },
     nohup: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
     setsid: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
-    stdbuf: { level: 'caution', text: 'changes buffering', values: /^-[ioe]$/ },
     time: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
-    command: { level: 'safe', text: 'runs the program of that name', safe: /^(?:-p|--)?$/ },
+    command: { level: 'unknown', text: 'runs the program of that name' },
     builtin: { level: 'caution', text: 'runs a command of the shell' },
     exec: { level: 'unknown', text: 'replaces the shell', effects: ['changes-environment'], values: /^-a$/ },
     watch: { level: 'caution', text: 'repeats a command', values: /^-(?:n|-interval)$/ },
     chroot: { level: 'dangerous', text: 'changes the root folder', effects: ['privilege'], operands: 1 },
-    unshare: {
-      level: 'dangerous',
-      text: 'makes new namespaces',
-      effects: ['privilege'],
-      values: /^-[RwSG]$/,
-    },
-    nsenter: {
-      level: 'dangerous',
-      text: 'enters other namespaces',
-      effects: ['privilege'],
-      values: /^-[tSGrw]$/,
-    },
-    strace: {
-      level: 'caution',
-      text: 'traces a program',
-      effects: ['runs-code'],
-      values: /^-[eopsauEISPbXO]$/,
-    },
-    flock: {
-      level: 'caution',
-      text: 'takes a lock file',
-      effects: ['writes-files'],
-      values: /^-[wE]$/,
-      operands: 1,
-    },
-    'systemd-run': {
-      level: 'dangerous',
-      text: 'starts a service',
-      effects: ['system-change'],
-      values: /^-[pHMuE]$/,
-    },
     busybox: { level: 'caution', text: 'runs a program of busybox' },
     parallel: {
       level: 'unknown',
@@ -120,7 +70,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       level: 'caution',
       text: 'runs a command for its input',
       effects: ['runs-code'],
-      values: /^-(?:[aEdIinLPs]|-(?:arg-file|delimiter|max-args|max-lines|max-procs|max-chars|replace))$/,
+      values: /^-(?:[aEdInLPs]|-(?:arg-file|delimiter|max-args|max-lines|max-procs|max-chars|replace))$/,
     },
   } satisfies Record<string, Shape>),
 )
@@ -131,8 +81,7 @@ export function isWrapper(program: string): boolean {
 
 export function unwrap(program: string, args: Arg[], stdin: string | null): Wrapped | null {
   if (isShell(program)) return unwrapShell(args, stdin)
-  if (program === 'su' || (program === 'runuser' && args.some(arg => /^-\w*c$|^--command/.test(seen(arg)))))
-    return unwrapSu(args)
+  if (program === 'su' || program === 'runuser') return unwrapSu(args)
   if (program === 'source' || program === '.') return unwrapSource(args, stdin)
   if (program === 'at' || program === 'batch')
     return wrap(
@@ -142,9 +91,7 @@ export function unwrap(program: string, args: Arg[], stdin: string | null): Wrap
       null,
       stdin === null ? [] : [stdin],
     )
-  if (program === 'tmux' || program === 'screen') return unwrapTerminal(args)
   if (program === 'ssh') return unwrapSsh(args)
-  if (program === 'script') return unwrapScript(args)
   if (program === 'eval') {
     const text = args.map(seen).join(' ')
     return wrap('unknown', 'runs text as a command', ['runs-code', 'changes-environment'], null, [text])
@@ -175,14 +122,9 @@ function unwrapShape(program: string, shape: Shape, args: Arg[], stdin: string |
     inner.length > 0 ? inner : null,
     embedded(program, before, inner),
   )
-  const exact = before.every(arg => arg.text !== null)
-  if (shape.safe?.test(before.map(seen).join(' ')) && exact && inner.length > 0)
-    wrapped.prefix = [literalArg(program), ...before]
-  else if (wrapped.level === 'safe') wrapped.level = 'unknown'
   const chdir = program === 'env' ? before.findIndex(arg => /^(?:-C|--chdir)$/.test(seen(arg))) : -1
   const named = before.map(arg => /^--chdir=(.+)$/.exec(seen(arg))?.[1]).find(value => value !== undefined)
   if (chdir !== -1 || named !== undefined) wrapped.directory = named ?? seen(before[chdir + 1])
-  if (program === 'command') wrapped.prefix = wrapped.prefix === null ? null : []
   if (program === 'xargs' || program === 'parallel') {
     wrapped.appendsStdin = stdin
     const replace = before.findIndex(arg => /^(?:-I|-i|--replace)/.test(seen(arg)))
@@ -219,7 +161,7 @@ function innerStart(shape: Shape, args: Arg[]): number {
   return i
 }
 
-/** Command texts inside options: `env -S 'rm x'`, `flock f -c 'rm x'`, `watch 'rm x'`. */
+/** Command texts inside options: `env -S 'rm x'`, `watch 'rm x'`. */
 function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
   const scripts: string[] = []
   const all = [...before, ...inner].map(seen)
@@ -231,7 +173,5 @@ function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
     }
   }
   if (program === 'watch' || program === 'parallel') scripts.push(inner.map(seen).join(' '))
-  const dashC = all.indexOf('-c')
-  if (program === 'flock' && dashC !== -1) scripts.push(all[dashC + 1] ?? '')
   return scripts
 }

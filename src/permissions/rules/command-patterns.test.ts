@@ -59,6 +59,18 @@ describe('a rule that forbids looks past options', () => {
     [['git', 'push', '**'], 'parallel -j 2 git ::: push'],
     [['git', 'push', '**'], 'bundle exec git -C . push'],
     [['aws', 's3', 'rm', '**'], 'aws --profile p --region r s3 rm x'],
+    [['npm', 'run', 'deploy'], 'npm run-script deploy'],
+    [['npm', 'run', 'deploy'], 'npm rum deploy'],
+    [['npm', 'run', 'deploy'], 'npm --silent urn deploy'],
+    [['npm', 'run-script', 'deploy'], 'npm run deploy'],
+    [['npm', 'install', '**'], 'npm isntall left-pad'],
+    [['npm', 'i', '**'], 'npm add left-pad'],
+    [['npm', 'run', 'test'], 'npm tst'],
+    [['yarn', 'run', 'deploy'], 'yarn deploy'],
+    [['pnpm', 'run', 'deploy', '**'], 'pnpm deploy --prod'],
+    [['git', 'push', '**'], 'ssh-agent git push'],
+    [['git', 'push', '**'], 'somewrapper --flag value git -C . push origin'],
+    [['my-deploy', '**'], 'somewrapper my-deploy now'],
   ])('%j: %s', (pattern, line) => {
     expect(matchCommand(pattern, line.split(' '), true)).toBe(true)
   })
@@ -69,11 +81,12 @@ describe('a rule that forbids looks past options', () => {
     'git status push',
     'git stash push',
     'npm run publish',
+    'grep git push',
+    'echo git push',
+    'ls git push',
   ])('and is not about %s', line => {
-    const [program = ''] = line.split(' ')
-    expect(matchCommand([program, program === 'git' ? 'push' : 'publish', '**'], line.split(' '), true)).toBe(
-      false,
-    )
+    const pattern = line.startsWith('npm') ? ['npm', 'publish', '**'] : ['git', 'push', '**']
+    expect(matchCommand(pattern, line.split(' '), true)).toBe(false)
   })
 
   test('one that allows does not, but for what is only shown differently', () => {

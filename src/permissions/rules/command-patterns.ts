@@ -1,5 +1,12 @@
 import { compileText, type NameTest } from '../../core/wildcard.ts'
-import { optionLengths, runByRunner, withoutHarmless } from '../commands/programs/subcommands.ts'
+import { isKnownProgram } from '../commands/programs/judge-reader.ts'
+import {
+  asScript,
+  optionLengths,
+  runByRunner,
+  subcommandName,
+  withoutHarmless,
+} from '../commands/programs/subcommands.ts'
 
 /** One position of a command pattern: a word, alternatives, `*` for any one word, `**` for any further words. */
 export type TokenPattern = string | readonly string[]
@@ -20,12 +27,20 @@ export function matchCommand(pattern: readonly TokenPattern[], words: Words, str
   return forms(words).some(form => matchWords(pattern, form, true))
 }
 
-/** `/usr/lib/git-core/git-push` is `git push`, and `npx npm publish` an `npm publish`. */
+/** `/usr/lib/git-core/git-push` is `git push`, `npx npm publish` an `npm publish`, and `somewrapper git push` may be one. */
 function forms(words: Words): Words[] {
-  const [, inner] = /^git-([a-z][\w-]*)$/.exec(words[0] ?? '') ?? []
-  const own = inner === undefined ? [words] : [words, ['git', inner, ...words.slice(1)]]
-  return [...own, ...runByRunner(words[0] ?? '', words)]
+  const program = words[0] ?? ''
+  const [, inner] = /^git-([a-z][\w-]*)$/.exec(program) ?? []
+  return [
+    words,
+    ...(inner === undefined ? [] : [['git', inner, ...words.slice(1)]]),
+    ...asScript(program, words),
+    ...runByRunner(program, words),
+    ...(isKnownProgram(program) ? [] : words.slice(1, MOST_SUFFIXES).map((_, i) => words.slice(i + 1))),
+  ]
 }
+
+const MOST_SUFFIXES = 40
 
 /** One look at each pair of positions, so that no pattern takes long. */
 function matchWords(pattern: readonly TokenPattern[], words: Words, strict: boolean): boolean {
@@ -91,9 +106,11 @@ function wordTest(pattern: string): NameTest {
   return made
 }
 
-/** npm takes any beginning of a subcommand for the subcommand. */
+/** npm takes any beginning of a subcommand for the subcommand, and has several names for most. */
 function isShortened(pattern: string, word: string, { program, index }: Place): boolean {
-  return program === 'npm' && index === 1 && word.length > 1 && pattern.startsWith(word)
+  if (index !== 1) return false
+  if (subcommandName(program, word) === subcommandName(program, pattern)) return true
+  return program === 'npm' && word.length > 1 && pattern.startsWith(word)
 }
 
 /** The texts of a command that a forbidding line of an ordered list is compared with, beside the text as written. */
@@ -107,5 +124,7 @@ export function textForms(words: Words, starts: readonly number[]): string[] {
     ...starts.map(start => [name, ...rest.slice(start - 1)]),
     ...starts.map(start => [name, ...rest.slice(start - 1).filter(word => !/^[-+]./.test(word))]),
     ...(name.startsWith('git-') ? [['git', name.slice(4), ...rest]] : []),
+    ...asScript(name, [name, ...rest]),
+    ...(isKnownProgram(name) ? [] : rest.slice(0, MOST_SUFFIXES).map((_, i) => rest.slice(i))),
   ].map(form => form.join(' '))
 }

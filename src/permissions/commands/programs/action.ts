@@ -33,7 +33,6 @@ export const RUNNER = act('unknown', 'downloads and runs a package', [
   'package-scripts',
 ])
 export const NET = act('caution', 'contacts another machine', ['network'])
-export const SERVICE = act('dangerous', 'changes services of the machine', ['system-change'])
 export const ACCOUNT = act('dangerous', 'changes accounts of the machine', ['system-change', 'privilege'])
 export const PUBLISH = act('dangerous', 'publishes a package', ['publishes', 'network', 'sends-data'])
 export const PUBLISH_IMAGE = act('dangerous', 'publishes an image', [

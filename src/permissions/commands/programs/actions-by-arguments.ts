@@ -11,35 +11,12 @@ import {
   PUBLISH,
   PUBLISH_IMAGE,
   RUNNER,
-  SERVICE,
 } from './action.ts'
 
 const PYTHON_UPLOAD =
   /(?:^|\s)-m (?:twine (?:\S+ )*?(?:upload|register)|(?:flit|hatch|poetry) publish)\b|\bsetup\.py (?:\S+ )*?(?:upload|register)\b/
 
 const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])[]>> = {
-  chmod: [
-    [
-      /(?:^|\s)(?:-\S*R|--recursive|[0-7]*7[0-7]?7\b|a\+\S*w|o\+\S*w|\+s|u\+s|[2467][0-7]{3}\b)/,
-      act(
-        'dangerous',
-        'opens permissions widely or changes a whole tree',
-        ['changes-permissions', 'writes-files'],
-        'skip-first-write',
-      ),
-    ],
-  ],
-  chown: [
-    [
-      /(?:^|\s)(?:-\S*R|--recursive)/,
-      act(
-        'dangerous',
-        'changes owners of a whole tree',
-        ['changes-permissions', 'writes-files'],
-        'skip-first-write',
-      ),
-    ],
-  ],
   rsync: [
     [
       /(?:^|\s)--del/,
@@ -65,7 +42,7 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
   ifconfig: [[/^(?:-a)?$/, LISTS]],
   dpkg: [[/^(?:-[lLsS]|--(?:list|listfiles|status|search))\b/, LISTS]],
   rpm: [[/^-q/, LISTS]],
-  kill: [[/-(?:9|KILL|SIGKILL)\b/, act('dangerous', 'kills processes', ['process-control'])]],
+  crontab: [[/^-l\b/, LISTS]],
   curl: [
     [
       /(?:^|\s)(?:-\w*[dFT]|--data\S*|--form\S*|--upload-file|--json|-X\s*(?:POST|PUT|DELETE|PATCH)|--request[= ]\s*(?:POST|PUT|DELETE|PATCH))/,
@@ -75,10 +52,6 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
   wget: [
     [/--(?:post|method|body)/, act('dangerous', 'sends data to another machine', ['network', 'sends-data'])],
   ],
-  systemctl: [
-    [/(?:^|\s)(?:stop|disable|mask|kill|restart|enable|start|edit|set-|reset|daemon|revert|link)/, SERVICE],
-  ],
-  service: [[/\s(?:stop|restart|start|reload|force-reload)/, SERVICE]],
   npm: [
     [
       /^(?:-\S+\s(?:(?!(?:i|ci|run|test|exec|install|add|view)\s)[^-\s]\S*\s)?)*(?:publish|pub|publi|unpublish|unpub|deprecate|undeprecate|dist-tags?|owner|author|access|token|login|add-user|adduser|logout|stars?|unstar|team|org|profile|hook)\b/,
@@ -112,10 +85,6 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
     [/^(?:run|test|build)\b/, BUILD],
   ],
   pip: [
-    [/^(?:uninstall)/, act('dangerous', 'removes packages', ['package-scripts', 'deletes-files'])],
-    [/^(?:install|download|wheel)/, INSTALL],
-  ],
-  pip3: [
     [/^(?:uninstall)/, act('dangerous', 'removes packages', ['package-scripts', 'deletes-files'])],
     [/^(?:install|download|wheel)/, INSTALL],
   ],
@@ -204,44 +173,12 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
       act('dangerous', 'changes something that other people see', ['publishes', 'network', 'sends-data']),
     ],
   ],
-  psql: [
-    [
-      /\b(?:drop|delete|truncate|update|insert|alter|grant|create)\b/i,
-      act('dangerous', 'changes a database', ['database']),
-    ],
-  ],
-  mysql: [
-    [
-      /\b(?:drop|delete|truncate|update|insert|alter|grant|create)\b/i,
-      act('dangerous', 'changes a database', ['database']),
-    ],
-  ],
-  sqlite3: [
-    [
-      /\b(?:drop|delete|truncate|update|insert|alter|create|attach)\b|\.(?:shell|system|import|save|backup|output|once|open)\b/i,
-      act('dangerous', 'changes a database', ['database', 'writes-files']),
-    ],
-  ],
-  'redis-cli': [
-    [
-      /\b(?:flush|del|set|shutdown|config|eval|rename)/i,
-      act('dangerous', 'changes a database', ['database']),
-    ],
-  ],
-  unset: [
-    [
-      /\b(?:PATH|HOME|HISTFILE|LD_\w+)\b/,
-      act('dangerous', 'removes an important variable', ['changes-environment']),
-    ],
-  ],
-  export: [[/=/, act('caution', 'sets variables for later commands', ['changes-environment'])]],
-  crontab: [[/^-l\b/, act('caution', 'lists scheduled commands', ['reads-files'])]],
-  find: [],
 }
 
-const PATTERNS: ReadonlyMap<string, readonly (readonly [RegExp, Action])[]> = new Map(
-  Object.entries(BY_ARGUMENTS),
-)
+const PATTERNS: ReadonlyMap<string, readonly (readonly [RegExp, Action])[]> = new Map([
+  ...Object.entries(BY_ARGUMENTS),
+  ['pip3', BY_ARGUMENTS.pip ?? []],
+])
 
 const GIT: readonly (readonly [RegExp, Action])[] = [
   [

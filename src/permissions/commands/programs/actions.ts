@@ -143,7 +143,7 @@ const groups: readonly (readonly [string, Action])[] = [
     act('unknown', 'works on a database', ['database']),
   ],
   [
-    'gpg gpg2 age ssh-keygen ssh-add ssh-agent ssh-copy-id pass security keyctl',
+    'gpg gpg2 age ssh-keygen ssh-add ssh-copy-id pass security keyctl',
     act('dangerous', 'works with keys and secrets', ['reads-environment']),
   ],
   ['nohup setsid disown daemonize', act('caution', 'leaves a process running', ['background'])],

@@ -27,7 +27,7 @@ const SUMMARY =
   '--stat --numstat --shortstat --compact-summary --summary --dirstat --cumulative --name-only --name-status --raw ' +
   '--no-patch -s --quiet'
 
-/** Null: the line shows no contents. `git grep` is not here, since it reads the files of the folder as well. */
+/** Null: the line shows no contents. */
 export function gitContent(
   subcommand: string,
   parsed: ParsedFlags,
@@ -38,8 +38,6 @@ export function gitContent(
     case 'blame':
       // Takes one file, never a pattern; which of the words is the file does not matter.
       return { reads: [...operands.open, ...operands.paths].map(content), history: false }
-    case 'cat-file':
-      return has('-p') || operands.open.length > 1 ? objects(operands) : null
     case 'show':
       return has(PATCH) || !has(SUMMARY) || operands.open.some(mayBeBlob) ? objects(operands) : null
     case 'diff':
@@ -75,13 +73,12 @@ function mayBeBlob(arg: Arg): boolean {
   return arg.text === null || /^[0-9a-f]{4,64}$|\^\{/i.test(arg.text) || revisionPath(arg.text) !== null
 }
 
-/** `show` and `cat-file`: as long as every word is `REV:PATH`, nothing else is shown. */
+/** `show`: as long as every word is `REV:PATH`, nothing else is shown. */
 function objects(operands: GitOperands): GitContent {
   const { open, paths } = operands
-  const words = /^(?:blob|tree|commit|tag)$/.test(open[0]?.text ?? '') ? open.slice(1) : open
-  const named = words.length > 0 && words.every(arg => arg.text !== null && revisionPath(arg.text) !== null)
+  const named = open.length > 0 && open.every(arg => arg.text !== null && revisionPath(arg.text) !== null)
   if (!named) return changes(operands)
-  return { reads: [...words.flatMap(revisionReads), ...paths.map(content)], history: false }
+  return { reads: [...open.flatMap(revisionReads), ...paths.map(content)], history: false }
 }
 
 /** Patches: limited by plain paths after `--`, and only by those. A plain path may be a folder, so it counts as a tree. */

@@ -107,26 +107,7 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
   ],
   ['log', LOG],
   ['show', LOG],
-  [
-    'reflog',
-    {
-      ...LOG,
-      check: parsed =>
-        formatCheck(parsed) ??
-        (/^(?:expire|delete|drop|exists|write)$/.test(parsed.operands[0]?.text ?? '')
-          ? 'it changes the reflog'
-          : null),
-    },
-  ],
   ['diff', { flags: `${DIFF} --cached --staged --merge-base --no-index --base --ours --theirs` }],
-  ['rev-list', { flags: `${WALK} --count --quiet`, numeric: true, check: formatCheck }],
-  [
-    'shortlog',
-    {
-      flags: '-nse --numbered --summary --email --since= --until= --all --no-merges --author=',
-      check: formatCheck,
-    },
-  ],
   [
     'branch',
     {
@@ -162,8 +143,6 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
         '-cdmoiskuvtz -x: --cached --deleted --modified --others --ignored --stage --unmerged --directory --exclude= --exclude-standard --error-unmatch --full-name --eol',
     },
   ],
-  ['ls-tree', { flags: '-drtlz --long --name-only --full-name --full-tree' }],
-  ['cat-file', { flags: '-tspe' }],
   [
     'blame',
     {
@@ -171,24 +150,8 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
         '-bcefklnpstwM? -C? -L: -M? --porcelain --line-porcelain --date= --since= --show-name --show-number --show-email --abbrev=',
     },
   ],
-  [
-    'describe',
-    {
-      flags: '--all --tags --contains --abbrev= --exact-match --long --match= --always --dirty?',
-      noPaths: true,
-    },
-  ],
-  [
-    'grep',
-    {
-      flags:
-        '-avIiwnlLcoqhHEGFPWpz -e: -f< -A: -B: -C: -m: --cached --untracked --no-index --text --ignore-case --invert-match --word-regexp --extended-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --heading --show-function --function-context --context= --after-context= --before-context= --max-count= --max-depth= --and --or --not --quiet --full-name',
-      numeric: true,
-    },
-  ],
-  ['symbolic-ref', { flags: '-q --quiet --short', max: 1, noPaths: true }],
   ['merge-base', { flags: '-a --all --is-ancestor --fork-point', noPaths: true }],
-  ['version', { flags: '', max: 0 }],
+  ['symbolic-ref', { flags: '-q --quiet --short', max: 1, noPaths: true }],
   [
     'config',
     {
@@ -278,7 +241,6 @@ function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, re
     if (path !== undefined) reads.push({ arg: literalArg(path), tree: false, content: true })
   }
   const operands = splitOperands(parsed.operands, rest)
-  if (subcommand === 'grep') return grepReads(parsed, operands, reads)
   const shown = gitContent(subcommand, parsed, operands)
   const programs = programsOf(subcommand, shown !== null)
   if (shown !== null)
@@ -288,8 +250,7 @@ function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, re
 }
 
 /** These read objects and settings only; what git does with files of the working tree may start filters. */
-const NO_FILES =
-  /^(?:log|show|reflog|rev-list|shortlog|branch|tag|remote|rev-parse|ls-tree|cat-file|merge-base|symbolic-ref|version|config|stash|worktree)$/
+const NO_FILES = /^(?:log|show|branch|tag|remote|rev-parse|symbolic-ref|config|stash|worktree)$/
 
 function programsOf(subcommand: string, printsFiles: boolean): { programs?: 'filters' | 'converters' } {
   // Converters are switched off by options (safe-git.ts), which this one does not have.
@@ -305,22 +266,6 @@ function splitOperands(operands: Arg[], rest: Arg[]): GitOperands {
     open: operands.slice(0, operands.length - paths),
     paths: operands.slice(operands.length - paths),
   }
-}
-
-/** `git grep` goes through the files of the folder; with a revision or `--cached` through objects instead. */
-function grepReads(parsed: ParsedFlags, operands: GitOperands, reads: ReadItem[]): ReaderVerdict {
-  const named = ['-e', '-f'].some(flag => parsed.flags.has(flag))
-  const open = named ? operands.open : operands.open.slice(1)
-  const history =
-    parsed.flags.has('--cached') ||
-    (open.length > 0 && !parsed.flags.has('--no-index')) ||
-    operands.paths.some(arg => (arg.text ?? ':').startsWith(':'))
-  const paths = [...open.flatMap(revisionReads), ...operands.paths]
-  for (const item of paths) {
-    const read = 'arg' in item ? item : { arg: item, tree: true, content: true }
-    reads.push({ ...read, tree: true })
-  }
-  return { ok: true, reads, cwd: 'tree-content', history, programs: 'filters' }
 }
 
 function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {

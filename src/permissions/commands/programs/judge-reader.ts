@@ -1,6 +1,7 @@
 /** Whether a call of a known program only reads, and what. The allow list of the whole analyser meets here. */
 import { type Arg, literalArg, seen } from '../args.ts'
 import { type ParsedFlags, parseFlags } from '../flags.ts'
+import { findAction } from './actions.ts'
 import { READERS, type Reader } from './readers.ts'
 import { type ReaderVerdict, type ReadItem, readFind, readTest } from './special.ts'
 
@@ -8,8 +9,6 @@ const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
   ['find', readFind],
   ['test', (args: Arg[]) => readTest(args, false)],
   ['[', (args: Arg[]) => readTest(args, true)],
-  ['command', readLookup],
-  ['type', readLookup],
   [':', () => ({ ok: true, reads: [], cwd: 'no', argv: [literalArg('true')] })],
 ])
 
@@ -61,7 +60,7 @@ function readsOf(
     paths = paths.filter((arg, i) => i > 0 || arg.glob !== null)
   }
   if (reader.operands === 'text' || reader.operands === 'none') paths = paths.filter(arg => arg.glob !== null)
-  for (const arg of paths) reads.push({ arg, tree, content }, ...(reader.entries ? entriesOf(arg) : []))
+  for (const arg of paths) reads.push({ arg, tree, content })
   const reads_cwd = paths.length === 0 && (reader.cwd === true || (tree && reader.operands === 'pattern'))
   const cwd = !reads_cwd ? 'no' : tree ? (content ? 'tree-content' : 'tree-names') : 'folder'
   return { reads, cwd }
@@ -78,26 +77,7 @@ function onlyListed({ flags, list }: ParsedFlags): boolean {
   )
 }
 
-/** The names in a folder as patterns, so that the engine judges each of them, links included. */
-function entriesOf(arg: Arg): ReadItem[] {
-  const pattern = arg.glob?.pattern ?? arg.text?.replace(/[*?[\]\\]/g, '\\$&') ?? ''
-  if (pattern === '' || pattern === '-' || pattern === '/dev/null') return []
-  return ['*', '.*'].map(name => {
-    const glob = { pattern: `${pattern}/${name}`, literal: `${pattern}/${name}` }
-    return metadata({ raw: arg.raw, text: null, glob, status: null, worst: [] })
-  })
-}
-
-const SHELL_WORDS =
-  /^(?:cd|export|alias|unalias|source|\.|eval|exec|set|unset|read|declare|local|typeset|trap|ulimit|umask|jobs|fg|bg|wait|history|type|command|builtin|pushd|popd|dirs|shift|return|exit|break|continue|let|hash|if|then|else|fi|for|while|do|done|case|esac|function|select|until|time|\[\[|\{|\}|!)$/
-
-/** `command -v x` and `type x` look a name up; without a shell `which` does the same for programs. */
-function readLookup(args: Arg[]): ReaderVerdict {
-  const names = args.filter(arg => !/^-[vVpPat]+$/.test(arg.text ?? ''))
-  const plain = names.every(arg => /^[\w.+-]+$/.test(arg.text ?? '') && !(arg.text ?? '').startsWith('-'))
-  const looksUp = names.length > 0 && (names.length < args.length || plain)
-  if (!looksUp || !plain) return { ok: false, reason: 'it is not a plain look-up' }
-  if (names.some(arg => SHELL_WORDS.test(arg.text ?? '')))
-    return { ok: false, reason: 'it asks about the shell itself' }
-  return { ok: true, reads: [], cwd: 'no', argv: [literalArg('which'), ...names] }
+/** Whether it is known what its words are. Those of another program may be a command that it starts. */
+export function isKnownProgram(program: string): boolean {
+  return SPECIAL.has(program) || READERS.has(program) || program === 'git' || findAction(program, '') !== null
 }

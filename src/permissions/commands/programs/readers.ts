@@ -19,8 +19,6 @@ export interface Reader {
   recursive?: string
   /** Only names and sizes are read. */
   metadata?: boolean
-  /** An operand that is a folder stands for the files in it. */
-  entries?: boolean
   /** Nothing is an option: `echo ---` prints it. */
   raw?: boolean
   /** Options after which the first operand is no pattern or script. */
@@ -51,15 +49,6 @@ const LS =
   '-aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -w: --all --almost-all --author --color? --colour? --directory ' +
   '--classify? --file-type --format= --full-time --group-directories-first --no-group --human-readable --si --inode ' +
   `--ignore= --literal --numeric-uid-gid --quote-name --reverse --recursive --size --sort= --time= --time-style=${HELP}`
-const DIFF =
-  '-qscueynlptTbBwEZidaNrvW -U: -C: -I: -x: -L: --brief --report-identical-files --context? --unified? ' +
-  '--side-by-side --width= --suppress-common-lines --label= --recursive --no-dereference --new-file --exclude= ' +
-  '--ignore-case --ignore-space-change --ignore-all-space --ignore-blank-lines --text --strip-trailing-cr --color? ' +
-  `--minimal -W:${HELP}`
-
-/** Nothing below a folder is hidden where a link leads out of it. */
-const FOLLOWS_LINKS = 'it follows links, which may lead to other folders'
-
 const ls: Reader = {
   ...{ flags: LS, operands: 'read', cwd: true, recursive: '-R --recursive', metadata: true },
 }
@@ -79,19 +68,13 @@ const anything: Reader = { flags: '', operands: 'text', raw: true }
 export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...([
     ['ls', ls],
-    ['dir', ls],
     ['grep', grep],
     ['egrep', grep],
-    ['fgrep', grep],
     ['head', ends],
     ['tail', ends],
-    ['md5sum', sums],
-    ['sha1sum', sums],
     ['sha256sum', sums],
-    ['sha512sum', sums],
     ['whoami', nothing],
     ['nproc', nothing],
-    ['arch', nothing],
     ['true', anything],
     ['false', anything],
     ['echo', anything],
@@ -103,7 +86,6 @@ export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       operands: 'read',
     },
   ],
-  ['tac', { flags: HELP, operands: 'read' }],
   ['wc', { flags: `-clmwL --bytes --chars --lines --words --max-line-length${HELP}`, operands: 'read' }],
   [
     'file',
@@ -126,31 +108,8 @@ export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       metadata: true,
     },
   ],
-  [
-    'df',
-    { flags: '-ahHiklPTm --human-readable --inodes --print-type --total', operands: 'read', metadata: true },
-  ],
-  [
-    'tree',
-    {
-      flags: '-adfiSpughsDFvtcrCAnJ -L: -P: -I: --dirsfirst --noreport --gitignore --prune --version --help',
-      operands: 'tree',
-      cwd: true,
-      metadata: true,
-    },
-  ],
   ['basename', { flags: `-az -s: --multiple --suffix= --zero${HELP}`, operands: 'text' }],
   ['dirname', { flags: `-z --zero${HELP}`, operands: 'text' }],
-  [
-    'realpath',
-    {
-      flags: `-eLmPqsz --relative-to= --relative-base= --no-symlinks${HELP}`,
-      operands: 'read',
-      metadata: true,
-    },
-  ],
-  ['readlink', { flags: `-femnqsvz --canonicalize --no-newline${HELP}`, operands: 'read', metadata: true }],
-  ['base64', { flags: `-di -w: --decode --ignore-garbage --wrap=${HELP}`, operands: 'read', max: 1 }],
   [
     'rg',
     {
@@ -188,20 +147,6 @@ export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ['tr', { flags: `-cCdst --complement --delete --squeeze-repeats${HELP}`, operands: 'text' }],
-  ['paste', { flags: `-sz -d: --delimiters= --serial${HELP}`, operands: 'read' }],
-  ['comm', { flags: `-123z --total${HELP}`, operands: 'read' }],
-  ['nl', { flags: `-b: -n: -s: -w: --body-numbering=${HELP}`, operands: 'read' }],
-  [
-    'diff',
-    {
-      ...{ flags: DIFF, operands: 'read', numeric: true, recursive: '-r --recursive', entries: true },
-      check: ({ flags }) =>
-        (flags.has('-r') || flags.has('--recursive')) && !flags.has('--no-dereference')
-          ? FOLLOWS_LINKS
-          : null,
-    },
-  ],
-  ['cmp', { flags: `-bls -n: --print-bytes --verbose --quiet --silent${HELP}`, operands: 'read' }],
   [
     'sed',
     {

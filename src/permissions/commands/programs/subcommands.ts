@@ -17,17 +17,15 @@ const DOCKER: Globals = {
     /^(?:-H|--host|-c|--context|--config|-l|--log-level|--tlscacert|--tlscert|--tlskey|--url|--identity)$/,
   flags: /^(?:-D|--debug|--tls|--tlsverify|--remote)$/,
 }
-const CLUSTER: Globals = {
-  values:
-    /^(?:-n|--namespace|--context|--cluster|--user|--kubeconfig|-s|--server|--token|--as|--as-group|--request-timeout|--cache-dir|--kube-context|--certificate-authority|--client-key|--client-certificate|-v|--profile|--password|--username)$/,
-  flags: /^(?:--insecure-skip-tls-verify|--debug|--match-server-version|--warnings-as-errors)$/,
-}
 const NPM: Globals = {
   values:
     /^(?:--prefix|-C|--dir|--cwd|--registry|--userconfig|--globalconfig|--cache|--loglevel|--tag|--access|--otp|-w|--workspace|--filter|-F|--script-shell|--node-options|--reporter|--stream|--config)$/,
   flags:
     /^(?:-s|--silent|-q|--quiet|-d|-dd|-ddd|--verbose|-g|--global|-ws|--workspaces|--workspace-root|-y|--yes|--json|--no-\S+|--force|-f|-r|--recursive|--offline|--prefer-offline|--dry-run|--foreground-scripts|--ignore-scripts)$/,
 }
+
+/** Each option is tried with the next word and without. */
+const ANY: Globals = { values: /^(?!)/, flags: /^(?!)/ }
 
 const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
   [
@@ -41,7 +39,6 @@ const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
   ],
   ...each('npm pnpm yarn bun', NPM),
   ...each('docker podman nerdctl docker-compose', DOCKER),
-  ...each('kubectl oc helm', CLUSTER),
   [
     'cargo',
     {
@@ -49,38 +46,19 @@ const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
       flags: /^(?:-q|--quiet|-v+|--verbose|--locked|--offline|--frozen|--list|\+\S+)$/,
     },
   ],
-  ['gh', { values: /^(?:-R|--repo|--hostname)$/, flags: /^(?:--help|--version)$/ }],
-  ['glab', { values: /^(?:-R|--repo|-g|--group)$/, flags: /^(?:--help|--version)$/ }],
-  ['terraform', { values: /^(?!)/, flags: /^-(?:help|version)$/ }],
-  [
-    'aws',
-    {
-      values:
-        /^--(?:profile|region|endpoint-url|output|query|color|ca-bundle|cli-read-timeout|cli-connect-timeout)$/,
-      flags: /^--(?:debug|no-\S+)$/,
-    },
-  ],
-  [
-    'gcloud',
-    {
-      values: /^--(?:project|account|configuration|verbosity|format|impersonate-service-account)$/,
-      flags: /^(?:-q|--quiet)$/,
-    },
-  ],
-  ...each('az heroku fly flyctl vercel netlify wrangler doctl pulumi', { values: /^(?!)/, flags: /^(?!)/ }),
-  ...each('systemctl service apt apt-get aptitude dnf yum zypper apk snap flatpak brew', {
-    values: /^(?:-H|--host|-M|--machine|-t|--target-release|-c|--config-file|--root)$/,
-    flags: /^(?:-q|-qq|--quiet|-y|--yes|--user|--system|--no-\S+)$/,
-  }),
-  ...each('pip pip3 uv poetry pdm hatch flit twine conda mamba', {
-    values:
-      /^(?:--proxy|--retries|--timeout|--cache-dir|--cert|--log|--directory|--project|-C|-P|--python|--config-file|--config-setting)$/,
-    flags: /^(?:-q|--quiet|-v+|--verbose|--isolated|--no-\S+|-n|--require-virtualenv|--offline)$/,
-  }),
-  ...each('gem bundle composer rustup mix dotnet go hg svn lerna vsce nx turbo', {
-    values: /^(?:-C|--config|-d|--working-dir|--cwd|-R|--repository|--config-file|--chdir)$/,
-    flags: /^(?:-q|--quiet|-v|--verbose|-n|--no-\S+)$/,
-  }),
+  ...each(
+    'kubectl oc helm gh glab terraform aws gcloud az heroku fly flyctl vercel netlify wrangler doctl',
+    ANY,
+  ),
+  ...each(
+    'pulumi systemctl service apt apt-get aptitude dnf yum zypper apk snap flatpak brew lerna vsce nx',
+    ANY,
+  ),
+  ...each(
+    'pip pip3 uv poetry pdm hatch flit twine conda mamba gem bundle composer rustup mix dotnet go',
+    ANY,
+  ),
+  ...each('hg svn turbo', ANY),
 ])
 
 function each(names: string, globals: Globals): [string, Globals][] {
@@ -129,6 +107,43 @@ export function withoutHarmless(program: string, words: Words): Words {
   let end = 1
   while (harmless?.test(words[end] ?? '') === true) end += 1
   return end === 1 ? words : [words[0] ?? null, ...words.slice(end)]
+}
+
+/** npm's own other names of its subcommands, also those that it takes for slips of the finger. */
+const NPM_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    run: 'run-script rum urn',
+    test: 't tst',
+    install: 'i in ins inst insta instal isnt isnta isntal isntall add',
+    ci: 'clean-install ic install-clean isntall-clean',
+    'install-test': 'it',
+    'install-ci-test': 'cit clean-install-test sit',
+    uninstall: 'unlink remove rm r un',
+    update: 'up upgrade udpate',
+    exec: 'x',
+    view: 'v info show',
+    link: 'ln',
+    init: 'create innit',
+    owner: 'author',
+    config: 'c',
+    rebuild: 'rb',
+    'dist-tag': 'dist-tags',
+    adduser: 'add-user login',
+    org: 'ogr',
+  }).flatMap(([name, others]) => others.split(' ').map((other): [string, string] => [other, name])),
+)
+
+/** The one name of a subcommand that has several. */
+export function subcommandName(program: string, word: string): string {
+  return /^(?:npm|pnpm|yarn|bun)$/.test(program) ? (NPM_NAMES.get(word) ?? word) : word
+}
+
+/** `npm test` is `npm run test`, and `yarn deploy` is `yarn run deploy`. */
+export function asScript(program: string, words: Words): Words[] {
+  const [, name] = words
+  if (typeof name !== 'string' || !/^(?:npm|pnpm|yarn|bun)$/.test(program)) return []
+  if (program === 'npm' && !/^(?:t|tst|test|start|stop|restart)$/.test(name)) return []
+  return [[program, 'run', subcommandName(program, name), ...words.slice(2)]]
 }
 
 // Programs that start the command behind their options, or behind one of these words.
