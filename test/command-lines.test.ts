@@ -43,7 +43,9 @@ describe.skipIf(noSandbox !== '')(`run_command, line by line${noSandbox}`, () =>
     const inRun = async (command: string): Promise<any> =>
       box.runtime.call({ tool: 'run_command', input: { command }, run: 'r2' })
     const leave = (how: string) =>
-      inRun(`f=$(trap -p EXIT | grep -o -m 1 '/run/kogu-state/state' | head -1); trap - EXIT; ${how}; kill -9 $$`)
+      inRun(
+        `f=$(trap -p EXIT | grep -o -m 1 '/run/kogu-state/state' | head -1); trap - EXIT; ${how}; kill -9 $$`,
+      )
     await leave('mkfifo $f')
     await leave('mkdir -p $f/x')
     await leave(`ln -s ${secret} $f`)
