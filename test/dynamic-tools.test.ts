@@ -209,10 +209,15 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect(await create({ name: 'evil', code: 'function execute() { return eval("1") }' })).toMatch(
       /^エラー: 重大なセキュリティリスクが検出されました\n- 文字列からのコード実行: /,
     )
-    const tool = runtime.dynamic?.find('thrower').tool
-    if (tool === undefined) throw new Error('no tool')
-    const changed: typeof tool = { ...tool, safety: { ...tool.safety, blockedOperations: ['eval-usage'] } }
-    expect(quickCheck(changed, { texts: ja })).toBe('安全性チェック失敗: 文字列からのコード実行')
+    const stored = runtime.dynamic?.find('thrower')
+    if (stored === undefined) throw new Error('no tool')
+    const { tool } = stored
+    const safety: typeof tool.safety = { ...tool.safety, blockedOperations: ['eval-usage'] }
+    const blocked = { ...stored, tool: { ...tool, safety } }
+    expect(quickCheck(blocked, blocked, { texts: ja })).toBe('安全性チェック失敗: 文字列からのコード実行')
+    expect(quickCheck(stored, { ...stored, hash: 'other' }, { texts: ja })).toBe(
+      '安全性チェック失敗: コードが作成時から変更または削除されています',
+    )
   })
 
   it('are at once tools under their own names, with their parameters as schema', async () => {

@@ -5,6 +5,7 @@ import { ToolError } from '../core/errors.ts'
 import { toBlock, toLine } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
 import { type CommandContext, flag, textOption, UsageError, unknownVerb } from './command.ts'
+import { confirmed } from './confirm.ts'
 import { EXIT } from './exit-codes.ts'
 import { openRuntime } from './open-runtime.ts'
 import { table } from './output.ts'
@@ -46,7 +47,7 @@ export async function dynamicTools(context: CommandContext): Promise<number> {
     if (verb === 'quarantine') return await quarantine(context, life, wanted)
     if (verb === 'export') return exportTool(context, life, wanted)
     const text = readFileSync(resolve(context.cwd, wanted), 'utf8')
-    return report(context, await life.import(text, await codeContext(context, runtime)))
+    return report(context, await life.import(text, await codeContext(context, runtime), consentOf(context)))
   } finally {
     await runtime.close()
   }
@@ -65,9 +66,18 @@ async function codeContext({ signal }: CommandContext, runtime: Runtime): Promis
   return { callId: `verify_${randomUUID()}`, runId: run.id, run, cwd, workspace, signal }
 }
 
+function consentOf(context: CommandContext): (wishes: string) => Promise<boolean> {
+  return async wishes => {
+    const allows = flag(context.values, 'yes') || (await confirmed(context, `Allow ${toLine(wishes)}?`))
+    if (!allows) context.output.note('Nothing was changed. To go ahead, add --yes.')
+    return allows
+  }
+}
+
 function list({ output }: CommandContext, life: LifeCycle): number {
   for (const problem of life.problems())
     output.note(`${output.noteStyle('yellow', 'warning:')} ${toLine(problem)}`)
+  for (const words of life.attention()) output.note(`${output.noteStyle('yellow', 'look:')} ${toLine(words)}`)
   const stored = life.list()
   if (output.json) {
     output.object(stored.map(({ tool, scope }) => ({ ...tool, scope, metrics: life.metrics(tool) })))
@@ -138,7 +148,7 @@ async function edit(
     ...(file === undefined ? {} : { code: readFileSync(resolve(context.cwd, file), 'utf8') }),
     ...(description === undefined ? {} : { description }),
   }
-  return await life.edit(name, change, await codeContext(context, runtime))
+  return await life.edit(name, change, await codeContext(context, runtime), consentOf(context))
 }
 
 /** What a version is worth, beside the one before it. */

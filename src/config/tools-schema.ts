@@ -67,7 +67,7 @@ export function toolsSchema() {
           .int()
           .min(1)
           .default(3)
-          .describe('Number of similar calls after which tool_reflection recommends a tool'),
+          .describe('Failed attempts after which tool_reflection recommends a tool'),
       }),
       self_eval: table({
         enabled: z.boolean().optional(),

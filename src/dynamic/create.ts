@@ -80,6 +80,8 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
     confidenceScore: Math.min(safety.score, quality.score),
     verificationStatus: safety.isSafe ? 'passed' : 'unverified',
     runs: [],
+    // Another version is no reason to let it run again.
+    ...(replaces?.quarantined === undefined ? {} : { quarantined: replaces.quarantined }),
   }
 }
 

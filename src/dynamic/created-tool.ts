@@ -2,13 +2,14 @@ import { ToolError } from '../core/errors.ts'
 import { type AnyTool, describedOutput, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { errorText, failedText, finishedText } from './catalogue/layouts.ts'
 import { accessOf } from './code-access.ts'
-import type { DynamicTool } from './definition.ts'
 import { toSchema } from './parameters.ts'
 import { type DynamicParts, MOST_TIMEOUT_MS } from './parts.ts'
 import { CodeFailure, quickCheck, runCode } from './run-code.ts'
+import type { StoredTool } from './store.ts'
 
 /** A tool that a model made, as every other tool: under its own name, with its parameters as its schema. */
-export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
+export function toTool(stored: StoredTool, parts: DynamicParts): AnyTool {
+  const { tool } = stored
   const input = toSchema(tool.parameters)
   return {
     name: tool.name,
@@ -24,7 +25,7 @@ export function toTool(tool: DynamicTool, parts: DynamicParts): AnyTool {
     output: OUTPUT,
     access: () => accessOf(tool, parts),
     async run(values, context) {
-      const { value, logs } = await runRecorded(tool, values, context, parts, parts.settings.timeoutMs)
+      const { value, logs } = await runRecorded(stored, values, context, parts, parts.settings.timeoutMs)
       return toOutput(showValue(value), { value, logs })
     },
   }
@@ -34,19 +35,20 @@ const OUTPUT = describedOutput({ value: {}, logs: { type: 'array', items: { type
 
 /** For run_dynamic_tool: the layouts of a finished and a failed run. */
 export async function runByName(
-  tool: DynamicTool,
+  stored: StoredTool,
   values: Readonly<Record<string, unknown>>,
   context: ToolContext,
   parts: DynamicParts,
   timeoutMs: number | undefined,
 ): Promise<ToolOutput> {
+  const { tool } = stored
   const parsed = toSchema(tool.parameters).parse(values)
   if (!parsed.ok) {
     const words = parsed.issues.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`.trim())
     throw new ToolError('invalid_input', errorText(words.join('; '), parts.texts))
   }
   const limit = Math.min(MOST_TIMEOUT_MS, timeoutMs ?? parts.settings.timeoutMs)
-  const { value, logs, ms } = await runRecorded(tool, parsed.value, context, parts, limit)
+  const { value, logs, ms } = await runRecorded(stored, parsed.value, context, parts, limit)
   return toOutput(finishedText(tool.name, ms, showValue(value), parts.texts), {
     tool_id: tool.id,
     tool_name: tool.name,
@@ -62,23 +64,33 @@ function toOutput(text: string, data: unknown): ToolOutput {
 
 /** Text as it is, everything else as JSON. */
 function showValue(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  if (typeof value === 'string') return value
+  return JSON.stringify(value, null, isDeeperThan(value, MOST_INDENTED) ? 0 : 2)
+}
+
+/** Each level indents whatever is in it: a megabyte in deep lists would become gigabytes of spaces. */
+const MOST_INDENTED = 16
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some(each => isDeeperThan(each, levels - 1))
 }
 
 /** Quick check, run, usage record, audit; a failure is recorded like a success. */
 async function runRecorded(
-  tool: DynamicTool,
+  stored: StoredTool,
   values: Readonly<Record<string, unknown>>,
   context: ToolContext,
   parts: DynamicParts,
   timeoutMs: number,
 ) {
-  const problem = quickCheck(tool, parts)
+  const { tool } = stored
+  const problem = quickCheck(stored, parts.store.current(tool.id), parts)
   if (problem !== undefined) throw new ToolError('forbidden', errorText(problem, parts.texts))
   const at = parts.now().toISOString()
   const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.runId }
   try {
-    const result = await runCode(tool, values, context, parts, timeoutMs)
+    const result = await runCode(stored, values, context, parts, timeoutMs)
     parts.store.recordRun(tool.id, { at, ok: true, ms: result.ms })
     parts.note('tool.run', { ...about, success: true, ms: result.ms })
     return result

@@ -34,6 +34,16 @@ export interface Capabilities {
 
 export const NO_CAPABILITIES: Capabilities = { network: [], read: [], tools: [] }
 
+/** For whoever is asked whether there may be such a tool. */
+export function describeWishes(name: string, { network, read, tools }: Capabilities): string {
+  const wishes = [
+    ...(network.length > 0 ? [`contact ${network.join(', ')}`] : []),
+    ...(read.length > 0 ? [`read ${read.join(', ')}`] : []),
+    ...(tools.length > 0 ? [`call ${tools.join(', ')}`] : []),
+  ]
+  return wishes.length === 0 ? `the tool '${name}'` : `the tool '${name}', which may ${wishes.join('; ')}`
+}
+
 /** A call that must give this result. */
 export interface Example {
   readonly parameters: Readonly<Record<string, unknown>>
@@ -95,12 +105,16 @@ export function toolId(name: string, code: string): string {
   return `dt_${hash('sha256', `${name}:${code}`).slice(0, 12)}`
 }
 
-/** Of everything that was reviewed when the tool was made; its use does not change it. */
+/** Of everything that a person reviewed or decided about the tool; its use does not change it. */
 export function definitionHash(tool: DynamicTool): string {
   const { id, name, description, parameters, code, script, capabilities, examples, safety, version } = tool
+  const { quarantined = null } = tool
   return hash(
     'sha256',
-    canonicalJson([id, name, description, parameters, code, script, capabilities, examples, safety, version]),
+    canonicalJson([
+      ...[id, name, description, parameters, code, script, capabilities, examples, safety, version],
+      quarantined,
+    ]),
   )
 }
 

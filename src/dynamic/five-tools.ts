@@ -1,16 +1,17 @@
 import * as z from 'zod'
 import { type AnyTool, defineTool, type ToolContext } from '../core/tool.ts'
-import { createdText, listText, recommendations } from './catalogue/layouts.ts'
+import { createdText, improvements, listText, recommendations } from './catalogue/layouts.ts'
 import { accessOf } from './code-access.ts'
 import {
   type Capabilities,
   type DynamicTool,
+  describeWishes,
   PARAMETER_TYPES,
   type ToolParameterDefinition,
 } from './definition.ts'
 import { type DynamicParts, MOST_TIMEOUT_MS } from './parts.ts'
 import { refusal } from './refusal.ts'
-import { metricsOf } from './store.ts'
+import { metricsOf, type StoredTool } from './store.ts'
 
 export function dynamicTools(parts: DynamicParts): AnyTool[] {
   return [createTool(parts), runTool(parts), listTools(parts), deleteTool(parts), reflectionTool(parts)]
@@ -89,8 +90,10 @@ function createTool(parts: DynamicParts): AnyTool {
     risk: 'high',
     input: createInput,
     output: ABOUT_TOOL,
-    access: input => [{ kind: 'custom', name: 'create_tool', details: describeNew(input) }],
-    preview: input => `${describeNew(input)}\n\n${input.code}`,
+    access: input => [
+      { kind: 'custom', name: 'create_tool', details: describeWishes(input.name, capabilitiesOf(input)) },
+    ],
+    preview: input => `${describeWishes(input.name, capabilitiesOf(input))}\n\n${input.code}`,
     async run(input, context) {
       // The parser is loaded with the first tool that is made.
       const { buildTool } = await import('./create.ts')
@@ -139,21 +142,11 @@ async function saveCreated(built: DynamicTool, context: ToolContext, parts: Dyna
   return {
     text: createdText(tool, texts, isVerified, notes),
     data: {
-      ...summaryOf(tool),
-      recommendations: recommendations(tool.safety, texts),
+      ...summaryOf(tool, texts),
       examples: { passed, total, failures },
     },
     label: { origin: 'kogu' as const, trusted: true },
   }
-}
-
-function describeNew({ name, network = [], read = [], tools = [] }: CreateInput): string {
-  const wishes = [
-    ...(network.length > 0 ? [`contact ${network.join(', ')}`] : []),
-    ...(read.length > 0 ? [`read ${read.join(', ')}`] : []),
-    ...(tools.length > 0 ? [`call ${tools.join(', ')}`] : []),
-  ]
-  return wishes.length === 0 ? `the tool '${name}'` : `the tool '${name}', which may ${wishes.join('; ')}`
 }
 
 function capabilitiesOf({ network = [], read = [], tools = [] }: CreateInput): Capabilities {
@@ -183,7 +176,7 @@ const target = {
   tool_name: z.string().optional().describe('Name of the tool, instead of tool_id.'),
 }
 
-function find({ tool_id, tool_name }: Target, parts: DynamicParts): DynamicTool {
+function find({ tool_id, tool_name }: Target, parts: DynamicParts): StoredTool {
   const { errors } = parts.texts
   if (!tool_id && !tool_name) throw refusal(parts, errors.noTarget)
   const found = lookUp({ tool_id, tool_name }, parts)
@@ -191,10 +184,10 @@ function find({ tool_id, tool_name }: Target, parts: DynamicParts): DynamicTool 
   return found
 }
 
-function lookUp({ tool_id, tool_name }: Target, parts: DynamicParts): DynamicTool | undefined {
-  const stored = parts.store.list().map(({ tool }) => tool)
-  if (tool_id) return stored.find(tool => tool.id === tool_id)
-  return stored.find(tool => tool.name.toLowerCase() === tool_name?.toLowerCase())
+function lookUp({ tool_id, tool_name }: Target, parts: DynamicParts): StoredTool | undefined {
+  const stored = parts.store.list()
+  if (tool_id) return stored.find(({ tool }) => tool.id === tool_id)
+  return stored.find(({ tool }) => tool.name.toLowerCase() === tool_name?.toLowerCase())
 }
 
 function runTool(parts: DynamicParts): AnyTool {
@@ -227,17 +220,17 @@ function runTool(parts: DynamicParts): AnyTool {
       const found = lookUp(input, parts)
       return found === undefined
         ? [{ kind: 'custom', name: 'isolated_code', details: 'no tool' }]
-        : accessOf(found, parts)
+        : accessOf(found.tool, parts)
     },
     async run({ parameters, timeout_ms, ...wanted }, context) {
-      const tool = find(wanted, parts)
+      const found = find(wanted, parts)
       const [{ missingParameters }, { runByName }] = await Promise.all([
         import('./parameters.ts'),
         import('./created-tool.ts'),
       ])
-      const missing = missingParameters(tool.parameters, parameters)
+      const missing = missingParameters(found.tool.parameters, parameters)
       if (missing.length > 0) throw refusal(parts, parts.texts.errors.missing(missing.join(', ')))
-      return await runByName(tool, parameters, context, parts, timeout_ms)
+      return await runByName(found, parameters, context, parts, timeout_ms)
     },
   })
   return { ...tool, isIsolated: true }
@@ -261,6 +254,7 @@ function listTools(parts: DynamicParts): AnyTool {
       }),
     output: {
       count: { type: 'integer' },
+      total: { type: 'integer' },
       tools: { type: 'array', items: { type: 'object', properties: ABOUT_TOOL } },
     },
     access: () => [],
@@ -271,10 +265,14 @@ function listTools(parts: DynamicParts): AnyTool {
         .filter(tool => name === undefined || tool.name.toLowerCase().includes(name.toLowerCase()))
         .filter(tool => tags === undefined || tags.length === 0 || tags.some(tag => tool.tags.includes(tag)))
         .filter(tool => tool.confidenceScore >= least)
-        .slice(0, limit)
+      const shown = found.slice(0, limit)
       return {
-        text: listText(found, parts.texts),
-        data: { count: found.length, tools: found.map(summaryOf) },
+        text: listText(shown, found.length - shown.length, parts.texts),
+        data: {
+          count: shown.length,
+          total: found.length,
+          tools: shown.map(tool => summaryOf(tool, parts.texts)),
+        },
         label: { origin: 'kogu', trusted: false },
       }
     },
@@ -295,7 +293,7 @@ function deleteTool(parts: DynamicParts): AnyTool {
     ],
     async run({ confirm, ...wanted }) {
       if (confirm !== true) throw refusal(parts, parts.texts.errors.confirm)
-      const { id, name } = find(wanted, parts)
+      const { id, name } = find(wanted, parts).tool
       await parts.store.remove(id)
       parts.note('tool.delete', { toolId: id, toolName: name, success: true })
       return {
@@ -355,7 +353,13 @@ function reflectionTool(parts: DynamicParts): AnyTool {
 }
 
 /** The structured form: everything about a tool but its code's other versions. */
-function summaryOf(tool: DynamicTool): Record<string, unknown> {
+function summaryOf(tool: DynamicTool, texts: DynamicParts['texts']): Record<string, unknown> {
   const { script: _script, previous, runs: _runs, ...rest } = tool
-  return { ...rest, versions: previous.length + 1, metrics: metricsOf(tool) }
+  return {
+    ...rest,
+    safety: { ...tool.safety, recommendations: recommendations(tool.safety, texts) },
+    quality: { ...tool.quality, improvements: improvements(tool.quality, texts) },
+    versions: previous.length + 1,
+    metrics: metricsOf(tool),
+  }
 }

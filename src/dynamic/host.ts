@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Access } from '../core/access.ts'
 import type { Answer, Approver } from '../core/approval.ts'
 import { compileGlob, matchesPath } from '../core/glob.ts'
 import type { Clock } from '../sandbox/isolate/isolates.ts'
@@ -76,9 +77,9 @@ export function innerRunId(): string {
 function capabilityApprover(tool: DynamicTool, { run, callId }: CodeContext, clock: Clock): Approver {
   return {
     async ask(question, signal, live): Promise<Answer> {
-      const declared = question.access.every(
-        access => access.kind === 'network' && isDeclaredHost(tool, access.url),
-      )
+      const isDeclared = (access: Access): boolean =>
+        access.kind === 'network' && isDeclaredHost(tool, access.url)
+      const declared = question.access.length > 0 && question.access.every(isDeclared)
       if (declared && question.decision.by === 'mode')
         return { kind: 'once', user: `the approval of ${tool.id}` }
       const resume = clock.pause()

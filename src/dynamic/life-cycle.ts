@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { ToolError } from '../core/errors.ts'
 import type { ToolContext } from '../core/tool.ts'
-import type { DynamicTool } from './definition.ts'
-import { dynamicToolSchema } from './definition.ts'
+import { needsAttention } from './attention.ts'
+import { type DynamicTool, describeWishes, dynamicToolSchema } from './definition.ts'
 import type { DynamicParts } from './parts.ts'
 import { refusal } from './refusal.ts'
 import { type Metrics, metricsOf, type StoredTool } from './store.ts'
@@ -10,12 +11,17 @@ import type { Verification } from './verify.ts'
 /** What running code needs of a call. */
 export type CodeContext = Pick<ToolContext, 'callId' | 'runId' | 'run' | 'cwd' | 'workspace' | 'signal'>
 
+/** Asks the person about what code that nobody has approved yet may reach. */
+export type Consent = (wishes: string) => Promise<boolean>
+
 /** What a person does with dynamic tools; models have the five tools. */
 export interface LifeCycle {
   list(): readonly StoredTool[]
   problems(): readonly string[]
   find(nameOrId: string): StoredTool
   metrics(tool: DynamicTool): Metrics
+  /** What a person should look at, one sentence each. */
+  attention(): readonly string[]
   /** Runs the examples and keeps the status. */
   verify(nameOrId: string, context: CodeContext): Promise<Verification>
   /** Makes a new version; the old one is kept in it. */
@@ -23,6 +29,7 @@ export interface LifeCycle {
     nameOrId: string,
     change: { code?: string; description?: string },
     context: CodeContext,
+    consent: Consent,
   ): Promise<Verification>
   /** Makes it a tool of all the person's workspaces. */
   promote(nameOrId: string): Promise<DynamicTool>
@@ -32,7 +39,7 @@ export interface LifeCycle {
   deprecate(nameOrId: string): Promise<DynamicTool>
   export(nameOrId: string): string
   /** Analysed anew: nothing that the text says about its safety counts. */
-  import(text: string, context: CodeContext): Promise<Verification>
+  import(text: string, context: CodeContext, consent: Consent): Promise<Verification>
 }
 
 export function createLifeCycle(parts: DynamicParts): LifeCycle {
@@ -69,13 +76,21 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     problems: () => store.problems(),
     find,
     metrics: metricsOf,
+    attention: () =>
+      needsAttention(
+        store.list().map(({ tool }) => tool),
+        parts.settings.maxTools,
+        parts.now(),
+      ),
     async verify(nameOrId, context) {
       const { tool, scope } = find(nameOrId)
+      if (tool.quarantined !== undefined)
+        throw refusal(parts, texts.errors.quarantined(tool.quarantined), 'forbidden')
       const result = await verified(tool, context)
       await store.save(result.tool, { scope, replaces: tool.id })
       return result
     },
-    async edit(nameOrId, { code, description }, context) {
+    async edit(nameOrId, { code, description }, context, consent) {
       const { tool, scope } = find(nameOrId)
       const { buildTool } = await import('./create.ts')
       const next = buildTool(
@@ -89,6 +104,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
         parts,
         tool,
       )
+      if (next.code !== tool.code) await requireConsent(next, consent)
       const result = await verified(next, context)
       await store.save(result.tool, { scope, replaces: tool.id })
       parts.note('tool.update', {
@@ -125,18 +141,25 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
       parts.note('tool.export', { toolId: tool.id, toolName: tool.name, success: true })
       return `${JSON.stringify({ ...tool, runs: [], usageCount: 0 }, null, 2)}\n`
     },
-    async import(text, context) {
+    async import(text, context, consent) {
       const given = readExport(text, parts)
       const { buildTool } = await import('./create.ts')
-      const result = await verified(
-        buildTool({ ...given, ...fromTask(given), createdBy: 'user' }, parts),
-        context,
-      )
+      const built = buildTool({ ...given, ...fromTask(given), createdBy: 'user' }, parts)
+      await requireConsent(built, consent)
+      const result = await verified(built, context)
       await store.save(result.tool)
       parts.note('tool.import', { toolId: result.tool.id, toolName: result.tool.name, success: true })
       return result
     },
   }
+}
+
+/** What the code may reach is bound to the code: other code is asked about before its examples run. */
+async function requireConsent(tool: DynamicTool, consent: Consent): Promise<void> {
+  const isFree = Object.values(tool.capabilities).every((wishes: readonly string[]) => wishes.length === 0)
+  const wishes = describeWishes(tool.name, tool.capabilities)
+  if (isFree || (await consent(wishes))) return
+  throw new ToolError('needs_approval', `Nobody approved ${wishes}.`)
 }
 
 function fromTask({ createdFromTask }: DynamicTool): { generatedFrom?: string } {

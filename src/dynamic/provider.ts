@@ -1,10 +1,16 @@
+import type { FSWatcher } from 'node:fs'
+import { followFolder } from '../core/follow-folder.ts'
 import { type OnTools, PRIORITY, type Provider } from '../core/provider.ts'
 import { dynamicTools } from './five-tools.ts'
 import type { DynamicParts } from './parts.ts'
 
-/** The five tools, and every tool that was made with them; the list is told anew whenever it changes. */
+/**
+ * The five tools, and every tool that was made with them; the list is told anew whenever it changes, by this Kogu or
+ * another one.
+ */
 export function dynamicProvider(parts: DynamicParts): Provider {
   const own = dynamicTools(parts).map(tool => ({ ...tool, isPartOfKogu: true as const }))
+  const watchers = new Set<FSWatcher>()
   return {
     id: 'dynamic',
     displayName: 'Dynamic tools',
@@ -14,12 +20,17 @@ export function dynamicProvider(parts: DynamicParts): Provider {
       const tell = (make: typeof toTool): void => {
         if (signal.aborted) return
         const stored = parts.store.list().filter(({ tool }) => tool.quarantined === undefined)
-        const made = make === undefined ? [] : stored.map(({ tool }) => make(tool, parts))
+        const made = make === undefined ? [] : stored.map(each => make(each, parts))
         onTools([...own, ...made], parts.store.problems())
       }
       parts.store.onChange(async () => tell((await import('./created-tool.ts')).toTool))
+      for (const folder of parts.store.folders) followFolder(folder, watchers, () => parts.store.list())
       tell(toTool)
     },
-    close: () => parts.store.flush(),
+    close() {
+      for (const watcher of watchers) watcher.close()
+      watchers.clear()
+      parts.store.flush()
+    },
   }
 }

@@ -1,9 +1,9 @@
 import { ToolError } from '../core/errors.ts'
 import type { IsolateOutcome } from '../sandbox/isolate/isolates.ts'
-import { type DynamicTool, definitionHash } from './definition.ts'
 import { createHost } from './host.ts'
 import type { CodeContext } from './life-cycle.ts'
 import type { DynamicParts } from './parts.ts'
+import type { StoredTool } from './store.ts'
 
 export interface CodeResult {
   readonly value: unknown
@@ -28,7 +28,7 @@ export class CodeFailure extends Error {
 
 /** Runs a tool once in an isolate, with values that its parameters allow. Throws a CodeFailure. */
 export async function runCode(
-  tool: DynamicTool,
+  { tool, hash }: Pick<StoredTool, 'tool' | 'hash'>,
   values: Readonly<Record<string, unknown>>,
   context: CodeContext,
   parts: DynamicParts,
@@ -38,7 +38,7 @@ export async function runCode(
   const started = performance.now()
   const host = createHost(tool, context, parts)
   const outcome = await parts.isolates().run({
-    key: definitionHash(tool),
+    key: hash,
     code: tool.script,
     input: JSON.stringify(values),
     timeoutMs,
@@ -77,10 +77,19 @@ function toFailure(
   }
 }
 
-/** The quick check before every run: what was analysed is what runs, and nothing in it was critical. */
-export function quickCheck(tool: DynamicTool, { texts }: Pick<DynamicParts, 'texts'>): string | undefined {
+/**
+ * The quick check before every run: what was analysed and approved is what runs, by the hash of what is stored at this
+ * moment, and nothing in it was critical.
+ */
+export function quickCheck(
+  { tool, hash }: StoredTool,
+  stored: StoredTool | undefined,
+  { texts }: Pick<DynamicParts, 'texts'>,
+): string | undefined {
   const { errors } = texts
-  if (tool.quarantined !== undefined) return errors.quarantined(tool.quarantined)
+  if (stored === undefined) return errors.unsafe(errors.changed)
+  if (stored.tool.quarantined !== undefined) return errors.quarantined(stored.tool.quarantined)
+  if (stored.hash !== hash) return errors.unsafe(errors.changed)
   const [blocked] = tool.safety.blockedOperations
   return blocked === undefined ? undefined : errors.unsafe(texts.safety[blocked].issue)
 }

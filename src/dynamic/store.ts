@@ -3,6 +3,8 @@ import type { DynamicTool, RunRecord } from './definition.ts'
 /** Where dynamic tools are kept; implemented by store/. */
 export interface DynamicStore {
   list(): readonly StoredTool[]
+  /** As it is stored at this moment: another Kogu may have changed, quarantined or deleted it. */
+  current(id: string): StoredTool | undefined
   /** Files that are no tool of ours, one sentence each. */
   problems(): readonly string[]
   /** Replaces the file of `replaces`, when that is another id. Returns when every listener knows. */
@@ -10,6 +12,8 @@ export interface DynamicStore {
   remove(id: string): Promise<void>
   /** Adds one use; written soon, together with others. */
   recordRun(id: string, run: RunRecord): void
+  /** Where the files lie; they need not be there yet. */
+  readonly folders: readonly string[]
   onChange(listener: () => Promise<void>): void
   flush(): void
 }
@@ -20,6 +24,8 @@ export type Scope = 'project' | 'user'
 export interface StoredTool {
   readonly tool: DynamicTool
   readonly scope: Scope
+  /** Of its definition. */
+  readonly hash: string
 }
 
 const MOST_RUNS = 100

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DynamicTool } from './definition.ts'
+import { type DynamicTool, definitionHash } from './definition.ts'
 import type { CodeContext } from './life-cycle.ts'
 import { toSchema } from './parameters.ts'
 import type { DynamicParts } from './parts.ts'
@@ -44,7 +44,8 @@ async function tryExample(
   if (!parsed.ok)
     return parsed.issues.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`.trim()).join('; ')
   try {
-    const { value } = await runCode(tool, parsed.value, context, parts, parts.settings.timeoutMs)
+    const made = { tool, hash: definitionHash(tool) }
+    const { value } = await runCode(made, parsed.value, context, parts, parts.settings.timeoutMs)
     if (isDeepStrictEqual(value, result)) return undefined
     return `${shorten(JSON.stringify(value))} ≠ ${shorten(JSON.stringify(result))}`
   } catch (error) {

@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import {
-  existsSync,
+  closeSync,
+  constants,
+  fstatSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { namesIn } from '../core/names-in.ts'
 import { type DynamicTool, definitionHash, dynamicToolSchema, type RunRecord } from '../dynamic/definition.ts'
 import { type DynamicStore, type Scope, type StoredTool, withRun } from '../dynamic/store.ts'
+import { openListFile } from './list-file.ts'
 
 export interface DynamicToolPlaces {
   /** `.kogu/tools` of the workspace. */
@@ -27,126 +31,199 @@ export interface DynamicToolPlaces {
 /** Uses are written together: each call would otherwise wait for the disk. */
 const WRITE_MS = 200
 const MOST_BYTES = 4 * 1024 * 1024
+/** Two changes within one tick of the file system's clock leave the same time. */
+const TICK_MS = 20
+
+interface Entry extends StoredTool {
+  /** Of the file that it was read from. */
+  readonly stamp: string
+}
 
 /**
  * One JSON file per tool, written atomically. A file counts only if its definition is in the ledger: a repository cannot
- * bring tools into the model's list, and a file that was changed by hand does not run.
+ * bring tools into the model's list, and a file that was changed by hand does not run. What another Kogu makes, changes,
+ * quarantines or deletes is seen at the next look.
  */
 export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
-  const tools = new Map<string, StoredTool>()
   const pending = new Map<string, RunRecord[]>()
   const listeners: (() => Promise<void>)[] = []
-  const problems: string[] = []
+  const ledger = openListFile(places.ledger, 'definitions', isLedgerItem)
+  const isOurs = (hash: string): boolean => ledger.list().some(({ id }) => id === hash)
+  let entries = new Map<string, Entry>()
+  let problems: readonly string[] = []
+  let seen: string | undefined
   let timer: NodeJS.Timeout | undefined
-  let ledger = readLedger(places.ledger)
-  for (const scope of ['project', 'user'] as const) load(places[scope], scope, { tools, problems, ledger })
 
   const path = (id: string, scope: Scope): string => join(places[scope], `${id}.json`)
   const tell = async (): Promise<void> => {
     for (const listener of listeners) await listener()
   }
+  const read = (file: string, scope: Scope): Entry | string => {
+    const entry = readTool(file, scope, isOurs)
+    return typeof entry === 'string' ? entry : withRuns(entry, pending.get(entry.tool.id) ?? [])
+  }
+  /** Whether the list of tools is another one now. */
+  const refresh = (): boolean => {
+    const folders = SCOPES.map(scope => stampOf(places[scope]))
+    const now = folders.map(({ text }) => text).join()
+    if (now === seen) return false
+    const before = shapeOf(entries)
+    ;({ entries, problems } = load(places, entries, read))
+    // Of a folder that has just changed, the next change may not show.
+    seen = folders.every(({ changedMs }) => Date.now() - changedMs > TICK_MS) ? now : undefined
+    return shapeOf(entries) !== before
+  }
+  const look = (): void => {
+    if (refresh()) void tell().catch(() => undefined)
+  }
   const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
     for (const [id, runs] of pending) {
-      const stored = tools.get(id)
-      if (stored === undefined) continue
-      // Another Kogu may have counted meanwhile.
-      const onDisk = readTool(path(id, stored.scope))
-      const base = typeof onDisk === 'string' ? stored.tool : onDisk
-      const tool = typeof onDisk === 'string' ? base : runs.reduce(withRun, base)
-      tools.set(id, { ...stored, tool })
-      if (existsSync(places[stored.scope])) writeAtomic(path(id, stored.scope), tool)
+      const scope = entries.get(id)?.scope
+      if (scope === undefined) continue
+      const file = path(id, scope)
+      // Another Kogu may have counted meanwhile, or deleted it: then there is nothing to count.
+      const onDisk = readTool(file, scope, isOurs)
+      if (typeof onDisk === 'string') continue
+      const entry = withRuns(onDisk, runs)
+      writeAtomic(file, entry.tool)
+      entries.set(id, { ...entry, stamp: stampOf(file).text })
     }
     pending.clear()
   }
+  refresh()
 
   return {
-    list: () => [...tools.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1)),
+    list() {
+      look()
+      return [...entries.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
+    },
+    current(id) {
+      const held = entries.get(id)
+      if (held === undefined || stampOf(path(id, held.scope)).text !== held.stamp) seen = undefined
+      look()
+      return entries.get(id)
+    },
     problems: () => problems,
     async save(tool, { scope = 'project', replaces } = {}) {
       places.prepare()
       flush()
       mkdirSync(places[scope], { recursive: true, mode: 0o700 })
-      ledger = { ...readLedger(places.ledger), [tool.id]: definitionHash(tool) }
-      writeAtomic(places.ledger, ledger)
+      const hash = definitionHash(tool)
+      const old = entries.get(replaces ?? tool.id)
+      if (!isOurs(hash)) await ledger.add({ id: hash })
       writeAtomic(path(tool.id, scope), tool)
-      const old = replaces === undefined ? undefined : tools.get(replaces)
       if (old !== undefined && (old.tool.id !== tool.id || old.scope !== scope))
         rmSync(path(old.tool.id, old.scope), { force: true })
-      if (replaces !== undefined) tools.delete(replaces)
-      tools.set(tool.id, { tool, scope })
+      if (old !== undefined && old.hash !== hash) await ledger.remove(old.hash)
+      seen = undefined
+      refresh()
       await tell()
     },
     async remove(id) {
-      const stored = tools.get(id)
+      const stored = entries.get(id)
       if (stored === undefined) return
       rmSync(path(id, stored.scope), { force: true })
-      tools.delete(id)
       pending.delete(id)
+      await ledger.remove(stored.hash)
+      seen = undefined
+      refresh()
       await tell()
     },
     recordRun(id, run) {
-      const stored = tools.get(id)
-      if (stored === undefined) return
-      tools.set(id, { ...stored, tool: withRun(stored.tool, run) })
-      pending.set(id, [...(pending.get(id) ?? []), run])
+      const entry = entries.get(id)
+      if (entry === undefined) return
+      entries.set(id, withRuns(entry, [run]))
+      const runs = pending.get(id)
+      if (runs === undefined) pending.set(id, [run])
+      else runs.push(run)
       timer ??= setTimeout(flush, WRITE_MS).unref()
     },
+    folders: SCOPES.map(scope => places[scope]),
     onChange: listener => void listeners.push(listener),
     flush,
   }
 }
 
-interface Loading {
-  tools: Map<string, StoredTool>
-  problems: string[]
-  ledger: Readonly<Record<string, string>>
+const SCOPES = ['project', 'user'] as const
+
+function isLedgerItem(value: unknown): value is { id: string } {
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
 }
 
-function load(folder: string, scope: Scope, { tools, problems, ledger }: Loading): void {
-  for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
-    if (!name.endsWith('.json')) continue
-    const tool = readTool(join(folder, name))
-    if (typeof tool === 'string') problems.push(`${name} is skipped: ${tool}`)
-    else if (name !== `${tool.id}.json`) problems.push(`${name} is skipped: its name is not its id.`)
-    // The person's own folder lies beside the ledger: who can write there can write that too.
-    else if (scope === 'project' && ledger[tool.id] !== definitionHash(tool))
-      problems.push(
-        `${name} is skipped: it was not made here, or changed since. Take it in with: kogu tools dynamic import`,
-      )
-    else if (!tools.has(tool.id)) tools.set(tool.id, { tool, scope })
-  }
+function withRuns(entry: Entry, runs: readonly RunRecord[]): Entry {
+  return { ...entry, tool: runs.reduce(withRun, entry.tool) }
+}
+
+/** Changes with whatever a list of tools shows, and not with their use. */
+function shapeOf(entries: ReadonlyMap<string, Entry>): string {
+  return [...entries.values()].map(({ tool, hash }) => `${hash} ${tool.verificationStatus}`).join()
+}
+
+function load(
+  places: DynamicToolPlaces,
+  held: ReadonlyMap<string, Entry>,
+  read: (path: string, scope: Scope) => Entry | string,
+) {
+  const entries = new Map<string, Entry>()
+  const problems: string[] = []
+  for (const scope of SCOPES)
+    for (const name of namesIn(places[scope]).sort()) {
+      if (!name.endsWith('.json')) continue
+      const path = join(places[scope], name)
+      const known = held.get(name.slice(0, -'.json'.length))
+      const isSame = known?.scope === scope && known.stamp === stampOf(path).text
+      const entry = isSame ? known : read(path, scope)
+      if (typeof entry === 'string') problems.push(`${name} is skipped: ${entry}`)
+      else if (name !== `${entry.tool.id}.json`) problems.push(`${name} is skipped: its name is not its id.`)
+      else if (!entries.has(entry.tool.id)) entries.set(entry.tool.id, entry)
+    }
+  return { entries, problems }
 }
 
 /** The tool, or a sentence that says why there is none. */
-function readTool(path: string): DynamicTool | string {
+function readTool(path: string, scope: Scope, isOurs: (hash: string) => boolean): Entry | string {
   try {
-    const { size } = lstatSync(path)
-    if (size > MOST_BYTES) return 'it is too large.'
-    const parsed = dynamicToolSchema().safeParse(JSON.parse(readFileSync(path, 'utf8')))
-    if (parsed.success) return parsed.data
-    const [issue] = parsed.error.issues
-    return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it is not a tool'}.`
+    const stamp = stampOf(path).text
+    const parsed = dynamicToolSchema().safeParse(JSON.parse(readPlain(path)))
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it is not a tool'}.`
+    }
+    const tool = parsed.data
+    const hash = definitionHash(tool)
+    // The person's own folder lies beside the ledger: who can write there can write that too.
+    if (scope === 'project' && !isOurs(hash))
+      return 'it was not made here, or changed since. Take it in with: kogu tools dynamic import'
+    return { tool, scope, hash, stamp }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
 }
 
-function readLedger(path: string): Record<string, string> {
+/** A link or a pipe that a repository brings along is neither followed nor waited for. */
+function readPlain(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof value !== 'object' || value === null) return {}
-    return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each === 'string'))
-  } catch {
-    // None yet, or damaged: then no tool counts as made here.
-    return {}
+    const stat = fstatSync(file)
+    if (!stat.isFile()) throw new Error('it is not a plain file.')
+    if (stat.size > MOST_BYTES) throw new Error('it is too large.')
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
   }
 }
 
-function writeAtomic(path: string, value: unknown): void {
+function stampOf(path: string): { text: string; changedMs: number } {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined) return { text: 'missing', changedMs: 0 }
+  return { text: `${stat.ino} ${stat.size} ${stat.mtimeNs}`, changedMs: Number(stat.mtimeMs) }
+}
+
+function writeAtomic(path: string, tool: DynamicTool): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(draft, `${JSON.stringify(tool, null, 2)}\n`, { mode: 0o600 })
   renameSync(draft, path)
 }

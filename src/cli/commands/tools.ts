@@ -31,6 +31,7 @@ List tools, show one in full, or count calls per provider.
   kogu tools dynamic deprecate reverse  it still runs, and its description says so; verify lifts it
   kogu tools dynamic promote reverse    makes it a tool of all your workspaces
   kogu tools dynamic export reverse reverse.json       and: import reverse.json
+                                        asks about what the code may reach; --yes: it may
   kogu tools trust count                lets a script of .kogu/scripts be used, as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
@@ -44,6 +45,7 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     code: { type: 'string' },
     reason: { type: 'string' },
     lift: { type: 'boolean' },
+    yes: { type: 'boolean' },
   },
   async run(context) {
     const [verb = 'list', name, json] = context.positionals

@@ -1,4 +1,3 @@
-import type { Category } from '../analysis/quality.ts'
 import type { SafetyKind } from '../analysis/safety.ts'
 import { en } from './en.ts'
 import { ja } from './ja.ts'
@@ -15,6 +14,7 @@ export interface Catalogue {
   readonly failed: (name: string) => string
   readonly deleted: (name: string, id: string) => string
   readonly listTitle: (count: number) => string
+  readonly moreTools: (left: number, limit: number) => string
   readonly emptyList: string
   readonly useLine: (count: number, lastUsed: string) => string
   readonly errors: Errors
@@ -25,7 +25,6 @@ export interface Catalogue {
   readonly high: (count: number) => string
   readonly safety: Readonly<Record<SafetyKind, { readonly issue: string; readonly advice: string }>>
   readonly quality: Readonly<Record<string, string>>
-  readonly categories: Readonly<Record<Category, string>>
   readonly examples: (passed: number, total: number) => string
 }
 
@@ -41,10 +40,7 @@ type Label =
   | 'result'
   | 'error'
   | 'confidence'
-  | 'status'
   | 'tags'
-  | 'logs'
-  | 'recommendations'
 
 interface Errors {
   readonly nameRequired: string

@@ -1,3 +1,4 @@
+import type { QualityAssessment } from '../analysis/quality.ts'
 import type { SafetyAnalysis } from '../analysis/safety.ts'
 import type { DynamicTool } from '../definition.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -12,7 +13,7 @@ export function createdText(
 ): string {
   const { labels } = texts
   const parameters = tool.parameters.map(
-    ({ name, type, description }) => `- ${name} (${type}): ${description}`,
+    ({ name, type, description }) => `- ${name} (${type}): ${onOneLine(description)}`,
   )
   return [
     texts.created(tool.name),
@@ -48,21 +49,28 @@ export function failedText(name: string, ms: number, message: string, texts: Cat
   return [texts.failed(name), '', `${labels.time}: ${ms}ms`, `${labels.error}: ${message}`].join('\n')
 }
 
-export function listText(tools: readonly DynamicTool[], texts: Catalogue): string {
+/** `left`: how many more there are. */
+export function listText(tools: readonly DynamicTool[], left: number, texts: Catalogue): string {
   if (tools.length === 0) return texts.emptyList
   const { labels } = texts
   const sections = tools.map(tool =>
     [
       `## ${tool.name}`,
       `- ID: ${tool.id}`,
-      `- ${labels.description}: ${tool.description}`,
+      `- ${labels.description}: ${onOneLine(tool.description)}`,
       `- ${labels.confidence}: ${tool.confidenceScore.toFixed(2)}`,
       `- ${texts.useLine(tool.usageCount, tool.lastUsedAt ?? texts.neverUsed)}`,
-      `- ${labels.status}: ${tool.verificationStatus}`,
-      `- ${labels.tags}: ${tool.tags.length === 0 ? texts.none : tool.tags.join(', ')}`,
+      `- ${labels.verification}: ${tool.verificationStatus}`,
+      `- ${labels.tags}: ${tool.tags.length === 0 ? texts.none : onOneLine(tool.tags.join(', '))}`,
     ].join('\n'),
   )
-  return [texts.listTitle(tools.length), ...sections].join('\n\n')
+  const more = left === 0 ? [] : [texts.moreTools(left, tools.length)]
+  return [texts.listTitle(tools.length), ...sections, ...more].join('\n\n')
+}
+
+/** What a tool says of itself cannot look like an entry of ours. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, ' ')
 }
 
 /** Recommendations of a safety analysis: how many to fix, then one for each kind. */
@@ -74,4 +82,9 @@ export function recommendations({ issues }: SafetyAnalysis, texts: Catalogue): s
     ...(count('high') === 0 ? [] : [texts.high(count('high'))]),
     ...kinds.map(kind => texts.safety[kind].advice),
   ]
+}
+
+/** What would raise the quality, one sentence for each rule. */
+export function improvements({ issues }: QualityAssessment, texts: Catalogue): string[] {
+  return [...new Set(issues.map(({ rule }) => texts.quality[rule] ?? rule))]
 }

@@ -1,5 +1,6 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs'
+import { existsSync, type FSWatcher } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { followFolder } from '../../core/follow-folder.ts'
 import { PRIORITY, type Provider } from '../../core/provider.ts'
 import type { Script } from './find-scripts.ts'
 
@@ -32,8 +33,8 @@ export function createScriptProvider(options: ScriptProviderOptions): Provider {
         onTools(tools, problems)
       }
       const again = (): void => void offer().catch(() => undefined)
-      for (const folder of folders) follow(folder, watchers, again)
-      follow(dirname(trustFile), watchers, name => {
+      for (const folder of folders) followFolder(folder, watchers, again)
+      followFolder(dirname(trustFile), watchers, name => {
         if (name === basename(trustFile)) again()
       })
       await offer()
@@ -42,30 +43,5 @@ export function createScriptProvider(options: ScriptProviderOptions): Provider {
       for (const watcher of watchers) watcher.close()
       watchers.clear()
     },
-  }
-}
-
-/** Watches a folder; as long as it is not there, the nearest one above it, for the name that leads to it. */
-function follow(folder: string, watchers: Set<FSWatcher>, changed: (name: string | null) => void): void {
-  let at = folder
-  let awaited: string | undefined
-  while (!existsSync(at) && dirname(at) !== at) {
-    awaited = basename(at)
-    at = dirname(at)
-  }
-  try {
-    const watcher = watch(at, { persistent: false }, (_, name) => {
-      if (awaited === undefined) return changed(name)
-      if (name !== awaited) return
-      watcher.close()
-      watchers.delete(watcher)
-      follow(folder, watchers, changed)
-      // What was put into it before it was watched counts too.
-      changed(null)
-    })
-    watcher.on('error', () => watcher.close())
-    watchers.add(watcher)
-  } catch {
-    // The machine has no watcher left: its scripts come with the next start.
   }
 }

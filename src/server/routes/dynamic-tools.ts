@@ -103,7 +103,11 @@ function lookRoutes(api: Api, runtime: Runtime): void {
 }
 
 function steerRoutes(api: Api, runtime: Runtime): void {
-  const steer = (verb: string, sentence: string, act: (life: LifeCycle, name: string) => void): void => {
+  const steer = (
+    verb: string,
+    sentence: string,
+    act: (life: LifeCycle, name: string) => Promise<unknown>,
+  ): void => {
     api.openapi(
       route('approve', {
         method: 'post',
@@ -112,10 +116,10 @@ function steerRoutes(api: Api, runtime: Runtime): void {
         request: { params, body: body(z.object({})) },
         responses: { 200: json(detail, 'The tool') },
       }),
-      context => {
+      async context => {
         const life = requireLife(runtime)
         const { name } = context.req.valid('param')
-        act(life, name)
+        await act(life, name)
         return answer(context, toDetail(life, life.find(name)))
       },
     )
@@ -131,10 +135,10 @@ function steerRoutes(api: Api, runtime: Runtime): void {
       request: { params, body: body(z.object({ reason: z.string().max(500).default('by hand') })) },
       responses: { 200: json(detail, 'The tool') },
     }),
-    context => {
+    async context => {
       const life = requireLife(runtime)
       const { name } = context.req.valid('param')
-      life.quarantine(name, context.req.valid('json').reason)
+      await life.quarantine(name, context.req.valid('json').reason)
       return answer(context, toDetail(life, life.find(name)))
     },
   )
@@ -184,6 +188,8 @@ function editRoutes(api: Api, runtime: Runtime): void {
         context.req.valid('param').name,
         wanted,
         await codeContext(runtime, context.req.raw.signal),
+        // Who may approve calls sees beside the code what it may reach.
+        async () => true,
       )
       return answer(context, { ...made, tool: toDetail(life, life.find(made.tool.id)) })
     },

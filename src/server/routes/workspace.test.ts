@@ -69,6 +69,8 @@ test('the configuration is shown with its origins, and the doctor reports', asyn
 test('dynamic tools are listed, and an unknown one is not found', async () => {
   expect((await app.send('GET /api/dynamic-tools')).json).toMatchObject({ enabled: true, items: [] })
   expect((await app.send('GET /api/dynamic-tools/nothing')).status).toBe(404)
+  for (const verb of ['quarantine', 'promote'])
+    expect((await app.send(`POST /api/dynamic-tools/nothing/${verb}`, {})).status).toBe(404)
 })
 
 test('recorded calls are listed one row each, in pages, by what decided them', async () => {
