@@ -21,7 +21,7 @@ export interface KeyEntry {
 export const KEYS: Readonly<Record<string, KeyEntry>> = {
   version: { reader: 'config/schema.ts' },
   language: { reader: 'compose/dynamic.ts' },
-  mode: { ...stricter(stricterMode), reader: 'compose/compose.ts' },
+  mode: { ...stricter(stricterMode), reader: 'compose/policy.ts' },
   'defaults.provider': { reader: 'models.ts' },
   'defaults.model': { reader: 'models.ts' },
   'defaults.temperature': { reader: 'cli/run-options.ts' },
@@ -58,10 +58,10 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'tools.mcp.**': { reader: 'compose/mcp.ts' },
   'tools.run_command.profile': {
     ...stricter(firstOf(['restricted', 'shell'])),
-    reader: 'compose/compose.ts',
+    reader: 'compose/policy.ts',
   },
-  'tools.run_command.allowed_commands': { ...stricter(common), reader: 'compose/compose.ts' },
-  'tools.run_command.timeout': { ...stricter(smaller), reader: 'compose/compose.ts' },
+  'tools.run_command.allowed_commands': { ...stricter(common), reader: 'compose/policy.ts' },
+  'tools.run_command.timeout': { ...stricter(smaller), reader: 'compose/policy.ts' },
   'tools.run_command.max_output': { ...stricter(smaller), reader: 'compose/compose.ts' },
   'tools.dynamic.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/dynamic.ts' },
   'tools.dynamic.max_tools': { ...stricter(smaller), reader: 'compose/dynamic.ts' },
@@ -75,11 +75,11 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'tools.*.**': { reader: null },
   'read.**': { reader: null },
 
-  'permissions.default': { ...stricter(firstOf(['deny', 'ask'])), reader: 'compose/compose.ts' },
+  'permissions.default': { ...stricter(firstOf(['deny', 'ask'])), reader: 'compose/policy.ts' },
   // A stranger's file could let every question expire before anybody has read it.
   'permissions.commands': { ...stricter(firstOf(['ask', 'contain'])), reader: 'compose/compose.ts' },
   'permissions.approval_timeout': { managed: smaller, reader: 'runtime.ts' },
-  'permissions.remember_max': { ...stricter(smaller), reader: 'compose/compose.ts' },
+  'permissions.remember_max': { ...stricter(smaller), reader: 'compose/policy.ts' },
   // Rules do not merge: see rules.ts, which leaves out what a file may not allow.
   'permissions.rules': { reader: 'config/rules.ts' },
   'permissions.default_action': { reader: 'config/rules.ts' },

@@ -7,7 +7,7 @@ import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
 import { followConfig } from './follow-config.ts'
-import { listen, type Remote } from './listen.ts'
+import { type Listening, listen, type Remote } from './listen.ts'
 import { writeServerFile } from './server-file.ts'
 import { lazyServices, openServices, type Services } from './services.ts'
 import { serveWebSocket } from './web-socket.ts'
@@ -71,7 +71,15 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     now: Date.now,
     log,
   })
-  const listening = await listen(app.api, options)
+  const close = async (door?: Listening): Promise<void> => {
+    // Streams end with their hub; what is under way is drained meanwhile.
+    await Promise.all([door?.close(GRACE_MS), opened.services?.close(), app.close(), config.close()])
+    await runtime.close()
+  }
+  const listening = await listen(app.api, options).catch(async error => {
+    await close()
+    throw error
+  })
   opened.url = listening.url
   const sockets = serveWebSocket(listening.server, app.api, services)
   markState(runtime.places, options.loaded.workspace.root)
@@ -83,9 +91,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     async close() {
       file.remove()
       sockets.close()
-      // Streams end with their hub; what is under way is drained meanwhile.
-      await Promise.all([listening.close(GRACE_MS), opened.services?.close(), app.close(), config.close()])
-      await runtime.close()
+      await close(listening)
     },
   }
 }

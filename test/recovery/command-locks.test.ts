@@ -17,9 +17,10 @@ test.skipIf(noSandbox !== '')(
     const locks = createPathLocks(join(kogu.workspace, '.kogu/locks'))
     const call = await locks.hold([path], async () => {
       const running = kogu.runtime.call({ tool: 'run_command', input: { command: 'echo mine > shared' } })
-      await until(() =>
-        layers(kogu.workspace).some(layer => contentOf(join(layer, 'upper/shared')) === 'mine\n'),
-      )
+      const written = (): boolean =>
+        layers(kogu.workspace).some(layer => contentOf(join(layer, 'upper/shared')) === 'mine\n')
+      // A call that ends while the lock is held did not wait for it, and its result says why.
+      expect(await Promise.race([until(written), running])).toBe(undefined)
       writeFileSync(path, 'theirs')
       return { running }
     })
