@@ -34,6 +34,7 @@ import { markState } from './store/own-state.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
+import { stopRun } from './store/runs/stop-run.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import { cancelApprovals } from './store/tables/approvals.ts'
 import {
@@ -47,7 +48,7 @@ import {
   savePlan,
 } from './store/tables/orchestration-runs.ts'
 import type { RunPlace } from './store/tables/run-queue.ts'
-import { ownedRuns, type Standstill } from './store/tables/workflow-runs.ts'
+import { ownedRuns, type Standstill, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
@@ -183,6 +184,9 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     await writer.flush()
     await parts.spending.written()
     await durable.release(run.id, stand)
+    // A stop that came while it began to wait for somebody: nobody else looks at the wish of a run that stands still.
+    if (stand.status === 'pending' && (await wishOf(database, run.id))?.requested === 'stop')
+      await stopRun(database, run, parts.runtime.withdrawQuestions)
     return await durable.look(run.id)
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.

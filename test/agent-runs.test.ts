@@ -7,11 +7,12 @@ import type { RunEvent } from '../src/agents/events.ts'
 import { toolResultsOf } from '../src/agents/messages.ts'
 import type { RunRecord, RunSpec } from '../src/agents/run-record.ts'
 import { systemPrompt } from '../src/agents/system-prompt.ts'
-import { laterApprover } from '../src/core/approval.ts'
+import { type Approver, laterApprover } from '../src/core/approval.ts'
 import { openRuns, type Runs } from '../src/runs.ts'
 import { readEvents } from '../src/store/audit/read.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
 import { checkBudget } from '../src/store/runs/budget.ts'
+import { stopRun } from '../src/store/runs/stop-run.ts'
 import { listApprovals } from '../src/store/tables/approvals.ts'
 import { sayToRun } from '../src/store/tables/run-messages.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
@@ -102,6 +103,19 @@ describe('a run', () => {
     const ended = await workUntil(run, 'step.started', say)
     expect(ended).toMatchObject({ status: 'completed', output: 'heard' })
     expect(JSON.stringify(await runs.messages(ended))).toContain('One more thing')
+  })
+
+  test('that is stopped just as it begins to wait for an answer is stopped', async () => {
+    const create = await open(call('write_file', '{ path = "a.txt", content = "x" }'))
+    const run = await create()
+    const approver: Approver = {
+      async ask() {
+        await stopRun(database, run, box.runtime.withdrawQuestions)
+        return { kind: 'pending' }
+      },
+    }
+    expect(await runs.work(run, { approver })).toMatchObject({ status: 'cancelled' })
+    expect(await box.runtime.listQuestions()).toEqual([])
   })
 
   test('whose question nobody answered in time asks anew, and nobody is said to have denied it', async () => {

@@ -16,7 +16,8 @@ export async function stopRun(
 ): Promise<boolean> {
   if (!(await cancelStanding(database, id))) {
     await requestRun(database, id, 'stop')
-    return false
+    // Whoever worked on it may have let it go in between, and sees no wish any longer.
+    if (!(await cancelStanding(database, id))) return false
   }
   await insertEvents(database, id, execution, [
     newEvent({ type: 'run.finished', status: 'cancelled', stopReason: 'cancelled' }),
