@@ -7,6 +7,15 @@ const price = {
   required: ['price'],
 }
 
+const number = { type: 'integer' }
+const words = { type: 'array', items: { enum: ['a', 'b', ' '] } }
+const lists = { type: 'array', items: { ...words, uniqueItems: true } }
+const objects = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { letter: words.items, at: number },
+}
+
 describe('a quarantined reader', () => {
   test('hands back data of the shape, and nothing else', () => {
     const { check } = createQuarantine(price)
@@ -26,7 +35,15 @@ describe('a quarantined reader', () => {
 
   test.each([
     [price, true],
-    [{ type: 'object', properties: { names: { type: 'array', items: { enum: ['a'] } } } }, true],
+    [{ type: 'object', properties: { names: { ...words, uniqueItems: true } } }, true],
+    [{ type: 'object', properties: { prices: { type: 'array', items: number, maxItems: 100 } } }, true],
+    // Lists that can spell a sentence: letters, numbers of letters, objects and lists of them.
+    [{ type: 'object', properties: { text: words } }, false],
+    [{ type: 'object', properties: { text: { ...words, maxItems: 100 } } }, false],
+    [{ type: 'object', properties: { text: { type: 'array', items: number } } }, false],
+    [{ type: 'object', properties: { text: { type: 'array', items: number, maxItems: 5_000 } } }, false],
+    [{ type: 'object', properties: { text: { type: 'array', maxItems: 9, items: objects } } }, false],
+    [{ type: 'object', properties: { text: { ...lists, maxItems: 100, uniqueItems: true } } }, false],
     [{ type: 'object', properties: { text: { type: 'string' } } }, false],
     [{ type: 'object', properties: { text: { type: 'string', maxLength: 20 } } }, false],
     [{ type: 'object', properties: { inner: { type: 'object', properties: {} } } }, false],

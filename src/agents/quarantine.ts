@@ -61,9 +61,28 @@ function isClosed(schema: unknown): boolean {
   if (Object.keys(rest).some(key => !HARMLESS.has(key))) return false
   if (Array.isArray(listed) || fixed !== undefined) return true
   if (PLAIN.has(type)) return true
-  if (type === 'array') return isClosed(items)
+  if (type === 'array') return isClosed(items) && cannotSpell(schema as JsonSchema)
   if (type !== 'object' || additionalProperties !== false) return false
   return Object.values(properties ?? {}).every(isClosed)
+}
+
+const MOST_ITEMS = 100
+
+/** A list can spell a text: in numbers that stand for letters, or in listed words one after the other. */
+function cannotSpell({ items, maxItems, uniqueItems }: JsonSchema): boolean {
+  const { enum: listed } = items as JsonSchema
+  if (Array.isArray(listed)) return uniqueItems === true
+  return typeof maxItems === 'number' && maxItems <= MOST_ITEMS && !hasWordsOrLists(items)
+}
+
+function hasWordsOrLists(schema: unknown): boolean {
+  const { type, enum: listed, const: fixed, properties } = schema as JsonSchema
+  return (
+    type === 'array' ||
+    listed !== undefined ||
+    fixed !== undefined ||
+    Object.values(properties ?? {}).some(hasWordsOrLists)
+  )
 }
 
 const HARMLESS: ReadonlySet<string> = new Set([
