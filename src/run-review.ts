@@ -59,7 +59,7 @@ export async function endWithPlan({ store }: RunReview, state: LoopState, plan: 
   return { status: 'completed', stopReason: 'end_turn' }
 }
 
-/** A run whose outcome the reviewers reject has failed; what it did stays, and can be undone. */
+/** A run whose outcome the reviewers reject, or do not vote on, has failed; what it did stays, and can be undone. */
 export async function reviewOutcome(
   review: RunReview,
   state: LoopState,
@@ -70,9 +70,9 @@ export async function reviewOutcome(
   const outcome = { task, output: state.ending?.text ?? '', calls: state.calls }
   const result = await board.outcome(run, outcome, signal)
   tell(review, 'final', result)
-  const isOpen = result.undecided && board.hil !== 'auto_reject'
-  if (result.passed || isOpen) return stand
-  const error = `The final review rejects it ${result.display}\n${result.feedback}`.trimEnd()
+  if (result.passed || (result.undecided && board.hil === 'auto_approve')) return stand
+  const verdict = result.undecided ? 'has too few votes, so look at it yourself' : 'rejects it'
+  const error = `The final review ${verdict} ${result.display}\n${result.feedback}`.trimEnd()
   return { status: 'failed', stopReason: 'denied', error }
 }
 

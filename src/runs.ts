@@ -226,6 +226,7 @@ async function takeTurns(
   const orchestrates = spec.orchestration !== undefined && mayOrchestrate(loaded, 0)
   const core = await runtime.openRun({
     id: run.id,
+    task: spec.task,
     authority: {
       ...(orchestrates ? withSubAgents(spec.authority) : spec.authority),
       // An approved plan says what comes first, and not what each call does.

@@ -177,7 +177,6 @@ async function runChild(
   })
   const writer = createEventWriter(database, run.id, execution)
   try {
-    passLabels(parent.core, core)
     parent.emit({ type: 'agent.started', ...about })
     const child = await createChild(parts, parent, {
       agent,
@@ -201,7 +200,7 @@ async function runChild(
     return { execution_id: execution, status, output: state.ending?.text ?? '', label }
   } finally {
     // Data of a closed shape carries nobody's words; whatever the reader has seen stays with it.
-    if (quarantine?.isClosed !== true) passLabels(core, parent.core)
+    if (quarantine?.isClosed !== true) for (const label of core.labels) addLabel(parent.core, label)
     await runtime.closeRun(core.id)
     await writer.flush()
   }
@@ -341,11 +340,6 @@ async function endEarly(
   const ended = end(state, reason, error)
   await store.save(ended, {})
   return ended
-}
-
-/** What entered the one has entered the other: a child knows what its parent says, and a parent what its child says. */
-function passLabels(from: Run, to: Run): void {
-  for (const label of from.labels) addLabel(to, label)
 }
 
 /** Short enough for the name of a file, and begins with that of the run, so that all of a run can be undone together. */

@@ -87,6 +87,12 @@ test('a text under review that gives orders reaches each of them fenced, and cha
   const ids = sent.map(text => /untrusted-content[^>]*id=\\"([0-9a-f]+)/.exec(text)?.[1])
   expect(new Set(ids).size).toBe(3)
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8,}$/)
+  for (const text of sent) expect(text).not.toContain('Not shown to you')
+  // What does not fit is said where a text under review cannot say it.
+  const large = { path: 'a.txt', content: `x\n${'y'.repeat(70_000)}` }
+  await box.runtime.call({ tool: 'write_file', input: large })
+  const [facts = ''] = JSON.stringify(vendor.requests.at(-1)?.body.messages).split('untrusted-content')
+  expect(facts).toMatch(/Not shown to you: \d+ of \d+ characters/)
   // A hard limit is not theirs to lift.
   vendor.play(YES)
   const beyond = { path: '.git/hooks/pre-commit', content: order }

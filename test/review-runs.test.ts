@@ -144,6 +144,8 @@ test('with the scope plan-only a run ends with its plan; with fast nobody looks 
   expect([fast.reviews(), fast.isMade()]).toEqual([[], true])
   // The call itself was reviewed all the same.
   expect(fast.heard.r1?.[0]).toContain('proposed-call')
+  // With what it is for.
+  expect(fast.heard.r1?.[0]).toMatch(/The task of the run:[\s\S]*Make it/)
 })
 
 test('a final review that rejects the outcome makes the run a failed one, and what it did stays', async () => {
@@ -159,6 +161,18 @@ test('a final review that rejects the outcome makes the run a failed one, and wh
   })
   expect(isMade()).toBe(true)
   expect(reviews()).toMatchObject([{ phase: 'final', passed: false }])
+})
+
+test('a final review that nobody votes in confirms nothing', async () => {
+  const { start } = await open('final_review = true', {
+    agent: text => (text.includes('Created made.txt') ? { text: 'All done, trust me.' } : WRITE),
+    r1: text => (text.includes('trust me') ? { text: '' } : YES),
+    r2: text => (text.includes('trust me') ? { text: '' } : YES),
+  })
+  expect(await start()).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('has too few votes, so look at it yourself [!!]'),
+  })
 })
 
 test('an ensemble makes plans, the others score them, and the agent is told the best', async () => {

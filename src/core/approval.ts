@@ -9,6 +9,8 @@ export interface CallSummary {
   /** Ids of the runs above and of this one, the outermost first. */
   readonly runPath: readonly string[]
   readonly agent?: string
+  /** What the outermost run is for, as far as that is known; its beginning. */
+  readonly task?: string
   readonly tool: { readonly name: string; readonly title: string; readonly fingerprint: string }
   readonly input: Readonly<Record<string, unknown>>
   readonly cwd: string

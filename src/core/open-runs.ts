@@ -4,7 +4,7 @@ import { type Authority, type AuthorityWish, agentWish, narrow } from './authori
 import type { Clock } from './clock.ts'
 import { ToolError } from './errors.ts'
 import { absolutePath, isInside, realPathOf } from './real-path.ts'
-import { createRun, type Run, type RunOptions } from './run.ts'
+import { addLabel, createRun, type Run, type RunOptions } from './run.ts'
 import { type RunState, restoreRun } from './stored-question.ts'
 
 export interface OpenRunOptions {
@@ -17,8 +17,10 @@ export interface OpenRunOptions {
   readonly authority?: AuthorityWish
   /** Defaults to the parent's, or to that of the runtime. */
   readonly approver?: Approver
-  /** Id of an open run. */
+  /** Id of an open run. What has entered that one has entered this one, too. */
   readonly parent?: string
+  /** What the run is for; whoever decides about its calls is told. */
+  readonly task?: string
 }
 
 export interface OpenRunsParts {
@@ -54,6 +56,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
     authority = {},
     approver: own,
     parent: id,
+    task,
   }: OpenRunOptions): Promise<RunOptions> => {
     const parent = id === undefined ? undefined : await find(id)
     if (id !== undefined && parent === undefined) throw notOpen(id)
@@ -62,12 +65,13 @@ export function createOpenRuns(parts: OpenRunsParts) {
       approver: own === undefined ? (parent?.approver ?? approver) : parts.limitApprover(own),
       clock: parts.clock,
       ...(parent === undefined ? {} : { parent }),
+      ...(task === undefined ? {} : { task }),
     }
   }
 
   const openNamed = (id: string, options: OpenRunOptions): Promise<Run> => {
     const opened = toOptions(options).then(async each => {
-      const run = await parts.load(id, each)
+      const run = withParentsLabels(await parts.load(id, each))
       // Before its first call: a process that is killed must not leave a run without its authority.
       await parts.save(run)
       return run
@@ -92,7 +96,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
     async open(options: OpenRunOptions = {}): Promise<Run> {
       const { id } = options
       if (id === undefined) {
-        const run = createRun(`run_${randomUUID()}`, await toOptions(options))
+        const run = withParentsLabels(createRun(`run_${randomUUID()}`, await toOptions(options)))
         anonymous.set(run.id, run)
         return run
       }
@@ -133,6 +137,12 @@ export function createOpenRuns(parts: OpenRunsParts) {
       for (const run of [...anonymous.values(), ...(await Promise.all(named.values()))]) await end(run, false)
     },
   }
+}
+
+/** A run knows what the one above it says, so what entered that one has entered it. */
+function withParentsLabels(run: Run): Run {
+  for (const label of run.parent?.labels ?? []) addLabel(run, label)
+  return run
 }
 
 function toWish(

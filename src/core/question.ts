@@ -38,12 +38,15 @@ export function subjectOf({ changes }: Pick<Prepared, 'changes'>): QuestionSubje
   return { kind: 'changes', layer, digest, summary, root }
 }
 
+const MOST_OF_TASK = 4_000
+
 export function summarizeCall(
   { workspace }: Pick<CallRuntime, 'workspace'>,
   call: Call,
   { entry, request, judgement, changes }: Prepared,
 ): CallSummary {
   const { agent } = call.run.authority
+  const task = lineage(call.run).findLast(run => run.task !== undefined)?.task
   const { effects = [], dangerous = false, details } = judgement.preview ?? {}
   return {
     callId: call.id,
@@ -52,6 +55,7 @@ export function summarizeCall(
       .map(run => run.id)
       .toReversed(),
     ...(agent === undefined ? {} : { agent }),
+    ...(task === undefined ? {} : { task: task.slice(0, MOST_OF_TASK) }),
     tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
     input: changes?.callInput ?? request.input,
     cwd: judgement.cwd,

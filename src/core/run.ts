@@ -13,6 +13,8 @@ export interface Run {
   readonly authority: Authority
   /** Who answers the questions of this run, and of no other. */
   readonly approver: Approver
+  /** What it is for, where somebody has said so. */
+  readonly task?: string
   /** The run that opened this one. What this one uses up counts for that one too. */
   readonly parent?: Run
   /** By the clock that never goes back. Of a run that other processes began: as if this one had been there. */
@@ -76,6 +78,7 @@ export interface RunOptions {
   readonly isNamed?: true
   readonly authority: Authority
   readonly approver: Approver
+  readonly task?: string
   readonly parent?: Run
   /** Defaults to the system's. */
   readonly clock?: Clock
@@ -87,7 +90,7 @@ export interface RunOptions {
 
 export function createRun(
   id: string,
-  { authority, approver, parent, isNamed, kept, spending, clock = systemClock, ...options }: RunOptions,
+  { authority, approver, task, parent, isNamed, kept, spending, clock = systemClock, ...options }: RunOptions,
 ): Run {
   const now = clock.now()
   const { startedAt = now } = options
@@ -95,6 +98,7 @@ export function createRun(
     id,
     authority,
     approver,
+    ...(task === undefined ? {} : { task }),
     ...(parent === undefined ? {} : { parent }),
     ...(isNamed === undefined ? {} : { isNamed }),
     ...(kept === undefined ? {} : { kept }),

@@ -31,9 +31,16 @@ export function parseVerdict(text: string): Omit<Vote, 'reviewer'> {
 const DOUBTS =
   /\b(?:NO|NOT|NOR|NONE|NEVER|NEITHER|NOTHING|CANNOT|WITHOUT|UNABLE|UNWILLING|REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|AGAINST|HARDLY|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|WOULD|COULD|SHOULD|MIGHT|MAY|BUT|HOWEVER|EXCEPT|ONLY|AFTER|ONCE|ABSTAIN\w*|REJECT\w*|REVIS\w*|DISAPPROV\w*|STOP|BLOCK\w*|FAIL\w*)\b|N['’ʼ`]T\b|[?]/
 
+// It stands by itself: at the beginning of a line or a sentence, or as what "I" do. Anywhere else, and in another language, it
+// may be part of a no.
+const CLEAR = /(?:^|[.:!*#>\n]\s*|\bI\s+)APPROVED?(?=\s*(?:$|[^\w\s]|\n)|\s+(?:THIS|IT|THE)\b)/
+
 function approvesInWords(text: string): boolean {
-  const words = text.normalize('NFKC').toUpperCase().replaceAll(/\s+/g, ' ')
-  return /\bAPPROVED?\b/.test(words) && !DOUBTS.test(words)
+  const words = text
+    .normalize('NFKC')
+    .toUpperCase()
+    .replaceAll(/[^\S\n]+/g, ' ')
+  return CLEAR.test(words) && !DOUBTS.test(words)
 }
 
 /** The answer as JSON when it is nothing else, with or without a code fence around it. */
@@ -44,7 +51,8 @@ function onlyJson(text: string): unknown {
     .replace(/\n?```$/, '')
   if (!bare.startsWith('{')) return undefined
   try {
-    return JSON.parse(bare)
+    // Of two verdicts in one object the last would count. Inside of a reason its quotes have backslashes.
+    return [...bare.matchAll(/(?<!\\)"verdict"/g)].length > 1 ? null : JSON.parse(bare)
   } catch {
     return null
   }

@@ -62,7 +62,11 @@ describe('three reviewers', () => {
       member('broken', () => Promise.reject(new Error('no key'))),
       member('late', () => new Promise(() => undefined), 1),
     ])
-    expect(await review()).toEqual({ ask: 'Too few reviewers voted (1 of 2). [●!!]' })
+    expect(await review()).toEqual({
+      ask: expect.stringMatching(
+        /^Too few reviewers voted \[●!!\]\nbroken: It failed: no key\nlate: It did not answer in time\.$/,
+      ),
+    })
     expect(displays).toEqual(['[●!!]'])
   })
 
@@ -132,8 +136,22 @@ describe('trying again', () => {
       refuse: expect.stringContaining('5 calls of this run were rejected in a row'),
     })
     expect(displays).toHaveLength(5)
-    await review({ ...CALL, runId: 'other' })
+    // A sub-agent is part of the same run, whatever it is called.
+    await review({ ...CALL, runId: 'r.child', runPath: ['r', 'r.child'] })
+    expect(displays).toHaveLength(5)
+    await review({ ...CALL, runId: 'other', runPath: ['other'] })
     expect(displays).toHaveLength(6)
+  })
+
+  test('harmless calls in between do not buy more tries', async () => {
+    const answers = (): string => (asked % 2 === 0 ? APPROVE : REJECT)
+    let asked = 0
+    const { review, displays } = quorum([member('a', async () => answers())], { minModels: 1 })
+    for (; asked < 20; asked += 1) await review()
+    expect(displays.filter(display => display === '[○]')).toHaveLength(10)
+    expect(await review()).toEqual({
+      refuse: expect.stringContaining('10 of the last 20 reviewed calls of this run were rejected'),
+    })
   })
 })
 

@@ -22,8 +22,10 @@ export interface QuorumOptions extends TallyOptions, Omit<AskOptions, 'signal' |
   record(call: CallSummary, result: Tally, asked: Asked): void
 }
 
-/** After so many rejections in a row a run is told without asking anybody: it is trying the same again. */
-const BREAKER = 5
+/** After so many rejections in a row, or of its last reviews, a run is refused without asking anybody: it tries its luck. */
+const MOST_IN_ROW = 5
+const MOST_OF_RECENT = 10
+const RECENT = 50
 
 export interface Quorum extends Reviewer {
   /** Answers questions before the person does, where it may; only with a yes. */
@@ -32,43 +34,53 @@ export interface Quorum extends Reviewer {
 
 /** Asks every member at once, none of them knowing of the others, and counts. It never allows what was refused before. */
 export function createQuorum(options: QuorumOptions): Quorum {
-  const ofRun = createCounts()
-  const ofAction = createCounts()
-  const answered = createCounts()
+  const ofRun = createKept<readonly boolean[]>([])
+  const ofAction = createKept(0)
+  const answered = createKept(false)
   return {
     id: 'quorum',
     answerFirst: person => ({
       async ask(question, signal, live) {
         if (!mayAnswer(question) || !(await vote(options, question, signal)).passed)
           return person.ask(question, signal, live)
-        answered.add(question.callId)
+        answered.set(question.callId, true)
         return { kind: 'once', user: 'quorum' }
       },
     }),
     async review(call, signal, spend) {
       if (options.review === 'asked' && call.decision.outcome !== 'ask') return undefined
       // They have just said yes to this very call, as the ones who were asked.
-      if (answered.get(call.callId) > 0) return undefined
-      const action = `${call.runId} ${call.tool.name}`
-      const stopped = alreadyStopped(options, ofRun.get(call.runId), ofAction.get(action))
+      if (answered.get(call.callId)) return undefined
+      // Of the whole tree: a sub-agent for every try would otherwise begin to count anew.
+      const [run = call.runId] = call.runPath
+      const action = `${run} ${call.tool.name}`
+      const stopped = alreadyStopped(options, ofRun.get(run), ofAction.get(action))
       if (stopped !== undefined) return stopped
       const result = await vote(withSpending(options, spend), call, signal)
+      if (signal.aborted) return undefined
+      const keep = (passed: boolean): void => {
+        ofRun.set(run, [...ofRun.get(run), passed].slice(-RECENT))
+        ofAction.set(action, passed ? 0 : ofAction.get(action) + 1)
+      }
       if (result.passed) {
-        ofRun.delete(call.runId)
-        ofAction.delete(action)
+        keep(true)
         return undefined
       }
-      if (result.undecided && options.hil !== 'auto_reject')
-        return {
-          ask: `Too few reviewers voted (${result.totalVotes} of ${options.minModels}). ${result.display}`,
-        }
+      if (result.undecided && options.hil !== 'auto_reject') return { ask: undecided(result) }
       if (!result.undecided && options.onDeny === 'human')
         return { ask: `Rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
-      ofRun.add(call.runId)
-      ofAction.add(action)
+      keep(false)
+      if (result.undecided) return { refuse: undecided(result) }
       return { refuse: `Action rejected by quorum review ${result.display}\n${result.feedback}`.trimEnd() }
     },
   }
+}
+
+/** Whoever reads it has to know which reviewer to mend. */
+function undecided({ votes, display }: Tally): string {
+  const failed = votes.filter(({ verdict }) => verdict === 'error')
+  const reasons = failed.map(({ reviewer, reasoning }) => `${reviewer}: ${reasoning}`)
+  return [`Too few reviewers voted ${display}`, ...reasons].join('\n')
 }
 
 function withSpending(options: QuorumOptions, spend: (usd: number) => void = () => undefined): QuorumOptions {
@@ -90,11 +102,17 @@ function mayAnswer({ subject, isDangerous, decision }: Question): boolean {
 
 function alreadyStopped(
   { hil, maxActionRevisions }: QuorumOptions,
-  inRow: number,
+  passed: readonly boolean[],
   sameTool: number,
 ): Objection | undefined {
-  if (inRow >= BREAKER)
+  const inRow = passed.length - 1 - passed.lastIndexOf(true)
+  if (inRow >= MOST_IN_ROW)
     return { refuse: `${inRow} calls of this run were rejected in a row; a person has to look at it first.` }
+  const rejected = passed.filter(each => !each).length
+  if (rejected >= MOST_OF_RECENT)
+    return {
+      refuse: `${rejected} of the last ${passed.length} reviewed calls of this run were rejected; a person has to look at it first.`,
+    }
   if (sameTool <= maxActionRevisions) return undefined
   const reason = `It was rejected ${sameTool} times; further attempts are not reviewed.`
   return hil === 'interactive' ? { ask: reason } : { refuse: reason }
@@ -128,17 +146,15 @@ function classesOf({ isDangerous, access, effects }: CallSummary): Set<string> {
 const MOST_KEPT = 1_000
 
 /** Runs come and go; the oldest are forgotten. */
-function createCounts() {
-  const counts = new Map<string, number>()
+function createKept<T>(unknown: T) {
+  const kept = new Map<string, T>()
   return {
-    get: (key: string): number => counts.get(key) ?? 0,
-    delete: (key: string): boolean => counts.delete(key),
-    add(key: string): void {
-      const count = (counts.get(key) ?? 0) + 1
-      counts.delete(key)
-      counts.set(key, count)
-      const [oldest] = counts.keys()
-      if (counts.size > MOST_KEPT && oldest !== undefined) counts.delete(oldest)
+    get: (key: string): T => kept.get(key) ?? unknown,
+    set(key: string, value: T): void {
+      kept.delete(key)
+      kept.set(key, value)
+      const [oldest] = kept.keys()
+      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest)
     },
   }
 }

@@ -15,7 +15,7 @@ export interface TallyOptions {
   readonly rule: QuorumRule
   /** Votes that have to be there; reviewers who abstain or fail do not count. */
   readonly minModels: number
-  /** What a reviewer that failed counts as. */
+  /** What a reviewer that failed counts as. As a rejection it still is no vote that was there. */
   readonly onError: 'abstain' | 'deny'
   /** Reviewers whose rejection decides alone. */
   readonly veto?: readonly string[]
@@ -23,7 +23,7 @@ export interface TallyOptions {
 
 export interface Tally {
   readonly passed: boolean
-  /** Fewer votes than `minModels`: nobody decided, so a person has to. */
+  /** Fewer votes than `minModels`, or none of a reviewer who has a veto: nobody decided, so a person has to. */
   readonly undecided: boolean
   readonly approveCount: number
   readonly rejectCount: number
@@ -42,11 +42,16 @@ export function tally(cast: readonly Vote[], { rule, minModels, onError, veto = 
   const approveCount = votes.filter(({ verdict }) => verdict === 'approve').length
   const rejections = votes.filter(({ verdict }) => verdict === 'reject')
   const totalVotes = approveCount + rejections.length
-  const undecided = totalVotes < Math.max(1, minModels)
   const vetoed = rejections.some(({ reviewer }) => veto.includes(reviewer))
+  const isApproved = !vetoed && passes(rule, approveCount, totalVotes)
+  // Whoever makes reviewers fail must not get past one that could have said no, nor past the number of votes.
+  const present = cast.filter(({ verdict }) => verdict === 'approve' || verdict === 'reject').length
+  const isComplete =
+    present >= Math.max(1, minModels) &&
+    !cast.some(({ reviewer, verdict }) => verdict === 'error' && veto.includes(reviewer))
   return {
-    passed: !undecided && !vetoed && passes(rule, approveCount, totalVotes),
-    undecided: undecided && !vetoed,
+    passed: isApproved && isComplete,
+    undecided: !vetoed && !isComplete && (isApproved || totalVotes < Math.max(1, minModels)),
     approveCount,
     rejectCount: rejections.length,
     totalVotes,
