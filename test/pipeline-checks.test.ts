@@ -29,6 +29,11 @@ test.each([
     '[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[step]]\nid = "run"\ntool = "run_command"\nargs = { command = "{{steps.page.text}}" }',
     'Add gate = "approval"',
   ],
+  // What stands behind it in the file has spoken when a loop comes back to it.
+  [
+    '[[step]]\nid = "run"\ntool = "run_command"\nargs = { command = "{{steps.page.text}}" }\n[[step]]\nid = "page"\ntool = "web_fetch"\nargs = { url = "https://example.com" }\n[[edge]]\nfrom = "run"\nto = "page"\n[[edge]]\nfrom = "page"\nto = "run"\nmax_retries = 1',
+    'Add gate = "approval"',
+  ],
   ['[[step]]\nid = "a"\ntool = "read_file"', "Missing required parameter 'path'"],
   ['[[step]]\nid = "a"\ntool = "read_file"\nargs = { path = "x", pth = "y" }', "Unknown parameter 'pth'"],
   ['[[step]]\nid = "a"\ntext = "{{run.year}}"', 'of a run there are id, date'],

@@ -183,6 +183,71 @@ test('it gives up after three tries, and says so', async () => {
   expect(progress.steps.check).toMatchObject({ text: expect.stringContaining('test: failed') })
 })
 
+test('what entered a pipeline has entered the one inside of it, and comes back from there', async () => {
+  const rule =
+    '[[permissions.rules]]\nid = "clean"\ndecision = "deny"\ntool = "write_file"\nafter = "untrusted"\n'
+  const parts = await open(onceApprover('kim'), `mode = "accept-edits"\n${rule}`)
+  const write = (path: string) =>
+    `[[step]]\nid = "${path.slice(0, 1)}"\ntool = "write_file"\nargs = { path = "${path}", content = "x" }\ngate = "approval"\non_error = "continue"\n`
+  const search = '[[step]]\nid = "search"\ntool = "web_search"\nargs = { query = "tea" }\n'
+  const inside = (name: string) => `[[step]]\nid = "in-${name}"\npipeline = "${name}"\ngate = "approval"\n`
+  parts.box.write('.kogu/pipelines/writes.toml', `name = "writes"\n${write('a.txt')}`)
+  parts.box.write('.kogu/pipelines/reads.toml', `name = "reads"\n${search}`)
+  parts.box.write('.kogu/pipelines/down.toml', `name = "down"\n${search}${inside('writes')}`)
+  parts.box.write('.kogu/pipelines/up.toml', `name = "up"\n${inside('reads')}${write('b.txt')}`)
+  for (const name of ['down', 'up']) {
+    await trustPipeline(parts, name)
+    await workOnPipeline(parts, (await createPipelineRun(parts, name)).id)
+  }
+  const made = ['a.txt', 'b.txt'].filter(path => existsSync(join(parts.runtime.workspace, path)))
+  expect(made).toEqual([])
+})
+
+test('a scheduled run that waits holds the next one back; what was missed is made up for once', async () => {
+  const parts = await open(laterApprover)
+  parts.box.write(
+    '.kogu/pipelines/gated.toml',
+    'name = "gated"\n[[step]]\nid = "a"\ntext = "x"\ngate = "approval"\n',
+  )
+  await trustPipeline(parts, 'gated')
+  const clock = { now: new Date('2026-11-16T09:00:00Z') }
+  const schedules = openSchedules(parts.runtime.places)
+  const wanted = {
+    pipeline: 'gated',
+    cron: '* * * * *',
+    timezone: 'UTC',
+    input: {},
+    catchUp: 'once' as const,
+  }
+  await schedules.add(createSchedule(wanted, clock.now))
+  serve(parts, () => clock.now)
+  const runs = pipelineRunsOf(parts.runtime.places)
+  const statuses = () => runs.list().map(({ status }) => status)
+  clock.now = new Date('2026-11-16T09:01:01Z')
+  await vi.waitFor(() => expect(statuses()).toEqual(['waiting']), 10_000)
+  clock.now = new Date('2026-11-16T10:00:01Z')
+  await vi.waitFor(() => expect(schedules.list()[0]?.last?.problem).toContain('has not ended'), 10_000)
+  expect(statuses()).toEqual(['waiting'])
+  const [question] = await parts.runtime.listQuestions()
+  await parts.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+  await vi.waitFor(() => expect(statuses().toSorted()).toEqual(['completed', 'waiting']), 10_000)
+  expect(schedules.list()[0]).toMatchObject({ handled: '2026-11-16T10:00:00.000Z' })
+  expect(schedules.list()[0]?.last?.problem).toBeUndefined()
+})
+
+test('a run that a server began goes on with the next one after a crash; one of the command line does not', async () => {
+  const parts = await open(laterApprover)
+  parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "x"\n')
+  await trustPipeline(parts, 'note')
+  const [served, own] = [
+    await createPipelineRun(parts, 'note', {}, { isServers: true }),
+    await createPipelineRun(parts, 'note'),
+  ]
+  serve(parts)
+  await vi.waitFor(() => expect(statusOf(parts, served.id)).toBe('completed'), 10_000)
+  expect(statusOf(parts, own.id)).toBe('running')
+})
+
 test('a schedule starts its pipeline once; one that has changed since it was trusted is not run', async () => {
   const parts = await open(laterApprover, 'mode = "accept-edits"\n')
   parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "{{run.date}}"\n')

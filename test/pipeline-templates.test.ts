@@ -63,7 +63,7 @@ async function rehearse(template: string, input: Record<string, string> = {}): P
 const read = (path: string): string => readFileSync(join(box.workspace, path), 'utf8')
 
 const INPUT: Partial<Record<string, Record<string, string>>> = {
-  'design-to-code': { file: 'src/answer.ts' },
+  'design-to-code': { design: 'doc/design.md', file: 'src/answer.ts' },
   'bug-fix': { report: 'The price is wrong' },
   'market-research': { topic: 'tea' },
   'self-bootstrap': { goal: 'an answer', file: 'src/answer.ts' },

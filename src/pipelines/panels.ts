@@ -48,12 +48,12 @@ export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<St
   // Written down before it exists: a crash in between leaves an id without a run, never a run that nobody knows.
   if (order.run === undefined) await order.begun(id)
   const found = await findRun(parts.database, id)
-  if (found?.status === 'completed') return toOutcome(found, await labelsOf(parts, id))
+  if (found?.status === 'completed') return toOutcome(found, await takeLabels(parts.runtime, id, parts.core))
   const run = found === undefined ? await begin(parts, order, id) : await takeFree(runs, id)
   if (run === undefined) return undefined
   const ended = await runs.work(run, { signal, ...(approver === undefined ? {} : { approver }) })
   if (ended.status === 'running' || ended.status === 'pending') return undefined
-  return toOutcome(ended, await labelsOf(parts, id))
+  return toOutcome(ended, await takeLabels(parts.runtime, id, parts.core))
 }
 
 /** Undefined: somebody else works on it, a server for example; the pipeline goes on when it has ended. */
@@ -71,8 +71,8 @@ async function begin(parts: PanelParts, { step, prompt, vars }: PanelOrder, id: 
   return parts.runs.create({ ...spec, labels: parts.core.labels.filter(({ trusted }) => !trusted) }, id)
 }
 
-/** What the panel has read has entered the pipeline too. */
-async function labelsOf({ runtime, core }: PanelParts, id: string): Promise<Run['labels']> {
+/** What a run inside of a pipeline has read has entered the pipeline too. */
+export async function takeLabels(runtime: Runtime, id: string, core: Run): Promise<Run['labels']> {
   const { labels } = await runtime.openRun({ id })
   await runtime.closeRun(id)
   for (const label of labels) addLabel(core, label)

@@ -8,6 +8,7 @@ import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Approver } from '../core/approval.ts'
 import { ToolError } from '../core/errors.ts'
+import type { Run } from '../core/run.ts'
 import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
@@ -15,6 +16,7 @@ import { type PipelineRuns, pipelineRunsOf, type SavedPipelineRun } from '../sto
 import { describeRepeats, problemsOf } from './checks.ts'
 import { type PipelineFile, readPipeline } from './files.ts'
 import { readInput } from './input.ts'
+import { takeLabels } from './panels.ts'
 import { callIdOf, settle } from './settle.ts'
 import { isTrusted, withInside } from './trust.ts'
 import { createWorkers, type PipelineEvent, type WorkParts } from './work.ts'
@@ -57,7 +59,8 @@ export async function createPipelineRun(
   parts: PipelineParts,
   name: string,
   given: Readonly<Record<string, unknown>> = {},
-  choices: PipelineChoices & { readonly id?: string; readonly parent?: string } = {},
+  choices: PipelineChoices &
+    Partial<Pick<SavedPipelineRun, 'id' | 'parent' | 'inputFrom' | 'isServers'>> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, name)
   return begin(parts, file, {
@@ -78,18 +81,26 @@ export function repeatsOf(
   { of, ...again }: PlannedAgain,
 ): string[] {
   const { pipeline } = readPipeline(runtime.workspace, of.pipeline)
-  return describeRepeats(pipeline, beginAgain(pipeline, of.progress, again).repeats, runtime)
+  const older = continuedBy(pipelineRunsOf(runtime.places), of)
+  return describeRepeats(pipeline, beginAgain(pipeline, of.progress, again, older).repeats, runtime)
+}
+
+/** What the runs did whose outputs this one began with. */
+function continuedBy(runs: PipelineRuns, { continues }: SavedPipelineRun): Progress[] {
+  const before = continues === undefined ? undefined : runs.find(continues)
+  return before === undefined ? [] : [before.progress, ...continuedBy(runs, before)]
 }
 
 /** A new run with the outputs of an earlier one for the steps before. */
 export async function createRunAgain(
   parts: PipelineParts,
   { of, ...again }: PlannedAgain,
-  choices: PipelineChoices = {},
+  choices: PipelineChoices & Pick<SavedPipelineRun, 'isServers'> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, of.pipeline)
   const { progress } = beginAgain(file.pipeline, of.progress, again)
-  return begin(parts, file, { ...choices, input: of.input, progress, continues: of.id })
+  const { input, inputFrom } = of
+  return begin(parts, file, { ...choices, input, inputFrom, progress, continues: of.id })
 }
 
 /** Works on a run until it ends, is stopped or waits for a person. One process at a time. */
@@ -141,6 +152,7 @@ async function work(
   const { approver, parent, signal = new AbortController().signal } = options
   const core = await runtime.openRun({
     id: saved.id,
+    task: `The pipeline '${pipeline.name}'. ${pipeline.description}`.trim(),
     ...(approver === undefined ? {} : { approver }),
     ...(parent === undefined ? {} : { parent }),
   })
@@ -158,11 +170,12 @@ async function work(
       ...{ core, approver, signal, pipeline: pipeline.name },
       ...{ model: saved.model, rehearse: saved.rehearse ?? false },
       approved: await openGates(parts, saved, progress, options),
-      runPipeline: order => runInside(parts, order, { saved, options }),
+      runPipeline: order => runInside(parts, order, { saved, core, options }),
       save: async now => void keep('running', now),
       tell: event => options.onEvent?.(event),
     }
-    const run = { pipeline, input: saved.input, about: aboutRun(saved), progress }
+    const { input, inputFrom } = saved
+    const run = { pipeline, input, inputFrom, about: aboutRun(saved), progress }
     const ended = await runPipeline(run, createWorkers(workParts))
     return keep(ended.status, ended.progress)
   } finally {
@@ -195,8 +208,8 @@ async function openGates(
 /** Another pipeline as a step: a run of its own, under the authority of this one, whose questions name both. */
 async function runInside(
   parts: PipelineParts,
-  { step, input, run, begun }: PipelineOrder,
-  { saved, options }: { saved: SavedPipelineRun; options: PipelineOptions },
+  { step, input, inputFrom, run, begun }: PipelineOrder,
+  { saved, core, options }: { saved: SavedPipelineRun; core: Run; options: PipelineOptions },
 ): Promise<StepOutcome | undefined> {
   const runs = pipelineRunsOf(parts.runtime.places)
   const id = run ?? newRunId()
@@ -205,10 +218,12 @@ async function runInside(
   const inner =
     runs.find(id) ??
     (await createPipelineRun(parts, step.pipeline ?? '', input, {
-      ...{ id, parent: saved.id, model: saved.model, rehearse: saved.rehearse },
+      ...{ id, parent: saved.id, inputFrom, model: saved.model, rehearse: saved.rehearse },
     }))
   const isOver = inner.status === 'completed' || inner.status === 'failed'
   const ended = isOver ? inner : await workOn(parts, id, { ...options, parent: saved.id })
+  // What entered it has entered the one around it.
+  await takeLabels(parts.runtime, id, core)
   if (ended.status === 'waiting' || ended.status === 'stopped' || ended.status === 'running') return undefined
   return outcomeOf(ended, readPipeline(parts.runtime.workspace, ended.pipeline).pipeline)
 }
@@ -249,9 +264,8 @@ function isoWeek(date: Date): string {
 function begin(
   { runtime }: PipelineParts,
   { pipeline, sha256 }: PipelineFile,
-  start: Pick<SavedPipelineRun, 'input' | 'model' | 'rehearse' | 'continues' | 'parent'> & {
+  start: Omit<SavedPipelineRun, 'id' | 'runs' | 'pipeline' | 'sha256' | 'startedAt' | 'status'> & {
     readonly id?: string
-    readonly progress: Progress
   },
 ): SavedPipelineRun {
   const { progress, id = newRunId(), ...rest } = start

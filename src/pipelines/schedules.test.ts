@@ -31,6 +31,21 @@ test('years without a server do not make hundreds of runs', () => {
   expect(due({ ...made('all'), handled: '2020-01-01T00:00:00.000Z' }, at('20T12:00:00'))).toHaveLength(24)
 })
 
+test('a month of minutes is looked through at once', () => {
+  const minutely = { ...made('all'), cron: '* * * * *', timezone: 'Europe/Berlin' }
+  const times = due({ ...minutely, handled: '2026-01-01T00:00:00.000Z' }, at('20T12:00:30'))
+  expect(times).toHaveLength(24)
+  expect([times[0], times[23]]).toEqual(['20T11:37', '20T12:00'])
+})
+
+test('a clock that was far ahead does not silence a schedule, and one set back a little repeats nothing', () => {
+  const ahead = { ...made('once'), handled: '2030-01-01T09:00:00.000Z' }
+  const now = at('16T10:00:00')
+  expect(dueTimes(ahead, now)).toEqual({ times: [], handled: now })
+  expect(due({ ...ahead, handled: now.toISOString() }, at('17T09:00:01'))).toEqual(['17T09:00'])
+  expect(dueTimes(made('once', '16T09:00:00'), at('16T08:59:59')).handled).toEqual(at('16T09:00:00'))
+})
+
 test('a new schedule begins now, in its own time zone', () => {
   const schedule = createSchedule(
     { pipeline: 'p', cron: '0 9 * * 1', input: {}, catchUp: 'all', timezone: 'Asia/Tokyo' },

@@ -75,43 +75,45 @@ export function nextTimes(when: Pick<Schedule, 'cron' | 'timezone'>, now: Date, 
 }
 
 /** Null: there is none. */
-export function nextTime({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>, after: Date): Date | null {
+export function nextTime(schedule: Pick<Schedule, 'cron' | 'timezone'>, after: Date): Date | null {
+  return parseCron(schedule).nextRun(after)
+}
+
+function parseCron({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>): Cron {
   const words = cron.trim().split(/\s+/)
+  const hint = 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.'
   if (words.length !== 5 && !/^@\w+$/.test(cron.trim()))
-    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule.`, {
-      hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
-    })
+    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule.`, { hint })
   try {
-    return new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) }).nextRun(after)
+    return new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) })
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule: ${detail}`, {
-      hint: 'Write minute, hour, day, month and weekday, such as "0 9 * * 1" for Mondays at nine.',
-    })
+    throw new ToolError('invalid_input', `'${cron}' is not a valid schedule: ${detail}`, { hint })
   }
 }
 
 /** A time counts as missed when nobody was there for so long after it. */
 const PUNCTUAL_MS = 60_000
 const MOST_CAUGHT_UP = 24
-const LONGEST_LOOK_BACK_MS = 32 * 24 * 60 * 60_000
+/** A clock that was set back by less goes through the same times again, and nothing runs twice. By more, it was wrong before. */
+const MOST_AHEAD_MS = 3 * 60 * 60_000
 
 /** The times to run for now, and up to which one all are done with. */
 export function dueTimes(schedule: Schedule, now: Date): { times: Date[]; handled: Date } {
-  if (schedule.paused === true) return { times: [], handled: new Date(schedule.handled) }
-  const past: Date[] = []
-  // Of a schedule that was not served for long only the newest times matter.
-  const from = Math.max(Date.parse(schedule.handled), now.getTime() - LONGEST_LOOK_BACK_MS)
-  let time = nextTime(schedule, new Date(from))
-  while (time !== null && time <= now) {
-    past.push(time)
-    if (past.length > MOST_CAUGHT_UP) past.shift()
-    time = nextTime(schedule, time)
-  }
-  const handled = past.at(-1)
-  if (handled === undefined) return { times: [], handled: new Date(schedule.handled) }
+  const handled = new Date(schedule.handled)
+  if (schedule.paused === true) return { times: [], handled }
+  if (handled.getTime() - now.getTime() > MOST_AHEAD_MS) return { times: [], handled: now }
+  const cron = parseCron(schedule)
+  const next = cron.nextRun(handled)
+  if (next === null || next > now) return { times: [], handled }
+  // Of a schedule that was not served for long only the newest times matter. The reference itself is not counted.
+  const past = cron
+    .previousRuns(MOST_CAUGHT_UP, new Date(now.getTime() + 1_000))
+    .filter(time => time > handled && time <= now)
+    .sort((a, b) => a.getTime() - b.getTime())
+  const last = past.at(-1) ?? next
   const punctual = past.filter(each => now.getTime() - each.getTime() <= PUNCTUAL_MS)
-  if (schedule.catchUp === 'all') return { times: past, handled }
-  if (schedule.catchUp === 'skip') return { times: punctual.slice(-1), handled }
-  return { times: [handled], handled }
+  if (schedule.catchUp === 'all') return { times: past, handled: last }
+  if (schedule.catchUp === 'skip') return { times: punctual.slice(-1), handled: last }
+  return { times: [last], handled: last }
 }

@@ -34,9 +34,8 @@ export async function settle(
     else {
       const nextItem = (text: string): void =>
         settled({ status: 'waiting', ...tries, items: [...items, { text, data: null }] })
-      const since = new Date(saved.startedAt)
       const attempt = `${attemptOf(progress, id)}${list === undefined ? '' : `.${items.length}`}`
-      const end = await recordedEnd(parts, callIdOf(saved.id, id, attempt), since)
+      const end = await recordedEnd(parts, callIdOf(saved.id, id, attempt))
       if (end === 'none') again()
       else if (skip.includes(id)) nextItem('')
       else if (end === 'unknown') throw unknownEnd(id)
@@ -77,21 +76,19 @@ export function callIdOf(run: string, step: string, attempt: string): string {
 
 type RecordedEnd = 'none' | 'unknown' | { readonly ok: boolean; readonly error: string | null }
 
-/** What the audit log knows of the call of a step that was under way when its process ended. */
-async function recordedEnd(
-  { runtime }: Pick<PipelineParts, 'runtime'>,
-  id: string,
-  since: Date,
-): Promise<RecordedEnd> {
-  let end: RecordedEnd = 'none'
-  for await (const { event } of readEvents({ directory: runtime.places.audit, call: id, since })) {
-    if (event.type === 'call-started' || event.type === 'approval-answered') end = 'unknown'
-    // Until somebody answers, nothing happens.
-    if (event.type === 'approval-requested') end = 'none'
-    if (event.type !== 'call-finished') continue
-    // A question was put and the call waited: nothing has happened yet.
-    const waits = event.error?.code === 'needs_approval'
-    end = waits ? 'none' : { ok: event.ok, error: event.error?.message ?? null }
+/**
+ * What the audit log knows of the call of a step that was under way when its process ended. All of the log is looked at, and
+ * the order of events is not relied on: the clock may have been set back since.
+ */
+async function recordedEnd({ runtime }: Pick<PipelineParts, 'runtime'>, id: string): Promise<RecordedEnd> {
+  const seen = new Set<string>()
+  for await (const { event } of readEvents({ directory: runtime.places.audit, call: id })) {
+    seen.add(event.type)
+    // With `needs_approval` a question was put and the call waited: nothing has happened yet.
+    if (event.type === 'call-finished' && event.error?.code !== 'needs_approval')
+      return { ok: event.ok, error: event.error?.message ?? null }
   }
-  return end
+  if (seen.has('approval-answered')) return 'unknown'
+  // Until somebody answers, nothing happens.
+  return seen.has('call-started') && !seen.has('approval-requested') ? 'unknown' : 'none'
 }

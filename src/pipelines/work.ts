@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Step } from '../agents/pipelines/pipeline.ts'
+import { LONGEST_DELAY_MS, type Step } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
 import type { CallResult } from '../core/call.ts'
@@ -54,7 +54,10 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
     save: parts.save,
     parallel: loaded.config.agents.max_parallel,
     now: Date.now,
-    wait: until => sleep(Math.max(0, until - Date.now()), undefined, { signal }).catch(() => undefined),
+    async wait(until) {
+      const ms = Math.min(Math.max(0, until - Date.now()), LONGEST_DELAY_MS)
+      await sleep(ms, undefined, { signal }).catch(() => undefined)
+    },
     runTool: (step, input, attempt) =>
       told(step, step.tool ?? '', async () => {
         const id = callIdOf(core.id, step.id, attempt)

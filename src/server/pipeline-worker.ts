@@ -19,6 +19,8 @@ export interface PipelineWorker {
 }
 
 const LOOK_MS = 1_000
+/** What could not go on, because somebody has to look first, is not tried again at once. */
+const AFTER_PROBLEM_MS = 30_000
 
 export function startPipelineWorker(
   parts: PipelineParts & {
@@ -29,7 +31,7 @@ export function startPipelineWorker(
 ): PipelineWorker {
   const { runtime, database, log, lookMs = LOOK_MS, now = () => new Date() } = parts
   const working = new Map<string, { stop: AbortController; ended: Promise<void> }>()
-  const problems = new Map<string, string>()
+  const problems = new Map<string, { message: string; since: number }>()
   const stopped = new AbortController()
   const tell = (run: SavedPipelineRun): Promise<void> => {
     const event = { type: 'pipeline.changed' as const, name: run.pipeline, pipeline_run: run.id }
@@ -43,11 +45,14 @@ export function startPipelineWorker(
     log({ level: 'info', event: 'pipeline.taken', run: run.id, pipeline: run.pipeline })
     problems.delete(run.id)
     try {
-      const { status } = await workOnPipeline(parts, run.id, { ...options, onEvent: () => void tell(run) })
-      log({ level: 'info', event: 'pipeline.left', run: run.id, status })
+      const left = await workOnPipeline(parts, run.id, { ...options, onEvent: () => void tell(run) })
+      log({ level: 'info', event: 'pipeline.left', run: run.id, status: left.status })
+      // Nobody wanted it to stop: the server did. The next one goes on with it.
+      if (left.status === 'stopped' && left.isServers === true && stopped.signal.aborted)
+        pipelineRunsOf(runtime.places).save({ ...left, status: 'running' })
     } catch (error) {
       const { message } = toToolError(error)
-      problems.set(run.id, message)
+      problems.set(run.id, { message, since: performance.now() })
       log({ level: 'warn', event: 'pipeline.failed', run: run.id, message })
     }
     await tell(run)
@@ -64,9 +69,12 @@ export function startPipelineWorker(
       if (working.get(run.id) === mine) working.delete(run.id)
     })
   }
+  const isLeftAlone = (id: string): boolean =>
+    working.has(id) ||
+    performance.now() - (problems.get(id)?.since ?? Number.NEGATIVE_INFINITY) < AFTER_PROBLEM_MS
   const loop = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await continueAnswered(parts, working, begin)
+      await continueOpen(parts, isLeftAlone, begin)
         .then(() => startDue({ ...parts, begin }, now()))
         .catch(error => log({ level: 'error', event: 'pipelines', message: toToolError(error).message }))
       await sleep(lookMs, undefined, { signal: stopped.signal }).catch(() => undefined)
@@ -80,7 +88,7 @@ export function startPipelineWorker(
       return working.has(id)
     },
     isWorking: id => working.has(id),
-    problemOf: id => problems.get(id) ?? null,
+    problemOf: id => problems.get(id)?.message ?? null,
     async close() {
       stopped.abort()
       for (const { stop } of working.values()) stop.abort()
@@ -89,15 +97,21 @@ export function startPipelineWorker(
   }
 }
 
-/** A run goes on when one of its questions has an answer, or when the run of a panel it waits for stands still no longer. */
-async function continueAnswered(
+/**
+ * A run goes on when one of its questions has an answer, or when the run of a panel it waits for stands still no longer. One that
+ * a server began goes on after a crash, too.
+ */
+async function continueOpen(
   { runtime, database }: PipelineParts,
-  working: ReadonlyMap<string, unknown>,
+  isLeftAlone: (id: string) => boolean,
   begin: PipelineWorker['begin'],
 ): Promise<void> {
-  const waiting = pipelineRunsOf(runtime.places)
-    .list()
-    .filter(({ id, status, parent }) => status === 'waiting' && parent === undefined && !working.has(id))
+  const runs = pipelineRunsOf(runtime.places)
+  const open = runs.listOpen().filter(({ id, parent }) => parent === undefined && !isLeftAlone(id))
+  for (const run of open) {
+    if (run.status === 'running' && run.isServers === true && !runs.isLocked(run.id)) begin(run)
+  }
+  const waiting = open.filter(({ status }) => status === 'waiting')
   if (waiting.length === 0) return
   const questions = await runtime.listQuestions()
   for (const run of waiting) {

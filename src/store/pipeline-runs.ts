@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type FileLock, tryLock } from '../core/lock-file.ts'
+import { type FileLock, isLocked, tryLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import type { Places } from './places.ts'
 
@@ -35,6 +35,8 @@ const schema = z.object({
   /** Of the file that it runs: a changed pipeline is not continued as if it were the same. */
   sha256: z.string(),
   input: z.record(z.string(), z.unknown()),
+  /** Whose words are in it, when they are not those of a person or of the workspace. */
+  inputFrom: z.string().optional(),
   startedAt: z.string(),
   status: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed']),
   /** The earlier run whose outputs stand for the steps that are not run again. */
@@ -44,6 +46,8 @@ const schema = z.object({
   /** What its panels run with instead of their own models, also when it goes on later. */
   model: z.string().optional(),
   rehearse: z.boolean().optional(),
+  /** A server began it, and goes on with it after a crash: nobody else would. */
+  isServers: z.boolean().optional(),
   /** Every run of a panel or pipeline that it has begun, also in earlier tries and rounds. */
   runs: z.array(z.string()).default([]),
   progress: z.object({
@@ -71,32 +75,52 @@ export interface PipelineRuns {
   save(run: SavedPipelineRun): void
   find(id: string): SavedPipelineRun | undefined
   list(): SavedPipelineRun[]
+  /** Those that have not ended. They are few, however many have. */
+  listOpen(): SavedPipelineRun[]
+  isLocked(id: string): boolean
 }
 
+/** What has ended lies in a folder of its own, so that whoever looks for work does not read it every second. */
 function openPipelineRuns(folder: string): PipelineRuns {
+  const ended = join(folder, 'ended')
+  const fileOf = (id: string): string | undefined =>
+    [folder, ended].map(each => join(each, `${id}.json`)).find(path => existsSync(path))
   const find = (id: string): SavedPipelineRun | undefined => {
-    const path = join(folder, `${id}.json`)
-    if (!/^pl_[0-9a-f]{12}$/.test(id) || !existsSync(path)) return undefined
+    const path = ID.test(id) ? fileOf(id) : undefined
+    if (path === undefined) return undefined
     const parsed = schema.safeParse(JSON.parse(readFileSync(path, 'utf8')))
     return parsed.success ? parsed.data : undefined
   }
+  const listIn = (...folders: readonly string[]): SavedPipelineRun[] => {
+    const names = folders.flatMap(each => (existsSync(each) ? readdirSync(each) : []))
+    const ids = new Set(
+      names.flatMap(name => (name.endsWith('.json') ? [name.slice(0, -'.json'.length)] : [])),
+    )
+    const runs = [...ids].flatMap(id => find(id) ?? [])
+    return runs.sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+  }
   return {
     find,
+    list: () => listIn(folder, ended),
+    listOpen: () => listIn(folder).filter(({ status }) => !hasEnded(status)),
+    isLocked: id => isLocked(join(folder, `${id}.lock`)),
     lock(id) {
       makeFolders(folder)
       return tryLock(join(folder, `${id}.lock`))
     },
     save(run) {
-      makeFolders(folder)
+      makeFolders(ended)
       const draft = join(folder, `.${run.id}.${process.pid}.tmp`)
       writeFileSync(draft, JSON.stringify(run), { mode: 0o600, flush: true })
-      renameSync(draft, join(folder, `${run.id}.json`))
-    },
-    list() {
-      if (!existsSync(folder)) return []
-      const ids = readdirSync(folder).filter(name => name.endsWith('.json'))
-      const runs = ids.flatMap(name => find(name.slice(0, -'.json'.length)) ?? [])
-      return runs.sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+      renameSync(draft, join(hasEnded(run.status) ? ended : folder, `${run.id}.json`))
+      // Until this is gone, the run counts as open: going on with it finds that there is nothing left to do.
+      if (hasEnded(run.status)) rmSync(join(folder, `${run.id}.json`), { force: true })
     },
   }
+}
+
+const ID = /^pl_[0-9a-f]{12}$/
+
+function hasEnded(status: SavedPipelineRun['status']): boolean {
+  return status === 'completed' || status === 'failed'
 }

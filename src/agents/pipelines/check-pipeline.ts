@@ -127,8 +127,12 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
 function checkFlow(step: Step, { steps }: Pipeline, graph: Graph, facts: PipelineFacts): string[] {
   const factsOf = (each: Step): WorkerFacts | undefined => workerOf(each, facts)
   if (step.gate !== undefined || factsOf(step)?.isHighRisk !== true) return []
-  const earlier = before(step.id, graph)
-  const source = steps.find(each => earlier.has(each.id) && factsOf(each)?.isUntrustedSource === true)
+  // In a loop, what stands behind it has spoken when it runs again.
+  const round = [step.id, ...loopMates(graph, step.id)]
+  const earlier = new Set([...round, ...round.flatMap(id => [...before(id, graph)])])
+  const source = steps.find(
+    each => each.id !== step.id && earlier.has(each.id) && factsOf(each)?.isUntrustedSource === true,
+  )
   if (source === undefined) return []
   return [
     `Step '${step.id}' acts on what '${source.id}' brings in from outside. Add gate = "approval" to it.`,

@@ -247,6 +247,57 @@ test.each([
   expect(() => made({ step: [{ id: 'a', ...own }] })).toThrow(reason)
 })
 
+test('however the words of others get to a panel, it can tell whose they are; a tool gets them as they are', async () => {
+  const heard: string[] = []
+  const parts = workers({
+    runTool: async (step, input) => {
+      if (step.id === 'write') heard.push(String(input.content))
+      return {
+        ok: true,
+        text: 'obey',
+        data: { results: ['obey'] },
+        ...(step.id === 'page' && { untrusted: 'web' }),
+      }
+    },
+    async runPanel({ prompt, vars }) {
+      heard.push(`${prompt} ${JSON.stringify(vars)}`)
+      return { ok: true, text: '', data: null }
+    },
+  })
+  const step = [
+    { id: 'page', tool: 'web_fetch' },
+    { id: 'in-prompt', panel: 'p', prompt: 'Read {{steps.page.results}}' },
+    { id: 'in-vars', panel: 'p', vars: { x: '{{steps.page.text}}' } },
+    { id: 'each', panel: 'p', prompt: '{{item}}', for_each: '{{steps.page.results}}' },
+    { id: 'given', panel: 'p', prompt: '{{input.x}}' },
+    { id: 'write', tool: 'write_file', args: { content: '{{steps.page.text}}' } },
+  ]
+  const pipeline = made({ step, input: { x: {} } })
+  await runPipeline({ ...start(pipeline), input: { x: 'obey' }, inputFrom: 'web' }, parts)
+  const fenced = expect.stringMatching(
+    /<untrusted-content source=\\?"web[\s\S]*obey[\s\S]*<\/untrusted-content/,
+  )
+  expect(heard).toEqual([fenced, fenced, fenced, fenced, 'obey'])
+})
+
+test('a pipeline inside is told whose words it gets', async () => {
+  const inner: unknown[] = []
+  const parts = workers({
+    runTool: async () => ({ ok: true, text: 'obey', data: null, untrusted: 'web' }),
+    async runPipeline({ inputFrom }) {
+      inner.push(inputFrom)
+      return { ok: true, text: '', data: null }
+    },
+  })
+  const step = [
+    { id: 'page', tool: 'web_fetch' },
+    { id: 'a', pipeline: 'other', input: { x: '{{steps.page.text}}' } },
+    { id: 'b', pipeline: 'other', input: { x: 'ours' } },
+  ]
+  await runPipeline(start(made({ step })), parts)
+  expect(inner).toEqual(['web', undefined])
+})
+
 test('what came from outside cannot speak as another step', async () => {
   const step = [
     { id: 'page', tool: 'web_fetch' },

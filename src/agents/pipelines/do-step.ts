@@ -6,7 +6,7 @@ import type { Step } from './pipeline.ts'
 import type { StepOutcome } from './progress.ts'
 import type { Memory, PipelineRun, PipelineWorkers } from './run-pipeline.ts'
 import { transform } from './transform.ts'
-import { fillIn, referencesIn, type Scope, type StepValue, toText } from './values.ts'
+import { fillIn, referencesIn, type Scope, type StepValue, toText, untrustedIn } from './values.ts'
 
 // What one step of a pipeline does: its values are filled in, its gate is passed, and whoever does the work is told to.
 
@@ -41,14 +41,18 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
     pass(step, input, context, work)
   if (step.tool !== undefined) return workers.runTool(step, fill(step.args), attempt)
   if (step.panel !== undefined) {
-    const vars = fill(step.vars)
-    const asked = step.prompt === undefined ? '' : String(fillIn(step.prompt, { ...scope, vars }))
+    const vars = fillIn(step.vars, scope, { forModel: true }) as Record<string, unknown>
+    const asked =
+      step.prompt === undefined ? '' : toText(fillIn(step.prompt, { ...scope, vars }, { forModel: true }))
     const prompt = [asked, injected(step, scope, context.graph)].filter(part => part !== '').join('\n\n')
     return behindGate({ panel: step.panel, prompt, vars }, () => workers.runPanel({ ...order, prompt, vars }))
   }
   if (step.pipeline !== undefined) {
     const input = fill(step.input)
-    return behindGate({ pipeline: step.pipeline, input }, () => workers.runPipeline({ ...order, input }))
+    const inputFrom = untrustedIn(step.input, scope)
+    return behindGate({ pipeline: step.pipeline, input }, () =>
+      workers.runPipeline({ ...order, input, inputFrom }),
+    )
   }
   if (step.folder !== undefined) {
     const folder = String(fillIn(step.folder, scope))
@@ -56,7 +60,12 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   }
   const value = compute(step, scope, context.graph)
   const shown = { text: value.text }
-  return behindGate(shown, async () => ({ ok: true, ...value, ...untrustedIn(step, scope, context.graph) }))
+  const untrusted = untrustedOf(step, scope, context.graph)
+  return behindGate(shown, async () => ({
+    ok: true,
+    ...value,
+    ...(untrusted === undefined ? {} : { untrusted }),
+  }))
 }
 
 /** A step that is asked about begins when somebody has said yes; what has begun is not asked about again. */
@@ -91,7 +100,7 @@ async function doForEach(
   return pass(step, { for_each: items, each: shown(step, items, scope) }, context, async () => {
     for (let index = memory.items?.length ?? 0; index < items.length; index += 1) {
       if (workers.signal.aborted) return undefined
-      const each = { ...scope, each: { item: items[index], index } }
+      const each = { ...scope, each: { item: items[index], index, untrusted: untrustedIn(list, scope) } }
       const outcome = await doOnce(alone, each, { ...context, attempt: `${attempt}.${index}` })
       if (outcome === undefined) return undefined
       if (!outcome.ok) return { ...outcome, error: `Item ${index + 1} of ${items.length}: ${outcome.error}` }
@@ -159,14 +168,9 @@ function compute(step: Step, scope: Scope, graph: Graph): StepValue {
 }
 
 /** Words of somebody else stay theirs when they are put in another form. */
-function untrustedIn(step: Step, { steps }: Scope, graph: Graph): { untrusted?: string } {
-  const named = referencesIn([step.text, step.value, step.transform]).flatMap(([root, name = '']) =>
-    root === 'steps' ? [name] : [],
-  )
-  const read = step.condition !== undefined && step.value === undefined ? graph.incoming.get(step.id) : []
-  const sources = [...named, ...(read ?? []).map(({ from }) => from)]
-  const untrusted = sources.map(name => steps[name]?.untrusted).find(source => source !== undefined)
-  return untrusted === undefined ? {} : { untrusted }
+function untrustedOf({ id, text, value, transform, condition }: Step, scope: Scope, graph: Graph) {
+  const read = condition !== undefined && value === undefined ? (graph.incoming.get(id) ?? []) : []
+  return untrustedIn([text, value, transform, ...read.map(({ from }) => `{{steps.${from}.text}}`)], scope)
 }
 
 const MOST_INJECTED = 180_000
@@ -197,7 +201,7 @@ function cut(text: string): string {
 
 /** What a step can name: everything that is done, summarised where an edge says so, and in a loop the round before. */
 async function scopeOf({ id }: Step, { run, graph, workers }: StepContext): Promise<Scope> {
-  const { input, about: values = {}, progress } = run
+  const { input, inputFrom, about: values = {}, progress } = run
   const steps: Record<string, StepValue> = {}
   for (const mate of loopMates(graph, id)) steps[mate] = progress.before?.[mate] ?? { text: '', data: null }
   for (const [name, step] of Object.entries(progress.steps)) {
@@ -208,5 +212,5 @@ async function scopeOf({ id }: Step, { run, graph, workers }: StepContext): Prom
     if (edge.summarize && whole !== undefined)
       steps[edge.from] = { ...whole, text: await workers.summarize(edge, whole.text) }
   }
-  return { input, steps, run: values }
+  return { input, inputFrom, steps, run: values }
 }

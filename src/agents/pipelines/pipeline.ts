@@ -109,12 +109,15 @@ function isGiven(value: unknown): boolean {
   )
 }
 
+/** A day. Also the longest that anything is waited for: a clock that was set back must not make years of it. */
+export const LONGEST_DELAY_MS = 24 * 60 * 60_000
+
 const edge = z.strictObject({
   from: id,
   to: id,
   when: z.string().optional(),
   max_retries: z.int().min(0).max(20).default(0),
-  retry_delay: z.int().min(1_000).default(1_000),
+  retry_delay: z.int().min(1_000).max(LONGEST_DELAY_MS).default(1_000),
   summarize: z.boolean().default(false),
   summarizer: z.string().min(1).optional(),
   auto_chain: z.boolean().default(false),

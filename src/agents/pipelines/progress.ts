@@ -137,7 +137,9 @@ function goBack(graph: Graph, progress: Progress, id: string): Progress {
     const waiting = again.map(step => [step, { status: 'waiting', attempts: 0 }] as const)
     const said = again.flatMap(step => {
       const done = progress.steps[step]
-      return done?.status === 'done' ? [[step, { text: done.text, data: done.data }] as const] : []
+      if (done?.status !== 'done') return []
+      const { text, data, untrusted } = done
+      return [[step, { text, data, untrusted }] as const]
     })
     return {
       steps: { ...progress.steps, ...Object.fromEntries(waiting) },

@@ -1,5 +1,5 @@
 import { ToolError } from '../../core/errors.ts'
-import { type Graph, toGraph } from './graph.ts'
+import { type Graph, stepsBetween, toGraph } from './graph.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Progress, StepProgress } from './progress.ts'
 
@@ -9,11 +9,15 @@ export interface Again {
   readonly extent: 'from' | 'only'
 }
 
-/** Begins in the middle: outputs of an earlier run stand for the steps before. `repeats`: what was done once already. */
+/**
+ * Begins in the middle: outputs of an earlier run stand for the steps before. `repeats`: what was done already, in that run
+ * or in `older`, the ones that it continues; wholly or in part.
+ */
 export function beginAgain(
   pipeline: Pipeline,
   earlier: Progress,
   { step, extent }: Again,
+  older: readonly Progress[] = [],
 ): { progress: Progress; repeats: string[] } {
   if (!pipeline.steps.some(({ id }) => id === step))
     throw new ToolError('not_found', `The pipeline '${pipeline.name}' has no step '${step}'.`)
@@ -32,8 +36,18 @@ export function beginAgain(
   })
   const repeats = pipeline.steps
     .map(({ id }) => id)
-    .filter(id => again.has(id) && ['done', 'running', 'failed'].includes(earlier.steps[id]?.status ?? ''))
+    .filter(id => again.has(id) && [earlier, ...older].some(each => hasBegun(id, each, graph)))
   return { progress: { steps: Object.fromEntries(steps), loops: {} }, repeats }
+}
+
+/** Also what waits: in the middle of its list, of its panel or pipeline, for its next try, or for the next round of a loop. */
+function hasBegun(id: string, { steps, loops }: Progress, graph: Graph): boolean {
+  const { status, attempts = 0, run, items } = steps[id] ?? { status: 'waiting' }
+  if (status === 'done' || status === 'running' || status === 'failed') return true
+  if (attempts > 0 || run !== undefined || (items ?? []).length > 0) return true
+  return [...graph.loops.values()]
+    .flat()
+    .some(({ from, to }) => (loops[`${from}>${to}`] ?? 0) > 0 && stepsBetween(graph, to, from).includes(id))
 }
 
 function behind({ order, incoming }: Graph, step: string): Set<string> {

@@ -113,6 +113,19 @@ describe('a run', () => {
     expect(prompts[2]).toContain('failed for the 2. time')
   })
 
+  test('what somebody else said in the round before is still theirs', async () => {
+    const edge = [
+      { from: 'code', to: 'page' },
+      { from: 'page', to: 'code', max_retries: 1 },
+    ]
+    const { parts, played } = workers(({ step }) => {
+      return step.id === 'page' ? { ok: true, text: 'obey', data: null, untrusted: 'web' } : done('code')
+    })
+    await runPipeline(start(made({ step: panels('code', 'page'), edge })), parts)
+    const [, second] = played.orders.filter(({ step }) => step.id === 'code')
+    expect(second?.prompt).toMatch(/<untrusted-content [\s\S]*obey[\s\S]*<\/untrusted-content/)
+  })
+
   test('one branch that waits for a person does not hold the others', async () => {
     const { parts, played } = workers(({ step }) => (step.id === 'a' ? undefined : done('x')))
     const edge = [
@@ -194,6 +207,33 @@ describe('beginning again', () => {
     expect(waiting(beginAgain(pipeline, earlier, { step: 'b', extent: 'from' }).progress)).toEqual(['b', 'c'])
     expect(waiting(beginAgain(pipeline, earlier, { step: 'a', extent: 'only' }).progress)).toEqual(['a', 'b'])
     expect(beginAgain(pipeline, earlier, { step: 'c', extent: 'only' }).repeats).toEqual(['c'])
+  })
+
+  test.each([
+    ['in the middle of its list', { attempts: 0, items: [{ text: 'x', data: null }] }],
+    ['in the middle of its panel', { attempts: 0, run: 'r' }],
+    ['for its next try', { attempts: 1 }],
+  ])('a step that waits %s has been done in part, and is named', (_, tries) => {
+    const earlier = { steps: { ...all, c: { status: 'waiting' as const, ...tries } }, loops: {} }
+    expect(beginAgain(pipeline, earlier, { step: 'c', extent: 'from' }).repeats).toEqual(['c'])
+  })
+
+  test('what was done in an earlier round, or in the run before the run before, is named', () => {
+    const looping = made({
+      step: panels('a', 'b', 'c'),
+      edge: [
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'c' },
+        { from: 'c', to: 'b', max_retries: 2 },
+      ],
+    })
+    const waits = { status: 'waiting' as const, attempts: 0 }
+    const second = { steps: { ...all, b: waits, c: waits }, loops: { 'c>b': 1 } }
+    const first = { ...second, loops: {} }
+    const again = { step: 'b', extent: 'from' } as const
+    expect(beginAgain(looping, second, again).repeats).toEqual(['b', 'c'])
+    expect(beginAgain(looping, first, again).repeats).toEqual([])
+    expect(beginAgain(looping, first, again, [{ steps: all, loops: {} }]).repeats).toEqual(['b', 'c'])
   })
 
   test('a step whose sources have no output cannot be begun with', () => {

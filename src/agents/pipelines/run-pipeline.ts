@@ -16,6 +16,8 @@ import type { StepValue } from './values.ts'
 export interface PipelineRun {
   readonly pipeline: Pipeline
   readonly input: Readonly<Record<string, unknown>>
+  /** Whose words are in it, when they are not those of a person or of the workspace. */
+  readonly inputFrom?: string | undefined
   /** What `{{run.…}}` stands for: the same when the run goes on later. */
   readonly about?: Readonly<Record<string, unknown>>
   readonly progress: Progress
@@ -57,6 +59,7 @@ export interface PanelOrder extends Order {
 
 export interface PipelineOrder extends Order {
   readonly input: Record<string, unknown>
+  readonly inputFrom?: string | undefined
 }
 
 export interface PipelineEnd {

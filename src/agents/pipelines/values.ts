@@ -1,17 +1,20 @@
 import { ToolError } from '../../core/errors.ts'
+import { fenceUntrusted } from '../../core/fence.ts'
 
 // `{{input.topic}}`, `{{steps.search.results[0].title}}`, `{{run.week}}`: a path into what is there, and nothing else. `[*]` is all
 // items of a list. No operators, no calls: a pipeline file is data that somebody else may have written.
 
 export interface Scope {
   readonly input: Readonly<Record<string, unknown>>
+  /** Whose words are in the input, when it comes from another pipeline. */
+  readonly inputFrom?: string | undefined
   /** What each finished step produced. */
   readonly steps: Readonly<Record<string, StepValue>>
   readonly vars?: Readonly<Record<string, unknown>>
   /** Of the run itself: id, date, month, week. */
   readonly run?: Readonly<Record<string, unknown>>
   /** Of a step that is done for each item of a list. */
-  readonly each?: { readonly item: unknown; readonly index: number }
+  readonly each?: { readonly item: unknown; readonly index: number; readonly untrusted?: string | undefined }
 }
 
 export interface StepValue {
@@ -34,11 +37,32 @@ export function referencesIn(value: unknown): string[][] {
   return Object.values(value).flatMap(referencesIn)
 }
 
-/** Fills references in. A text that is only one reference becomes the value itself; inside a longer text it is written out. */
-export function fillIn(value: unknown, scope: Scope): unknown {
+/** Whose words a value takes in by its references, when they are not those of the workspace. */
+export function untrustedIn(value: unknown, scope: Scope): string | undefined {
+  return referencesIn(value)
+    .map(path => sourceOf(path, scope))
+    .find(source => source !== undefined)
+}
+
+function sourceOf(
+  [root, name = '']: readonly string[],
+  { steps, inputFrom, each }: Scope,
+): string | undefined {
+  if (root === 'steps') return Object.hasOwn(steps, name) ? steps[name]?.untrusted : undefined
+  if (root === 'input') return inputFrom
+  return root === 'item' ? each?.untrusted : undefined
+}
+
+/**
+ * Fills references in. A text that is only one reference becomes the value itself; inside a longer text it is written out.
+ * `forModel`: words of others are fenced, so that a model can tell them from those of the pipeline.
+ */
+export function fillIn(value: unknown, scope: Scope, { forModel = false } = {}): unknown {
   const room = { left: MOST_CHARACTERS }
   const take = (path: string): { found: unknown; text: string } => {
-    const found = lookUp(toPath(path), scope)
+    const value = lookUp(toPath(path), scope)
+    const source = forModel ? sourceOf(toPath(path), scope) : undefined
+    const found = source === undefined ? value : fenceUntrusted(toText(value), source)
     const text = toText(found)
     room.left -= text.length
     if (room.left < 0)

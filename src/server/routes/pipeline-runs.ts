@@ -135,10 +135,11 @@ function startRoutes(api: Api, parts: Parts): void {
       const { input, again: wish, rehearse, model } = context.req.valid('json')
       const opened = await services(parts)
       const { name: wanted } = context.req.valid('param')
+      const how = { rehearse, model, isServers: true }
       const run =
         wish === undefined
-          ? await createPipelineRun(opened.runner, wanted, input, { rehearse, model })
-          : await createRunAgain(opened.runner, plan(parts, wanted, wish), { rehearse, model })
+          ? await createPipelineRun(opened.runner, wanted, input, how)
+          : await createRunAgain(opened.runner, plan(parts, wanted, wish), how)
       opened.pipelines.begin(run)
       return answer(context, show(run, opened.pipelines, true), 202)
     },

@@ -7,7 +7,7 @@ export const DESIGN_TO_CODE: PipelineTemplate = {
 description = "From a design document to a file of code"
 
 [input]
-design = { default = "doc/design.md", description = "The design" }
+design = { required = true, description = "The design, such as doc/design.md" }
 file = { required = true, description = "The file to write" }
 
 [[step]]
