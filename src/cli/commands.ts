@@ -89,7 +89,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/pipeline.ts')).pipeline,
   },
   serve: {
-    summary: 'serve the HTTP API of this workspace',
+    summary: 'serve the dashboard and the HTTP API of this workspace',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   open: {

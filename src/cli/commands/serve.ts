@@ -14,7 +14,7 @@ import { VERSION } from '../version.ts'
 
 export const serve: Command = {
   help: `
-Serve the HTTP API of this workspace on a loopback address, and work on its queued runs.
+Serve the dashboard and the HTTP API of this workspace on a loopback address, and work on its queued runs.
 
   kogu serve
   kogu serve --port 4000
