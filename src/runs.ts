@@ -368,7 +368,7 @@ async function endOrchestration(
   emit({ type: 'orchestration.finished', orchestration: id, status: how })
 }
 
-/** Undefined: it goes on. */
+/** Undefined when it goes on. */
 function toStandstill(
   { ending, pending, answered }: LoopState,
   wished: Wish | undefined,

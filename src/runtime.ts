@@ -294,7 +294,7 @@ function createRowCheck(): () => boolean {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences = setForeignAside(places, calls.workspace)
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
-  for (const folder of [places.audit, places.locks, places.approvals, places.temporary]) sweepLocks(folder)
+  for (const folder of [places.audit, places.locks, places.waiting, places.temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
     const waiting = (await calls.questions.list()).flatMap(({ question: { subject } }) =>

@@ -59,7 +59,7 @@ export function createWaitingCalls(
     tool: stored.question.tool.name,
     input: stored.question.input,
     caller: stored.caller,
-    run: await runs.resume(stored.question.runId, stored.authority, stored.run),
+    run: await runs.resume(stored.lineage, stored.run),
     cwd: stored.cwd,
     signal: signal ?? new AbortController().signal,
     ...options,

@@ -36,6 +36,19 @@ test('a run that could not be opened can be opened later', async () => {
   expect(await runtime.openRun({ id: 'nightly' })).toMatchObject({ id: 'nightly' })
 })
 
+test('a run is closed although another one cannot be opened at that moment', async () => {
+  opened = await openTestRuntime()
+  const { runtime, write } = opened
+  write('.kogu/runs/nightly.json', 'not a run')
+  const { id } = await runtime.openRun({})
+  const child = await runtime.openRun({ parent: id })
+  const failing = runtime.openRun({ id: 'nightly' }).catch(() => 'not opened')
+  await runtime.closeRun(id)
+  expect(await failing).toBe('not opened')
+  for (const run of [id, child.id])
+    await expect(runtime.call({ tool: 'list_directory', input: {}, run })).rejects.toThrow('is not open')
+})
+
 test('a row of short calls does not keep timers waiting', async () => {
   opened = await openTestRuntime()
   const { runtime, write } = opened

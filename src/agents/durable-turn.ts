@@ -18,7 +18,7 @@ export interface TurnStore {
   load(): Promise<LoopState>
   /** Throws LostRun when another executor has taken the run over. */
   save(state: LoopState, with_: SavedWith): Promise<void>
-  /** False: it was claimed before, or the run is not ours any longer. */
+  /** False when it was claimed before, or the run is not ours any longer. */
   claim(claim: { call: string; tool: string; digest: string }): Promise<boolean>
   finish(call: string, result: CallResult): Promise<void>
   /** Claims of these calls, with their results as far as there are any. */

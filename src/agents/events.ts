@@ -13,7 +13,7 @@ export type RunEvent =
       turn: number
       stopReason: string
       usage: Usage
-      /** Null: the price is not known. */
+      /** Null when the price is not known. */
       costUsd: number | null
       ms: number
     }

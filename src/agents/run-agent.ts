@@ -62,7 +62,7 @@ export interface AgentResult {
   readonly error: string | null
   readonly messages: readonly Message[]
   readonly usage: Usage
-  /** Null: the price is not known. */
+  /** Null when the price is not known. */
   readonly costUsd: number | null
   readonly turns: number
 }

@@ -20,8 +20,8 @@ export function showStatus(environment: Environment, output: Output): number {
   const { workspace, trust, config } = loaded
   const model = openModels(loaded, environment).defaultId()
   const places = placesFor(workspace.root, environment.directories.state)
-  const waiting = existsSync(places.approvals)
-    ? readdirSync(places.approvals).filter(name => /^q-[0-9a-f]+\.json$/.test(name)).length
+  const waiting = existsSync(places.waiting)
+    ? readdirSync(places.waiting).filter(name => /^q-[0-9a-f]+$/.test(name)).length
     : 0
   const untrusted = trust.status === 'untrusted' || trust.status === 'changed'
   const lines = [

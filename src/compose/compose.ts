@@ -308,8 +308,7 @@ async function createParts(
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       clock,
       questions: openQuestionsFolder(
-        places.approvals,
-        createSeal(places.sealKey),
+        { ...places, seal: createSeal(places.sealKey) },
         () => void prepareState(places, workspace.root, ''),
       ),
       questionMs: config.permissions.approval_timeout,

@@ -35,7 +35,7 @@ export interface ComposedDynamic {
   close(): void
 }
 
-/** Undefined: the configuration leaves them out. */
+/** Undefined when the configuration leaves them out. */
 export async function addDynamicTools(
   registry: Registry,
   options: DynamicOptions,

@@ -36,7 +36,7 @@ export interface ReviewSpending {
   readonly provider: string
   readonly model: string
   readonly usage: Usage
-  /** Null: the price is not known. */
+  /** Null when the price is not known. */
   readonly costUsd: number | null
   readonly ms: number
 }

@@ -48,7 +48,7 @@ function toOverride(layer: Layer, file: string, key: string, text: string): Sour
 /** Objects are merged later, and these names mean something on every object. */
 const UNSAFE = ['__proto__', 'constructor', 'prototype']
 
-/** Undefined: not a TOML value, so it is meant as text (`mode=auto`). */
+/** Undefined when it is not a TOML value, so it is meant as text (`mode=auto`). */
 function parseValue(text: string): { value: unknown } | undefined {
   try {
     const data = parse(`value = ${text}`, { unsafeKeyBehaviour: 'throw', maxDepth: 32 })

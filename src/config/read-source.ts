@@ -19,7 +19,7 @@ export interface Source {
 /** A configuration is read by people; what is larger is something else. */
 const LARGEST_FILE = 256 * 1024
 
-/** Undefined: there is no such file. Anything else that cannot be used is an error: a lost file could hold a deny. */
+/** Undefined when there is no such file. Anything else that cannot be used is an error: a lost file could hold a deny. */
 export function readSource(file: string, layer: Layer): { source: Source; stats: Stats } | undefined {
   const opened = readRegularFile(file)
   if (opened === undefined) return undefined
@@ -42,7 +42,7 @@ export function toSource(file: string, layer: Layer, text: string): Source {
   }
 }
 
-/** Undefined: there is no such file. */
+/** Undefined when there is no such file. */
 export function readText(file: string): string | undefined {
   return readRegularFile(file)?.text
 }

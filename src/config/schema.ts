@@ -26,7 +26,7 @@ export function toolSettings(config: Config, tool: string): Readonly<Record<stri
 
 const built = new Map<string, z.ZodType>()
 
-/** Undefined: there is no such section. */
+/** Undefined when there is no such section. */
 export function sectionSchema(name: string): z.ZodType | undefined {
   const known = built.get(name)
   if (known !== undefined || !isSectionName(name)) return known

@@ -59,6 +59,29 @@ describe('a question that waits', () => {
     expect(results.map(result => result.error?.code ?? 'ok').sort()).toEqual(['conflict', 'ok'])
   })
 
+  test('that was answered with no stays one although a rule allows the call by now', async () => {
+    let outcome: 'ask' | 'allow' = 'ask'
+    const { runtime } = await createTestRuntime({ decide: () => ({ ...ask(), outcome }) })
+    const id = await leaveQuestion(runtime)
+    await runtime.questions.answer(id, { kind: 'deny', user: 'kim' }, 0)
+    outcome = 'allow'
+    expect(await goOn(runtime, id)).toMatchObject({ error: { code: 'denied' }, decision: { by: 'user' } })
+  })
+
+  test('does not cover a command whose run has exported something else since', async () => {
+    const execute = toolNamed('run', { access: () => [{ kind: 'execute', command: 'rm -r $TARGET' }] })
+    const { runtime } = await createTestRuntime({ decide: ask, tools: [execute] })
+    const id = await leaveQuestion(runtime, 'run')
+    await runtime.questions.answer(id, once, 0)
+    const continues = await runtime.questions.find(id)
+    const call = { ...testCall('run', { text: 'x' }), ...(continues === undefined ? {} : { continues }) }
+    call.run.variables.set('TARGET', '/')
+    expect((await callTool(runtime, call)).error).toMatchObject({
+      code: 'stale',
+      message: expect.stringContaining('the variables of the run'),
+    })
+  })
+
   test('does not cover a tool that has changed', async () => {
     const { runtime } = await createTestRuntime({ decide: ask, tools: [] })
     const remove = await runtime.registry.add(localProvider('mcp:x', 'X', 100, [toolNamed('note')]))

@@ -206,6 +206,24 @@ describe('a call', () => {
     expect(events[0]).toMatchObject({ input: { text: '‹not recorded›' } })
   })
 
+  test('keeps them off under another name of the parameter, and while the provider of the tool starts', async () => {
+    const { runtime, events } = await createTestRuntime({ tools: [] })
+    const connected = Promise.withResolvers<void>()
+    void runtime.registry.add({
+      ...localProvider('mcp:slow', 'Slow', 100, []),
+      async start(_signal, onTools) {
+        await connected.promise
+        onTools([{ ...echo, unrecorded: ['text'] }])
+      },
+    })
+    const calls = ['text', 'message'].map(name =>
+      callTool(runtime, testCall('echo', { [name]: 'open sesame' })),
+    )
+    connected.resolve()
+    expect((await Promise.all(calls)).map(result => result.text)).toEqual(['open sesame', 'open sesame'])
+    expect(JSON.stringify(events)).not.toContain('sesame')
+  })
+
   test('that is cancelled ends although its tool does not listen', async () => {
     const controller = new AbortController()
     const { runtime } = await createTestRuntime({

@@ -17,6 +17,7 @@ import type { Permit } from './permit.ts'
 import {
   labelOfFailure,
   type PresentedError,
+  presentDecision,
   presentError,
   presentOutput,
   presentProgress,
@@ -139,6 +140,9 @@ export interface Progress {
 
 export async function callTool(runtime: CallRuntime, call: Call): Promise<CallResult> {
   const progress: Progress = { effects: [], number: nextNumber(call.run), runMs: 0, waitMs: 0 }
+  const { registry } = runtime
+  // Its provider may still be starting. What of its input is kept off the record is known with the tool.
+  if (registry.candidates(call.tool).length === 0) await registry.settled()
   try {
     if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
@@ -383,12 +387,7 @@ function toResult(
     ...(output?.images === undefined ? {} : { images: output.images }),
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),
-    decision: progress.decision ?? {
-      outcome: 'deny',
-      by: 'validation',
-      ref: null,
-      reason: error?.message ?? 'The call was not judged.',
-    },
+    decision: presentDecision(runtime, progress, error),
     // What never got as far as being known counts as risky.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),

@@ -56,7 +56,7 @@ export interface HiddenFiles {
    * words say finds nothing. Null: everything that is not hidden.
    */
   readonly shown: readonly string[] | null
-  /** False: `hides` is false for every call of this runtime, so that the answer can be kept. */
+  /** False when `hides` is false for every call of this runtime, so that the answer can be kept. */
   readonly mayHide: (path: string) => boolean
 }
 

@@ -86,6 +86,8 @@ interface Preview {
   readonly dangerous: boolean
   /** The exact command, a diff, … when the input itself does not show it well enough. */
   readonly details?: string
+  /** Real paths of files whose code a command starts. */
+  readonly starts?: readonly string[]
   /** The grants that can be offered from the narrowest to the widest; each covers this call for certain. */
   readonly grants: readonly GrantOffer[]
 }

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs'
 import { constants, lstat, open, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Content of larger files is not read: their size and time stand for it. */
+/** Content of larger files is not read: their size and time stand for it. Not the time that a program can set back. */
 const LARGEST_READ = 16 * 1024 * 1024
 /** Entries of a folder that are looked at; beyond that its own time stands for the rest. */
 const MOST_ENTRIES = 5000
@@ -33,7 +33,7 @@ async function addEntry(path: string, hash: Hash, budget: { left: number }): Pro
 
 async function addContent(path: string, stat: Stats, hash: Hash): Promise<void> {
   if (stat.size > LARGEST_READ) {
-    hash.update(`${stat.size} ${stat.mtimeMs} ${stat.ino}`)
+    hash.update(`${stat.size} ${stat.ctimeMs} ${stat.ino}`)
     return
   }
   try {
@@ -45,7 +45,7 @@ async function addContent(path: string, stat: Stats, hash: Hash): Promise<void> 
       await file.close()
     }
   } catch {
-    hash.update(`${stat.size} ${stat.mtimeMs}`)
+    hash.update(`${stat.size} ${stat.ctimeMs}`)
   }
 }
 
@@ -54,16 +54,18 @@ async function addFolder(path: string, stat: Stats, hash: Hash, budget: { left: 
   try {
     names = await readdir(path)
   } catch {
-    hash.update(`${stat.mtimeMs}`)
+    hash.update(`${stat.ctimeMs}`)
     return
   }
   for (const name of names.sort()) {
     hash.update(`\0${name}`)
     budget.left -= 1
-    if (budget.left < 0) return void hash.update(`${stat.mtimeMs}`)
+    if (budget.left < 0) return void hash.update(`${stat.ctimeMs}`)
     const entry = join(path, name)
     const child = await lstat(entry).catch(() => undefined)
     if (child?.isDirectory() === true) await addFolder(entry, child, hash, budget)
-    else hash.update(child === undefined ? '?' : `${child.mode} ${child.size} ${child.mtimeMs}`)
+    else hash.update(child === undefined ? '?' : `${child.mode} ${child.size} ${child.ctimeMs}`)
   }
+  // Otherwise what is in a folder and what follows it would look the same.
+  hash.update('\0\0')
 }

@@ -6,7 +6,7 @@ import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
 import { recordAnswer } from './obtain-approval.ts'
 import { lineage, type Run } from './run.ts'
-import { runStateOf, type StoredQuestion } from './stored-question.ts'
+import { lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
 
 // Where a pipeline wants a person to look, whatever the rules say. Before one call, the call's own question is the gate:
 // one yes for both. Before anything else, such as the run of a panel, it is a question of its own. No quorum opens a gate.
@@ -75,7 +75,7 @@ export function refuseStepOfPipeline({ caller, question }: StoredQuestion): void
   if (caller !== CALLER) return
   const [run = question.runId] = question.runPath
   throw new ToolError('conflict', `This is a step of the pipeline run ${run}, which goes on with it.`, {
-    hint: `Answer the question, then: kogu pipeline resume ${run}`,
+    hint: 'Answer the question, then resume that run.',
   })
 }
 
@@ -130,7 +130,7 @@ function toStored(question: Question, { run, cwd }: Gate): StoredQuestion {
     judged: { 'what would begin': question.digest },
     caller: CALLER,
     cwd,
-    authority: run.authority,
+    lineage: lineageOf(run),
     run: runStateOf(run, new Set()),
     unrecorded: [],
   }

@@ -1,6 +1,6 @@
 /** A folder that git takes for a repository, and what of it a path is; `own` is empty for the folder itself. */
 export interface GitPart {
-  /** Empty: the folder that paths are relative to. */
+  /** Empty for the folder that paths are relative to. */
   readonly folder: string
   readonly own: string
   /** Called `.git`; otherwise a repository by what lies in it. */

@@ -11,8 +11,11 @@ export const LIMITS = {
   resultLength: 1_000_000,
   /** Message and hint of one failure. */
   errorLength: 20_000,
-  /** One image, as base64. */
+  /** One image, as base64, and all of one result. */
   imageLength: 10 * 1024 * 1024,
-  /** Live output without a line break that is held back for the rest of its line. */
-  progressLine: 4096,
+  imagesLength: 20 * 1024 * 1024,
+  /** Live output that is held back for the rest of its line, or of a private key. */
+  progressHeld: 16_384,
+  /** Live output of one call; the result has the rest, within its own limits. */
+  progressLength: 10_000_000,
 } as const

@@ -4,7 +4,7 @@ import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
 import { describeChanges, type MadeQuestion, makeQuestion, subjectOf } from './question.ts'
-import { runStateOf, type StoredQuestion } from './stored-question.ts'
+import { lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
 
 /** The call waits for an answer that comes later; it has not ended. */
 export class Pending extends ToolError {
@@ -27,7 +27,7 @@ export async function obtainApproval(
   progress: Progress,
   live: LiveQuestion,
 ): Promise<GivenAnswer | undefined> {
-  const { request, judgement } = prepared
+  const { judgement } = prepared
   const { decision } = judgement
   if (decision.outcome === 'allow') {
     const { continues } = call
@@ -36,8 +36,9 @@ export async function obtainApproval(
     const isAboutThis =
       continues?.question.subject.kind === subjectOf(prepared).kind &&
       continues.question.decision.by !== 'reviewers'
-    if (continues !== undefined && isAboutThis) await claim(runtime, call, continues)
-    return undefined
+    if (continues === undefined || !isAboutThis) return undefined
+    await claim(runtime, call, continues)
+    return isNo(continues.answer) ? settle(runtime, prepared, progress, continues.answer) : undefined
   }
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
@@ -61,9 +62,26 @@ export async function obtainApproval(
     progress.decision = { ...decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered in time.' }
     throw new ToolError('expired', 'Nobody answered in time, so the call did not run.')
   }
+  return settle(runtime, prepared, progress, answer)
+}
+
+/** Ends with the answer when it is a yes. */
+async function settle(
+  runtime: CallRuntime,
+  { request, judgement }: Prepared,
+  progress: Progress,
+  answer: GivenAnswer,
+): Promise<GivenAnswer> {
   progress.decision = await runtime.permissions.settle(request, judgement, answer)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
   return answer
+}
+
+/** Holds whatever has changed since, also when a rule allows the call by now: nothing runs. */
+function isNo(
+  answer: GivenAnswer | undefined,
+): answer is GivenAnswer & { kind: 'deny' | 'deny-permanently' } {
+  return answer?.kind === 'deny' || answer?.kind === 'deny-permanently'
 }
 
 async function ask(
@@ -119,9 +137,7 @@ async function storedAnswer(
     if (call.continues === undefined) return undefined
     throw new ToolError('expired', `The question ${id} has expired, so the call did not run.`)
   }
-  // A no holds whatever has changed since: nothing runs.
-  const isNo = stored.answer?.kind === 'deny' || stored.answer?.kind === 'deny-permanently'
-  if (digest !== question.digest && !isNo) {
+  if (digest !== question.digest && !isNo(stored.answer)) {
     await endQuestion(runtime, stored, 'stale', call)
     // Asked anew: whoever repeats a call wants it as things are now.
     if (call.continues === undefined) return undefined
@@ -163,7 +179,7 @@ function toStored(call: Call, { request }: Prepared, { question, judged }: MadeQ
     judged,
     caller: call.caller,
     cwd: call.cwd,
-    authority: call.run.authority,
+    lineage: lineageOf(call.run),
     run: runStateOf(call.run, new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))),
     unrecorded: request.tool.unrecorded ?? [],
   }

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import { ToolError } from './errors.ts'
 import { absolutePath, isInside, realPathOf } from './real-path.ts'
 import { addLabel, createRun, type Run, type RunOptions } from './run.ts'
-import { type RunState, restoreRun } from './stored-question.ts'
+import { type RunOrigin, type RunState, restoreRun } from './stored-question.ts'
 
 export interface OpenRunOptions {
   /** A named run is resumed where an earlier process left it. Defaults to a new run that ends with this process. */
@@ -45,12 +45,22 @@ const GENERATED = /^run_[0-9a-f-]{36}$/
 
 /** The runs that are open in this process. */
 export function createOpenRuns(parts: OpenRunsParts) {
-  // Promises: two calls of one turn ask for their run at the same moment, and must get the same one.
-  const named = new Map<string, Promise<Run>>()
-  const anonymous = new Map<string, Run>()
+  const runs = new Map<string, Run>()
+  // Two calls of one turn ask for their run at the same moment, and must get the same one.
+  const opening = new Map<string, Promise<Run>>()
+  const children = new WeakMap<Run, Set<Run>>()
   const approver = parts.limitApprover(parts.approver)
 
-  const find = (id: string): Run | Promise<Run> | undefined => anonymous.get(id) ?? named.get(id)
+  const find = (id: string): Run | Promise<Run> | undefined => runs.get(id) ?? opening.get(id)
+
+  const add = (run: Run): Run => {
+    const { parent } = run
+    // It may have been closed while this one was read.
+    if (parent?.closed === true) throw notOpen(parent.id)
+    if (parent !== undefined) children.set(parent, (children.get(parent) ?? new Set()).add(run))
+    runs.set(run.id, run)
+    return run
+  }
 
   const toOptions = async ({
     authority = {},
@@ -70,24 +80,24 @@ export function createOpenRuns(parts: OpenRunsParts) {
   }
 
   const openNamed = (id: string, options: OpenRunOptions): Promise<Run> => {
-    const opened = toOptions(options).then(async each => {
-      const run = withParentsLabels(await parts.load(id, each))
-      // Before its first call: a process that is killed must not leave a run without its authority.
-      await parts.save(run)
-      return run
-    })
-    named.set(id, opened)
-    opened.catch(() => named.delete(id))
+    const opened = toOptions(options)
+      .then(async each => {
+        const run = withParentsLabels(await parts.load(id, each))
+        // Before its first call: a process that is killed must not leave a run without its authority.
+        await parts.save(run)
+        return add(run)
+      })
+      .finally(() => opening.delete(id))
+    opening.set(id, opened)
     return opened
   }
 
   const end = async (run: Run, isOver: boolean): Promise<void> => {
     run.closed = true
-    for (const each of [...anonymous.values(), ...(await Promise.all(named.values()))]) {
-      if (each.parent === run) await end(each, isOver)
-    }
-    if (anonymous.delete(run.id)) return parts.discard(run.id)
-    if (!named.delete(run.id)) return
+    for (const child of children.get(run) ?? []) await end(child, isOver)
+    if (run.parent !== undefined) children.get(run.parent)?.delete(run)
+    if (!runs.delete(run.id)) return
+    if (run.isNamed !== true) return parts.discard(run.id)
     await parts.save(run)
     if (isOver) await parts.forget(run)
   }
@@ -96,9 +106,7 @@ export function createOpenRuns(parts: OpenRunsParts) {
     async open(options: OpenRunOptions = {}): Promise<Run> {
       const { id } = options
       if (id === undefined) {
-        const run = withParentsLabels(createRun(`run_${randomUUID()}`, await toOptions(options)))
-        anonymous.set(run.id, run)
-        return run
+        return add(withParentsLabels(createRun(`run_${randomUUID()}`, await toOptions(options))))
       }
       // Whoever holds the id of a run could otherwise give it another authority.
       if (find(id) !== undefined) throw new ToolError('conflict', `The run '${id}' is already open.`)
@@ -117,12 +125,20 @@ export function createOpenRuns(parts: OpenRunsParts) {
     async look(id: string): Promise<Run> {
       return find(id) ?? parts.load(id, await toOptions({}))
     },
-    /** The run of a call that goes on, with no more authority than it had. */
-    async resume(id: string, authority: Authority, state: RunState): Promise<Run> {
-      const known = find(id)
-      if (known !== undefined) return known
-      const options = { authority: narrow(parts.authority, authority), approver, clock: parts.clock }
-      return restoreRun(await parts.load(id, options), state)
+    /** The run of a call that goes on, below those that it was opened below, with no more authority than it had. */
+    async resume(origins: readonly RunOrigin[], state: RunState): Promise<Run> {
+      let run: Run | undefined
+      let isOpen = false
+      for (const { id, authority, startedAt } of origins) {
+        const known = await find(id)
+        isOpen = known !== undefined
+        const above = run === undefined ? {} : { parent: run }
+        const most = narrow(run?.authority ?? parts.authority, authority)
+        const options = { ...above, authority: most, approver, clock: parts.clock, startedAt }
+        run = known ?? (await parts.load(id, options))
+      }
+      if (run === undefined) throw new Error('A call belongs to a run.')
+      return isOpen ? run : restoreRun(run, state)
     },
     /** A run for one call. */
     single: (): Run =>
@@ -134,7 +150,8 @@ export function createOpenRuns(parts: OpenRunsParts) {
     },
     /** With the process; a run that has a name goes on in the next one. */
     async closeAll(): Promise<void> {
-      for (const run of [...anonymous.values(), ...(await Promise.all(named.values()))]) await end(run, false)
+      await Promise.allSettled(opening.values())
+      for (const run of runs.values()) await end(run, false)
     },
   }
 }

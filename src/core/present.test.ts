@@ -35,7 +35,7 @@ describe('whatever a tool says', () => {
     const result = await returning({ text: long, data: { many }, images })
     expect(result.text.length).toBeLessThan(LIMITS.resultLength + 200)
     expect(result.text).toContain('characters left out')
-    expect(result.text).toContain('Too large, left out: data, an image')
+    expect(result.text).toContain('Left out, too large or unusable: data, images')
     expect(result).toMatchObject({ data: null, images: [] })
   })
 
@@ -62,6 +62,65 @@ describe('whatever a tool says', () => {
     )
     expect(seen.join('')).not.toMatch(/hunter2|\u001B/)
     expect(seen.at(-1)).toBe('next')
+  })
+
+  test('while it runs is no different on a line without an end, nor in a key of many lines', async () => {
+    const seen: string[] = []
+    const key = [
+      '-----BEGIN PRIVATE KEY-----',
+      'MIIEvQIBADANBgkqhkiG9w0B',
+      '-----END PRIVATE KEY-----',
+      'after',
+    ]
+    await call(
+      {
+        async run(_input, { progress }) {
+          progress(`${'x'.repeat(LIMITS.progressHeld * 3)}hun`)
+          progress(`ter2${'x'.repeat(LIMITS.progressHeld * 3)}\n`)
+          for (const line of key) progress(`${line}\n`)
+          return { text: '' }
+        },
+      },
+      text => seen.push(text),
+    )
+    expect(seen.join('')).not.toMatch(/hunter2|MIIE/)
+    expect(seen.at(-1)).toContain('after')
+    // Long before its end: it is shown live.
+    expect(seen[0]?.length).toBe(LIMITS.progressHeld * 2 + 3)
+  })
+
+  test('while it runs is bounded', async () => {
+    const seen: string[] = []
+    const chunk = 'x'.repeat(LIMITS.progressLength / 4)
+    await call(
+      {
+        async run(_input, { progress }) {
+          for (let n = 0; n < 8; n += 1) progress(`${chunk}\n`)
+          return { text: '' }
+        },
+      },
+      text => seen.push(text),
+    )
+    expect(seen.join('').length).toBeLessThan(LIMITS.progressLength + 100)
+    expect(seen.join('')).toContain('not shown live')
+  })
+
+  test('as images is bounded as a whole, and of kinds that can be named', async () => {
+    const base64 = 'A'.repeat(LIMITS.imageLength)
+    const images = ['image/png', 'image/x\u001B[2J', 'image/png', 'image/png'].map(mimeType => ({
+      mimeType,
+      base64,
+    }))
+    const result = await returning({ text: '', images })
+    expect(result.images?.map(({ mimeType }) => mimeType)).toEqual(['image/png', 'image/png'])
+  })
+
+  test('as a reason is no different: hooks and reviewers may quote anything', async () => {
+    const { runtime } = await createTestRuntime({
+      hooks: { before: [async () => ({ veto: `the key is hunter2 ${ESCAPES}` })] },
+    })
+    const { decision } = await callTool(runtime, testCall('echo', { text: 'x' }))
+    expect(decision.reason).not.toMatch(/hunter2|\u001B/)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Call, CallRuntime, Progress } from './call.ts'
+import type { Decision } from './decision.ts'
 import type { ToolError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 import type { Redactor } from './redact.ts'
@@ -23,18 +24,47 @@ export function presentOutput(
         ...(output.data === undefined ? {} : { data: escapeData(redactor.value(output.data)) }),
       }
   const data = isTooLong(clean.data) ? undefined : clean.data
-  const images = output.images?.filter(image => image.base64.length <= LIMITS.imageLength)
+  const images = output.images === undefined ? undefined : boundImages(output.images)
   const left = [
     ...(data === clean.data ? [] : ['data']),
-    ...(images?.length === output.images?.length ? [] : ['an image']),
+    ...(images?.length === output.images?.length ? [] : ['images']),
   ]
-  const note = left.length === 0 ? '' : `\n[Too large, left out: ${left.join(', ')}]`
+  const note = left.length === 0 ? '' : `\n[Left out, too large or unusable: ${left.join(', ')}]`
   return {
     text: cutMiddle(clean.text, LIMITS.resultLength) + note,
     ...(data === undefined ? {} : { data }),
     ...(images === undefined ? {} : { images }),
     label,
   }
+}
+
+/** Those that are images and not too large, the first of them. */
+function boundImages(images: NonNullable<ToolOutput['images']>): NonNullable<ToolOutput['images']> {
+  let left: number = LIMITS.imagesLength
+  return images.filter(({ base64, mimeType }) => {
+    if (base64.length > Math.min(left, LIMITS.imageLength) || !IMAGE_TYPE.test(mimeType)) return false
+    left -= base64.length
+    return true
+  })
+}
+
+const IMAGE_TYPE = /^image\/[\w.+-]{1,100}$/
+
+/** A reason may quote the input, a reviewer or a program of the person. */
+export function presentDecision(
+  { redactor }: Pick<CallRuntime, 'redactor'>,
+  { decision }: Progress,
+  error: PresentedError | null,
+): Decision {
+  if (decision === undefined)
+    return {
+      outcome: 'deny',
+      by: 'validation',
+      ref: null,
+      reason: error?.message ?? 'The call was not judged.',
+    }
+  const reason = escapeControls(redactor.text(decision.reason))
+  return reason === decision.reason ? decision : { ...decision, reason }
 }
 
 export interface PresentedError {
@@ -65,23 +95,39 @@ export function labelOfFailure(
 /** Live output, line by line, so that no secret slips through in two halves. */
 export function presentProgress({ redactor }: Pick<CallRuntime, 'redactor'>, { onProgress }: Call) {
   if (onProgress === undefined) return { write: (): void => undefined, end: (): void => undefined }
-  let line = ''
+  let held = ''
+  let left: number = LIMITS.progressLength
   const emit = (text: string): void => {
-    if (text !== '') onProgress(escapeControls(redactor.text(text)))
+    if (text === '' || left <= 0) return
+    const shown = text.slice(0, left)
+    left -= shown.length
+    onProgress(escapeControls(shown) + (left > 0 ? '' : '\n[Further output is not shown live.]\n'))
   }
   return {
     write(text: string): void {
-      const all = line + text
-      const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r')) + 1
-      const isLong = all.length - end > LIMITS.progressLine
-      emit(isLong ? all : all.slice(0, end))
-      line = isLong ? '' : all.slice(end)
+      if (left <= 0) return
+      held += text
+      const end = wholeLines(held)
+      emit(redactor.text(held.slice(0, end)))
+      held = held.slice(end)
+      if (held.length <= LIMITS.progressHeld) return
+      // Redacted before it is cut: a secret that is whole is gone by then, and one that has only begun is in the rest.
+      const clean = redactor.text(held)
+      held = clean.slice(-LIMITS.progressHeld)
+      emit(clean.slice(0, -LIMITS.progressHeld))
     },
     end(): void {
-      emit(line)
-      line = ''
+      emit(redactor.text(held))
+      held = ''
     },
   }
+}
+
+/** Where the last whole line ends; a private key, which has many, is one. */
+function wholeLines(text: string): number {
+  const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1
+  const key = text.lastIndexOf('-----BEGIN ', end)
+  return key > text.lastIndexOf('-----END ', end) ? key : end
 }
 
 /** Kept with the run, so its source holds no secret: a command line may have one, and a cut would leave its beginning. */

@@ -38,6 +38,7 @@ export class ProviderLife {
   readonly #onChange: () => void
   #life: AbortController | undefined
   #retry: NodeJS.Timeout | undefined
+  #restarting: Promise<void> | undefined
   #failures = 0
   #isEnded = false
 
@@ -52,9 +53,14 @@ export class ProviderLife {
     return this.settled
   }
 
-  async restart(): Promise<void> {
-    await this.#stop()
-    await this.#begin()
+  /** Several that want it at once get the same new life. */
+  restart(): Promise<void> {
+    this.#restarting ??= this.#stop()
+      .then(() => this.#begin())
+      .finally(() => {
+        this.#restarting = undefined
+      })
+    return this.#restarting
   }
 
   /** A call went well: the next failure is the first of its row again. */
@@ -102,9 +108,11 @@ export class ProviderLife {
     this.isUp = false
     this.problem = `${this.#provider.id} is down: ${reason.replace(/\.$/, '')}`
     this.#failures += 1
+    const life = this.#life
     await this.#stop()
     this.#onChange()
-    if (this.#isEnded) return
+    // Somebody may have started it anew while it was ending: a second start would leave the first without an end.
+    if (this.#isEnded || this.#restarting !== undefined || this.#life !== life) return
     const pause = this.#times.retryMs * 2 ** Math.min(this.#failures - 1, 20)
     this.#retry = setTimeout(() => void this.#begin(), Math.min(pause, this.#times.longestRetryMs))
     // A program that has nothing else to do ends.
@@ -137,14 +145,23 @@ async function within<T>(ms: number, work: Promise<T>, late: string): Promise<T>
 /** What makes a tool unusable, as the start of a sentence. Tools may come from code that is not checked by any compiler. */
 function problemOf(tool: AnyTool): string | undefined {
   try {
-    if (typeof tool.name !== 'string' || !/^[\w.-]{1,128}$/.test(tool.name)) {
-      return `a tool without a usable name: ${JSON.stringify(tool.name)?.slice(0, 100)}`
-    }
+    const { name, aliases, title, description, overrides = '', access, run, input } = tool
+    if (!isName(name)) return `a tool without a usable name: ${JSON.stringify(name)?.slice(0, 100)}`
+    const texts = [title, description, overrides]
     const isWhole =
-      Array.isArray(tool.aliases) && typeof tool.access === 'function' && typeof tool.run === 'function'
-    if (!isWhole || typeof tool.input?.parse !== 'function') return `the tool '${tool.name}' is incomplete`
+      Array.isArray(aliases) &&
+      aliases.every(isName) &&
+      texts.every(text => typeof text === 'string') &&
+      [access, run, input?.parse].every(part => typeof part === 'function')
+    if (!isWhole) return `the tool '${name}' is incomplete`
+    // Whoever lists the tools shows it; ours are known to be good, and take their time to build.
+    if (tool.isPartOfKogu !== true) JSON.stringify([input.json, tool.output?.json])
     return undefined
   } catch (error) {
     return `a tool that cannot be read: ${toToolError(error).message}`
   }
+}
+
+function isName(name: unknown): boolean {
+  return typeof name === 'string' && /^[\w.-]{1,128}$/.test(name)
 }

@@ -25,7 +25,7 @@ export async function makeQuestion(
     id: `q-${randomBytes(4).toString('hex')}`,
     subject: subjectOf(prepared),
     offers: (prepared.judgement.preview?.grants ?? []).map(({ id, label }) => ({ id, label })),
-    digest: digestOf(judged),
+    digest: digest(judged),
     createdAt,
     expiresAt: createdAt + runtime.questionMs,
   }
@@ -89,8 +89,8 @@ function previewOf(workspace: string, call: Call, request: Prepared['request']):
   }
 }
 
-/** More files than this are not looked at one by one: such a call names folders. */
-const MOST_FILES = 1000
+/** More files than this are not named one by one in what has changed. */
+const MOST_NAMED = 1000
 
 async function judgedPieces(
   summary: CallSummary,
@@ -98,25 +98,36 @@ async function judgedPieces(
   { run }: Call,
 ): Promise<Judged> {
   const { by, ref, notes } = summary.decision
-  const files = summary.access.flatMap(access => ('path' in access ? [access.path] : []))
-  const states = await Promise.all(
-    [...new Set(files)]
-      .slice(0, MOST_FILES)
-      .map(async path => [`the file ${path}`, await fileState(path)] as const),
-  )
+  const touched = summary.access.flatMap(access => ('path' in access ? [access.path] : []))
+  const files = [...touched, ...(judgement.preview?.starts ?? [])]
+  const isCommand = summary.access.some(({ kind }) => kind === 'execute')
+  const states = await statesOf([...new Set(files)])
+  const further = states.slice(MOST_NAMED)
   return {
     'the tool': digest([summary.tool.name, summary.tool.fingerprint]),
     'the input': digest([summary.input, summary.cwd]),
-    'what the run may do': digest(run.authority),
+    ...(isCommand ? { 'the variables of the run': digest([...run.variables].sort()) } : {}),
+    'what the run may do': digest(lineage(run).map(each => each.authority)),
     'what it would touch': digest([summary.access, summary.effects, judgement.permit.writeScope]),
     'the rule that asks': digest([by, ref?.id ?? null, ref?.text ?? null, notes ?? []]),
     'what it would change': digest(changes?.digest ?? summary.preview ?? null),
-    ...Object.fromEntries(states),
+    ...Object.fromEntries(states.slice(0, MOST_NAMED)),
+    ...(further.length === 0 ? {} : { 'further files': digest(further) }),
   }
 }
 
-function digestOf(judged: Judged): string {
-  return digest(judged)
+/** In batches: a patch may name more files than can be open at once. */
+async function statesOf(paths: readonly string[]): Promise<[name: string, state: string][]> {
+  const states: [string, string][] = []
+  for (let start = 0; start < paths.length; start += 100) {
+    const batch = paths.slice(start, start + 100)
+    states.push(...(await Promise.all(batch.map(stateOf))))
+  }
+  return states
+}
+
+async function stateOf(path: string): Promise<[name: string, state: string]> {
+  return [`the file ${path}`, await fileState(path)]
 }
 
 function digest(value: unknown): string {

@@ -49,7 +49,7 @@ export function rememberPaths(): ResolvePath {
   }
 }
 
-/** Undefined: gone meanwhile, or a link that leads nowhere. */
+/** Undefined when it is gone by now, or a link that leads nowhere. */
 function realOfExisting(path: string): string | undefined {
   try {
     return realpathSync.native(path)
@@ -91,7 +91,7 @@ function walk(path: string, onFile?: (file: string) => never): Resolved {
   }
 }
 
-/** Undefined: nothing is there. `throwIfNoEntry` alone would throw for a path that goes on below a file. */
+/** Undefined when nothing is there. `throwIfNoEntry` alone would throw for a path that goes on below a file. */
 export function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })

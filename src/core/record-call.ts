@@ -1,5 +1,6 @@
 import type { Call, CallResult, CallRuntime, Progress } from './call.ts'
 import { ToolError } from './errors.ts'
+import type { AnyTool } from './tool.ts'
 
 /** Written before anything runs. */
 export function recordStarted(runtime: CallRuntime, call: Call): void {
@@ -18,13 +19,22 @@ export function recordStarted(runtime: CallRuntime, call: Call): void {
 
 /** The input without the values that its tool does not want on record; which there were is. */
 function recordedInput(runtime: CallRuntime, { tool, input }: Call): unknown {
-  const hidden = runtime.registry.candidates(tool)[0]?.tool.unrecorded ?? []
+  const hidden = runtime.registry.candidates(tool).flatMap(entry => unrecordedNames(entry.tool))
   if (hidden.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input)) return input
   const shown = (value: unknown): unknown =>
     typeof value === 'object' && value !== null ? Object.keys(value) : '‹not recorded›'
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => [key, hidden.includes(key) ? shown(value) : value]),
   )
+}
+
+/** The parameters, and the other names that a caller may use for them. */
+function unrecordedNames({ unrecorded = [], parameterAliases }: AnyTool): string[] {
+  if (unrecorded.length === 0) return []
+  const aliases = Object.entries(parameterAliases).filter(([, target]) =>
+    unrecorded.includes(typeof target === 'string' ? target : target.to),
+  )
+  return [...unrecorded, ...aliases.map(([alias]) => alias)]
 }
 
 /** Every outcome, refusals too. */

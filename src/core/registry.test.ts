@@ -125,6 +125,32 @@ describe('a provider that goes down', () => {
     }
   })
 
+  test('and is started anew by several at that moment has one life, and no second one later', async () => {
+    vi.useFakeTimers()
+    try {
+      const registry = new Registry({ retryMs: 1000 })
+      const lives: AbortSignal[] = []
+      const provider: Provider = {
+        ...localProvider('mcp:x', 'X', PRIORITY.mcp, []),
+        start(signal, onTools) {
+          lives.push(signal)
+          onTools([toolNamed('x__tool')])
+        },
+        close: () => new Promise(resolve => setTimeout(resolve, 100)),
+      }
+      await registry.add(provider)
+      registry.markUnavailable(provider, 'the server has ended')
+      await vi.advanceTimersByTimeAsync(50)
+      const refreshed = Promise.all([registry.refresh('mcp:x'), registry.refresh('mcp:x')])
+      await vi.advanceTimersByTimeAsync(20_000)
+      await refreshed
+      expect(lives.filter(signal => !signal.aborted)).toHaveLength(1)
+      expect(lives).toHaveLength(2)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   test('cannot offer anything for the life that has ended', async () => {
     const registry = new Registry()
     const offers: OnTools[] = []
@@ -166,10 +192,22 @@ test('one bad tool never hides the others', async () => {
       throw new Error('no')
     },
   })
-  const bad = [toolNamed('with space'), { name: 'half' } as AnyTool, null as unknown as AnyTool, unreadable]
+  const circular: Record<string, unknown> = {}
+  circular.properties = circular
+  const bad = [
+    toolNamed('with space'),
+    { name: 'half' },
+    null,
+    unreadable,
+    // What a list of tools would fail on.
+    { ...toolNamed('odd_alias'), aliases: [5] },
+    { ...toolNamed('no_words'), description: undefined },
+    { ...toolNamed('odd_override'), overrides: 5 },
+    toolNamed('odd_schema', { input: { ...echo.input, json: circular } }),
+  ] as AnyTool[]
   await registry.add(localProvider('mcp:x', 'X', PRIORITY.mcp, [...bad, toolNamed('good')]))
   expect(registry.list().map(entry => entry.tool.name)).toEqual(['good'])
-  expect(registry.problems()).toHaveLength(4)
+  expect(registry.problems()).toHaveLength(bad.length)
 })
 
 test('a fingerprint covers what is read of a tool and who offers it, and nothing else', async () => {

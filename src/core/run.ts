@@ -129,13 +129,13 @@ export function addLabel(run: Run, { origin, trusted, source }: Label): void {
   // Of what is trusted, nobody asks where exactly it came from.
   const isPlain = trusted || source === undefined || run.labels.length >= MOST_LABELS
   const label: Label = isPlain ? { origin, trusted } : { origin, trusted, source }
-  if (run.labels.some(other => isSame(other, label))) return
+  if (hasLabel(run, label)) return
   run.kept?.add(label)
   run.labels.push(label)
 }
 
-function isSame(a: Label, b: Label): boolean {
-  return a.origin === b.origin && a.trusted === b.trusted && a.source === b.source
+export function hasLabel({ labels }: Run, { origin, trusted, source }: Label): boolean {
+  return labels.some(label => label.origin === origin && label.trusted === trusted && label.source === source)
 }
 
 /** The run and those above it, the nearest first. */

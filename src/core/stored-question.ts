@@ -1,7 +1,7 @@
 import type { GivenAnswer, Question } from './approval.ts'
 import type { Authority } from './authority.ts'
 import type { Redactor } from './redact.ts'
-import type { PartialView, Run } from './run.ts'
+import { hasLabel, lineage, type PartialView, type Run } from './run.ts'
 import type { Label } from './tool.ts'
 
 /** A question that outlives the process in which it was asked. Holds the exact input: never shown as it is. */
@@ -12,12 +12,26 @@ export interface StoredQuestion {
   /** What the call was made with, to make it again. */
   readonly caller: string
   readonly cwd: string
-  readonly authority: Authority
+  /** The runs above and the call's own, the outermost first: rules and limits of all of them hold for it. */
+  readonly lineage: readonly RunOrigin[]
   /** What the judgement took from the run, which may be gone with its process. */
   readonly run: RunState
   /** Parameters of the tool whose values are not to be shown. */
   readonly unrecorded: readonly string[]
   readonly answer?: GivenAnswer & { readonly at: number }
+}
+
+/** What a run was opened with. */
+export interface RunOrigin {
+  readonly id: string
+  readonly authority: Authority
+  readonly startedAt: number
+}
+
+export function lineageOf(run: Run): RunOrigin[] {
+  return lineage(run)
+    .map(({ id, authority, startedAt }) => ({ id, authority, startedAt }))
+    .toReversed()
 }
 
 export interface RunState {
@@ -44,7 +58,7 @@ export function restoreRun(run: Run, state: RunState): Run {
   for (const [path, sha256] of state.receipts) run.receipts.set(path, sha256)
   for (const [path, view] of state.partialViews) run.partialViews.set(path, view)
   for (const [name, value] of state.variables) run.variables.set(name, value)
-  run.labels.push(...state.labels.slice(run.labels.length))
+  for (const label of state.labels) if (!hasLabel(run, label)) run.labels.push(label)
   if (state.cwd !== undefined) run.cwd = state.cwd
   return run
 }

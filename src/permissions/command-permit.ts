@@ -47,10 +47,10 @@ export function toCommandPermit(
 
 /** What rules say about things that only turn up while the command runs. */
 export interface CommandRules {
-  /** Undefined: no rule forbids changing anything. */
+  /** Undefined when no rule forbids changing anything. */
   readonly deniesChange: CommandPermit['deniesChange']
   readonly hidden: HiddenFiles
-  /** Undefined: the line has no network. */
+  /** Undefined when the line has no network. */
   readonly network: JudgeHost | undefined
   readonly contained: boolean
 }

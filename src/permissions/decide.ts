@@ -18,7 +18,7 @@ export interface DecideContext {
   /** The grant that covers this item, if one does. */
   grantFor(item: Item): { id: string; text: string; source: string } | undefined
   readonly now: number
-  /** False: no call of this engine hides the file from a command. */
+  /** False when no call of this engine hides the file from a command. */
   readonly mayHide: (realPath: string) => boolean
   /** Whether a text carries a secret that must not leave. */
   readonly findSecret: FindSecret

@@ -16,6 +16,7 @@ import { lineage, type Run } from '../core/run.ts'
 import { createPermit } from './call-permit.ts'
 import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
+import { startedFiles } from './commands/started-files.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
 import {
@@ -48,7 +49,7 @@ export interface EngineOptions {
   readonly rules: readonly Rule[]
   /** Permanent grants, and those of runs that have a name; the others live as long as their run. */
   readonly grants: GrantStore
-  /** Null: commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
+  /** Null when commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
   readonly noSandbox: () => NoSandbox | null
   /** Whether command lines run contained, asked when one is judged. Defaults to asking about them. */
   readonly containment?: () => Containment
@@ -264,7 +265,7 @@ function previewOf(call: IdentifiedCall, asked: readonly Item[], context: Decide
   return {
     effects,
     dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
-    ...(command === undefined ? {} : { details: command.command }),
+    ...(command === undefined ? {} : { details: command.command, starts: startedFiles(command.analysis) }),
     grants: offers.filter(specs => coversCall(specs, call, context)).map(toOffer),
   }
 }

@@ -41,7 +41,7 @@ export interface PanelParts {
   readonly rehearse: boolean
 }
 
-/** Undefined: it waits for somebody's answer, or was stopped; its run goes on later. */
+/** Undefined when it waits for somebody's answer, or was stopped; its run goes on later. */
 export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<StepOutcome | undefined> {
   const { runs, signal, approver } = parts
   const id = order.run ?? randomUUID()
@@ -56,7 +56,7 @@ export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<St
   return toOutcome(ended, await takeLabels(parts.runtime, id, parts.core))
 }
 
-/** Undefined: somebody else works on it, a server for example; the pipeline goes on when it has ended. */
+/** Undefined when somebody else works on it, a server for example; the pipeline goes on when it has ended. */
 async function takeFree(runs: Runs, id: string): Promise<RunRecord | undefined> {
   try {
     return await runs.take(id)

@@ -74,7 +74,7 @@ export function nextTimes(when: Pick<Schedule, 'cron' | 'timezone'>, now: Date, 
   return times
 }
 
-/** Null: there is none. */
+/** Null when there is none. */
 export function nextTime(schedule: Pick<Schedule, 'cron' | 'timezone'>, after: Date): Date | null {
   return parseCron(schedule).nextRun(after)
 }

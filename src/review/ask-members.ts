@@ -21,7 +21,7 @@ export interface MemberLimits {
 
 export interface MemberAnswer {
   readonly text: string
-  /** Null: the price is not known. */
+  /** Null when the price is not known. */
   readonly costUsd: number | null
 }
 

@@ -5,7 +5,7 @@ export type QuorumRule =
   | { readonly kind: 'at_least'; readonly count: number }
   | { readonly kind: 'percentage'; readonly percent: number }
 
-/** Undefined: not a rule. Takes `majority`, `unanimous`, `at_least:2`, `percentage:60` and `60%`. */
+/** Undefined when it is not a rule. Takes `majority`, `unanimous`, `at_least:2`, `percentage:60` and `60%`. */
 export function parseQuorumRule(text: string): QuorumRule | undefined {
   const rule = text.trim().toLowerCase()
   if (rule === 'majority' || rule === 'unanimous') return { kind: rule }

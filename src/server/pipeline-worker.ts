@@ -10,7 +10,7 @@ import { startDue } from './pipeline-clock.ts'
 /** Works on runs of pipelines in this process: those begun here, those that are due, those whose questions were answered. */
 export interface PipelineWorker {
   begin(run: SavedPipelineRun, options?: Pick<PipelineOptions, 'approve' | 'user' | 'retry' | 'skip'>): void
-  /** False: nobody works on it here. */
+  /** False when nobody works on it here. */
   stop(id: string): boolean
   isWorking(id: string): boolean
   /** Why the last try to go on came to nothing. */

@@ -10,7 +10,7 @@ export const timelineItem = z
     execution: z.string(),
     label: z.string(),
     started_at: z.string(),
-    /** Null: it goes on. */
+    /** Null when it goes on. */
     ended_at: z.string().nullable(),
     /** Of that time, how long somebody was waited for; never counted as work. */
     wait_ms: z.int(),

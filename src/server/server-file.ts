@@ -22,7 +22,7 @@ export function writeServerFile(places: Places, address: ServerAddress): { remov
   }
 }
 
-/** Undefined: none was started, or none that said so. */
+/** Undefined when none was started, or none that said so. */
 export function readServerFile(places: Places): ServerAddress | undefined {
   try {
     const text = createSeal(places.sealKey).open(readFileSync(fileIn(places), 'utf8'))

@@ -45,7 +45,7 @@ export function serveWebSocket(
   }
 }
 
-/** Undefined: it may connect. */
+/** Undefined when it may connect. */
 async function ask(api: Api, request: IncomingMessage): Promise<Response | undefined> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' ? [[name, value]] : [],

@@ -70,7 +70,7 @@ export function pipelineRunsOf({ pipelines }: Places): PipelineRuns {
 }
 
 export interface PipelineRuns {
-  /** Undefined: another process works on it. */
+  /** Undefined when another process works on it. */
   lock(id: string): FileLock | undefined
   save(run: SavedPipelineRun): void
   find(id: string): SavedPipelineRun | undefined

@@ -18,6 +18,8 @@ export interface Places {
   readonly runs: string
   /** Questions that wait for an answer. */
   readonly approvals: string
+  /** Which of them still wait; outside the workspace, so that no answer is used a second time. */
+  readonly waiting: string
   readonly output: string
   /** Layers on which commands run. */
   readonly overlays: string
@@ -54,6 +56,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     locks: join(state, 'locks'),
     runs: join(state, 'runs'),
     approvals: join(state, 'approvals'),
+    waiting: join(own, 'waiting'),
     output: join(state, 'output'),
     overlays: join(state, 'overlays'),
     temporary: join(state, 'tmp'),

@@ -10,16 +10,35 @@ import type { QuestionStore, StoredQuestion } from '../core/stored-question.ts'
 
 const LOCK_MS = 5000
 
+export interface QuestionsPlaces {
+  /** In the workspace, one file each. */
+  readonly approvals: string
+  /** Outside of it: an empty file for each question that waits. */
+  readonly waiting: string
+  readonly seal: Seal
+}
+
 /**
- * Questions that wait, one file each (0600), sealed: a repository must not bring a question with its answer along. A file
- * that cannot be read, or has no seal of ours, counts as no question: its call has to be made again. `prepare` makes the folder's surroundings before the first thing is written.
+ * Questions that wait, one file each (0600), sealed: a repository must not bring a question with its answer along. Nor may
+ * a backup or a checkout bring one back whose answer was used: whether it waits is kept outside of the workspace. A file
+ * that cannot be read, or has no seal of ours, counts as no question: its call has to be made again. `prepare` makes the
+ * folder's surroundings before the first thing is written.
  */
-export function openQuestionsFolder(directory: string, seal: Seal, prepare: () => void): QuestionStore {
-  const pathOf = (id: string): string => join(directory, `${id}.json`)
+export function openQuestionsFolder(
+  { approvals, waiting, seal }: QuestionsPlaces,
+  prepare: () => void,
+): QuestionStore {
+  const pathOf = (id: string): string => join(approvals, `${id}.json`)
+  const markOf = (id: string): string => join(waiting, id)
+  const readQuestion = async (id: string): Promise<StoredQuestion | undefined> => {
+    const stored = await read(pathOf(id), seal)
+    // Another question's file under this name is no question.
+    return stored?.question.id === id ? stored : undefined
+  }
   const list = async (): Promise<StoredQuestion[]> => {
-    const names = (await readIfThere(() => readdir(directory))) ?? []
-    const files = names.filter(name => /^q-[0-9a-f]+\.json$/.test(name))
-    const all = await Promise.all(files.map(name => read(join(directory, name), seal)))
+    const names = (await readIfThere(() => readdir(waiting))) ?? []
+    const ids = names.filter(name => /^q-[0-9a-f]+$/.test(name))
+    const all = await Promise.all(ids.map(readQuestion))
     const found = all.filter(stored => stored !== undefined)
     return found.sort((a, b) => a.question.createdAt - b.question.createdAt)
   }
@@ -29,28 +48,35 @@ export function openQuestionsFolder(directory: string, seal: Seal, prepare: () =
     list,
     find,
     async save(stored) {
+      const { id } = stored.question
       prepare()
-      makeFolders(directory)
-      await write(pathOf(stored.question.id), stored, seal)
+      makeFolders(approvals)
+      makeFolders(waiting)
+      await write(pathOf(id), stored, seal)
+      await writeFile(markOf(id), '', { flag: 'wx', mode: 0o600 })
     },
     async answer(id, answer, at) {
       const known = await find(id)
       if (known === undefined) return undefined
-      const path = pathOf(known.question.id)
-      return locked(path, async () => {
-        const stored = await read(path, seal)
+      const mark = markOf(known.question.id)
+      return locked(mark, async () => {
+        const stored = existsSync(mark) ? await readQuestion(known.question.id) : undefined
         if (stored === undefined) return undefined
         if (stored.answer !== undefined) return { stored, isFirst: false }
         const answered: StoredQuestion = { ...stored, answer: { ...answer, at } }
-        await write(path, answered, seal)
+        await write(pathOf(known.question.id), answered, seal)
         return { stored: answered, isFirst: true }
       })
     },
     // Locked, because an answer that is just being written would bring the question back.
     async end(id) {
-      const path = pathOf(id)
-      if (!existsSync(path)) return false
-      return locked(path, async () => (await readIfThere(() => unlink(path).then(() => true))) ?? false)
+      const mark = markOf(id)
+      if (!existsSync(mark)) return false
+      return locked(mark, async () => {
+        const isFirst = (await readIfThere(() => unlink(mark).then(() => true))) ?? false
+        await rm(pathOf(id), { force: true })
+        return isFirst
+      })
     },
   }
 }
@@ -68,7 +94,7 @@ async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
 async function write(path: string, stored: StoredQuestion, seal: Seal): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(draft, seal.add(JSON.stringify({ format: 1, ...stored })), {
+    await writeFile(draft, seal.add(JSON.stringify({ format: 2, ...stored })), {
       flag: 'wx',
       mode: 0o600,
       flush: true,
@@ -95,11 +121,11 @@ async function read(path: string, seal: Seal): Promise<StoredQuestion | undefine
 /** Kogu alone writes these files, so only their version and the fields that everything hangs on are checked. */
 function isStored(value: unknown): value is StoredQuestion {
   if (typeof value !== 'object' || value === null) return false
-  const { format, question, judged, authority } = value as Partial<StoredQuestion> & { format?: unknown }
+  const { format, question, judged, lineage } = value as Partial<StoredQuestion> & { format?: unknown }
   return (
-    format === 1 &&
+    format === 2 &&
     typeof judged === 'object' &&
-    typeof authority === 'object' &&
+    Array.isArray(lineage) &&
     typeof question?.id === 'string' &&
     typeof question.callId === 'string' &&
     typeof question.runId === 'string' &&

@@ -21,7 +21,7 @@ export interface StepContext {
   remember(more: Partial<Memory>): Promise<void>
 }
 
-/** Undefined: it waits for somebody. */
+/** Undefined when it waits for somebody. */
 export async function doStep(step: Step, context: StepContext): Promise<StepOutcome | undefined> {
   try {
     const scope = await scopeOf(step, context)

@@ -25,7 +25,7 @@ export interface PipelineRun {
 
 /** Who does the work. Each may throw; only an outcome that says so is tried again. */
 export interface PipelineWorkers {
-  /** Undefined: the call waits for somebody's answer, and the pipeline stops here for now. */
+  /** Undefined when the call waits for somebody's answer, and the pipeline stops here for now. */
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
   runPanel(order: PanelOrder): Promise<StepOutcome | undefined>
   /** Another pipeline, as a run of its own. */
@@ -122,7 +122,7 @@ interface StepParts {
   readonly workers: PipelineWorkers
 }
 
-/** Undefined: it waits for somebody, and stands as waiting again. */
+/** Undefined when it waits for somebody, and stands as waiting again. */
 async function takeStep(step: Step, parts: StepParts): Promise<StepOutcome | undefined> {
   const { run, graph, state, workers } = parts
   const { id } = step

@@ -6,7 +6,7 @@ import { full } from 'acorn-walk'
  * a global one: `fetch`, `child_process.exec` (of `require('child_process').exec`), `Object.prototype`.
  */
 export interface Bindings {
-  /** Undefined: not a global, or not to be told. */
+  /** Undefined when it is not a global, or not to be told. */
   pathOf(node: AnyNode): string | undefined
   /** The text that an expression has at every run. */
   textOf(node: AnyNode): string | undefined

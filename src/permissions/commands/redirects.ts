@@ -8,7 +8,7 @@ import type { PlanRedirect } from './types.ts'
 import { resolveSingle, toPieces } from './words.ts'
 
 export interface Redirects {
-  /** Null: needs a shell. */
+  /** Null when it needs a shell. */
   plan: PlanRedirect[] | null
   /** Known text on standard input. */
   stdin: string | null

@@ -86,7 +86,7 @@ function foreignObjects(repository: string): { foreign?: string } {
 
 const MOST_BYTES = 32 * 1024 * 1024
 
-/** Undefined: not there, not a file, or far too large. */
+/** Undefined when it is not there, not a file, or far too large. */
 export function readBounded(path: string): Buffer | undefined {
   let file: number
   try {

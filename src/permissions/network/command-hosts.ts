@@ -14,7 +14,7 @@ export interface LineHosts {
 /** Port 0: any port of that host. */
 export type NamedHost = Pick<UrlFacts, 'host' | 'port'>
 
-/** Undefined: nothing in the line contacts another machine by what is known of it. */
+/** Undefined when nothing in the line is known to contact another machine. */
 export function hostsOfLine({ commands }: CommandAnalysis, cwd: string): LineHosts | undefined {
   const contacting = commands.filter(({ effects }) => effects.some(effect => CONTACTS.has(effect)))
   if (contacting.length === 0) return undefined

@@ -17,7 +17,7 @@ async function judge(
   return engine.judge(request('run_command', { kind: 'execute', command }))
 }
 
-/** Null: let through; undefined: there is no network at all. */
+/** Null when it is let through, undefined when there is no network at all. */
 function contact(
   { permit }: Judgement,
   host: string,

@@ -13,7 +13,7 @@ import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_
 
 export interface HidingContext {
   readonly scope: PathContext
-  /** Null: a shell runs the line. */
+  /** Null when a shell runs the line. */
   readonly plan: CommandPlan | null
   /** A shell runs it, and nobody approved it. */
   readonly contained: boolean
@@ -22,7 +22,7 @@ export interface HidingContext {
   /** The line was asked about because not all that it reads could be checked. */
   readonly reviewed: boolean
   mayRead(realPath: string): boolean
-  /** Undefined: no rule forbids reading anything. */
+  /** Undefined when no rule forbids reading anything. */
   readonly deniesReading: ((realPath: string) => boolean) | undefined
   /** What rules forbid to read outside the workspace. */
   readonly deniedRoots: readonly string[]

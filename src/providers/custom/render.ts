@@ -29,7 +29,7 @@ export function toLine(rendered: Rendered): string {
 interface Filled {
   readonly pos: number
   readonly end: number
-  /** Null: an optional value is missing, and the word goes. */
+  /** Null when an optional value is missing, and the word goes. */
   readonly text: string | null
   /** Start of the flag before it that goes, or became part of the word. */
   readonly dropFlagAt: number | null

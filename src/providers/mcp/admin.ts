@@ -28,7 +28,7 @@ interface ServerTest {
 /** What a person does with the servers of the configuration. */
 export interface McpAdmin {
   readonly servers: readonly McpServerConfig[]
-  /** Undefined: it was never trusted. */
+  /** Undefined when it was never trusted. */
   record(server: McpServerConfig): McpRecord | undefined
   /** As one word or two: trusted, not trusted, changed, off. */
   status(server: McpServerConfig): 'trusted' | 'not trusted' | 'changed' | 'off'

@@ -34,7 +34,7 @@ const schema = z.strictObject({
   timeout_seconds: z.int().min(1).max(600).default(120),
 })
 
-/** Undefined: the file says nothing about itself, so it is no tool. Throws with a sentence when it cannot be read. */
+/** Undefined when the file says nothing about itself, so it is no tool. Throws with a sentence when it cannot be read. */
 export function readDeclaration(text: string, kind: 'script' | 'toml' | 'json'): Declaration | undefined {
   const source = kind === 'script' ? headerOf(text) : text
   if (source === undefined) return undefined

@@ -40,7 +40,7 @@ export interface IsolateProcess {
 }
 
 export interface IsolateOptions {
-  /** Undefined: without the second wall. */
+  /** Undefined when there is no second wall. */
   readonly system: SandboxSystem | undefined
   readonly memoryMb: number
 }

@@ -61,7 +61,7 @@ const MOST_BUSY_MS = 300_000
 interface Worker {
   readonly process: IsolateProcess
   readonly memoryMb: number
-  /** Undefined: no tool's yet. */
+  /** Undefined until a tool has it. */
   key: string | undefined
   /** Of the call that it runs. */
   depth: number

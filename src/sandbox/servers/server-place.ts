@@ -36,7 +36,7 @@ export function announcePort(place: string, port: number): void {
   writeFileSync(join(place, PORT), String(port), { mode: 0o600 })
 }
 
-/** Undefined: it has sockets. */
+/** Undefined when it has sockets. */
 export function findPort(place: string): number | undefined {
   try {
     return Number(readFileSync(join(place, PORT), 'utf8'))

@@ -38,7 +38,7 @@ function startKeeper(server: SharedServer): void {
   spawn(process.execPath, program, { detached: true, stdio: 'ignore', cwd: '/', env: {} }).unref()
 }
 
-/** Undefined: nobody is there. */
+/** Undefined when nobody is there. */
 async function joinKeeper(folder: string): Promise<ServerLease | undefined> {
   const place = findServerPlace(folder)
   if (place === undefined) return undefined

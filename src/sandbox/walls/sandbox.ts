@@ -115,7 +115,7 @@ interface Job {
 }
 
 interface Marked {
-  /** Null: the home cannot have a layer. */
+  /** Null when the home cannot have a layer. */
   mark: string | null
 }
 

@@ -35,7 +35,7 @@ const call = z
     agent: z.string().nullable(),
     caller: z.string().nullable(),
     tool: z.string(),
-    /** Null: its beginning is not in the part of the log that was read. */
+    /** Null when its beginning is not in the part of the log that was read. */
     input: z.unknown(),
     ok: z.boolean(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),

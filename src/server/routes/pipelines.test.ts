@@ -183,16 +183,6 @@ test('a gate is answered in the inbox, the server goes on by itself, and one und
     expect((await app.send(`POST /api/approvals/${question.id}/answer`, given, 'run')).status).toBe(403)
     expect((await app.send(`POST /api/approvals/${question.id}/answer`, given)).status).toBe(200)
   }
-  setTimeout(
-    async () =>
-      console.log(
-        JSON.stringify([
-          (await app.send(`GET /api/pipeline-runs/${run.id}`)).json,
-          (await app.send('GET /api/approvals')).json,
-        ]),
-      ),
-    9000,
-  )
   await answerNext('pipeline')
   await answerNext('write_file')
   const stands = async (): Promise<unknown> => (await app.send(`GET /api/pipeline-runs/${run.id}`)).json

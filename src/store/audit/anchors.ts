@@ -18,7 +18,7 @@ export interface Anchor {
   open: boolean
 }
 
-/** False: the folder cannot be written. The log works without anchors; verifying it then says so. */
+/** False when the folder cannot be written. The log works without anchors; verifying it then says so. */
 export function writeAnchor(directory: string, anchor: Anchor): boolean {
   const path = join(directory, `${anchor.segment}.json`)
   try {
@@ -42,7 +42,7 @@ export function ensureAnchorFolder(directory: string): boolean {
   }
 }
 
-/** Undefined: there is none, or what is there is no anchor. */
+/** Undefined when there is none, or what is there is no anchor. */
 export function readAnchor(directory: string, segment: string): Anchor | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(join(directory, `${segment}.json`), 'utf8'))

@@ -43,7 +43,7 @@ const HEAD =
 const LONGEST_HEAD = 256
 const HASH_MEMBER = ',"hash":"'.length + NO_HASH.length + 1
 
-/** Undefined: not a line of this log. */
+/** Undefined when it is not a line of this log. */
 export function parseLine(line: Buffer): ParsedLine | undefined {
   const stamp = parseStamp(line)
   if (stamp === undefined) return undefined

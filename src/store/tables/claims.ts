@@ -5,7 +5,7 @@ import type { Queries } from '../database/database.ts'
 export interface Claim {
   readonly call: string
   readonly digest: string
-  /** Null: it was interrupted, and nobody knows whether it had its effect. */
+  /** Null when it was interrupted, and nobody knows whether it had its effect. */
   readonly result: CallResult | null
 }
 

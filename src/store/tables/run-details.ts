@@ -39,7 +39,7 @@ export interface RunAgent {
   readonly output: string | null
   readonly error: string | null
   readonly tokens: number
-  /** Null: the price of a request is not known. */
+  /** Null when the price of a request is not known. */
   readonly costUsd: number | null
   readonly calls: number
   readonly durationMs: number | null

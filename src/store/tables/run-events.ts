@@ -6,7 +6,7 @@ import { toJson } from './claims.ts'
 /** An event with its place among all events of all runs. */
 export interface StoredEvent {
   readonly seq: number
-  /** Null: it belongs to no run of the database. */
+  /** Null when it belongs to no run of the database. */
   readonly run: string | null
   readonly execution: string | null
   readonly at: Date

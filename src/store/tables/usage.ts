@@ -4,12 +4,12 @@ import type { Queries } from '../database/database.ts'
 export interface UsageEntry {
   readonly id: string
   readonly run: string
-  /** Null: a reviewer was asked, about the run and not as a part of it. */
+  /** Null when a reviewer was asked about the run, and not as a part of it. */
   readonly execution: string | null
   readonly provider: string
   readonly model: string
   readonly usage: Usage
-  /** Null: the price is not known. */
+  /** Null when the price is not known. */
   readonly costUsd: number | null
   readonly ms: number
 }

@@ -36,7 +36,7 @@ export async function findWorkflow(
   return row
 }
 
-/** Undefined: the name is taken. */
+/** Undefined when the name is taken. */
 export async function insertWorkflow(
   { query }: Queries,
   workflow: { user: string; name: string; description: string | null },

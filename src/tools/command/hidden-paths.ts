@@ -96,7 +96,7 @@ function listFolder(
   return { stamp: settled ? stamp : UNSETTLED, entries: entries.length, folders, candidates }
 }
 
-/** Undefined: gone meanwhile, or not readable for us, and so not for the command. Any other problem ends the search. */
+/** Undefined when it is gone by now, or not readable for us, and so not for the command. Any other problem ends the search. */
 function readable<Value>(read: () => Value): Value | undefined {
   try {
     return read()

@@ -11,7 +11,7 @@ export interface CommandParts {
   readonly workspace: string
   readonly home: string
   readonly processes: SandboxProcesses
-  /** Null: this machine has none, for this reason. */
+  /** Null when this machine has none, for this reason. */
   readonly sandbox: Sandbox | null
   readonly noSandboxReason: string
   /** Without a sandbox nothing runs. */

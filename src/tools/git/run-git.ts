@@ -180,7 +180,7 @@ function collect(mostBytes: number) {
   const chunks: Uint8Array[] = []
   let bytes = 0
   return {
-    /** False: enough. */
+    /** False when it is enough. */
     add(chunk: Uint8Array): boolean {
       if (bytes < mostBytes) chunks.push(chunk.subarray(0, mostBytes - bytes))
       bytes += chunk.length

@@ -2,7 +2,7 @@ import { compileWildcard, type NameTest } from '../../core/wildcard.ts'
 
 /** What one ignore file says about the entries of its folder and those below. */
 export interface IgnoreRules {
-  /** True: ignored. False: taken back by `!`. Undefined: says nothing. */
+  /** True when it is ignored, false when `!` takes that back, undefined when no rule speaks of it. */
   verdict(entry: IgnoredEntry): boolean | undefined
 }
 

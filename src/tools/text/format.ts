@@ -7,7 +7,7 @@ export interface TextFormat {
   readonly encoding: string
   /** Bytes of the byte order mark: 0, 2 or 3. */
   readonly bomLength: number
-  /** False: a guess from statistics. Text that is not ASCII is then shown, but never written. */
+  /** False when it is a guess from statistics. Text that is not ASCII is then shown, but never written. */
   readonly certain: boolean
   /** UTF-8 with some bytes that are not. They are kept as they are. */
   readonly damaged: boolean

@@ -18,7 +18,7 @@ export function withUsualLineEnds(content: string, old: string): string {
   return usual === null ? content : content.replaceAll('\n', usual)
 }
 
-/** Null: the content stays as it is. */
+/** Null when the content stays as it is. */
 function usualLineEnd(content: string, old: string): '\n' | '\r\n' | '\r' | null {
   // Nearly all files have line feeds only.
   if (!old.includes('\r')) return null

@@ -17,7 +17,7 @@ export function decodePage(bytes: Uint8Array, contentType: string): { text: stri
   throw new Error('UTF-8 is always known.')
 }
 
-/** Undefined: the label is none that browsers know. */
+/** Undefined when the label is none that browsers know. */
 function decoderFor(label: string): { decode(bytes: Uint8Array): string; encoding: string } | undefined {
   try {
     return new TextDecoder(label)

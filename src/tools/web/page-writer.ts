@@ -286,7 +286,7 @@ export class PageWriter {
     this.flow.break(2)
   }
 
-  /** Undefined: leads nowhere that could be fetched. */
+  /** Undefined when it leads nowhere that could be fetched. */
   private resolve(href: string | undefined): string | undefined {
     const address = href?.trim()
     if (address === undefined || address === '' || address.length > 2000 || address.startsWith('#'))

@@ -7,7 +7,7 @@ interface CreatedFolder {
   readonly parent: PinnedDirectory
   readonly name: string
   readonly folder: PinnedDirectory
-  /** False: somebody else made it at the same moment. */
+  /** False when somebody else made it at the same moment. */
   readonly isNew: boolean
 }
 

@@ -34,7 +34,7 @@ import {
 /** What the temporary sibling is made from. */
 export interface Draft {
   readonly folder: PinnedDirectory
-  /** Null: the file must not exist. */
+  /** Null when the file must not exist. */
   readonly seen: Pick<Seen, 'stat'> | null
   readonly content: Uint8Array
   /** Defaults to that of the file as seen, or to what the system gives to new files. */

@@ -256,7 +256,7 @@ async function takeBack(
   return conflicts
 }
 
-/** Undefined: done on disk. */
+/** Undefined when it was done on disk. */
 async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<Problem | undefined> {
   const { disk, repositories, places } = work
   const current = await disk.look(change.path)

@@ -20,9 +20,9 @@ export interface RecordPlace {
 /** A record read back. */
 export interface SavedRecord extends RecordPlace {
   readonly header: RecordHeader
-  /** False: its process was killed before all changes were made, or is still making them. */
+  /** False when its process was killed before all changes were made, or is still making them. */
   readonly isDone: boolean
-  /** False: only some of the changes that it announced were made. */
+  /** False when only some of the changes that it announced were made. */
   readonly isWhole: boolean
   /** In the order in which they were made. */
   readonly changes: readonly Change[]

@@ -251,7 +251,7 @@ async function putFile(
   })
 }
 
-/** False: its content has to be written. */
+/** False when its content has to be written. */
 function giveNameBack(store: UndoStore, folder: PinnedDirectory, step: PreparedStep): boolean {
   const aside = comesFromAside(step)
   if (aside === undefined || step.then === undefined) return false

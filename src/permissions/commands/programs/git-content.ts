@@ -27,7 +27,7 @@ const SUMMARY =
   '--stat --numstat --shortstat --compact-summary --summary --dirstat --cumulative --name-only --name-status --raw ' +
   '--no-patch -s --quiet'
 
-/** Null: the line shows no contents. */
+/** Null when the line shows no contents. */
 export function gitContent(
   subcommand: string,
   parsed: ParsedFlags,

@@ -15,7 +15,7 @@ const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
 /** A width of five digits or one that is computed: `%999999999d`, `%*s`. */
 const WIDE = /%[^a-zA-Z%\s]*(?:\d{5,}|\*)/
 
-/** Null: the program is not one of the readers. */
+/** Null when the program is not one of the readers. */
 export function judgeReader(program: string, args: Arg[]): ReaderVerdict | null {
   if (args.some(arg => WIDE.test(seen(arg))))
     return { ok: false, reason: 'it prints fields of enormous width' }

@@ -3,7 +3,7 @@ export interface SearchEngine {
   readonly name: EngineName
   /** What to ask for. The answer is JSON. */
   request(query: string, count: number): { url: string; headers: Readonly<Record<string, string>> }
-  /** Undefined: the answer is not what this engine answers with. */
+  /** Undefined when the answer is not what this engine answers with. */
   read(answer: unknown, count: number): SearchAnswer | undefined
 }
 

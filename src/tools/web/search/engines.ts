@@ -8,7 +8,7 @@ export interface EngineSettings {
   readonly searxngUrl: string | undefined
 }
 
-/** Undefined: it is not set up. */
+/** Undefined when it is not set up. */
 export function findEngine(
   name: EngineName,
   { braveKey, searxngUrl }: EngineSettings,
