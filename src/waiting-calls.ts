@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
 import { ToolError } from './core/errors.ts'
-import { refuseStepOfPipeline } from './core/gate.ts'
+import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
 import { type StoredQuestion, shownQuestion } from './core/stored-question.ts'
@@ -68,6 +68,7 @@ export function createWaitingCalls(
     async continueCall(id, options = {}) {
       const stored = await find(id)
       refuseStepOfPipeline(stored)
+      refuseCallOfRun(stored)
       return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
     },
     async tryWaiting(id, signal) {

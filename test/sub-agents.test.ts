@@ -133,6 +133,15 @@ describe('sub-agents', () => {
     expect(question?.runPath).toEqual([record.id, expect.any(String), question?.runId])
     expect(existsSync(join(workspace, 'made.txt'))).toBe(false)
     await runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+    // Made apart from the run, it would be made a second time when the run comes to it.
+    await expect(runtime.continueCall(question?.id ?? '')).rejects.toThrow(
+      `This call belongs to the run ${record.id}`,
+    )
+    // The first answer counts.
+    expect(await runtime.answerQuestion(question?.id ?? '', { kind: 'deny', user: 'eve' })).toMatchObject({
+      isFirst: false,
+      stored: { answer: { kind: 'once', user: 'kim' } },
+    })
     const done = await resume(record.id)
     expect(done.record).toMatchObject({ status: 'completed', calls: 5 })
     expect(done.record.output).toBe('It said: It said: Created made.txt (5 bytes, 1 line)')

@@ -79,6 +79,19 @@ export function refuseStepOfPipeline({ caller, question }: StoredQuestion): void
   })
 }
 
+/** The same for every call that a run comes back to: its id follows from that of the run, whichever process makes it. */
+export function refuseCallOfRun({ question }: StoredQuestion): void {
+  if (!belongsToRun(question)) return
+  const [run = question.runId] = question.runPath
+  throw new ToolError('conflict', `This call belongs to the run ${run}, which goes on with it.`, {
+    hint: `Answer the question, then: kogu runs resume ${run}`,
+  })
+}
+
+export function belongsToRun({ callId, runId }: Pick<Question, 'callId' | 'runId'>): boolean {
+  return callId.startsWith(`call_${runId}.`)
+}
+
 const CALLER = 'pipeline'
 
 /** The question that was asked at this gate before, while it is about the same. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { GivenAnswer } from '../../core/approval.ts'
+import { belongsToRun } from '../../core/gate.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -172,12 +173,14 @@ async function answer(
   return EXIT.ok
 }
 
-/** A pipeline makes its calls itself. */
-function howToGoOn({ id, runPath }: ShownQuestion): string {
-  const [root = ''] = runPath
-  return root.startsWith('pl_')
-    ? `A server goes on with the pipeline by itself; otherwise: kogu pipeline resume ${root}`
-    : `Repeat the call, or: kogu call --continue ${id}`
+/** A pipeline and an agent's run make their calls themselves. */
+function howToGoOn(question: ShownQuestion): string {
+  const [root = ''] = question.runPath
+  if (root.startsWith('pl_'))
+    return `A server goes on with the pipeline by itself; otherwise: kogu pipeline resume ${root}`
+  return belongsToRun(question)
+    ? `A server goes on with the run by itself; otherwise: kogu runs resume ${root}`
+    : `Repeat the call, or: kogu call --continue ${question.id}`
 }
 
 function denial(context: CommandContext): GivenAnswer {
