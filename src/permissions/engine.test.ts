@@ -68,11 +68,25 @@ describe('modes', () => {
     '$(echo git) push',
     'echo git push | sh',
     'flock lock git push',
+    "flock lock -c 'git push'",
+    "expect -c 'spawn git push origin'",
+    'python3 -c \'import subprocess; subprocess.run(["/usr/bin/git", "push"], check=True)\'',
+    "node -e \"require('child_process').execSync('git -C . push')\"",
+    "tar cf x y --checkpoint-action=exec='git push'",
+    "hyperfine 'git push'",
   ])('a deny on `git push` holds for %s', line => {
     const engine = createTestEngine([
       { decision: 'deny', tool: ['run_command'], command: ['git', 'push', '**'] },
     ])
     expect(outcome(engine, 'run_command', run(line))).toBe('deny')
+  })
+
+  test('a rule about words takes no text for a command that nothing runs', () => {
+    const engine = createTestEngine([
+      { decision: 'deny', tool: ['run_command'], command: ['git', 'push', '**'] },
+    ])
+    for (const line of ['git commit -m "before git push"', 'echo "git push"', 'npm test -- -t "git push"'])
+      expect([line, outcome(engine, 'run_command', run(line))]).not.toEqual([line, 'deny'])
   })
 
   test('the default deny takes the place of every question', () => {
@@ -249,6 +263,20 @@ describe('rules', () => {
     expect(outcome(engine, 'run_command', run('make'))).toBe('allow')
     engine.request('x', []).run.labels.push({ origin: 'web', trusted: false })
     expect(outcome(engine, 'run_command', run('make'))).toBe('ask')
+  })
+
+  test('a line that runs unasked finds no keys among the settings of the machine', () => {
+    const engine = createTestEngine([], { containment: () => ({ works: true }) })
+    for (const line of ['npm test', 'grep -r x src']) {
+      const hidden = judge(engine, 'run_command', run(line)).permit.command?.hidden
+      expect(hidden?.searched).toContain('/etc')
+      const hides = (path: string) => hidden?.hides(path)
+      expect([hides('/etc/app/server.key'), hides('/etc/app/.env'), hides('/etc/passwd')]).toEqual([
+        true,
+        true,
+        false,
+      ])
+    }
   })
 
   test('search results leave out what may not be read', () => {

@@ -71,6 +71,10 @@ describe('a rule that forbids looks past options', () => {
     [['git', 'push', '**'], 'ssh-agent git push'],
     [['git', 'push', '**'], 'somewrapper --flag value git -C . push origin'],
     [['my-deploy', '**'], 'somewrapper my-deploy now'],
+    [['make', 'release'], 'make VAR=1 all release'],
+    [['make', 'release', '**'], 'gmake -j4 test release'],
+    [['npm', 'run', 'deploy'], 'node --run deploy'],
+    [['git', 'push', '**'], 'conda run -n env git push'],
   ])('%j: %s', (pattern, line) => {
     expect(matchCommand(pattern, line.split(' '), true)).toBe(true)
   })

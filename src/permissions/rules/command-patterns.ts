@@ -17,14 +17,20 @@ type Words = readonly (string | null)[]
  * Whether a command matches, word by word. A word that could not be resolved matches only `*` and `**`, and those only
  * where the rule forbids. A rule that forbids also looks past options: `git -C . push` is a `git push`, however many
  * options stand in between, and `npm publish --tag x` is an `npm publish`. One that allows looks past options only that
- * say how something is shown.
+ * say how something is shown. `runsTexts`: one of its words may be code or a command line.
  */
-export function matchCommand(pattern: readonly TokenPattern[], words: Words, strict: boolean): boolean {
+export function matchCommand(
+  pattern: readonly TokenPattern[],
+  words: Words,
+  strict: boolean,
+  runsTexts = false,
+): boolean {
   const program = words[0] ?? ''
   if (!strict) {
     return matchWords(pattern, words, false) || matchWords(pattern, withoutHarmless(program, words), false)
   }
-  return forms(words).some(form => matchWords(pattern, form, true))
+  if (forms(words).some(form => matchWords(pattern, form, true))) return true
+  return runsTexts && inTexts(words).some(form => matchWords([...pattern, '**'], form, true))
 }
 
 /** `/usr/lib/git-core/git-push` is `git push`, `npx npm publish` an `npm publish`, and `somewrapper git push` may be one. */
@@ -41,6 +47,22 @@ function forms(words: Words): Words[] {
 }
 
 const MOST_SUFFIXES = 40
+const MOST_IN_TEXTS = 1000
+
+/** `expect -c 'spawn git push'`, `python3 -c 'run(["git", "push"])'`: what may be a command in texts that a program runs. */
+function inTexts(words: Words): Words[] {
+  return words.slice(1).flatMap(word => {
+    if (word === null || !/[^\w./@:+-]/.test(word)) return []
+    const tokens = word
+      .split(/[^\w./@:+-]+/)
+      .filter(Boolean)
+      .slice(0, MOST_IN_TEXTS)
+    return tokens.map((token, i) => [
+      token.slice(token.lastIndexOf('/') + 1),
+      ...tokens.slice(i + 1, i + MOST_SUFFIXES),
+    ])
+  })
+}
 
 /** One look at each pair of positions, so that no pattern takes long. */
 function matchWords(pattern: readonly TokenPattern[], words: Words, strict: boolean): boolean {

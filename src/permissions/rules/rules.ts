@@ -234,9 +234,11 @@ function matchesOne(found: FoundCommand, definition: RuleDefinition, strict: boo
     words[0] = words[0].slice(words[0].lastIndexOf('/') + 1)
   }
   if (effects !== undefined && !found.effects.some(effect => effects.includes(effect))) return false
-  if (command !== undefined && !matchCommand(command, words, strict)) return false
+  // What is known to run nothing has texts that are only texts: `git commit -m 'before git push'`.
+  const runsTexts = found.embeds === true || found.level === 'unknown'
+  if (command !== undefined && !matchCommand(command, words, strict, runsTexts)) return false
   if (found.effects.some(effect => except?.effects?.includes(effect))) return false
-  return except?.command === undefined || !matchCommand(except.command, words, !strict)
+  return except?.command === undefined || !matchCommand(except.command, words, !strict, runsTexts)
 }
 
 function describeRule(definition: RuleDefinition): string {

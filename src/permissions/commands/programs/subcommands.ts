@@ -138,9 +138,13 @@ export function subcommandName(program: string, word: string): string {
   return /^(?:npm|pnpm|yarn|bun)$/.test(program) ? (NPM_NAMES.get(word) ?? word) : word
 }
 
-/** `npm test` is `npm run test`, and `yarn deploy` is `yarn run deploy`. */
+/** `npm test` is `npm run test`, `yarn deploy` is `yarn run deploy`, and `make A=1 all release` also a `make release`. */
 export function asScript(program: string, words: Words): Words[] {
   const [, name] = words
+  if (/^(?:g?make|ninja|just|task|rake|gulp|gradle|mvn)$/.test(program))
+    return words.slice(1).map(word => [program === 'gmake' ? 'make' : program, word])
+  const script = program === 'node' ? words.indexOf('--run') : -1
+  if (script !== -1) return [['npm', 'run', ...words.slice(script + 1)]]
   if (typeof name !== 'string' || !/^(?:npm|pnpm|yarn|bun)$/.test(program)) return []
   if (program === 'npm' && !/^(?:t|tst|test|start|stop|restart)$/.test(name)) return []
   return [[program, 'run', subcommandName(program, name), ...words.slice(2)]]
@@ -165,6 +169,9 @@ const RUNNERS: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp | nul
     'asdf',
     'direnv',
     'rustup',
+    'conda',
+    'mamba',
+    'micromamba',
   ].map((name): [string, RegExp] => [name, /^(?:exec|run|x)$/]),
 ])
 
