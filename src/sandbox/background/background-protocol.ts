@@ -30,6 +30,8 @@ export type FromSupervisor =
 
 /** `meta.json` in the folder of each command: what outlives the supervisor. */
 export interface BackgroundMeta {
+  /** Which folder on this disk it was written for: others came with a clone or a pull. */
+  folder: string
   id: string
   title: string
   startedAt: number

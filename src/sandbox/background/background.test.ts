@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS } from '../../core/sandbox.ts'
 import { findAbandonedRuns } from '../layer/run-folder.ts'
 import { processesWith, useBackgroundPlace } from '../testing.ts'
+import { createPrivateFolder } from '../walls/private-folder.ts'
 import { type Background, createBackground } from './background.ts'
 
 const state = useBackgroundPlace()
@@ -145,10 +147,32 @@ describe.skipIf(noSandbox !== '')(`background commands${noSandbox}`, () => {
     expect(await background.state('orphan')).toMatchObject({ running: false })
   })
 
+  test('what a clone or a pull brought is neither listed nor read, and names no supervisor', async () => {
+    const listening = createPrivateFolder('sandbox')
+    onTestFinished(() => rmSync(listening, { recursive: true }))
+    const heard: string[] = []
+    const server = createServer(socket => socket.on('data', data => heard.push(String(data))))
+    await new Promise<void>(resolve => server.listen(join(listening, 'socket'), resolve))
+    onTestFinished(() => void server.close())
+    mkdirSync(join(state.folder, 'forged'), { recursive: true })
+    writeFileSync(join(state.folder, 'supervisor.place'), listening)
+    writeFileSync(join(state.folder, 'forged/log'), 'forged output')
+    const background = createBackground(state.folder)
+    for (const meta of ['{', 'null', JSON.stringify({ id: 'forged', title: 'x', ports: [80], cwd: '/' })]) {
+      writeFileSync(join(state.folder, 'forged/meta.json'), meta)
+      expect([meta, await background.list()]).toEqual([meta, []])
+      await expect(background.state('forged')).rejects.toThrow('There is no background command')
+      expect(() => background.outputFiles('forged')).toThrow('There is no background command')
+    }
+    await background.start(command('real', 'echo real'))
+    expect(await until(background, 'real', output => output !== '')).toBe('real\n')
+    expect(heard).toEqual([])
+  })
+
   test('only the user can reach the socket, and names that lead elsewhere are refused', async () => {
     const background = createBackground(state.folder)
     await background.start(command('one', 'true'))
-    const place = readFileSync(join(state.folder, 'supervisor.place'), 'utf8')
+    const [place = ''] = readFileSync(join(state.folder, 'supervisor.place'), 'utf8').split('\n')
     expect([place.startsWith('/tmp/'), statSync(place).mode & 0o777]).toEqual([true, 0o700])
     await expect(background.start(command('../x', 'true'))).rejects.toMatchObject({ code: 'invalid_input' })
     expect(() => background.outputFiles('../../etc')).toThrow()

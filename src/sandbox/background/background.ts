@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ToolError } from '../../core/errors.ts'
+import { identityOf } from '../../core/made-here.ts'
 import type { PortFolder } from '../network/network.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from '../processes/own-program.ts'
 import { logFiles } from './background-log.ts'
@@ -52,7 +53,7 @@ export function createBackground(folder: string): Background {
   }
   const list = async (): Promise<BackgroundState[]> => {
     const names = existsSync(folder) ? readdirSync(folder) : []
-    const ids = names.filter(name => existsSync(join(folder, name, 'meta.json')))
+    const ids = names.filter(name => ownMeta(folder, name) !== undefined)
     const states = await Promise.all(ids.map(state))
     return states.sort((a, b) => a.startedAt - b.startedAt)
   }
@@ -72,7 +73,10 @@ export function createBackground(folder: string): Background {
       await startSupervisor(folder)
       await expectOk(ask({ type: 'start', command }))
     },
-    outputFiles: id => logFiles(join(folder, checkId(id))),
+    outputFiles(id) {
+      readMeta(folder, id)
+      return logFiles(join(folder, id))
+    },
     async input(id, bytes, end) {
       await expectOk(ask({ type: 'input', id, base64: Buffer.from(bytes).toString('base64'), end }))
     },
@@ -99,12 +103,20 @@ async function expectOk(asked: Promise<FromSupervisor>): Promise<void> {
 }
 
 function readMeta(folder: string, id: string): BackgroundMeta {
-  const path = join(folder, checkId(id), 'meta.json')
-  if (!existsSync(path)) {
-    throw new ToolError('not_found', `There is no background command ${id}.`, { hint: 'List them first.' })
+  const meta = ownMeta(folder, checkId(id))
+  if (meta !== undefined) return meta
+  throw new ToolError('not_found', `There is no background command ${id}.`, { hint: 'List them first.' })
+}
+
+/** Undefined: there is none, or it was not written here by our supervisor. */
+function ownMeta(folder: string, name: string): BackgroundMeta | undefined {
+  try {
+    const place = join(folder, name)
+    const meta = JSON.parse(readFileSync(join(place, 'meta.json'), 'utf8')) as BackgroundMeta | null
+    return meta?.folder === identityOf(place) ? meta : undefined
+  } catch {
+    return undefined
   }
-  // Written by our own supervisor.
-  return JSON.parse(readFileSync(path, 'utf8')) as BackgroundMeta
 }
 
 /** It becomes the name of a folder. */

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { identityOf } from '../../core/made-here.ts'
 import { createPrivateFolder } from '../walls/private-folder.ts'
 
 // The sockets and named pipes of a supervisor lie in /tmp and not beside the workspace's other state. Every command sees
@@ -18,17 +19,18 @@ export function createSupervisorPlace(): string {
 /** Said when the supervisor listens. Written aside and renamed, so that nobody reads half of it. */
 export function announceSupervisor(stateFolder: string, place: string): void {
   const draft = join(stateFolder, `${NOTE}.draft`)
-  writeFileSync(draft, place, { mode: 0o600 })
+  writeFileSync(draft, `${place}\n${identityOf(stateFolder)}`, { mode: 0o600 })
   renameSync(draft, join(stateFolder, NOTE))
 }
 
 /**
  * Undefined: there is none. When a supervisor was killed, somebody else may have made a folder of the same name since,
- * and would hear what is to be started, with its variables.
+ * and would hear what is to be started, with its variables; so would a folder that a note from a clone names.
  */
 export function findSupervisorPlace(stateFolder: string): string | undefined {
   try {
-    const place = readFileSync(join(stateFolder, NOTE), 'utf8')
+    const [place = '', folder] = readFileSync(join(stateFolder, NOTE), 'utf8').split('\n')
+    if (folder !== identityOf(stateFolder)) return undefined
     const { uid, mode } = lstatSync(place)
     return uid === process.getuid?.() && (mode & 0o170077) === 0o040000 ? place : undefined
   } catch {

@@ -14,6 +14,7 @@ import {
 import { createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { tryLock } from '../../core/lock-file.ts'
+import { identityOf } from '../../core/made-here.ts'
 import { openRunFolder, removeRunFolder } from '../layer/run-folder.ts'
 import { type HostPorts, openHostPorts } from '../network/host-ports.ts'
 import { createProcesses } from '../processes/processes.ts'
@@ -119,7 +120,7 @@ async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void
   const { id, title, lifetimeMs } = command
   const place = join(folder, id)
   const { cwd } = command.profile
-  const meta: BackgroundMeta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports, cwd }
+  const meta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports, cwd }
   mkdirSync(place, { mode: 0o700 })
   try {
     writeMeta(place, meta)
@@ -147,7 +148,11 @@ function failedWith(error: unknown): Omit<Ended, 'at'> {
 }
 
 /** From start to end. What happens is told by `meta.json`, so nothing may escape. */
-async function own(command: BackgroundCommand, meta: BackgroundMeta, resources: Resources): Promise<void> {
+async function own(
+  command: BackgroundCommand,
+  meta: Omit<BackgroundMeta, 'folder'>,
+  resources: Resources,
+): Promise<void> {
   const { place, ports, sandbox } = resources
   const ended = await run(command, resources).catch(failedWith)
   // Before it is told that it ended: nobody finds the port taken then.
@@ -221,9 +226,9 @@ function giveInput(id: string, bytes: Uint8Array, end: boolean): FromSupervisor 
 }
 
 /** Written aside and renamed, so that a reader never sees half of it. */
-function writeMeta(place: string, meta: BackgroundMeta): void {
+function writeMeta(place: string, meta: Omit<BackgroundMeta, 'folder'>): void {
   const draft = join(place, 'meta.draft')
-  writeFileSync(draft, JSON.stringify(meta), { mode: 0o600 })
+  writeFileSync(draft, JSON.stringify({ ...meta, folder: identityOf(place) }), { mode: 0o600 })
   renameSync(draft, join(place, 'meta.json'))
 }
 
