@@ -142,6 +142,24 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(readFileSync(join(kogu.workspace, 'src/a.js'), 'utf8')).toBe('let a = 5\nlet b = 2\n// end\n')
   })
 
+  test('show where new links lead, and what can be run or written by others now', async () => {
+    const asked = answering(NO)
+    const kogu = await open('', asked)
+    kogu.write('change.sh', 'ln -s /etc/passwd notes; chmod 777 test.js; cp -p test.js tool; chmod 700 src\n')
+    await run(kogu, 'sh change.sh')
+    expect(asked.questions[0]?.preview).toBe(
+      [
+        '4 entries written, +1 -0 lines',
+        '  link notes -> /etc/passwd',
+        '  folder src (mode 755 -> 700)',
+        '  changed test.js (24 bytes, mode 644 -> 777)',
+        '  new tool (+1 -0, mode 777)',
+        '',
+        '--- a/tool\n+++ b/tool\n@@ -0,0 +1,1 @@\n+console.log("1 passed")',
+      ].join('\n'),
+    )
+  })
+
   test('of one turn run side by side, and of two that change the same file one says that it was not kept', async () => {
     const kogu = await open('mode = "accept-edits"\n')
     kogu.write('start/here', '')
@@ -358,6 +376,16 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     const result = await run(kogu, 'bash spy.sh')
     expect(result.decision.by).toBe('contained')
     expect(result.text).not.toMatch(/TOPSECRET|OUTSIDE/)
+  })
+
+  test('see no files beside the folders of the root, and no sources of applications elsewhere', async () => {
+    const kogu = await open()
+    kogu.write(
+      'look.sh',
+      'find / -maxdepth 1 -type f; find /usr/src /usr/local/src -mindepth 1 2> /dev/null; echo done\n',
+    )
+    const result = await run(kogu, 'sh look.sh')
+    expect([result.decision.by, result.text.trim()]).toEqual(['contained', 'done'])
   })
 
   test('see no history of a repository within the workspace that holds a secret', async () => {

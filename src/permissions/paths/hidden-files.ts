@@ -47,12 +47,21 @@ export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): 
       ...deniedRoots,
       ...hiddenSecrets(scope).filter(secret => !named.some(path => isInside(path, secret))),
     ],
-    searched: unasked ? (shown === null ? [] : outermost([scope.workspace, ...shown])) : deniedIn(context),
+    searched: unasked
+      ? shown === null
+        ? []
+        : outermost([scope.workspace, ...shown, ...SYSTEM_SETTINGS])
+      : deniedIn(context),
     hides: unasked ? path => isDenied(path) || isClosed(path, analysis, context) : isDenied,
     mayHide,
     shown,
   }
 }
+
+/** Of what every line sees of the system, keys lie in these. */
+const SYSTEM_SETTINGS = ['/etc', '/usr/local/etc']
+/** Asked about when a tool reads it, but hardly a program works without. */
+const NEEDED_BY_ALL = '/etc/passwd'
 
 function deniedIn({ scope: { workspace }, deniesReading }: HidingContext): string[] {
   return deniesReading === undefined ? [] : [workspace]
@@ -144,7 +153,7 @@ function comparesOnly({ program, argv }: FoundCommand): boolean {
 function isClosed(path: string, { commands }: CommandAnalysis, context: HidingContext): boolean {
   const { named, mayRead, contained } = context
   if (context.contained && isNestedHistory(path, context)) return true
-  if (mayRead(path)) return false
+  if (path === NEEDED_BY_ALL || mayRead(path)) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.

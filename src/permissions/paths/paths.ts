@@ -81,6 +81,9 @@ const WORTH_A_LOOK =
 // Example files carry no secrets, and agents read them all day.
 const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
 
+// Certificates that the system trusts are public, and keys do not lie beside them.
+const PUBLIC = /^\/etc\/(ssl\/certs\/|ssl\/cert\.pem$|ca-certificates\/|pki\/(tls\/certs?[/.]|ca-trust\/))/
+
 const SYSTEM =
   /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|proc|sys|dev|run|system|library|var\/(lib|log|run|spool|cache))(\/|$)/i
 // Where images and distributions put source code and per-user state.
@@ -94,7 +97,7 @@ export function analyzePath(realPath: string, context: PathContext): PathFacts {
   const folded = foldPath(realPath)
   if (!WORTH_A_LOOK.test(folded) && !RUN_BY_TOOLS.test(folded)) return ORDINARY
   const name = folded.slice(folded.lastIndexOf('/') + 1)
-  if (HARMLESS.test(name)) return ORDINARY
+  if (HARMLESS.test(name) || (name.endsWith('.pem') && PUBLIC.test(folded))) return ORDINARY
   const home = foldPath(context.home)
   const path = isInside(folded, home) && home !== '/' ? `~${folded.slice(home.length)}` : folded
   let best = ORDINARY

@@ -81,7 +81,8 @@ function toOwnRoot(mounts: readonly Mount[]): string[] {
     const path = `/${entry.name}`
     if (OWN_PLACES.has(entry.name) || taken.has(path)) return []
     if (entry.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
-    return entry.isDirectory() || entry.isFile() ? ['--ro-bind', path, path] : []
+    // Files beside them are nobody's programs or settings, and may be anybody's keys.
+    return entry.isDirectory() ? ['--ro-bind', path, path] : []
   })
 }
 

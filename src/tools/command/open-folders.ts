@@ -20,7 +20,9 @@ export function openFolders(
   const own = [state, settings]
   if (hidden.shown === null) return { readable: [parts.workspace], protected: own }
   const closed = closedFolders(parts)
-  const isClosed = (path: string): boolean => closed.some(folder => isInside(path, folder))
+  // Of the files beside the folders of the root, it sees what it names.
+  const isClosed = (path: string): boolean =>
+    dirname(path) === '/' || closed.some(folder => isInside(path, folder))
   const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
   const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(
     isClosed,
@@ -45,8 +47,10 @@ function shownIn(state: string, hidden: readonly string[]): string[] {
 }
 
 // Programs, their libraries and settings, and what bubblewrap makes anew. Secrets in them are hidden by name.
-const SYSTEM =
-  /^(bin|sbin|lib|lib32|lib64|libx32|usr|etc|nix|gnu|dev|proc|sys|run|tmp|boot|System|Library|private)$/
+const SYSTEM = /^(bin|sbin|lib|lib32|lib64|libx32|usr|etc|nix|gnu|dev|proc|sys|run|tmp|boot)$/
+
+// Where images and distributions put source code, that of applications with their secrets too.
+const SOURCE_FOLDERS = ['/usr/src', '/usr/local/src']
 
 // What `dpkg -l` and its like read.
 const PACKAGE_LISTS = ['dpkg', 'apt', 'rpm', 'pacman', 'dnf', 'flatpak', 'snapd'].map(
@@ -64,6 +68,7 @@ function closedFolders({ home, workspace }: CommandParts): string[] {
   const folders = readdirSync('/', { withFileTypes: true })
     .filter(entry => entry.isDirectory() && !SYSTEM.test(entry.name))
     .map(({ name }) => `/${name}`)
+    .concat(SOURCE_FOLDERS)
   const own = realFolder(home)
   const isApart = own !== '/' && !folders.some(folder => isInside(own, folder)) && !isInside(own, workspace)
   return isApart && !/^\/(tmp|run|dev|proc|sys)(\/|$)/.test(own) ? [...folders, own] : folders

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { lstatSync, readFileSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { Effect } from '../../core/effects.ts'
@@ -89,7 +89,7 @@ function showChanges(effects: readonly Effect[], sides: Sides): { summary: strin
   ].join(', ')
   const lines = [
     summary,
-    ...listed(kept.map(({ effect, added, removed }) => row(effect, sides.workspace, added, removed))),
+    ...listed(kept.map(({ effect, added, removed }) => row(effect, sides, added, removed))),
     ...(gone.length === 0 ? [] : ['Deleted:']),
     ...listed(gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`)),
   ]
@@ -97,17 +97,25 @@ function showChanges(effects: readonly Effect[], sides: Sides): { summary: strin
   return { summary, text: cut(`${lines.join('\n')}\n\n${diffs.join('')}`.trimEnd()) }
 }
 
-function row(
-  { change, path, entry, after }: Effect,
-  workspace: string,
-  added: number,
-  removed: number,
-): string {
-  const name = toLine(relative(workspace, path))
-  if (entry === 'directory') return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}`
-  const what = entry === 'link' ? 'link' : change === 'created' ? 'new' : 'changed'
+function row(effect: Effect, { workspace, upper }: Sides, added: number, removed: number): string {
+  const { change, path, entry, after } = effect
+  const inside = relative(workspace, path)
+  const name = toLine(inside)
+  if (entry === 'link') return `  link ${name} -> ${toLine(readlinkSync(join(upper, inside)))}`
+  const mode = newMode(effect)
+  if (entry === 'directory')
+    return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}${mode === '' ? '' : ` (${mode})`}`
   const lines = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`
-  return `  ${what} ${name} (${lines})`
+  const facts = mode === '' ? lines : `${lines}, ${mode}`
+  return `  ${change === 'created' ? 'new' : 'changed'} ${name} (${facts})`
+}
+
+/** Who may do what with it, where that is new, and where a new file can be run. */
+function newMode({ entry, before, after }: Effect): string {
+  if (after === undefined || before?.mode === after.mode) return ''
+  const shown = (mode: number): string => mode.toString(8).padStart(3, '0')
+  if (before !== undefined) return `mode ${shown(before.mode)} -> ${shown(after.mode)}`
+  return entry === 'file' && (after.mode & 0o111) !== 0 ? `mode ${shown(after.mode)}` : ''
 }
 
 function listed(rows: readonly string[]): string[] {
