@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fillIn } from '../src/agents/pipelines/values.ts'
+import { toShellLine } from '../src/core/shell-words.ts'
 import { problemsOf, warningsOf } from '../src/pipelines/checks.ts'
+import { fillArgs } from '../src/pipelines/command-lines.ts'
 import { parsePipeline } from '../src/pipelines/files.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
@@ -89,6 +92,37 @@ test.each([
   box.write('.kogu/pipelines/broken.toml', 'name = "broken"\n[[step]]\nid = "x"\ntool = "nope"\n')
   const made = parsePipeline(`name = "bad"\n${toml}`, 'bad')
   expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
+})
+
+const commandStep = (line: string): string =>
+  `[input]\nw = {}\n[[step]]\nid = "a"\ntool = "Bash"\nargs = { command = ${JSON.stringify(line)} }`
+
+test.each([
+  ["grep '{{input.w}}' notes", '{{input.w}} stands inside quotes'],
+  ['echo "$(cat {{input.w}})"', '{{input.w}}'],
+  ['{{input.w}} --version', '{{input.w}} can only stand for an argument'],
+  ['sh -c {{input.w}}', "{{input.w}} is an argument of 'sh'"],
+  ['python3 -c {{input.w}}', "{{input.w}} is read as code by 'python3'"],
+  ['echo x > {{input.w}}', '{{input.w}} can only stand for an argument'],
+])('in the line %j a value would become code, so it is refused', async (line, problem) => {
+  const made = parsePipeline(`name = "bad"\n${commandStep(line)}`, 'bad')
+  expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
+})
+
+test('a value in a command line is one argument, whatever it says; a line that is one reference is the value', () => {
+  const { registry } = box.runtime
+  const filled = (line: string, value: string) => {
+    const [step] = parsePipeline(`name = "p"\n${commandStep(line)}`, 'p').steps
+    if (step === undefined) throw new Error('no step')
+    return fillArgs(step, each => fillIn(each, { input: { w: value }, steps: {} }), registry).command
+  }
+  for (const value of ['x; touch pwned', '$(id)', '`id`', "'; id; '", 'a\nid', '> /etc/x', '*', '~'])
+    expect(filled('grep -n -- {{input.w}} notes', value)).toBe(`grep -n -- ${toShellLine([value])} notes`)
+  expect(filled('git log --grep={{input.w}} | head', 'a b')).toBe("git log '--grep=a b' | head")
+  expect(filled('{{input.w}}', 'make all')).toBe('make all')
+  expect(() => filled('grep {{input.w}} notes', '-f/etc/passwd')).toThrow(
+    '{{input.w}} cannot begin with a dash',
+  )
 })
 
 test('a few pipelines that name each other many times are looked at once each', async () => {

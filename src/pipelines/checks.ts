@@ -13,6 +13,7 @@ import type { Entry } from '../core/registry.ts'
 import { toLine } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
 import { listPanels, readPanel } from '../store/runs/find-agent.ts'
+import { problemOfLine } from './command-lines.ts'
 import { listPipelines, readPipeline } from './files.ts'
 
 /** Everything that is wrong with a pipeline here and now, without running it: its shape, its tools, the rules. */
@@ -43,7 +44,11 @@ async function findProblems(pipeline: Pipeline, around: Around): Promise<string[
     known.set(name, found)
     inside.push(...(await found).map(problem => `Step '${id}': in the pipeline '${name}': ${problem}`))
   }
-  const problems = inside.length > 0 ? inside : checkPipeline(pipeline, factsFrom(runtime))
+  const lines = pipeline.steps.flatMap(step => {
+    const problem = problemOfLine(step, runtime.registry)
+    return problem === undefined ? [] : [`Step '${step.id}': ${problem}`]
+  })
+  const problems = inside.length > 0 ? inside : [...checkPipeline(pipeline, factsFrom(runtime)), ...lines]
   const denied = problems.length > 0 ? [] : await findDenied(pipeline, runtime)
   // Names in it are whatever the file says: a line break in one must not begin a line of ours.
   return [...problems, ...denied].map(problem => toLine(problem))

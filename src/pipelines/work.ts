@@ -4,6 +4,7 @@ import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
 import type { CallResult } from '../core/call.ts'
 import type { CallRequest } from '../runtime.ts'
+import { fillArgs } from './command-lines.ts'
 import { type PanelParts, runPanel, summarize } from './panels.ts'
 import { callIdOf } from './settle.ts'
 
@@ -58,6 +59,7 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       const ms = Math.min(Math.max(0, until - Date.now()), LONGEST_DELAY_MS)
       await sleep(ms, undefined, { signal }).catch(() => undefined)
     },
+    fillArgs: (step, fill) => fillArgs(step, fill, runtime.registry),
     runTool: (step, input, attempt) =>
       told(step, step.tool ?? '', async () => {
         const id = callIdOf(core.id, step.id, attempt)

@@ -39,6 +39,7 @@ function workers(more: Partial<PipelineWorkers> = {}): PipelineWorkers & { reado
       done.tools.push({ input, attempt })
       return { ok: true, text: `did ${JSON.stringify(input)}`, data: input }
     },
+    fillArgs: ({ args }, fill) => fill(args) as Record<string, unknown>,
     readFolder: async () => ({ ok: true, text: 'folder', data: null }),
     runPanel: async () => ({ ok: true, text: 'panel', data: null }),
     runPipeline: async ({ input }) => ({ ok: true, text: JSON.stringify(input), data: null }),

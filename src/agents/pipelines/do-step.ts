@@ -39,7 +39,12 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   const order = { step, run: memory.run, begun: (run: string) => remember({ run }) }
   const behindGate = (input: Record<string, unknown>, work: () => Promise<StepOutcome | undefined>) =>
     pass(step, input, context, work)
-  if (step.tool !== undefined) return workers.runTool(step, fill(step.args), attempt)
+  if (step.tool !== undefined)
+    return workers.runTool(
+      step,
+      workers.fillArgs(step, value => fillIn(value, scope)),
+      attempt,
+    )
   if (step.panel !== undefined) {
     const vars = fillIn(step.vars, scope, { forModel: true }) as Record<string, unknown>
     const asked =
@@ -97,7 +102,7 @@ async function doForEach(
   if (items.length > MOST_ITEMS)
     throw new ToolError('invalid_input', `There are ${items.length} items; a step takes ${MOST_ITEMS}.`)
   const { gate: _, ...alone } = step
-  return pass(step, { for_each: items, each: shown(step, items, scope) }, context, async () => {
+  return pass(step, { for_each: items, each: shown(step, items, scope, workers) }, context, async () => {
     for (let index = memory.items?.length ?? 0; index < items.length; index += 1) {
       if (workers.signal.aborted) return undefined
       const each = { ...scope, each: { item: items[index], index, untrusted: untrustedIn(list, scope) } }
@@ -122,7 +127,12 @@ async function doForEach(
 const MOST_SHOWN = 200_000
 
 /** What would be done with each item, as far as a person can read it. */
-function shown(step: Step, items: readonly unknown[], scope: Scope): unknown[] {
+function shown(
+  step: Step,
+  items: readonly unknown[],
+  scope: Scope,
+  { fillArgs }: Pick<PipelineWorkers, 'fillArgs'>,
+): unknown[] {
   const { tool, args, panel, prompt, pipeline, input } = step
   const what =
     tool !== undefined
@@ -132,6 +142,7 @@ function shown(step: Step, items: readonly unknown[], scope: Scope): unknown[] {
         : { panel, vars: step.vars }
   const filled = items.map((item, index) => {
     const each = { ...scope, each: { item, index } }
+    if (tool !== undefined) return { tool, args: fillArgs(step, value => fillIn(value, each)) }
     const values = fillIn(what, each) as Record<string, unknown>
     const vars = fillIn(step.vars, each) as Record<string, unknown>
     return prompt === undefined ? values : { ...values, prompt: fillIn(prompt, { ...each, vars }) }

@@ -38,6 +38,7 @@ function workers(
       runPipeline: async () => ({ ok: true, text: 'pipeline', data: null }),
       summarize: async (_, text) => `short:${text.length}`,
       runTool: async () => ({ ok: true, text: 'tool', data: null }),
+      fillArgs: ({ args }, fill) => fill(args) as Record<string, unknown>,
       readFolder: async () => ({ ok: true, text: 'folder', data: null }),
       async runPanel(order) {
         played.orders.push(order)

@@ -25,6 +25,8 @@ export interface PipelineRun {
 
 /** Who does the work. Each may throw; only an outcome that says so is tried again. */
 export interface PipelineWorkers {
+  /** The values of a step that calls a tool, with references filled in as the tool can take them. */
+  fillArgs(step: Step, fill: (value: unknown) => unknown): Record<string, unknown>
   /** Undefined when the call waits for somebody's answer, and the pipeline stops here for now. */
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
   runPanel(order: PanelOrder): Promise<StepOutcome | undefined>
