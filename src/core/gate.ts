@@ -84,7 +84,7 @@ export function refuseCallOfRun({ question }: StoredQuestion): void {
   if (!belongsToRun(question)) return
   const [run = question.runId] = question.runPath
   throw new ToolError('conflict', `This call belongs to the run ${run}, which goes on with it.`, {
-    hint: `Answer the question, then: kogu runs resume ${run}`,
+    hint: 'Answer the question; the run makes the call when it goes on.',
   })
 }
 
