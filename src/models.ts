@@ -31,7 +31,6 @@ export function openModels(loaded: LoadedConfig, environment: Environment): Mode
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),
     },
-    hasKey: ({ name }) => hasKey(name, providers[name], environment),
     openRehearsal: file => openRehearsal(file, loaded.workspace.cwd),
   })
 }
@@ -60,6 +59,7 @@ function toVendor(name: string, { config: all, workspace }: LoadedConfig, enviro
     kind: config?.kind ?? KNOWN[name]?.kind ?? 'openai-compatible',
     ...(config?.base_url === undefined ? {} : { baseUrl: config.base_url }),
     keyPlace: reference === undefined ? null : describeSecret(reference),
+    hasKey: hasKey(reference, config, environment),
     async readKey() {
       if (reference === undefined) return undefined
       const processes = createProcesses({ spawner: 'direct' })
@@ -97,8 +97,11 @@ function keyReference(
   return env === undefined ? undefined : { env }
 }
 
-function hasKey(name: string, config: ProviderConfig | undefined, environment: Environment): boolean {
-  const reference = keyReference(name, config, environment)
+function hasKey(
+  reference: SecretReference | undefined,
+  config: ProviderConfig | undefined,
+  environment: Environment,
+): boolean {
   if (reference?.env !== undefined) return filled(environment, reference.env)
   // A file, a keychain or a command was named on purpose; a server of one's own needs no key.
   return reference !== undefined || Object.keys(config?.models ?? {}).length > 0

@@ -4,10 +4,18 @@ import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
 import type { Spent } from './limits.ts'
-import { afterAsking, askModel, checkBefore, type LoopContext, makeCalls, withTime } from './loop.ts'
-import { afterCalls, end, endWithError, type LoopState, type Outcome, withMessages } from './loop-state.ts'
+import {
+  afterAsking,
+  askModel,
+  checkBefore,
+  type LoopContext,
+  makeCalls,
+  withoutAnswer,
+  withTime,
+} from './loop.ts'
+import { afterCalls, type LoopState, type Outcome, withMessages } from './loop-state.ts'
 import type { ToolUseBlock } from './messages.ts'
-import { costOf, ModelError, type Usage } from './model.ts'
+import { costOf, type Usage } from './model.ts'
 import { type AgentCall, type CallParts, callAndTell } from './run-agent.ts'
 
 // One turn of a run that survives its process: the request to the model is one step, the calls it asks for are the next.
@@ -110,9 +118,7 @@ async function ask(state: LoopState, context: LoopContext): Promise<Answered> {
     const usage = { usage: asked.response.usage, ms: Math.round(performance.now() - started) }
     return { state: afterAsking(state, asked, context), usage }
   } catch (error) {
-    if (context.signal.aborted) return { state: end(state, 'cancelled', 'It was stopped.') }
-    if (error instanceof ModelError) return { state: endWithError(state, error) }
-    throw error
+    return { state: withoutAnswer(state, error, context) }
   }
 }
 
@@ -130,9 +136,14 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
   const givenUp = new Set<string>()
   const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use)
   const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
-  const open = { ...state, pending: state.pending.filter(use => !before.known.has(use.id)) }
+  const open = {
+    ...state,
+    pending: state.pending.filter(use => !before.known.has(use.id)),
+    calls: state.calls + before.known.size,
+  }
   const outcomes = await makeCalls(open, {
     ...context,
+    ...(context.limits.maxCalls === undefined ? {} : { elsewhere: await store.spentElsewhere() }),
     callTools: async uses => {
       const results = await callAndTell(uses, parts)
       results.forEach((result, index) => {

@@ -39,10 +39,14 @@ export function exceeded(
     return `It has used ${tokens} tokens; the limit is ${limits.maxTokens}.`
   }
   if (limits.maxTimeMs !== undefined && activeMs >= limits.maxTimeMs) {
-    return `It has worked for ${Math.round(activeMs / 1000)} s; the limit is ${Math.round(limits.maxTimeMs / 1000)} s.`
+    return outOfTime(activeMs, limits.maxTimeMs)
   }
   if (limits.maxCalls !== undefined && calls >= limits.maxCalls) {
     return `It has made ${calls} calls; the limit is ${limits.maxCalls}.`
   }
   return undefined
+}
+
+export function outOfTime(activeMs: number, maxTimeMs: number): string {
+  return `It has worked for ${Math.round(activeMs / 1000)} s; the limit is ${Math.round(maxTimeMs / 1000)} s.`
 }

@@ -93,35 +93,38 @@ export function afterAnswer(
   response: ModelResponse,
   model: Pick<Model, 'price'>,
 ): LoopState {
-  const message: Message = { role: 'assistant', content: withFreshIds(response.content, state) }
+  const { stopReason: said } = response
+  const isWhole = said === 'tool_use' || said === 'end_turn'
+  // Calls of an answer that was cut off are not made, and a call without a result is refused by every vendor.
+  const content = isWhole ? response.content : response.content.filter(block => block.type !== 'tool_use')
+  const message: Message = { role: 'assistant', content: withFreshIds(content, state) }
   const cost = costOf(response.usage, model.price)
   const pending = toolUsesOf(message)
-  const goesOn =
-    pending.length > 0 && (response.stopReason === 'tool_use' || response.stopReason === 'end_turn')
-  const stopReason = response.stopReason === 'tool_use' ? 'end_turn' : response.stopReason
+  const stopReason = said === 'tool_use' ? 'end_turn' : said
   return {
     ...state,
     // An empty answer is refused by vendors when it is sent back to them.
-    messages: response.content.length === 0 ? state.messages : [...state.messages, message],
+    messages: content.length === 0 ? state.messages : [...state.messages, message],
     turn: state.turn + 1,
     usage: addUsage(state.usage, response.usage),
     costUsd: state.costUsd === null || cost === null ? null : state.costUsd + cost,
-    pending: goesOn ? pending : [],
-    ending: goesOn ? null : { stopReason, text: textOf(message), ...cutShort(response.stopReason) },
+    pending,
+    ending: pending.length > 0 ? null : { stopReason, text: textOf(message), ...cutShort(said) },
   }
 }
 
-/** Some servers number the calls of each answer from nought; a result must belong to one call of the whole run. */
+/** Some servers number the calls of each answer from nought, or all alike; a result belongs to one call of the run. */
 function withFreshIds(
   content: ModelResponse['content'],
   { messages, turn }: LoopState,
 ): ModelResponse['content'] {
   const used = new Set(messages.flatMap(toolUsesOf).map(use => use.id))
-  return content.map((block, index) =>
-    block.type === 'tool_use' && used.has(block.id)
-      ? { ...block, id: `${block.id}_${turn + 1}_${index}` }
-      : block,
-  )
+  return content.map((block, index) => {
+    if (block.type !== 'tool_use') return block
+    const id = used.has(block.id) ? `${block.id}_${turn + 1}_${index}` : block.id
+    used.add(id)
+    return { ...block, id }
+  })
 }
 
 function cutShort(reason: ModelResponse['stopReason']): { error?: string } {
@@ -161,11 +164,16 @@ export function afterCalls(state: LoopState, outcomes: readonly Outcome[]): Loop
   return end(next, 'loop_detected', `The same call was made ${MOST_REPEATED} times with the same result.`)
 }
 
+const GO_ON = '[Kogu: your last answer was cut off. Go on where it ended.]'
+
 /** A message from the person enters before the next request. */
-export function withMessages(state: LoopState, texts: readonly string[]): LoopState {
+export function withMessages(state: LoopState, said: readonly string[]): LoopState {
+  const last = state.messages.at(-1)
+  // A run that goes on after an answer that was cut off: most vendors want the last word to be the person's.
+  const isCutOff = state.ending === null && state.pending.length === 0 && last?.role === 'assistant'
+  const texts = said.length === 0 && isCutOff ? [GO_ON] : said
   if (texts.length === 0) return state
   const blocks: UserBlock[] = texts.map(text => ({ type: 'text', text }))
-  const last = state.messages.at(-1)
   // Two messages of one role in a row are refused by some vendors.
   if (last?.role === 'user') {
     const joined: Message = { role: 'user', content: [...last.content, ...blocks] }

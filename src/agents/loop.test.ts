@@ -118,6 +118,69 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(1)
   })
 
+  test('a vendor that takes longer than the run has left is not waited for', async () => {
+    const never: Partial<Model> = {
+      respond: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new ModelError('cancelled', 'aborted')))
+        }),
+    }
+    const limits = { maxTurns: 5, maxTimeMs: 20 }
+    const state = await runLoop(startState('x'), contextOf(scripted([], never), { limits }))
+    expect(state.ending).toMatchObject({ stopReason: 'limit_reached' })
+  })
+
+  test('of the calls of one answer only as many are made as the limit has left', async () => {
+    const content: AssistantBlock[] = ['a', 'b', 'c'].map(id => ({
+      type: 'tool_use',
+      name: 'echo',
+      input: {},
+      id,
+    }))
+    const made: string[] = []
+    const context = contextOf(scripted([{ content, stopReason: 'tool_use' }]), {
+      limits: { maxTurns: 5, maxCalls: 2 },
+      callTools: async uses => {
+        made.push(...uses.map(use => use.id))
+        return uses.map(() => result('done'))
+      },
+    })
+    const state = await runLoop(startState('x'), context)
+    expect(made).toEqual(['a', 'b'])
+    expect(toolResultsOf(state.messages).map(({ is_error }) => is_error)).toEqual([false, false, true])
+    expect(state.ending?.stopReason).toBe('limit_reached')
+  })
+
+  test('calls of one answer that have the same id are two calls with a result each', async () => {
+    const content: AssistantBlock[] = ['first', 'second'].map(name => ({
+      type: 'tool_use',
+      id: 'same',
+      name,
+      input: {},
+    }))
+    const state = await runLoop(
+      startState('x'),
+      contextOf(scripted([{ content, stopReason: 'tool_use' }, says('ok')])),
+    )
+    const results = toolResultsOf(state.messages)
+    expect(results.map(({ content: text }) => text)).toEqual(['first done', 'second done'])
+    expect(new Set(results.map(({ tool_use_id }) => tool_use_id)).size).toBe(2)
+  })
+
+  test('an answer that was cut off leaves no call without a result, and can be gone on with', async () => {
+    const cut: Partial<ModelResponse> = {
+      content: [{ type: 'text', text: 'I will' }, ...(calls('echo').content ?? [])],
+      stopReason: 'max_tokens',
+    }
+    const state = await runLoop(startState('x'), contextOf(scripted([cut])))
+    expect(state.ending).toMatchObject({ stopReason: 'max_tokens', text: 'I will' })
+    expect(state.messages.flatMap(message => message.content.map(block => block.type))).not.toContain(
+      'tool_use',
+    )
+    const roles = withMessages({ ...state, ending: null }, []).messages.map(({ role }) => role)
+    expect(roles).toEqual(['user', 'assistant', 'user'])
+  })
+
   test('an unknown price stays unknown', async () => {
     const state = await runLoop(startState('x'), contextOf(scripted([says('hi')], { price: null })))
     expect(state.costUsd).toBeNull()

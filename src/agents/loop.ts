@@ -1,7 +1,7 @@
 import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
-import { exceeded, type RunLimits, type Spent } from './limits.ts'
+import { exceeded, outOfTime, type RunLimits, type Spent } from './limits.ts'
 import { afterAnswer, afterCalls, end, endWithError, type LoopState, type Outcome } from './loop-state.ts'
 import type { Message, ToolUseBlock } from './messages.ts'
 import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
@@ -52,9 +52,7 @@ async function takeTurn(state: LoopState, context: LoopContext): Promise<LoopSta
     const waited = outcomes.reduce((sum, { waitMs }) => sum + waitMs, 0)
     return withTime(afterCalls(asked, outcomes), started, waited)
   } catch (error) {
-    if (context.signal.aborted) return cancelled(state)
-    if (error instanceof ModelError) return endWithError(state, error)
-    throw error
+    return withoutAnswer(state, error, context)
   }
 }
 
@@ -84,7 +82,9 @@ export interface Asked {
 
 /** Asks the model, again where that helps. Changes no state, so that its answer can be written down first. */
 export async function askModel(state: LoopState, context: LoopContext): Promise<Asked> {
-  const { model, system, tools, emit, signal } = context
+  const { model, system, tools, emit } = context
+  const deadline = deadlineOf(state, context)
+  const signal = AbortSignal.any([context.signal, deadline])
   const fixedCharacters = system.length + JSON.stringify(tools).length
   const started = performance.now()
   const rejected = [...state.rejected]
@@ -92,7 +92,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
   for (;;) {
     const view = toView(state.messages, { context: model.capabilities.context, fixedCharacters, rejected })
     try {
-      const response = await withRetries(model, toRequest(view, context), { emit, signal })
+      const response = await withRetries(model, { ...toRequest(view, context), signal }, { emit, signal })
       const { usage } = response
       const costUsd = costOf(usage, model.price)
       emit({ type: 'usage', model: model.id, usage, costUsd })
@@ -106,6 +106,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
       })
       return { response, rejected }
     } catch (error) {
+      if (deadline.aborted && !context.signal.aborted) throw new OutOfTime()
       const suspect =
         error instanceof ModelError && error.kind === 'rejected' ? nextSuspect(view, rejected) : undefined
       if (suspect === undefined) throw error
@@ -113,6 +114,26 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
       emit({ type: 'result.rejected', call: suspect.id, tool: suspect.name })
     }
   }
+}
+
+/** A vendor that takes longer than the run has left is not waited for. */
+function deadlineOf({ activeMs }: LoopState, { limits: { maxTimeMs } }: LoopContext): AbortSignal {
+  if (maxTimeMs === undefined) return new AbortController().signal
+  return AbortSignal.timeout(Math.max(0, Math.min(Math.ceil(maxTimeMs - activeMs), LONGEST_TIMER_MS)))
+}
+
+/** Timers hold no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+class OutOfTime extends Error {}
+
+/** The state that a request leaves which did not bring an answer. What is no fault of the model's is thrown on. */
+export function withoutAnswer(state: LoopState, error: unknown, context: LoopContext): LoopState {
+  if (context.signal.aborted) return cancelled(state)
+  if (error instanceof ModelError) return endWithError(state, error)
+  if (!(error instanceof OutOfTime)) throw error
+  const { maxTimeMs = 0 } = context.limits
+  return end(state, 'limit_reached', outOfTime(maxTimeMs, maxTimeMs))
 }
 
 export function afterAsking(
@@ -124,12 +145,11 @@ export function afterAsking(
 }
 
 function toRequest(messages: readonly Message[], context: LoopContext) {
-  const { system, tools, temperature, maxTokens, agent, signal, emit } = context
+  const { system, tools, temperature, maxTokens, agent, emit } = context
   return {
     system,
     messages,
     tools,
-    signal,
     onText: (text: string) => emit({ type: 'text.delta', text }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
@@ -163,8 +183,9 @@ export async function makeCalls(
   context: LoopContext,
 ): Promise<(Outcome & { waitMs: number })[]> {
   const answered = new Map<string, Outcome & { waitMs: number }>()
-  for (const use of state.pending) {
-    const result = answerDirectly(use, state.messages)
+  const left = callsLeft(state, context)
+  for (const [index, use] of state.pending.entries()) {
+    const result = index < left ? answerDirectly(use, state.messages) : overLimit(context.limits)
     if (result !== undefined) answered.set(use.id, { use, result, waitMs: 0 })
   }
   const real = state.pending.filter(use => !answered.has(use.id))
@@ -174,6 +195,16 @@ export async function makeCalls(
     if (result !== undefined) answered.set(use.id, { use, result, waitMs: result.waitMs })
   })
   return state.pending.flatMap(use => answered.get(use.id) ?? [])
+}
+
+/** How many calls of this turn the limit lets happen. */
+function callsLeft({ calls }: LoopState, { limits: { maxCalls }, elsewhere }: LoopContext): number {
+  return maxCalls === undefined ? Number.POSITIVE_INFINITY : maxCalls - calls - (elsewhere?.calls ?? 0)
+}
+
+function overLimit({ maxCalls }: RunLimits): Outcome['result'] {
+  const message = `This call was not made: the run may make ${maxCalls} calls in all.`
+  return { ok: false, text: message, error: { code: 'forbidden', message, hint: null } }
 }
 
 function answerDirectly(use: ToolUseBlock, messages: readonly Message[]): Outcome['result'] | undefined {

@@ -17,6 +17,8 @@ export interface VendorAnswer {
   /** An error inside a stream that began well, as Anthropic sends when it is overloaded. */
   readonly errorInStream?: boolean
   readonly stop?: 'length'
+  /** Written as it is, instead of everything above. */
+  readonly raw?: readonly string[]
 }
 
 export interface VendorRequest {
@@ -87,7 +89,7 @@ function answer(request: VendorRequest, played: VendorAnswer, response: ServerRe
     return
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const events = format[1](played)
+  const events = played.raw ?? format[1](played)
   const shown = played.truncate === true ? events.slice(0, Math.ceil(events.length / 2)) : events
   for (const event of shown) response.write(event)
   if (played.truncate === true) setImmediate(() => response.destroy())

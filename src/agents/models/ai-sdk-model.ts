@@ -16,8 +16,9 @@ import type {
   Usage,
 } from '../model.ts'
 import { ModelError } from '../model.ts'
-import { toModelError } from './model-error.ts'
+import { hideKey, toModelError } from './model-error.ts'
 import { toPrompt } from './prompt.ts'
+import { createSpokenText } from './spoken-text.ts'
 
 export interface AiSdkModelOptions {
   readonly id: string
@@ -43,7 +44,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
       const { model, secret } = await loaded
       try {
         const { stream } = await model.doStream(toCallOptions(request, capabilities))
-        return await readStream(stream, request)
+        return await readStream(stream, request, secret)
       } catch (error) {
         throw toModelError(error, { provider, secret, signal: request.signal })
       }
@@ -80,28 +81,31 @@ type Finish = { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage
 async function readStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   request: ModelRequest,
+  secret: string,
 ): Promise<ModelResponse> {
-  const blocks = createBlocks(request)
+  const shown = createSpokenText(text => request.onText?.(hideKey(text, secret)))
+  const blocks = createBlocks(shown.say)
   let finish: Finish | undefined
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'finish') finish = { reason: part.finishReason, usage: part.usage }
     else blocks.take(part)
   }
+  shown.end()
   // A connection that breaks in the middle looks like an end. Half an answer must not count as one.
   if (finish === undefined || finish.reason.unified === 'interrupted') {
     throw new ModelError('unavailable', 'The answer broke off before its end.')
   }
   if (finish.reason.unified === 'error')
     throw new ModelError('unavailable', 'The vendor ended the answer with an error.')
-  const content = blocks.all()
+  const content = blocks.all().map(block => withoutKey(block, secret))
   return { content, stopReason: toStopReason(finish.reason, content), usage: toUsage(finish.usage) }
 }
 
 type Draft = { type: 'text' | 'reasoning'; text: string; vendor?: VendorData }
 
 /** Puts the parts of a stream together, in the order in which they began. */
-function createBlocks({ onText }: ModelRequest) {
+function createBlocks(onText: (delta: string) => void) {
   const order: (Draft | AssistantBlock)[] = []
   const open = new Map<string, Draft>()
   const begin = (type: Draft['type'], id: string): Draft => {
@@ -113,7 +117,7 @@ function createBlocks({ onText }: ModelRequest) {
   const extend = (type: Draft['type'], id: string, delta: string): void => {
     const draft = open.get(`${type} ${id}`) ?? begin(type, id)
     draft.text += delta
-    if (type === 'text' && delta !== '') onText?.(delta)
+    if (type === 'text') onText(delta)
   }
   const keep = (type: Draft['type'], id: string, vendor: unknown): void => {
     const draft = open.get(`${type} ${id}`)
@@ -155,12 +159,38 @@ function createBlocks({ onText }: ModelRequest) {
 
 function toToolUse(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): AssistantBlock {
   const vendor = part.providerMetadata === undefined ? {} : { vendor: part.providerMetadata as VendorData } // opaque
-  const common = { type: 'tool_use' as const, id: part.toolCallId, name: part.toolName, ...vendor }
+  const name = part.toolName.slice(0, LONGEST_NAME)
+  const common = { type: 'tool_use' as const, id: part.toolCallId, name, ...vendor }
   try {
-    return { ...common, input: part.input.trim() === '' ? {} : JSON.parse(part.input) }
+    const input = part.input.trim() === '' ? {} : JSON.parse(part.input)
+    return isTooDeep(input)
+      ? { ...common, input: {}, malformed: 'it is nested too deeply' }
+      : { ...common, input }
   } catch (error) {
     return { ...common, input: {}, malformed: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** Vendors refuse longer names when they get them back, and with them every further request of the run. */
+const LONGEST_NAME = 64
+const DEEPEST = 100
+
+/** Level by level: a value that is nested deeply enough overflows whatever walks it by calling itself. */
+function isTooDeep(value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) return true
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
+}
+
+/** A vendor that repeats the key it was sent must not bring it into the conversation, which is kept. */
+function withoutKey(block: AssistantBlock, secret: string): AssistantBlock {
+  if (block.type !== 'tool_use') return { ...block, text: hideKey(block.text, secret) }
+  const text = JSON.stringify(block.input)
+  const hidden = hideKey(text, secret)
+  return hidden === text ? block : { ...block, input: JSON.parse(hidden) }
 }
 
 function toStopReason(
@@ -184,14 +214,22 @@ function toStopReason(
 
 /** Vendors count differently: some include cached and reasoning tokens in their totals. Ours are disjoint. */
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
-  const cached = inputTokens.cacheRead ?? 0
-  const cacheWrite = inputTokens.cacheWrite ?? 0
-  const reasoning = outputTokens.reasoning ?? 0
+  const cached = toCount(inputTokens.cacheRead)
+  const cacheWrite = toCount(inputTokens.cacheWrite)
+  const reasoning = toCount(outputTokens.reasoning)
   return {
     cached,
     cacheWrite,
     reasoning,
-    input: inputTokens.noCache ?? Math.max(0, (inputTokens.total ?? 0) - cached - cacheWrite),
-    output: outputTokens.text ?? Math.max(0, (outputTokens.total ?? 0) - reasoning),
+    input: toCount(inputTokens.noCache ?? (inputTokens.total ?? 0) - cached - cacheWrite),
+    output: toCount(outputTokens.text ?? (outputTokens.total ?? 0) - reasoning),
   }
+}
+
+/** More than any request can have. */
+const MOST_TOKENS = 1e9
+
+/** What a server says it counted may be anything; a negative number would make room in a budget. */
+function toCount(said: number | undefined): number {
+  return said === undefined || !(said > 0) ? 0 : Math.min(Math.ceil(said), MOST_TOKENS)
 }

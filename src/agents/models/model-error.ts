@@ -11,14 +11,17 @@ interface Request {
 /** The one place that judges what a vendor, its package or the network says when something goes wrong. */
 export function toModelError(error: unknown, request: Request): ModelError {
   if (error instanceof ModelError) return error
+  if (error instanceof Error && error.cause instanceof ModelError) return error.cause
   if (request.signal.aborted) return new ModelError('cancelled', 'The request was cancelled.')
   const { provider } = request
   if (APICallError.isInstance(error)) return fromStatus(error, request)
-  const message = hide(error instanceof Error ? error.message : describe(error), request.secret)
+  const message = hideKey(error instanceof Error ? error.message : describe(error), request.secret)
   if (/rate_limit/i.test(typeOf(error)))
     return new ModelError('rate_limited', `${provider} rate-limited the request: ${message}`, {
       cause: error,
     })
+  if (/without a finish reason/i.test(message))
+    return new ModelError('unavailable', 'The answer broke off before its end.')
   if (isOverload(error, message))
     return new ModelError('unavailable', `${provider} is overloaded: ${message}`, { cause: error })
   if (isNetwork(error)) {
@@ -29,7 +32,7 @@ export function toModelError(error: unknown, request: Request): ModelError {
 
 function fromStatus(error: APICallError, { provider, secret }: Request): ModelError {
   const { statusCode: status, responseHeaders: headers } = error
-  const message = hide(error.message, secret)
+  const message = hideKey(error.message, secret)
   const said = `${provider} answered ${status ?? 'nothing'}: ${message}`
   const options = { cause: undefined, ...retryAfter(headers) }
   if (status === 401 || status === 403) {
@@ -85,6 +88,6 @@ function describe(error: unknown): string {
   return typeof error === 'string' ? error : JSON.stringify(error)
 }
 
-function hide(text: string, secret: string): string {
+export function hideKey(text: string, secret: string): string {
   return secret.length < 8 ? text : text.replaceAll(secret, '‹key›')
 }

@@ -30,6 +30,7 @@ function vendorOf(kind: VendorKind, path: string, overrides: Partial<Vendor> = {
     kind,
     baseUrl: `${vendor.url}${path}`,
     keyPlace: 'env SOME_KEY',
+    hasKey: true,
     readKey: async () => SECRET,
     models: {},
     ...overrides,
@@ -39,7 +40,6 @@ function vendorOf(kind: VendorKind, path: string, overrides: Partial<Vendor> = {
 function modelOf(kind: VendorKind, path: string, name = 'model-x'): Model {
   return createModels({
     vendors: [vendorOf(kind, path)],
-    hasKey: () => true,
     openRehearsal: () => {
       throw new Error('not here')
     },
@@ -156,6 +156,62 @@ describe('models', () => {
     expect(content).toMatchObject([{ type: 'tool_use', input: {}, malformed: expect.any(String) }])
   })
 
+  const chat = (delta: object, rest: object = {}): string =>
+    `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, ...rest }] })}\n\n`
+  const ended = (usage: object): string =>
+    `${chat({}, { finish_reason: 'stop' })}data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [], usage })}\n\n`
+
+  test.each([
+    [{ prompt_tokens: -1_000_000, completion_tokens: -5 }, 0],
+    [{ prompt_tokens: 1.5, completion_tokens: 2.5 }, 5],
+    [{ prompt_tokens: 1e15, completion_tokens: 0 }, 1e9],
+  ])('token counts %j of a server become counts that can be added', async (usage, total) => {
+    vendor.play({ raw: [chat({ content: 'x' }), ended(usage)] })
+    const response = await modelOf('openai-compatible', '/v1').respond(request())
+    expect(totalTokens(response.usage)).toBe(total)
+  })
+
+  test('a key that a server repeats, in pieces too, is in no word and no block', async () => {
+    const pieces = [`The key: ${SECRET.slice(0, 6)}`, SECRET.slice(6, 12), `${SECRET.slice(12)}. 鍵です`]
+    const call = { name: 'read_file', input: { path: SECRET } }
+    const wanted = { index: 0, id: 'a', function: { name: call.name, arguments: JSON.stringify(call.input) } }
+    vendor.play({
+      raw: [...pieces.map(content => chat({ content })), chat({ tool_calls: [wanted] }), ended({})],
+    })
+    const said: string[] = []
+    const { content } = await modelOf('openai-compatible', '/v1').respond(
+      request({ onText: text => said.push(text) }),
+    )
+    expect(said.join('')).toBe('The key: ‹key›. 鍵です')
+    expect(content).toMatchObject([{ text: 'The key: ‹key›. 鍵です' }, { input: { path: '‹key›' } }])
+  })
+
+  test('names and nesting that could not be kept or sent back are cut', async () => {
+    const deep = `{"path":${'['.repeat(5000)}${']'.repeat(5000)}}`
+    vendor.play({
+      calls: [
+        { name: 'x'.repeat(500), input: {} },
+        { name: 'read_file', input: {}, rawInput: deep },
+      ],
+    })
+    const { content } = await modelOf('openai-compatible', '/v1').respond(request())
+    expect(content).toMatchObject([
+      { name: 'x'.repeat(64) },
+      { input: {}, malformed: 'it is nested too deeply' },
+    ])
+  })
+
+  test('a stream that ends without saying so is worth another try, and one without end is cut off', async () => {
+    const model = modelOf('openai-compatible', '/v1')
+    vendor.play({ raw: [chat({ content: 'x' }), 'data: [DONE]\n\n'] })
+    await expect(model.respond(request())).rejects.toMatchObject({ kind: 'unavailable' })
+    vendor.play({ raw: Array.from({ length: 70 }, () => chat({ content: 'y '.repeat(512 * 1024) })) })
+    await expect(model.respond(request())).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringContaining('larger than 64 MB'),
+    })
+  })
+
   test('reasoning goes back to the vendor with its signature', async () => {
     vendor.play({ reasoning: 'Let me think.', text: 'Yes.' })
     const model = modelOf('anthropic', '/v1')
@@ -174,8 +230,7 @@ describe('models', () => {
 
   test('a model is found by its own name, and a misspelt provider gets a suggestion', () => {
     const models = createModels({
-      vendors: [vendorOf('anthropic', '/v1'), vendorOf('openai', '/v1')],
-      hasKey: ({ name }) => name === 'openai',
+      vendors: [vendorOf('anthropic', '/v1', { hasKey: false }), vendorOf('openai', '/v1')],
       openRehearsal: () => {
         throw new Error('not here')
       },

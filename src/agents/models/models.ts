@@ -4,6 +4,7 @@ import { closest } from '../../core/suggest.ts'
 import type { Model, Price } from '../model.ts'
 import { ModelError } from '../model.ts'
 import { createAiSdkModel } from './ai-sdk-model.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { DEFAULT_MODELS, knownModel, listKnown } from './known-models.ts'
 
 export type VendorKind = 'anthropic' | 'openai' | 'google' | 'openai-compatible'
@@ -15,6 +16,8 @@ export interface Vendor {
   readonly baseUrl?: string
   /** Where the key is, for people: `env ANTHROPIC_API_KEY`. Never the key. */
   readonly keyPlace: string | null
+  /** Whether a key is at hand, or none is needed; the first vendor with one is taken when nothing was chosen. */
+  readonly hasKey: boolean
   /** Undefined when there is none. A local server needs none. */
   readKey(): Promise<string | undefined>
   /** Overrides what is known of its models. */
@@ -30,8 +33,6 @@ interface VendorModel {
 export interface ModelsOptions {
   readonly vendors: readonly Vendor[]
   readonly default?: { readonly provider?: string; readonly model?: string }
-  /** Which of the vendors have a key at hand; the first one is taken when nothing was chosen. */
-  hasKey(vendor: Vendor): boolean
   /** Makes a rehearsal from `rehearsal:FILE`. */
   openRehearsal(file: string): Model
 }
@@ -53,7 +54,7 @@ export function createModels(options: ModelsOptions): Models {
     if (model !== undefined)
       return model.includes('/') || provider === undefined ? model : `${provider}/${model}`
     const vendor = vendors.find(candidate =>
-      provider === undefined ? options.hasKey(candidate) : candidate.name === provider,
+      provider === undefined ? candidate.hasKey : candidate.name === provider,
     )
     const name = vendor === undefined ? undefined : defaultModel(vendor)
     return vendor === undefined || name === undefined ? undefined : `${vendor.name}/${name}`
@@ -131,7 +132,7 @@ async function loadModel(vendor: Vendor, name: string): Promise<{ model: Languag
   const key = await vendor.readKey()
   if (key === undefined && vendor.kind !== 'openai-compatible') {
     throw new ModelError('credentials', `There is no key for ${vendor.name}.`, {
-      hint: `Set ${vendor.keyPlace ?? 'api_key'}; see: kogu models list`,
+      hint: `Its place: ${vendor.keyPlace ?? 'api_key'}; see: kogu models list`,
     })
   }
   // An empty text instead of undefined: the packages would look for a key in the environment by themselves.
@@ -145,21 +146,22 @@ async function importModel(vendor: Vendor, name: string, apiKey: string): Promis
   switch (vendor.kind) {
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
-      return createAnthropic({ apiKey, ...address })(name)
+      return createAnthropic({ apiKey, fetch: boundedFetch, ...address })(name)
     }
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
-      return createOpenAI({ apiKey, ...address }).responses(name)
+      return createOpenAI({ apiKey, fetch: boundedFetch, ...address }).responses(name)
     }
     case 'google': {
       const { createGoogle } = await import('@ai-sdk/google')
-      return createGoogle({ apiKey, ...address })(name)
+      return createGoogle({ apiKey, fetch: boundedFetch, ...address })(name)
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const baseURL = vendor.baseUrl ?? 'http://127.0.0.1:11434/v1'
       const key = apiKey === '' ? {} : { apiKey }
-      return createOpenAICompatible({ name: vendor.name, baseURL, includeUsage: true, ...key })(name)
+      const common = { name: vendor.name, baseURL, includeUsage: true, fetch: boundedFetch }
+      return createOpenAICompatible({ ...common, ...key })(name)
     }
   }
 }

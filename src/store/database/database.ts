@@ -113,20 +113,27 @@ async function sendTogether(
   client: pg.PoolClient,
   statements: (queries: Queries) => readonly Promise<unknown>[],
 ): Promise<void> {
+  const sent: Promise<unknown>[] = []
   try {
-    const sent = [
+    sent.push(
       client.query('BEGIN'),
       ...statements({ query: (text, values) => runQuery(client, text, values) }),
-    ]
+    )
     const all = Promise.all(sent)
     // One that could not even be made must not leave the others behind: that is known by now.
     await Promise.race([all, setImmediate()])
     await Promise.all([all, client.query('COMMIT')])
     client.release()
   } catch (error) {
+    const reasons = (await Promise.allSettled(sent)).flatMap(each => ('reason' in each ? [each.reason] : []))
     client.release(true)
-    throw error
+    throw reasons.find(reason => !isConsequence(reason)) ?? error
   }
+}
+
+/** The statements after one that failed fail too, and none of them says why. */
+function isConsequence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '25P02'
 }
 
 /** A worker on another machine that is cut off must lose its lock in minutes, not hours. */
@@ -172,7 +179,12 @@ export async function runQuery<Row>(
   // Named, so that the server parses and plans it once for each connection.
   const name = values.length === 0 ? {} : { name: hash('sha1', text) }
   // What the statement returns is the caller's promise; see Queries.
-  return (await on.query({ ...name, text, values: [...values] })).rows as Row[]
+  return (await on.query({ ...name, text, values: values.map(withoutNul) })).rows as Row[]
+}
+
+/** PostgreSQL keeps no NUL in its texts, and a model may send one. JSON is seen to by `toJson`. */
+function withoutNul(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }
 
 const RETRY_MS = 20_000

@@ -2,6 +2,7 @@ import type { LoopState } from '../../agents/loop-state.ts'
 import { totalTokens } from '../../agents/model.ts'
 import type { Queries } from '../database/database.ts'
 import { insertMessages, listMessages } from './agent-messages.ts'
+import { toJson } from './json.ts'
 
 /** The state of a loop; undefined before its first step. */
 export async function loadState(queries: Queries, execution: string): Promise<LoopState | undefined> {
@@ -27,7 +28,7 @@ export async function saveState(
      WHERE id = $1`,
     [
       at.execution,
-      JSON.stringify(state),
+      toJson(state),
       status,
       ending?.stopReason ?? null,
       ending?.text ?? null,

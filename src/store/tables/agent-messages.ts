@@ -1,5 +1,6 @@
 import type { Message } from '../../agents/messages.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './json.ts'
 
 export async function listMessages({ query }: Queries, execution: string): Promise<Message[]> {
   // Written by insertMessages only.
@@ -26,7 +27,6 @@ export async function insertMessages(
      SELECT $1, role, content, "order" FROM jsonb_to_recordset($2) AS m(role text, content jsonb, "order" int)
      ON CONFLICT (execution_id, sequence_order) DO UPDATE SET content = EXCLUDED.content
        WHERE agent_messages.content <> EXCLUDED.content`,
-    // PostgreSQL keeps no NUL in its texts; vendors refuse it as well.
-    [execution, JSON.stringify(fresh).replaceAll('\\u0000', '\\ufffd')],
+    [execution, toJson(fresh)],
   )
 }

@@ -1,5 +1,6 @@
 import type { ToolSetting } from '../../agents/agent-authority.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './json.ts'
 
 export async function listToolPermissions({ query }: Queries, agent: string): Promise<ToolSetting[]> {
   const rows = await query<{ tool: string; enabled: boolean; config: unknown }>(
@@ -22,7 +23,7 @@ export async function saveToolPermissions(
      FROM jsonb_to_recordset($2) AS t(tool text, enabled boolean, config jsonb)
      ON CONFLICT (agent_id, tool_name) DO UPDATE
        SET is_enabled = EXCLUDED.is_enabled, config = coalesce(EXCLUDED.config, agent_tool_permissions.config)`,
-    [agent, JSON.stringify(rows)],
+    [agent, toJson(rows)],
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ExecutedCall, WaitingCall } from '../../agents/durable-turn.ts'
 import type { Queries } from '../database/database.ts'
-import { toJson } from './claims.ts'
+import { toJson } from './json.ts'
 
 // Questions of agents' runs. The question itself, as one answers it, is a file beside what it holds back (a command's
 // changes) and is locked and judged there, like every other; a run could otherwise be answered only where the database is.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallResult } from '../../core/call.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './json.ts'
 
 export interface Claim {
   readonly call: string
@@ -41,9 +42,4 @@ export async function findClaims({ query }: Queries, calls: readonly string[]): 
   return new Map(
     rows.map(row => [row.call_id, { call: row.call_id, digest: row.digest, result: row.result }]),
   )
-}
-
-/** PostgreSQL keeps no NUL in its texts. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll('\\u0000', '\\ufffd')
 }

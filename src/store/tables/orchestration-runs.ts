@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Plan } from '../../agents/events.ts'
 import type { Message } from '../../agents/messages.ts'
 import type { Queries } from '../database/database.ts'
-import { toJson } from './claims.ts'
+import { toJson } from './json.ts'
 
 /** One row of `orchestration_runs`: a run whose agent plans, and whose plan a person may have to approve. */
 export interface Orchestration {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunEvent, WorkspaceEvent } from '../../agents/events.ts'
 import type { Queries } from '../database/database.ts'
-import { toJson } from './claims.ts'
+import { toJson } from './json.ts'
 
 /** An event with its place among all events of all runs. */
 export interface StoredEvent {

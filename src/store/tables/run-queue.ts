@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunSpec } from '../../agents/run-record.ts'
 import type { Database, Queries } from '../database/database.ts'
+import { toJson } from './json.ts'
 import { workflowOf } from './workflows.ts'
 
 // Runs that wait for a worker: `pending` with the stop reason `queued`, owned by nobody.
@@ -33,7 +34,7 @@ export async function enqueueRun(
   await queries.query(
     `INSERT INTO workflow_runs (id, workflow_id, status, stop_reason, queued_at, workspace, workspace_id, task, spec)
      VALUES ($1, $2, 'pending', 'queued', NOW(), $3, $4, $5, $6)`,
-    [id, home, workspace, workspaceId, spec.task, JSON.stringify(spec)],
+    [id, home, workspace, workspaceId, spec.task, toJson(spec)],
   )
   await queries.query(
     `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text) VALUES ($1, $2, $3, 'pending', $4)`,

@@ -1,6 +1,6 @@
 import type { CallResult } from '../../core/call.ts'
 import type { Queries } from '../database/database.ts'
-import { toJson } from './claims.ts'
+import { toJson } from './json.ts'
 
 /** The log of every tool execution of agents, for looking things up; the audit log is what proves. */
 export async function insertToolExecutions(
