@@ -78,7 +78,7 @@ export interface Runs {
   readonly executor: string
   /** Writes down a new run, under an id that the caller may have chosen; `work` does the rest. */
   create(spec: RunSpec, id?: string): Promise<RunRecord>
-  /** Takes over a run that nobody works on, also one that ended early; `work` continues it. */
+  /** Takes over a run of this folder that nobody works on, also one that ended early; `work` continues it. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
   work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
@@ -123,7 +123,7 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     place,
     executor: durable.executor,
     create: (spec, id) => durable.create(spec, place, id),
-    take: (id, limits) => durable.take(id, limits),
+    take: (id, limits) => durable.take(id, place, limits),
     redactText: redactor.text,
     async work(run, how = {}) {
       active.add(run.id)

@@ -30,11 +30,12 @@ let runs: Runs
 beforeAll(async () => {
   server = await createTestDatabase()
 })
-afterEach(async () => {
+const closeAll = async (): Promise<void> => {
   await runs.close()
   await box.close()
   await database.close()
-})
+}
+afterEach(closeAll)
 afterAll(() => server.close())
 
 async function open(script: string, config = ''): Promise<(spec?: Partial<RunSpec>) => Promise<RunRecord>> {
@@ -84,6 +85,26 @@ describe('a run', () => {
     const run = await create()
     const stopped = await workUntil(run, 'step.started', () => requestRun(database, run.id, 'stop'))
     expect(stopped).toMatchObject({ status: 'cancelled', stopReason: 'cancelled' })
+  })
+
+  test('belongs to its folder: in another one nobody goes on with it', async () => {
+    const create = await open(SLOW)
+    const run = await create()
+    await workUntil(run, 'step.started', () => requestRun(database, run.id, 'pause'))
+    await closeAll()
+    await open(SLOW)
+    await expect(runs.take(run.id)).rejects.toMatchObject({
+      code: 'conflict',
+      message: `This run belongs to ${run.workspace}.`,
+    })
+  })
+
+  test('keeps what PostgreSQL does not: NUL in calls, results and last words', async () => {
+    const create = await open(
+      `${call('read_file', '{ path = "a\\u0000b" }')}[[answer]]\ntext = "NUL: \\u0000"\n`,
+    )
+    const ended = await runs.work(await create({ task: 'Do\0it' }))
+    expect(ended).toMatchObject({ status: 'completed', output: 'NUL: \ufffd' })
   })
 
   test('is paused while a command runs, and the command is gone', async () => {

@@ -29,6 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'models.ts',
     'run-database.ts',
     'runs.ts',
+    'run-spec.ts',
     'agents',
     'workspace',
     'store',
@@ -50,6 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'models.ts',
     'run-database.ts',
     'runs.ts',
+    'run-spec.ts',
     'doctor.ts',
     'pipelines',
     'providers',
@@ -68,7 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const TOP_LEVEL = [
   ...['compose', 'pipelines'],
   ...['index.ts', 'client.ts', 'runtime.ts', 'runs.ts', 'run-database.ts', 'models.ts', 'sub-agents.ts'],
-  ...['turn-context.ts', 'ask-reviewer.ts', 'run-review.ts', 'review-settings.ts'],
+  ...['run-spec.ts', 'turn-context.ts', 'ask-reviewer.ts', 'run-review.ts', 'review-settings.ts'],
   ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts', 'waiting-calls.ts'],
 ]
 

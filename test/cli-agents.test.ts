@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -114,12 +114,25 @@ describe('an agent', () => {
   })
 
   test('is listed, shown, changed and deleted', () => {
-    home.run(['agents', 'edit', 'clerk', '--system', 'You are a clerk.', '--temperature', '0.2'])
+    home.run([
+      'agents',
+      'edit',
+      'clerk',
+      '--system',
+      'You are a clerk.',
+      '--temperature',
+      '0.2',
+      '--tools',
+      'grep_search',
+    ])
     expect(home.json(['agents', 'show', 'clerk'])).toMatchObject({
       system: 'You are a clerk.',
       temperature: 0.2,
       max_tokens: 1024,
     })
+    // These tools and no others: what was on before is off.
+    const on = home.json(['agents', 'tools', 'clerk']).filter((each: { enabled: boolean }) => each.enabled)
+    expect(on).toEqual([{ tool: 'grep_search', enabled: true }])
     expect(home.run(['agents', 'create', 'clerk']).code).toBe(2)
     home.run(['agents', 'delete', 'clerk'])
     expect(home.json(['agents', 'list']).map((agent: { name: string }) => agent.name)).not.toContain('clerk')
@@ -132,6 +145,7 @@ describe('a panel', () => {
 
   test('is shown but not run until a person has looked at this very text', () => {
     expect(home.json(['agents', 'list'])).toMatchObject([{ name: 'writer', state: 'panel, not trusted' }])
+    expect(home.json(['agents', 'show', 'writer'])).toMatchObject({ name: 'writer', trusted: false })
     const refused = home.run(args)
     expect(refused.code).toBe(7)
     expect(refused.stderr).toContain('kogu agents trust writer')
@@ -157,6 +171,10 @@ describe('models, usage and data', () => {
     expect(listed.stdout).not.toContain(secret)
     expect(JSON.parse(listed.stdout)).toMatchObject({ default: 'anthropic/claude-sonnet-4-5' })
     expect(home.run(['models', 'default']).code).toBe(4)
+    expect(home.run(['models', 'default', 'nobody/x']).code).toBe(2)
+    expect(home.run(['models', 'default', 'gpt-5']).code).toBe(0)
+    expect(home.run(['models', 'default']).stdout).toBe('gpt-5\n')
+    home.run(['config', 'unset', 'defaults.model'])
   })
 
   test('usage sums what runs have used', () => {
@@ -167,6 +185,10 @@ describe('models, usage and data', () => {
     home.run(['data', 'backup', '../all.jsonl.gz'])
     const before = home.json(['runs', 'list', '--limit', '50'])
     const env = { DATABASE_URL: other.url }
+    expect(home.run(['data', 'backup', '../all.jsonl.gz']).code).toBe(10)
+    writeFileSync(join(home.home, 'half.gz'), readFileSync(join(home.home, 'all.jsonl.gz')).subarray(0, 300))
+    expect(home.run(['data', 'restore', '../half.gz'], { env }).stderr).toContain('not a whole backup')
+    expect(home.run(['data', 'restore', '../nowhere.gz'], { env }).code).toBe(9)
     expect(home.run(['data', 'restore', '../all.jsonl.gz'], { env }).code).toBe(0)
     expect(home.json(['runs', 'list', '--limit', '50'], { env })).toEqual(before)
     expect(home.run(['data', 'restore', '../all.jsonl.gz'], { env }).stderr).toContain('has runs already')

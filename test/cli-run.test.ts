@@ -247,6 +247,35 @@ describe('kogu run', () => {
     expect(limited.stderr).toContain('limit reached')
   })
 
+  test('a run that goes on with one higher limit keeps the others', async () => {
+    const env = { ANTHROPIC_API_KEY: SECRET }
+    vendor.requests.length = 0
+    vendor.play({ calls: [{ name: 'read_file', input: { path: 'hello.toml' } }] })
+    const ask = [
+      'run',
+      'x',
+      '--model',
+      'claude-sonnet-4-5',
+      '--max-turns',
+      '1',
+      '--max-cost',
+      '0.0001',
+      '--json',
+    ]
+    const { id } = JSON.parse((await kogu(ask, env)).stdout)
+    const resumed = await kogu(['runs', 'resume', id, '--max-turns', '9'], env)
+    expect(resumed).toMatchObject({ code: 8, stderr: expect.stringContaining('the limit is $0.00') })
+    expect(vendor.requests).toHaveLength(1)
+  })
+
+  test('what could not be written at the end, or has no task, does not begin', async () => {
+    const record = await kogu(['run', 'x', '--model', 'rehearsal:hello.toml', '--record', 'no/where.toml'])
+    expect(record).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no folder 'no'") })
+    expect((await kogu(['run', ' ', '--model', 'rehearsal:hello.toml'])).stderr).toContain(
+      'What is the task?',
+    )
+  })
+
   test.skipIf(!python)('a person at the terminal is asked whether a run at its limit goes on', () => {
     const args = ['run', 'x', '--model', 'rehearsal:hello.toml', '--max-turns', '1', '--mode', 'accept-edits']
     const steps = [{ wait: 'Go on with twice the limits?', type: 'y\n' }]
@@ -367,7 +396,7 @@ describe('kogu run', () => {
     const priced = await kogu(['run', 'x', '--model', 'openai/gpt-unknown', '--max-cost', '1'], {
       OPENAI_API_KEY: SECRET,
     })
-    expect(priced.stderr).toContain('--max-cost cannot be enforced')
+    expect(priced.stderr).toContain('max_cost cannot be enforced')
     expect(
       (await kogu(['run', 'x', '--model', 'rehearsal:hello.toml'], { KOGU_CALL: 'call_1' })).stderr,
     ).toContain('Agents cannot be run')

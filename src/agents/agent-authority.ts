@@ -29,14 +29,15 @@ export interface AgentAuthorityOptions {
  */
 export function agentAuthority({ agent, mode, tools, canonicalTool }: AgentAuthorityOptions): AuthorityWish {
   const enabled = tools.filter(setting => setting.enabled)
-  const folders: string[] = []
-  const hosts: string[] = []
+  // An empty list means none; only where nothing is said the default holds.
+  let folders: string[] | undefined
+  let hosts: string[] | undefined
   let commands: CommandAuthority | undefined
   let git: GitLevel | undefined
   for (const { tool, config } of enabled) {
     const settings = parseSettings(tool, config)
-    folders.push(...(settings.allowed_dirs ?? []))
-    hosts.push(...(settings.allowed_hosts ?? []))
+    if (settings.allowed_dirs !== undefined) folders = [...(folders ?? []), ...settings.allowed_dirs]
+    if (settings.allowed_hosts !== undefined) hosts = [...(hosts ?? []), ...settings.allowed_hosts]
     if (canonicalTool(tool) === 'run_command') commands = toCommands(settings)
     git = settings.git ?? git
   }
@@ -44,8 +45,8 @@ export function agentAuthority({ agent, mode, tools, canonicalTool }: AgentAutho
     agent,
     tools: enabled.map(({ tool }) => canonicalTool(tool)),
     ...(mode === undefined ? {} : { mode }),
-    ...(folders.length === 0 ? {} : { writeScope: [...new Set(folders)] }),
-    ...(hosts.length === 0 ? {} : { hosts: [...new Set(hosts)] }),
+    ...(folders === undefined ? {} : { writeScope: [...new Set(folders)] }),
+    ...(hosts === undefined ? {} : { hosts: [...new Set(hosts)] }),
     ...(commands === undefined ? {} : { commands }),
     ...(git === undefined ? {} : { git }),
   }

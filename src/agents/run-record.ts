@@ -1,4 +1,5 @@
 import type { AuthorityWish } from '../core/authority.ts'
+import { ToolError } from '../core/errors.ts'
 import type { Label } from '../core/tool.ts'
 import type { RunLimits } from './limits.ts'
 import type { ModelErrorKind } from './model.ts'
@@ -50,4 +51,11 @@ export interface RunRecord {
   readonly costUsd: number | null
   readonly tokens: number
   readonly calls: number
+}
+
+/** A run belongs to its folder: elsewhere there are other files, other rules, and none of its undo records. */
+export function requireHome({ workspace }: Pick<RunRecord, 'workspace'>, here: string): void {
+  if (workspace !== here) {
+    throw new ToolError('conflict', `This run belongs to ${workspace}.`, { hint: `Add: --cwd ${workspace}` })
+  }
 }

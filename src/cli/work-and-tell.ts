@@ -1,15 +1,24 @@
-import { writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { RunEvent } from '../agents/events.ts'
 import type { RunLimits } from '../agents/limits.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
 import { laterApprover } from '../core/approval.ts'
 import { toLine } from '../core/visible.ts'
-import { type CommandContext, flag, textOption } from './command.ts'
+import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { type RunSession, readOnAsk } from './run-session.ts'
 import { createRunView, type RunView } from './run-view.ts'
+
+/** Before a run costs anything: what it says could not be written down at its end. */
+export function checkFiles({ values, cwd }: CommandContext): void {
+  for (const name of ['record', 'output']) {
+    const file = textOption(values, name)
+    if (file !== undefined && !existsSync(dirname(resolve(cwd, file))))
+      throw new UsageError(`--${name}: there is no folder '${dirname(file)}'.`)
+  }
+}
 
 /** Works on a run, shows what happens, and ends with a summary and an exit code. */
 export async function workAndTell(

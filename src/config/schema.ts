@@ -150,6 +150,7 @@ function limitsSchema() {
     max_time: duration().prefault('15m'),
     max_cost: z.number().min(0).optional().describe('USD per run'),
     max_tokens: z.int().min(1).optional(),
+    max_calls: z.int().min(1).optional().describe('tool calls per run'),
     on_limit: z.enum(['stop', 'ask']).default('ask'),
     budget: table({
       day: z.number().min(0).optional().describe('USD'),

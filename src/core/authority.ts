@@ -90,6 +90,10 @@ export function narrow(parent: Authority, wish: AuthorityWish): Authority {
 
 // Each lets through no more than the next: `auto` refuses what `ask` asks about, and `accept-edits` does not even ask.
 const MODES: readonly Mode[] = ['read-only', 'auto', 'ask', 'accept-edits']
+export function stricterMode(ours: Mode, wished: Mode | undefined): Mode {
+  return stricter(MODES, ours, wished)
+}
+
 const GIT_LEVELS: readonly GitLevel[] = ['disabled', 'read-only', 'read-write']
 
 function stricter<T>(order: readonly T[], ours: T, wished: T | undefined): T {

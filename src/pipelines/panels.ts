@@ -1,8 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentAuthority } from '../agents/agent-authority.ts'
-import { ORCHESTRATION_TURNS, PANEL_TURNS } from '../agents/limits.ts'
 import { fillPrompt } from '../agents/panel.ts'
 import type { Edge } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
@@ -16,6 +14,7 @@ import { fenceUntrusted } from '../core/fence.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { addLabel, type Run } from '../core/run.ts'
 import { lastingId } from '../models.ts'
+import { toRunSpec } from '../run-spec.ts'
 import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
@@ -119,43 +118,16 @@ async function panelSpec(
   )
   const filled = fillPrompt(panel, prompt, variables)
   const hasInput = /\{\{\s*input\s*\}\}/.test(panel.prompt)
-  const { defaults, mode } = loaded.config
-  const orchestration = panel.orchestration ?? 'none'
-  const turns = orchestration === 'none' ? PANEL_TURNS : ORCHESTRATION_TURNS
-  const temperature = panel.temperature ?? defaults.temperature
-  const maxTokens = panel.maxTokens ?? defaults.max_tokens
-  return {
-    task: hasInput || prompt === '' ? filled : `${filled}\n\n${prompt}`,
-    model: modelFor(parts, name, panel.model),
-    agent: agent.name,
-    agentId: agent.id,
-    authority: {
-      mode,
-      ...agentAuthority({
-        agent: agent.name,
-        tools,
-        canonicalTool: tool => runtime.registry.candidates(tool)[0]?.tool.name ?? tool,
-        ...(panel.mode === undefined ? {} : { mode: panel.mode }),
-      }),
+  return toRunSpec(
+    { loaded, runtime, runs },
+    {
+      task: hasInput || prompt === '' ? filled : `${filled}\n\n${prompt}`,
+      panel,
+      agent: { record: agent, tools },
+      model: modelFor(parts, name, panel.model),
+      orchestration: panel.orchestration ?? 'none',
     },
-    limits: {
-      ...limitsFrom(loaded),
-      maxTurns: panel.maxTurns ?? turns,
-      ...(panel.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
-    },
-    ...(orchestration === 'none' ? {} : { orchestration }),
-    ...(panel.system === undefined ? {} : { system: panel.system }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-  }
-}
-
-function limitsFrom({ config: { limits } }: LoadedConfig): Partial<RunSpec['limits']> {
-  return {
-    maxTimeMs: limits.max_time,
-    ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
-    ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
-  }
+  )
 }
 
 function modelFor(
@@ -170,18 +142,14 @@ function modelFor(
 
 /** Long outputs, shortened by a model that has no tools: what it reads can make it say something, not do anything. */
 export function summarize(parts: PanelParts, { summarizer }: Edge, text: string): Promise<string> {
-  const { runs, runtime, signal, loaded } = parts
+  const { runs, runtime, signal } = parts
   const name = summarizer ?? 'summary'
   const spec = async (task: string): Promise<RunSpec> => {
-    const base: RunSpec =
-      summarizer === undefined
-        ? {
-            task,
-            model: modelFor(parts, name, undefined),
-            authority: {},
-            limits: { ...limitsFrom(loaded), maxTurns: 1 },
-          }
-        : await panelSpec(parts, summarizer, { prompt: task, vars: {} })
+    if (summarizer === undefined) {
+      const limits = { maxTurns: 1 }
+      return toRunSpec(parts, { task, model, tools: [], limits, orchestration: 'none' })
+    }
+    const base = await panelSpec(parts, summarizer, { prompt: task, vars: {} })
     return { ...base, authority: { ...base.authority, tools: [] } }
   }
   const model = modelFor(parts, name, summarizer && readPanel(runtime.workspace, summarizer).model)

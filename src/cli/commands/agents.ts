@@ -1,5 +1,6 @@
 import { agentAuthority, parseSettings, type ToolSetting } from '../../agents/agent-authority.ts'
 import { readOnlyTools } from '../../agents/agent-tools.ts'
+import type { Panel } from '../../agents/panel.ts'
 import { ToolError } from '../../core/errors.ts'
 import { toVisible } from '../../core/visible.ts'
 import { openModels } from '../../models.ts'
@@ -7,7 +8,7 @@ import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { listPanels, mirrorPanel, readPanel, requireAgent } from '../../store/runs/find-agent.ts'
 import { saveToolPermissions } from '../../store/tables/agent-tool-permissions.ts'
-import { insertAgent, listAgents, retireAgent, updateAgent } from '../../store/tables/agents.ts'
+import { findAgent, insertAgent, listAgents, retireAgent, updateAgent } from '../../store/tables/agents.ts'
 import { providerRow } from '../../store/tables/llm-providers.ts'
 import {
   type Command,
@@ -36,7 +37,7 @@ write folder, reading commands only and git to look at.
 
   kogu agents list | show NAME | delete NAME
   kogu agents create|edit NAME [--model M] [--system TEXT] [--description TEXT] [--temperature X] [--max-tokens N]
-                               [--tools a,b | read-only]
+                               [--tools a,b | read-only]     these and no others
   kogu agents tools NAME [--on a,b] [--off a,b] [--settings TOOL=JSON]…     without options: what it may
   kogu agents trust NAME       show the panel .kogu/panels/NAME.toml and allow it to run as it is now
 
@@ -131,7 +132,11 @@ async function list({ context: { output }, database, workspace, workflow }: Plac
   return EXIT.ok
 }
 
-async function show({ context: { output }, database, workflow }: Place, name: string): Promise<number> {
+async function show(place: Place, name: string): Promise<number> {
+  const { database, workflow, workspace } = place
+  const { output } = place.context
+  // Of a panel the file is what counts, also before anybody has allowed it to run.
+  if (listPanels(workspace).includes(name)) return showPanel(place, readPanel(workspace, name))
   const { agent, tools: settings } = await requireAgent(database, workflow, name)
   const { id, description, system, provider, model, temperature, maxTokens, sourcePath } = agent
   if (output.json) {
@@ -158,6 +163,24 @@ async function show({ context: { output }, database, workflow }: Place, name: st
     ].join('\n'),
   )
   return EXIT.ok
+}
+
+async function showPanel({ context, database, workflow }: Place, panel: Panel): Promise<number> {
+  const trusted = (await findAgent(database, workflow, panel.name))?.sourceHash === panel.hash
+  if (context.output.json) context.output.object({ ...panel, trusted })
+  else context.output.data(describePanel(panel))
+  if (!trusted) context.output.note(`It is not run until you allow it: kogu agents trust ${panel.name}`)
+  return EXIT.ok
+}
+
+function describePanel({ name, description, system, prompt, tools, hash: _, ...rest }: Panel): string {
+  const settings = Object.entries(rest).map(([key, value]) => `${key} ${value}`)
+  return [
+    toVisible([name, description, ...settings].join('  ')),
+    `system: ${toVisible(system ?? '(none)')}`,
+    `prompt: ${toVisible(prompt)}`,
+    describeTools(tools),
+  ].join('\n')
 }
 
 function describeTools(settings: readonly ToolSetting[]): string {
@@ -203,18 +226,22 @@ async function create(place: Place, name: string): Promise<number> {
 }
 
 async function edit({ context, database, workflow }: Place, name: string): Promise<number> {
-  const { agent } = await requireAgent(database, workflow, name)
+  const { agent, tools: before } = await requireAgent(database, workflow, name)
   refusePanel(agent.sourcePath)
   const { provider, ...settings } = readSettings(context)
   const row = provider === undefined ? {} : { provider: await providerRow(database, provider) }
   await updateAgent(database, agent.id, { ...settings, ...row })
-  const tools = await readTools(context, textOption(context.values, 'tools'))
-  if (tools.length > 0)
+  const wanted = textOption(context.values, 'tools')
+  if (wanted !== undefined) {
+    // These and no others; what was set for one that is off is kept for the day it is on again.
+    const on = await readTools(context, wanted)
+    const all = [...new Set([...on, ...before.map(({ tool }) => tool)])]
     await saveToolPermissions(
       database,
       agent.id,
-      tools.map(tool => ({ tool, enabled: true })),
+      all.map(tool => ({ tool, enabled: on.includes(tool) })),
     )
+  }
   if (context.output.json) context.output.object({ id: agent.id, name })
   else context.output.note(`Changed ${name}.`)
   return EXIT.ok
@@ -267,13 +294,7 @@ async function trust({ context, database, workspace, workflow }: Place, name: st
     output.object({ name, hash: panel.hash, tools: panel.tools })
     return EXIT.ok
   }
-  output.data(
-    [
-      `system: ${toVisible(panel.system ?? '(none)')}`,
-      `prompt: ${toVisible(panel.prompt)}`,
-      describeTools(panel.tools),
-    ].join('\n'),
-  )
+  output.data(describePanel(panel))
   output.note(`The panel '${name}' may run as it is now. A change asks again.`)
   return EXIT.ok
 }

@@ -7,6 +7,7 @@ import { type Command, type CommandContext, UsageError, unknownVerb } from '../c
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { table } from '../output.ts'
+import { exitCode } from '../work-and-tell.ts'
 
 const VERBS = ['list', 'test', 'default'] as const
 
@@ -20,7 +21,7 @@ Models and the vendors they come from.
 
   kogu models list         vendors with the place of their key, models with a known price
   kogu models test [ID]    one short request; says how long it took and what it cost
-  kogu models default      which model is used when none is named; set it with [defaults] model = "provider/model"
+  kogu models default [ID] which model is used when none is named; with ID, from now on this one (your own configuration)
 
 Any model of a vendor works: ID is provider/model. Servers that speak OpenAI's Chat format (Ollama, vLLM, LM Studio,
 OpenRouter) are [providers.NAME] kind = "openai-compatible" with a base_url. Keys are read from the environment, a file, the
@@ -32,7 +33,9 @@ keychain or a command, and never shown.
     if (extra.length > 0) throw new UsageError('Too many arguments.')
     if (!VERBS.some(known => known === verb)) throw unknownVerb('models', verb, VERBS)
     if (verb === 'test') return test(context, id)
-    return verb === 'default' ? showDefault(context) : list(context)
+    if (verb === 'default') return id === undefined ? showDefault(context) : setDefault(context, id)
+    if (id !== undefined) throw new UsageError('Too many arguments.')
+    return list(context)
   },
 }
 
@@ -40,7 +43,8 @@ function list(context: CommandContext): number {
   const { output, environment } = context
   const found = openModels(loadForCommand(context), environment)
   const rows = found.list().flatMap(({ vendor, models: names }) => {
-    const key = vendor.keyPlace ?? 'no key needed'
+    const key =
+      vendor.keyPlace === null ? 'no key needed' : `${vendor.keyPlace}${vendor.hasKey ? '' : ' (not set)'}`
     return names.map(name => {
       const { price: known, capabilities } = knownModel(vendor.kind, name)
       const own = Object.hasOwn(vendor.models, name) ? vendor.models[name] : undefined
@@ -67,6 +71,13 @@ function list(context: CommandContext): number {
   return EXIT.ok
 }
 
+/** As `kogu config set defaults.model` does it, once it is known that there is such a vendor. */
+async function setDefault(context: CommandContext, id: string): Promise<number> {
+  openModels(loadForCommand(context), context.environment).find(id)
+  const { changeConfig } = await import('../config-change.ts')
+  return changeConfig({ ...context, positionals: ['set', 'defaults.model', id] }, 'set')
+}
+
 function showDefault(context: CommandContext): number {
   const { output, environment } = context
   const id = openModels(loadForCommand(context), environment).defaultId()
@@ -81,6 +92,7 @@ async function test(context: CommandContext, id: string | undefined): Promise<nu
   const found = openModels(loadForCommand(context), environment)
   // A vendor's name alone means the model it would use by itself.
   const listed = found.list().find(({ vendor }) => vendor.name === id)
+  if (id === undefined && found.defaultId() === undefined) return showDefault(context)
   const model = found.find(listed === undefined ? id : `${id}/${listed.models[0] ?? ''}`)
   const started = performance.now()
   try {
@@ -107,6 +119,6 @@ async function test(context: CommandContext, id: string | undefined): Promise<nu
     if (output.json)
       output.object({ ok: false, model: model.id, error: { code: kind, message, hint: hint ?? null } })
     output.problem(`${toVisible(message)}${hint === undefined ? '' : `\n${hint}`}`)
-    return kind === 'credentials' ? EXIT.credentials : EXIT.unreachable
+    return exitCode({ status: 'failed', stopReason: 'error', errorKind: kind }, false)
   }
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { modelOption, readRunSpec } from '../run-options.ts'
 import { withRuns } from '../run-session.ts'
-import { workAndTell } from '../work-and-tell.ts'
+import { checkFiles, workAndTell } from '../work-and-tell.ts'
 
 export const run: Command = {
   help: `
@@ -27,7 +27,7 @@ Options
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
   --orchestration M    none (as [defaults] orchestration says) · automatic: it may have parts of the task done by sub-agents
                        approval: so too, once you have approved its plan, and every side effect is confirmed
-  --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m    limits of this run; they end it with exit code 8
+  --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m  --max-calls N    limits; they end it with exit code 8
   --on-ask WHAT        without a terminal: fail (default; exit code 7, the run is kept and can go on after an answer) ·
                        deny: refuse what would be asked · wait: for an answer given elsewhere; --ask-timeout 30m
   --denials-ok         exit 0 when something was refused but the run is done
@@ -52,6 +52,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
+    'max-calls': { type: 'string' },
     'on-ask': { type: 'string' },
     'ask-timeout': { type: 'string' },
     output: { type: 'string' },
@@ -72,6 +73,7 @@ async function runCommand(context: CommandContext): Promise<number> {
   if (task === undefined && continued === undefined && panel === undefined) {
     throw new UsageError('What is the task?', 'kogu run "…", or kogu run --help')
   }
+  checkFiles(context)
   // Before anything is started: without a model there is nothing to do.
   if (continued === undefined) {
     const models = openModels(loadForCommand(context), context.environment)
@@ -101,7 +103,7 @@ function tellNoModel({ output }: CommandContext): number {
 async function readTask({ positionals, stdin }: CommandContext): Promise<string | undefined> {
   const [first, ...extra] = positionals
   if (extra.length > 0) throw new UsageError('Too many arguments.', 'Quote the task: kogu run "…"')
-  if (first !== '-') return first
+  if (first !== '-') return first?.trim() === '' ? undefined : first
   const chunks: Buffer[] = []
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks).toString('utf8').trim() || undefined

@@ -1,5 +1,7 @@
-import type { RunRecord, RunStatus } from '../../agents/run-record.ts'
+import { type RunRecord, type RunStatus, requireHome } from '../../agents/run-record.ts'
+import { counted } from '../../core/counted.ts'
 import { toBlock, toLine, underMargin } from '../../core/visible.ts'
+import { requirePrice } from '../../run-spec.ts'
 import type { Database } from '../../store/database/database.ts'
 import {
   type Command,
@@ -12,10 +14,10 @@ import {
 } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { table } from '../output.ts'
-import { readLimits } from '../run-options.ts'
+import { givenLimits } from '../run-options.ts'
 import { findRunId, withDatabase, withRuns } from '../run-session.ts'
 import { createRunView, subjectOf } from '../run-view.ts'
-import { workAndTell } from '../work-and-tell.ts'
+import { checkFiles, workAndTell } from '../work-and-tell.ts'
 
 const VERBS = [
   'list',
@@ -44,7 +46,7 @@ List, watch and steer agents' runs.
   kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
-                           --on-ask, --ask-timeout and --output as in kogu run
+                           --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was
   kogu runs approve|reject ID    the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
@@ -64,7 +66,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     'max-cost': { type: 'string' },
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
-    mode: { type: 'string' },
+    'max-calls': { type: 'string' },
   },
   async run(context) {
     const [verb = 'list', start, ...rest] = context.positionals
@@ -128,7 +130,7 @@ function toRow(run: RunRecord): string[] {
     run.id.slice(0, 8),
     state,
     run.createdAt.toISOString().slice(0, 16),
-    `${run.calls} calls`,
+    counted(run.calls, 'call'),
     cost,
     task,
   ]
@@ -245,6 +247,7 @@ async function stop(context: CommandContext, database: Database, start: string):
   ])
   const runtime = await openRuntime(context)
   try {
+    requireHome(run, runtime.workspace)
     const hasEnded = await stopRun(database, run, runtime.withdrawQuestions)
     if (output.json) output.object({ id: run.id, requested: 'stop', was: run.status })
     else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
@@ -281,13 +284,12 @@ async function say(
 }
 
 async function resume(context: CommandContext, start: string): Promise<number> {
+  checkFiles(context)
   return withRuns(context, async session => {
-    const id = await session.findId(start)
-    const { config } = session.loaded
-    const raised = ['max-turns', 'max-cost', 'max-tokens', 'max-time'].some(
-      name => context.values[name] !== undefined,
-    )
-    const run = await session.runs.take(id, raised ? readLimits(context, { config }) : undefined)
+    const { id, spec } = await requireRun(session.database, start)
+    const given = givenLimits(context)
+    requirePrice(session.runs.models.find(spec.model), given)
+    const run = await session.runs.take(id, { ...spec.limits, ...given })
     return workAndTell(context, session, run)
   })
 }
@@ -312,7 +314,8 @@ async function decidePlan(
 
 async function rerun(context: CommandContext, start: string): Promise<number> {
   return withRuns(context, async session => {
-    const { spec } = await requireRun(session.database, start)
+    const { spec, workspace } = await requireRun(session.database, start)
+    requireHome({ workspace }, session.runtime.workspace)
     return workAndTell(context, session, await session.runs.create(spec))
   })
 }

@@ -5,18 +5,18 @@ import { EXIT } from '../exit-codes.ts'
 import { table } from '../output.ts'
 import { withDatabase } from '../run-session.ts'
 
-const GROUPS: readonly UsageGroup[] = ['model', 'day', 'agent', 'run']
+const GROUPS: readonly UsageGroup[] = ['model', 'day', 'panel', 'agent', 'run']
 
 export const usage: Command = {
   help: `
-What agents' runs have used: tokens and money, by model, day, agent or run.
+What agents' runs have used: tokens and money, by model, day, panel, agent or run.
 
   kogu usage
   kogu usage --by day --since 30d --json
 
 Options
-  --by model|day|agent|run    (default: model)
-  --since 7d                  (default: 30d)
+  --by model|day|panel|agent|run    (default: model) panel: what the run was started as · agent: sub-agents apart
+  --since 7d                        (default: 30d)
 
 Tokens are counted once: input, read from the vendor's cache, written to it, output and reasoning add up to the vendor's
 total. An unknown price is shown as unknown, never as zero.

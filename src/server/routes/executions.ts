@@ -2,6 +2,7 @@ import type { ToolSetting } from '../../agents/agent-authority.ts'
 import { ORCHESTRATION_TURNS } from '../../agents/limits.ts'
 import type { RunSpec } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
+import { toRunSpec } from '../../run-spec.ts'
 import { listExecutions } from '../../store/tables/agent-executions.ts'
 import { listMessages } from '../../store/tables/agent-messages.ts'
 import {
@@ -17,12 +18,10 @@ import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
 import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
-import { toRunSpec } from '../run-wish.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
 import { type RunParts, requireRun } from './runs.ts'
 
-const MOST_INPUT = 200_000
 const params = z.object({ id: z.uuid() })
 const ask = { agent_id: z.uuid(), input: z.string().min(1) }
 
@@ -41,7 +40,10 @@ function executeRoutes(api: Api, parts: RunParts): void {
   }
   const execute = async (agent: FoundAgent, input: string, tools: readonly string[], signal: AbortSignal) => {
     const opened = await parts.services()
-    const spec = toRunSpec({ ...parts, runs: opened.runs }, { task: checked(input), agent, tools })
+    const spec = toRunSpec(
+      { ...parts, runs: opened.runs },
+      { task: input, agent, tools, orchestration: 'none' },
+    )
     const { id } = await opened.database.transaction(queries =>
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
     )
@@ -124,16 +126,6 @@ function narrowValue(key: string, own: unknown, wanted: unknown): unknown {
     {
       hint: 'Change the agent: POST /api/tools/config',
     },
-  )
-}
-
-function checked(input: string): string {
-  const bytes = Buffer.byteLength(input)
-  if (bytes <= MOST_INPUT) return input
-  throw new HttpProblem(
-    400,
-    'invalid_input',
-    `Input text too long (${bytes} bytes). Maximum is ${MOST_INPUT} bytes.`,
   )
 }
 
@@ -228,8 +220,10 @@ function orchestrateRoutes(api: Api, parts: RunParts): void {
       const opened = await parts.services()
       const agent = await findAgentFor(opened, agent_id)
       const limits = { maxTurns: ORCHESTRATION_TURNS }
-      const wish = { task: checked(input), agent, limits, orchestrates: true }
-      const spec = toRunSpec({ ...parts, runs: opened.runs }, wish)
+      const spec = toRunSpec(
+        { ...parts, runs: opened.runs },
+        { task: input, agent, limits, orchestration: mode },
+      )
       const id = await begin(opened, spec, agent.record, mode)
       return answer(context, showOrchestration(await requireOrchestration(opened, id)), 202)
     },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fillPrompt } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
+import { type RunWish, toRunSpec } from '../../run-spec.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
 import { stopRun } from '../../store/runs/stop-run.ts'
@@ -14,7 +15,6 @@ import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
-import { type RunWish, toRunSpec } from '../run-wish.ts'
 import type { Services } from '../services.ts'
 import { countedRunShape, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
@@ -101,7 +101,6 @@ async function whoRuns(
     )
     return { task: fillPrompt(panel, task, variables), panel, agent: { record: agent, tools } }
   }
-  if (task === '') throw new HttpProblem(400, 'invalid_input', 'A run needs a task.')
   return agent_id === undefined ? { task } : { task, agent: await findAgentFor(opened, agent_id) }
 }
 

@@ -1,8 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { ToolError } from '../../core/errors.ts'
+import { isSystemError, ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import { MIGRATIONS } from '../database/migrations.ts'
 
@@ -31,22 +31,34 @@ export const TABLES = [
 const BATCH = 500
 
 export async function backup(database: Database, file: string): Promise<number> {
+  const out = await openNew(file)
   let rows = 0
-  const lines = async function* (): AsyncGenerator<string> {
-    yield `${JSON.stringify({ format: 'kogu.backup/1', migration: MIGRATIONS.length, at: new Date().toISOString() })}\n`
-    for (const table of TABLES) {
-      // One statement, so that a table is seen as it was at one moment.
-      const found = await database.query<{ row: unknown }>(
-        `SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY 1`,
-      )
-      for (const { row } of found) {
-        rows += 1
-        yield `${JSON.stringify({ table, row })}\n`
+  // All tables as they were at one moment: a run that goes on meanwhile must not leave rows that refer to others.
+  await database.transaction(async ({ query }) => {
+    await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+    const lines = async function* (): AsyncGenerator<string> {
+      yield `${JSON.stringify({ format: 'kogu.backup/1', migration: MIGRATIONS.length, at: new Date().toISOString() })}\n`
+      for (const table of TABLES) {
+        for (const { row } of await query<{ row: unknown }>(
+          `SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY 1`,
+        )) {
+          rows += 1
+          yield `${JSON.stringify({ table, row })}\n`
+        }
       }
     }
-  }
-  await pipeline(lines, createGzip(), createWriteStream(file, { mode: 0o600, flags: 'wx' }))
+    await pipeline(lines, createGzip(), out.createWriteStream())
+  })
   return rows
+}
+
+async function openNew(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', 0o600)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    throw new ToolError('conflict', `${file} exists already.`, { hint: 'Name another file.' })
+  }
 }
 
 /** Into an empty database only: two histories cannot be mixed. Runs that were being worked on can be resumed. */
@@ -57,6 +69,10 @@ export async function restore(database: Database, file: string): Promise<number>
       hint: 'Restore into an empty one: another XDG_DATA_HOME or DATABASE_URL.',
     })
   }
+  const input = (await open(file)).createReadStream()
+  const unpacked = createGunzip()
+  // What goes wrong with the file is an error of whoever reads the lines.
+  input.on('error', error => unpacked.destroy(error))
   let rows = 0
   await database.transaction(async ({ query }) => {
     await query('DELETE FROM llm_providers')
@@ -69,7 +85,7 @@ export async function restore(database: Database, file: string): Promise<number>
       )
       rows += batch.rows.length
     }
-    for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
+    for await (const line of linesOf(input.pipe(unpacked), file)) {
       const entry = parseLine(line, file)
       if (entry === undefined) continue
       if (entry.table !== batch.table || batch.rows.length === BATCH) {
@@ -90,8 +106,23 @@ export async function restore(database: Database, file: string): Promise<number>
   return rows
 }
 
+/** A file that is something else, or a part of one, is said to be that. */
+async function* linesOf(input: Readable, file: string): AsyncGenerator<string> {
+  try {
+    let rest = ''
+    for await (const chunk of input.setEncoding('utf8')) {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (error) {
+    if (!isSystemError(error) || !error.code?.startsWith('Z_')) throw error
+    throw new ToolError('invalid_input', `${file} is not a whole backup of Kogu: ${error.message}.`)
+  }
+}
+
 function parseLine(line: string, file: string): { table: string; row: unknown } | undefined {
-  const value: unknown = JSON.parse(line)
+  const value = parseJson(line)
   const entry = typeof value === 'object' && value !== null ? value : {}
   if ('format' in entry) {
     const supported =
@@ -104,6 +135,14 @@ function parseLine(line: string, file: string): { table: string; row: unknown } 
   if (table === undefined || !('row' in entry))
     throw new ToolError('invalid_input', `${file} is not a backup of Kogu.`)
   return { table, row: entry.row }
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
 }
 
 /** Deletes runs that ended before a date, with all that belongs to them, and what the engine kept of their turns. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LostRun, type TurnStore } from '../../agents/durable-turn.ts'
 import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
-import type { RunRecord, RunSpec } from '../../agents/run-record.ts'
+import { type RunRecord, type RunSpec, requireHome } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Redactor } from '../../core/redact.ts'
 import type { Database } from '../database/database.ts'
@@ -38,8 +38,11 @@ export interface DurableRuns {
   readonly executor: string
   /** Under a new id, or one that the caller has written down before. */
   create(spec: RunSpec, place: RunPlace & { user: string }, id?: string): Promise<RunRecord>
-  /** Takes a run over that nobody works on, with other limits if given. Fails with `conflict` while somebody does. */
-  take(id: string, limits?: RunLimits): Promise<RunRecord>
+  /**
+   * Takes a run of this place over that nobody works on, with other limits if given. Fails with `conflict` while somebody
+   * does, and for a run of another place.
+   */
+  take(id: string, place: RunPlace, limits?: RunLimits): Promise<RunRecord>
   /** Works on one turn. */
   turn(turn: TurnId, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
@@ -73,8 +76,8 @@ export async function openDurableRuns(database: Database, lifetimeMs: number): P
       await database.transaction(queries => insertRun(queries, run))
       return requireRun(database, id)
     },
-    async take(id, limits) {
-      await takeOver(database, engine, id, me)
+    async take(id, place, limits) {
+      await takeOver(database, engine, { id, me, place })
       await reopen(database, { id, executor: me, ...(limits === undefined ? {} : { limits }) })
       return requireRun(database, id)
     },
@@ -113,9 +116,17 @@ async function requireRun(database: Database, id: string): Promise<RunRecord> {
   return run
 }
 
-async function takeOver(database: Database, engine: TurnEngine, id: string, me: string): Promise<void> {
+async function takeOver(
+  database: Database,
+  engine: TurnEngine,
+  { id, me, place }: { id: string; me: string; place: RunPlace },
+): Promise<void> {
   const run = await requireRun(database, id)
-  const owner = await ownerOf(database, id)
+  requireHome(run, place.workspace)
+  const { executor: owner, workspaceId } = await ownerOf(database, id)
+  if (workspaceId !== null && workspaceId !== place.workspaceId) {
+    throw new ToolError('conflict', 'This run belongs to another folder that was here before.')
+  }
   if (owner !== null && owner !== me && !(await isGone(database, owner))) {
     throw new ToolError('conflict', 'Another Kogu is working on this run.', {
       hint: `Watch it: kogu runs tail ${id}`,

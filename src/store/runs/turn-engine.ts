@@ -90,7 +90,7 @@ export async function openTurnEngine(database: Database, executor: string): Prom
  * of others, so that two engines on a new machine, or one that waits for a lock, would deadlock. Hence one after another,
  * and by asking again and again.
  */
-const LAUNCH_LOCK = 4_711_003
+const LAUNCH_LOCK = 4_711_004
 
 async function launchAlone(database: Database): Promise<void> {
   const client = await database.connect()

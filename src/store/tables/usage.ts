@@ -54,7 +54,8 @@ export interface UsageSum {
 export type UsageGroup = 'model' | 'provider' | 'day' | 'panel' | 'agent' | 'run'
 
 const KEYS: Readonly<Record<UsageGroup, string>> = {
-  model: "u.provider || '/' || u.model",
+  /** As `--model` takes it. */
+  model: "u.provider || CASE u.provider WHEN 'rehearsal' THEN ':' ELSE '/' END || u.model",
   provider: 'u.provider',
   day: "to_char(u.at, 'YYYY-MM-DD')",
   /** What the run was started as. */

@@ -2,6 +2,7 @@ import type { RunLimits } from '../../agents/limits.ts'
 import type { ModelErrorKind } from '../../agents/model.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
 import type { Queries } from '../database/database.ts'
+import { toJson } from './json.ts'
 
 interface Row {
   id: string
@@ -26,9 +27,9 @@ const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_re
   r.turn, r.requested, r.created_at, r.completed_at, e.state->'ending'->>'kind' AS error_kind, spent.cost, spent.calls, spent.tokens
   FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
   CROSS JOIN LATERAL (SELECT
-      CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE sum((state->>'costUsd')::float8) + (SELECT coalesce(sum(u.cost_usd),
+      CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE coalesce(sum((state->>'costUsd')::float8), 0) + (SELECT coalesce(sum(u.cost_usd),
         0)::float8 FROM usage u WHERE u.workflow_run_id = r.id AND u.execution_id IS NULL) END AS cost,
-      sum((state->>'calls')::int)::int AS calls, sum((token_usage->>'total')::int)::int AS tokens
+      sum((state->>'calls')::int)::int AS calls, sum((token_usage->>'total')::float8) AS tokens
     FROM agent_executions WHERE workflow_run_id = r.id) spent`
 
 function toRecord(row: Row): RunRecord {
@@ -68,15 +69,7 @@ export async function insertRun(
   await query(
     `INSERT INTO workflow_runs (id, workflow_id, status, started_at, workspace, task, spec, executor, workspace_id)
      VALUES ($1, $2, 'running', NOW(), $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
-    [
-      run.id,
-      run.workflow,
-      run.workspace,
-      run.spec.task,
-      JSON.stringify(run.spec),
-      run.executor,
-      run.workspaceId,
-    ],
+    [run.id, run.workflow, run.workspace, run.spec.task, toJson(run.spec), run.executor, run.workspaceId],
   )
   await query(
     `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text, started_at)
@@ -185,12 +178,16 @@ export function isNotOwner(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'KG001'
 }
 
-/** Of runs that are being worked on: by whom. */
-export async function ownerOf({ query }: Queries, id: string): Promise<string | null> {
-  const [row] = await query<{ executor: string | null }>('SELECT executor FROM workflow_runs WHERE id = $1', [
-    id,
-  ])
-  return row?.executor ?? null
+/** Who works on a run, and the folder that it belongs to. */
+export async function ownerOf(
+  { query }: Queries,
+  id: string,
+): Promise<{ executor: string | null; workspaceId: string | null }> {
+  const [row] = await query<{ executor: string | null; workspaceId: string | null }>(
+    'SELECT executor, workspace_id AS "workspaceId" FROM workflow_runs WHERE id = $1',
+    [id],
+  )
+  return row ?? { executor: null, workspaceId: null }
 }
 
 /** Only the owner moves a run. `turn` is the one that has just ended. */

@@ -1,0 +1,167 @@
+import { agentAuthority, type ToolSetting } from './agents/agent-authority.ts'
+import type { AgentRecord } from './agents/agent-record.ts'
+import { readOnlyTools } from './agents/agent-tools.ts'
+import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from './agents/limits.ts'
+import type { Model } from './agents/model.ts'
+import type { Panel } from './agents/panel.ts'
+import type { RunSpec } from './agents/run-record.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { type AuthorityWish, stricterMode } from './core/authority.ts'
+import { ToolError } from './core/errors.ts'
+import { lastingId } from './models.ts'
+import type { Runs } from './runs.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What somebody asks for, through whichever door. */
+export interface RunWish {
+  readonly task: string
+  readonly agent?: { readonly record: AgentRecord; readonly tools: readonly ToolSetting[] }
+  /** The file that the agent comes from, for what only the file says. */
+  readonly panel?: Panel
+  readonly model?: string
+  /** Of those the agent has; without an agent, of all. */
+  readonly tools?: 'read-only' | readonly string[]
+  readonly mode?: RunSpec['authority']['mode']
+  readonly limits?: Partial<RunLimits>
+  /** Otherwise as the panel says, or `[defaults]`. */
+  readonly orchestration?: Panel['orchestration']
+}
+
+interface SpecParts {
+  readonly loaded: LoadedConfig
+  readonly runtime: Pick<Runtime, 'registry'>
+  readonly runs: Pick<Runs, 'models'>
+}
+
+/**
+ * The one function that says what a run is: for the command line, HTTP and pipelines alike. An agent has what its settings
+ * say, a panel what its file says, and a wish can only narrow that.
+ */
+export function toRunSpec({ loaded, runtime, runs }: SpecParts, wish: RunWish): RunSpec {
+  const { agent, panel } = wish
+  const { config, workspace } = loaded
+  const model = runs.models.find(wish.model ?? modelOf(wish))
+  const own = authorityOf(wish, runtime)
+  const orchestration = wish.orchestration ?? panel?.orchestration ?? config.defaults.orchestration
+  const limits = limitsOf(wish, loaded, orchestration)
+  requirePrice(model, limits, config.limits.budget)
+  // The row of a panel has the table's defaults where the file says nothing.
+  const settings = panel ?? agent?.record
+  const temperature = settings?.temperature ?? config.defaults.temperature
+  const maxTokens = settings?.maxTokens ?? config.defaults.max_tokens
+  const system = settings?.system ?? undefined
+  return {
+    task: checkTask(wish.task),
+    model: lastingId(model.id, workspace.cwd),
+    authority: {
+      ...own,
+      ...narrowTools(runtime, own, wish.tools),
+      mode: stricterMode(wish.mode ?? config.mode, own.mode),
+    },
+    limits,
+    ...(orchestration === 'none' ? {} : { orchestration }),
+    ...(agent === undefined ? {} : { agent: agent.record.name, agentId: agent.record.id }),
+    ...(system === undefined ? {} : { system }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+}
+
+function modelOf({ agent, panel }: RunWish): string | undefined {
+  if (panel !== undefined) return panel.model
+  if (agent === undefined) return undefined
+  const { provider, model } = agent.record
+  // A rehearsal is kept as a provider's name and a file.
+  return provider === 'rehearsal' ? `rehearsal:${model}` : `${provider}/${model}`
+}
+
+function authorityOf({ agent, panel }: RunWish, { registry }: Pick<Runtime, 'registry'>): AuthorityWish {
+  if (agent === undefined) return {}
+  return agentAuthority({
+    agent: agent.record.name,
+    tools: agent.tools,
+    canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
+    ...(panel?.mode === undefined ? {} : { mode: panel.mode }),
+  })
+}
+
+function limitsOf(
+  wish: RunWish,
+  { config: { limits } }: LoadedConfig,
+  orchestration: NonNullable<Panel['orchestration']>,
+): RunLimits {
+  const { panel } = wish
+  return {
+    maxTurns: turnsOf(wish, limits.max_turns, orchestration !== 'none'),
+    maxTimeMs: limits.max_time,
+    ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
+    ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
+    ...(limits.max_calls === undefined ? {} : { maxCalls: limits.max_calls }),
+    ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
+    ...wish.limits,
+  }
+}
+
+/** Whoever merges the work of others needs more turns than one agent does, but not any number. */
+function turnsOf({ agent, panel }: RunWish, configured: number, orchestrates: boolean): number {
+  if (panel?.maxTurns !== undefined) return panel.maxTurns
+  if (orchestrates) return Math.min(configured, ORCHESTRATION_TURNS)
+  return agent === undefined ? configured : PANEL_TURNS
+}
+
+/** A limit of money that cannot be kept is worse than none: somebody relies on it. */
+export function requirePrice(
+  model: Pick<Model, 'id' | 'price'>,
+  { maxCostUsd }: Partial<RunLimits>,
+  budget: { readonly day?: number | undefined; readonly month?: number | undefined } = {},
+): void {
+  if (model.price !== null) return
+  const limit =
+    maxCostUsd !== undefined
+      ? 'max_cost'
+      : budget.day !== undefined || budget.month !== undefined
+        ? 'limits.budget'
+        : undefined
+  if (limit === undefined) return
+  throw new ToolError(
+    'invalid_input',
+    `The price of '${model.id}' is unknown, so ${limit} cannot be enforced.`,
+    {
+      hint: 'Say its price: [providers.NAME.models."MODEL"] price = { input = 0.0, output = 0.0 }, or use max_tokens instead.',
+    },
+  )
+}
+
+const MOST_INPUT = 200_000
+
+function checkTask(task: string): string {
+  const bytes = Buffer.byteLength(task)
+  if (bytes > MOST_INPUT)
+    throw new ToolError(
+      'invalid_input',
+      `Input text too long (${bytes} bytes). Maximum is ${MOST_INPUT} bytes.`,
+      { hint: 'Put it into a file of the workspace and name the file.' },
+    )
+  if (task.trim() === '') throw new ToolError('invalid_input', 'The task is empty.')
+  return task
+}
+
+function narrowTools(
+  { registry }: Pick<Runtime, 'registry'>,
+  own: AuthorityWish,
+  tools: RunWish['tools'],
+): AuthorityWish {
+  if (tools === undefined) return {}
+  const wanted =
+    tools === 'read-only'
+      ? readOnlyTools(registry)
+      : tools.map(name => {
+          const [entry] = registry.candidates(name)
+          if (entry !== undefined) return entry.tool.name
+          throw new ToolError('invalid_input', `There is no tool '${name}'.`, {
+            hint: 'See: kogu tools list',
+          })
+        })
+  const all = own.tools
+  return { tools: all === undefined || all === 'all' ? wanted : wanted.filter(name => all.includes(name)) }
+}
