@@ -5,6 +5,8 @@ import type { RunLimits } from '../agents/limits.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
 import { laterApprover } from '../core/approval.ts'
+import { stricterMode } from '../core/authority.ts'
+import type { Mode } from '../core/decision.ts'
 import { toLine } from '../core/visible.ts'
 import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
@@ -36,7 +38,7 @@ export async function workAndTell(
     if (lines) output.object({ run: run.id, at: new Date().toISOString(), ...event })
     view.show(event)
   }
-  output.note(headline(run, output.signs.begins))
+  output.note(headline(run, output.signs.begins, session.loaded.config.mode))
   if (session.approver !== laterApprover) await answerWaiting(context, session, run)
   const started = Date.now()
   const work = (taken: RunRecord): Promise<RunRecord> =>
@@ -46,7 +48,7 @@ export async function workAndTell(
   await record(context, session, ended)
   saveOutput(context, session, ended)
   if (output.json) output.object(toJson(ended, view))
-  else output.note(summary(ended, view, Date.now() - started))
+  else output.note(summary(ended, view, Date.now() - started, resumeArguments(context, ended)))
   if (await wantsMore(context, session, ended)) {
     return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
   }
@@ -115,11 +117,13 @@ async function answerWaiting(
   }
 }
 
-function headline(run: RunRecord, begins: string): string {
+function headline(run: RunRecord, begins: string, here: Mode): string {
   const { spec } = run
   const what = spec.model.startsWith('rehearsal:') ? `${spec.model} (a script, not a model)` : spec.model
-  const mode = spec.authority.mode === undefined ? '' : `  mode ${spec.authority.mode}`
-  return `${begins} run ${run.id.slice(0, 8)}  ${toLine(what)}${mode}`
+  const { mode: begun = here } = spec.authority
+  const mode = stricterMode(here, begun)
+  const began = mode === begun ? '' : `; it began with ${begun}: --mode ${begun}`
+  return `${begins} run ${run.id.slice(0, 8)}  ${toLine(what)}  mode ${mode}${began}`
 }
 
 async function record({ values, cwd }: CommandContext, { runs }: RunSession, run: RunRecord): Promise<void> {
@@ -134,8 +138,14 @@ function saveOutput({ values, cwd }: CommandContext, { runs }: RunSession, { out
   if (file !== undefined) writeFileSync(resolve(cwd, file), `${runs.redactText(output ?? '')}\n`)
 }
 
+/** A looser mode is a person's choice for one command, and has to be made again. */
+function resumeArguments({ values }: CommandContext, { id }: RunRecord): string {
+  const mode = textOption(values, 'mode')
+  return mode === undefined ? id : `${id} --mode ${mode}`
+}
+
 /** What changed, what was refused, what it cost, and how to go on or back. */
-function summary(run: RunRecord, view: RunView, ms: number): string {
+function summary(run: RunRecord, view: RunView, ms: number, resume: string): string {
   const { denied, ambiguous, changed, waiting } = view
   const cost = run.costUsd === null ? 'cost unknown' : `$${run.costUsd.toFixed(4)}`
   const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
@@ -149,7 +159,7 @@ function summary(run: RunRecord, view: RunView, ms: number): string {
   for (const question of waiting) lines.push(`  waits for you: kogu approvals show ${question}`)
   if (run.stopReason === 'awaiting_plan')
     lines.push(`  its plan waits for you: kogu runs approve ${run.id}, or reject`)
-  else if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${run.id}`)
+  else if (run.status === 'pending') lines.push(`  It can go on: kogu runs resume ${resume}`)
   return lines.join('\n')
 }
 

@@ -46,7 +46,8 @@ List, watch and steer agents' runs.
   kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
-                           --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was
+                           --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was, and
+                           --mode at most what the run began with
   kogu runs approve|reject ID    the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
@@ -67,6 +68,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     'max-tokens': { type: 'string' },
     'max-time': { type: 'string' },
     'max-calls': { type: 'string' },
+    mode: { type: 'string' },
   },
   async run(context) {
     const [verb = 'list', start, ...rest] = context.positionals
@@ -316,7 +318,10 @@ async function rerun(context: CommandContext, start: string): Promise<number> {
   return withRuns(context, async session => {
     const { spec, workspace } = await requireRun(session.database, start)
     requireHome({ workspace }, session.runtime.workspace)
-    return workAndTell(context, session, await session.runs.create(spec))
+    // Of an agent's run the mode is the agent's; any other one has the mode that the person wants now.
+    const wanted = context.values.mode !== undefined && spec.agent === undefined
+    const authority = wanted ? { ...spec.authority, mode: session.loaded.config.mode } : spec.authority
+    return workAndTell(context, session, await session.runs.create({ ...spec, authority }))
   })
 }
 
