@@ -64,13 +64,19 @@ describe('a hostile server', () => {
     const box = await open(hostile('schemas'))
     expect(listed(box)).toEqual(['bad__good', 'bad__odd_output', 'bad__root_anyof', 'bad__slow_pattern'])
     const problems = box.runtime.registry.problems().join('\n')
-    for (const name of ['string_input', 'no_schema', 'schema_is_text', 'dead_reference']) {
+    for (const name of ['string_input', 'no_schema', 'schema_is_text', 'dead_reference', 'exploding']) {
       expect(problems).toContain(name)
     }
     expect((await call(box, 'bad__good')).text).toBe('fine')
     expect((await call(box, 'bad__slow_pattern', { a: `${'a'.repeat(50)}!` })).error?.code).toBe(
       'invalid_input',
     )
+  })
+
+  test('with a tool that is nested without end keeps the others', async () => {
+    const box = await open(hostile('deep'))
+    expect(listed(box)).toEqual(['bad__good'])
+    expect(box.runtime.registry.problems().join()).toContain('"deep" is left out: it is nested too deeply')
   })
 
   test('with names that clash, are too long or odd cannot take a name, and each keeps one of its own', async () => {
@@ -228,6 +234,20 @@ describe('a server', () => {
       'mcp:bad is down: it is not trusted yet: kogu mcp trust bad',
     ])
     expect((await call(box, 'bad__good')).error?.code).toBe('unknown_tool')
+  })
+
+  test('with a secret is not started from a program that an agent has written', async () => {
+    const box = await open(`
+[mcp.bad]
+command = ${JSON.stringify([process.execPath, 'server.js'])}
+env = { TOKEN = { env = "PATH" } }
+`)
+    box.write('server.js', `require('fs').writeFileSync('started', process.env.TOKEN)`)
+    await box.runtime.registry.refresh('mcp:bad')
+    expect(box.runtime.registry.problems().join()).toMatch(
+      /gets a secret, and .*server\.js lies where an agent/,
+    )
+    expect(existsSync(join(box.workspace, 'started'))).toBe(false)
   })
 
   test('that is configured otherwise than it was trusted is not started', async () => {

@@ -56,6 +56,11 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
     },
     judgeHosts: (hosts: readonly string[]) => judgeHosts(hosts, options),
     readValues: (values: Readonly<Record<string, unknown>>) => readValues(values, options),
+    outside: {
+      ...outsideContext(loaded.workspace.root, environment),
+      // Where they write without being asked: a program in /tmp is nobody's that a command of theirs could replace.
+      writable: [loaded.workspace.root, join(environment.directories.state, 'workspaces')],
+    },
   }
   const open = (server: McpServerConfig, record: Parameters<typeof openServer>[2]) =>
     openServer(parts, server, record)

@@ -7,6 +7,7 @@ import {
   openSync,
   readlinkSync,
   readSync,
+  statSync,
 } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { ToolError } from '../core/errors.ts'
@@ -59,11 +60,37 @@ export function prepareOutside(command: readonly string[], context: OutsideConte
   const [program = '', ...args] = command
   const env = withoutWritable(context)
   const file = findOutside(program, env.PATH ?? '', context)
+  const found = writablePart(file, args, context)
+  if (found !== undefined) throw refusal(program, found.path, found.place, context)
+  return { file, args, cwd: '/', env }
+}
+
+/** The first part of what would run that lies where an agent can write. */
+export function writablePart(
+  file: string,
+  args: readonly string[],
+  context: OutsideContext,
+): { readonly path: string; readonly place: string } | undefined {
   for (const path of [file, ...interpreterOf(file, context), ...namedBy(args, context)]) {
     const place = writablePlaceOn(path, context.writable)
-    if (place !== undefined) throw refusal(program, path, place, context)
+    if (place !== undefined) return { path, place }
   }
-  return { file, args, cwd: '/', env }
+  return undefined
+}
+
+/** A file among words that an agent could have written. */
+export function writableFile(words: readonly string[], context: OutsideContext): string | undefined {
+  const paths = words
+    .flatMap(word => [word, ...word.split('=').slice(1)])
+    .map(word => resolve(context.workspace, word))
+  return paths.find(
+    path => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isWritable(path, context),
+  )
+}
+
+/** Whether an agent can write there. */
+export function isWritable(folder: string, { workspace, writable }: OutsideContext): boolean {
+  return writablePlaceOn(resolve(workspace, folder), writable) !== undefined
 }
 
 function refusal(program: string, path: string, place: string, { safePlace }: OutsideContext): ToolError {

@@ -27,6 +27,7 @@ const LISTS: Record<string, unknown[]> = {
       description: 'd',
       inputSchema: { type: 'object', properties: { a: { pattern: '(a+)+$' } } },
     },
+    { name: 'exploding', description: 'd', inputSchema: exploding() },
     {
       name: 'odd_output',
       description: 'd',
@@ -56,6 +57,20 @@ const LISTS: Record<string, unknown[]> = {
     },
   ],
 }
+
+/** Each of forty definitions is twice the next one. */
+function exploding(): object {
+  const twice = (next: string) => ({ anyOf: [{ $ref: next }, { $ref: next }] })
+  const steps = Array.from({ length: 40 }, (_, at) => [`d${at}`, twice(`#/$defs/d${at + 1}`)])
+  return {
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/d0' } },
+    $defs: { ...Object.fromEntries(steps), d40: { type: 'string' } },
+  }
+}
+
+/** Deeper than anything that recurses can follow, so that it is written as text. */
+const deep = `{"name":"deep","inputSchema":${'{"properties":'.repeat(20_000)}{}${'}'.repeat(20_000)}}`
 
 function tools(): unknown[] {
   if (mode !== 'rug') return LISTS[mode] ?? [good]
@@ -160,7 +175,11 @@ else {
         serverInfo: { name: 'hostile', version: '1' },
       }
       send({ id, result })
-    } else if (method === 'tools/list') send({ id, result: { tools: tools() } })
+    } else if (method === 'tools/list' && mode === 'deep')
+      process.stdout.write(
+        `{"jsonrpc":"2.0","id":${id},"result":{"tools":[${deep},${JSON.stringify(good)}]}}\n`,
+      )
+    else if (method === 'tools/list') send({ id, result: { tools: tools() } })
     else if (method === 'tools/call') call(id, params?.arguments?.mode ?? mode)
     else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })
     if (mode === 'noise') process.stdout.write('tick\n')

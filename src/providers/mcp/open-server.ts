@@ -9,6 +9,7 @@ import type { SandboxProfile } from '../../core/sandbox.ts'
 import { toShellLine } from '../../core/shell-words.ts'
 import type { ToolContext } from '../../core/tool.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/network/proxy.ts'
+import type { OutsideContext } from '../../sandbox/outside-program.ts'
 import { type PipedOptions, startPiped } from '../../sandbox/processes/piped-process.ts'
 import { findProgram, trustedPath } from '../../tools/command/find-program.ts'
 import { findHidden } from '../../tools/command/hidden-paths.ts'
@@ -16,6 +17,7 @@ import type { CommandParts } from '../../tools/command/parts.ts'
 import { type Ran, runLayered } from '../../tools/command/run-layered.ts'
 import type { Fetch } from '../../tools/web/judged-fetch.ts'
 import type { OpenedTransport } from './connection.ts'
+import { guardProgram } from './guard-program.ts'
 import { argumentsOf, installedFolder } from './install-server.ts'
 import type { McpRecord } from './record.ts'
 import { isLocalUrl, type McpServerConfig } from './server-config.ts'
@@ -32,6 +34,8 @@ export interface OpenServerParts {
   judgeHosts(hosts: readonly string[]): Promise<JudgeHost>
   /** Values of the configuration, with secrets read from where they are. */
   readValues(values: Readonly<Record<string, unknown>>): Promise<Record<string, string>>
+  /** Where agents write. */
+  readonly outside: OutsideContext
 }
 
 export async function openServer(
@@ -136,17 +140,22 @@ interface ServerStart {
 }
 
 async function startOf(
-  { commands, readValues }: OpenServerParts,
+  { commands, readValues, outside }: OpenServerParts,
   server: McpServerConfig,
   record: McpRecord,
 ): Promise<ServerStart> {
   const argv = argumentsOf(server, record)
   const path = trustedPath(commands.path, commands.workspace)
+  const folder = folderOf(server.cwd ?? '.', commands)
+  const program = {
+    file: resolve(folder, findProgram(argv[0] ?? '', path)),
+    args: argv.slice(1),
+    cwd: folder,
+  }
   return {
     argv,
-    file: findProgram(argv[0] ?? '', path),
-    args: argv.slice(1),
-    cwd: folderOf(server.cwd ?? '.', commands),
+    ...program,
+    ...guardProgram(server, program, outside),
     env: {
       ...commands.variables,
       HOME: commands.home,

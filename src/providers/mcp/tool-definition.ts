@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { canonicalJson } from '../../core/canonical-json.ts'
+import { isTooDeep } from '../../core/foreign-schema.ts'
 import { escapeControls } from '../../core/visible.ts'
 
 /** A tool as a server defines it: foreign words, kept as they came, because the pin is over them. */
@@ -39,7 +40,8 @@ export function readDefinitions(values: readonly unknown[]): ReadDefinitions {
       continue
     }
     const { name, title, description, inputSchema, outputSchema, annotations } = parsed.data
-    if (tools.has(name)) problems.push(`the tool ${shown(name)} is offered twice; the first counts.`)
+    if (isTooDeep(value)) problems.push(`the tool ${shown(name)} is left out: it is nested too deeply.`)
+    else if (tools.has(name)) problems.push(`the tool ${shown(name)} is offered twice; the first counts.`)
     else tools.set(name, { name, title, description, inputSchema, outputSchema, annotations })
   }
   if (values.length > MOST_TOOLS) problems.push(`${values.length - MOST_TOOLS} more tools are left out.`)
