@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CallSummary } from '../core/approval.ts'
+import { type CallSummary, noApprover, type Question } from '../core/approval.ts'
 import { askMembers, type QuorumMember } from './ask-members.ts'
 import { parseScore } from './board.ts'
 import { findReviewIssues, type ReviewSettings } from './combinations.ts'
@@ -153,6 +153,24 @@ describe('trying again', () => {
       refuse: expect.stringContaining('10 of the last 20 reviewed calls of this run were rejected'),
     })
   })
+})
+
+test('a yes as the one who is asked is one to the call, and not to what it was found to have done', async () => {
+  const displays: string[] = []
+  const made = createQuorum({
+    ...{ members: [member('a', APPROVE)], rule: { kind: 'majority' }, minModels: 1, onError: 'abstain' },
+    ...{ veto: [], vetoFor: [], review: 'all', ordinary: 'all', hil: 'interactive', onDeny: 'deny' },
+    ...{ debate: false, maxTimeMs: 60_000, maxActionRevisions: 2 },
+    record: (_, { display }) => void displays.push(display),
+  })
+  const question: Question = {
+    ...{ ...CALL, id: 'q', subject: { kind: 'call' }, offers: [], digest: '', createdAt: 0, expiresAt: 1 },
+  }
+  await made.answerFirst(noApprover('nobody')).ask(question, never, {})
+  await made.review(CALL, never)
+  expect(displays).toEqual(['[●]'])
+  await made.review({ ...CALL, access: [{ kind: 'file_delete', path: '/w/src' }] }, never)
+  expect(displays).toEqual(['[●]', '[●]'])
 })
 
 describe('a debate', () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Approver, CallSummary, Question } from '../core/approval.ts'
 import type { Objection, Reviewer } from '../core/review.ts'
 import { type Asked, type AskOptions, askMembers, type QuorumMember } from './ask-members.ts'
@@ -43,14 +44,14 @@ export function createQuorum(options: QuorumOptions): Quorum {
       async ask(question, signal, live) {
         if (!mayAnswer(question) || !(await vote(options, question, signal)).passed)
           return person.ask(question, signal, live)
-        answered.set(question.callId, true)
+        answered.set(subjectOf(question), true)
         return { kind: 'once', user: 'quorum' }
       },
     }),
     async review(call, signal, spend) {
       if (options.review === 'asked' && call.decision.outcome !== 'ask') return undefined
       // They have just said yes to this very call, as the ones who were asked.
-      if (answered.get(call.callId)) return undefined
+      if (answered.get(subjectOf(call))) return undefined
       // Of the whole tree: a sub-agent for every try would otherwise begin to count anew.
       const [run = call.runId] = call.runPath
       const action = `${run} ${call.tool.name}`
@@ -91,6 +92,11 @@ function withSpending(options: QuorumOptions, spend: (usd: number) => void = () 
       options.record(call, result, asked)
     },
   }
+}
+
+/** What a call was found to have done, after they said yes to its words, is something else than the call. */
+function subjectOf({ callId, access, preview }: CallSummary): string {
+  return hash('sha256', JSON.stringify([callId, access, preview]))
 }
 
 /** Never what only a person may: what is hard to undo, changes that were made already, gates, what a mode wants confirmed. */
