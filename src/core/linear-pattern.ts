@@ -3,6 +3,8 @@ import { ToolError } from './errors.ts'
 
 /** A regular expression from outside, on an engine whose time is linear in the text: it cannot be written to hang. */
 export interface LinearPattern {
+  /** The time that it takes is at most in proportion to this and to the length of the text: `a{1000}` is a thousand times `a`. */
+  readonly size: number
   test(text: string): boolean
   replaceAll(text: string, by: string): string
 }
@@ -11,6 +13,7 @@ export interface LinearPattern {
 export function compileLinear(pattern: string): LinearPattern {
   const compiled = compile(pattern)
   return {
+    size: compiled.programSize(),
     test: text => compiled.matcher(text).find(),
     // `$` and `\\` mean something to the engine.
     replaceAll: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll(/[$\\]/g, '\\$&')),

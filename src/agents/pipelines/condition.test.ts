@@ -35,6 +35,11 @@ test('a pattern that makes a backtracking engine explode is answered at once', (
   expect(holds(parseCondition('regex:^(a+)+$'), `${'a'.repeat(50_000)}b`)).toBe(false)
 })
 
+test('a pattern that is slow because it is large is refused', () => {
+  expect(() => parseCondition('regex:[a-z]{1000}b')).toThrow('repeats too much')
+  expect(holds(parseCondition('regex:^[a-z]{1,64}$'), 'tea')).toBe(true)
+})
+
 test('every condition that parses gives an answer for every text', () => {
   const source = fc.oneof(
     fc.string(),

@@ -55,10 +55,22 @@ function test(condition: Condition, output: string, text: string): boolean {
     case 'equals':
       return text.trim() === condition.text
     case 'regex':
-      return condition.pattern.test(output)
+      return condition.pattern.test(output.slice(0, MOST_SEARCHED))
     case 'length':
       return compare(output.length, condition.operator, condition.length)
   }
+}
+
+/** Together they bound how long an answer takes, and everything else with it: two seconds for the worst pattern. */
+const MOST_SEARCHED = 100_000
+const LARGEST_PATTERN = 300
+
+function toPattern(source: string): LinearPattern {
+  const pattern = compileLinear(`(?i)${source}`)
+  if (pattern.size <= LARGEST_PATTERN) return pattern
+  throw new ToolError('invalid_input', `The pattern repeats too much: ${source}`, {
+    hint: 'Write + or * instead of a number of repetitions, or use contains.',
+  })
 }
 
 const PREFIXES = ['contains', 'not', 'startsWith', 'endsWith', 'equals'] as const
@@ -73,8 +85,7 @@ function parseTest(source: string): Condition {
       operator: length[1] as Comparison,
       length: Number(length[2]),
     }
-  if (/^regex:/i.test(test))
-    return { kind: 'regex', pattern: compileLinear(`(?i)${test.slice('regex:'.length)}`) }
+  if (/^regex:/i.test(test)) return { kind: 'regex', pattern: toPattern(test.slice('regex:'.length)) }
   for (const kind of PREFIXES) {
     const prefix = `${kind}:`
     if (test.toLowerCase().startsWith(prefix.toLowerCase()))

@@ -122,7 +122,12 @@ function startRoutes(api: Api, parts: Parts): void {
         body: body(
           z.object({
             input: z.record(z.string().max(100), z.union([z.string(), z.number(), z.boolean()])).default({}),
-            again: again.optional(),
+            again: again
+              .extend({
+                /** What the caller knows to be done a second time, as /repeats says it. */
+                repeats: z.array(z.string()).max(500).default([]),
+              })
+              .optional(),
             /** Plays .kogu/rehearsals/PANEL.toml instead of asking models. */
             rehearse: z.boolean().default(false),
             model: z.string().max(500).optional(),
@@ -136,6 +141,7 @@ function startRoutes(api: Api, parts: Parts): void {
       const opened = await services(parts)
       const { name: wanted } = context.req.valid('param')
       const how = { rehearse, model, isServers: true }
+      if (wish !== undefined) refuseUnnamed(repeatsOf(parts, plan(parts, wanted, wish)), wish.repeats)
       const run =
         wish === undefined
           ? await createPipelineRun(opened.runner, wanted, input, how)
@@ -204,6 +210,15 @@ async function services({ services: open, loaded, environment, runtime }: Parts)
   const { pipelines, database, runs } = await open()
   const runner: RunnerParts = { loaded, environment, runtime, database, runs }
   return { pipelines, runner }
+}
+
+/** Nothing is done a second time that whoever asks for it has not seen named. */
+function refuseUnnamed(repeats: readonly string[], named: readonly string[]): void {
+  const unnamed = repeats.filter(each => !named.includes(each))
+  if (unnamed.length === 0) return
+  throw new HttpProblem(409, 'conflict', `This would be done a second time: ${unnamed.join('; ')}`, {
+    hint: 'Send what POST /api/pipelines/{name}/repeats lists as again.repeats.',
+  })
 }
 
 function plan({ runtime }: Parts, name: string, { of, step: id, extent }: z.infer<typeof again>) {

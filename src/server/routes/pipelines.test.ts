@@ -96,6 +96,10 @@ test('a pipeline runs, waits for an answer, goes on by itself after it, and begi
   const repeats: { json: { repeats: string[] } } = await app.send('POST /api/pipelines/writes/repeats', again)
   expect(repeats.json.repeats[0]).toContain('keep')
   expect((await app.send('GET /api/pipeline-runs?pipeline=writes')).json).toHaveLength(1)
+  // Nothing is repeated that was not named.
+  expect(await app.send('POST /api/pipelines/writes/run', { again })).toMatchObject({ status: 409 })
+  const known = { ...again, repeats: repeats.json.repeats }
+  expect(await app.send('POST /api/pipelines/writes/run', { again: known })).toMatchObject({ status: 202 })
 }, 60_000)
 
 test('a token that may only run opens no gate', async () => {

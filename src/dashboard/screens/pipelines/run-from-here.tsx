@@ -24,14 +24,20 @@ export function RunFromHere({ name, run, step }: { name: string; run: PipelineRu
       request<{ repeats: string[] }>('POST', `${pipelinePath(name)}/repeats`, { ...again, extent: wanted }),
     { topics: [], quiet: true },
   )
-  const start = useAction(() => request<PipelineRun>('POST', `${pipelinePath(name)}/run`, { again }), {
-    topics: ['pipelines'],
-    quiet: true,
-    onDone: begun => {
-      setRun(begun.id)
-      dialog.close()
+  const start = useAction(
+    () => {
+      const repeats = plan.data?.repeats ?? []
+      return request<PipelineRun>('POST', `${pipelinePath(name)}/run`, { again: { ...again, repeats } })
     },
-  })
+    {
+      topics: ['pipelines'],
+      quiet: true,
+      onDone: begun => {
+        setRun(begun.id)
+        dialog.close()
+      },
+    },
+  )
   const open = (wanted: 'from' | 'only'): void => {
     setExtent(wanted)
     plan.mutate(wanted)
