@@ -52,7 +52,13 @@ describe('completion', () => {
   test('knows commands, their second words, options and their values', async () => {
     expect(await words('ru')).toEqual(['run', 'runs'])
     expect(await words('runs', 're')).toEqual(['resume', 'rerun', 'reject'])
-    expect(await words('run', '--ma')).toEqual(['--max-turns', '--max-cost', '--max-tokens', '--max-time'])
+    expect(await words('run', '--ma')).toEqual([
+      '--max-turns',
+      '--max-cost',
+      '--max-tokens',
+      '--max-time',
+      '--max-calls',
+    ])
     expect(await words('run', 'task', '--mode', 'a')).toEqual(['ask', 'accept-edits', 'auto'])
     expect(await words('runs', '--limit', '3', 's')).toEqual(['show', 'stop', 'say'])
     expect(await words('no-such', '')).toEqual([])

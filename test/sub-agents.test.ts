@@ -9,6 +9,7 @@ import { localProvider } from '../src/core/provider.ts'
 import { toolNamed } from '../src/core/testing.ts'
 import { openRuns, type Runs } from '../src/runs.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
+import { listCallsOfRun } from '../src/store/tables/tool-executions.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
@@ -106,6 +107,11 @@ describe('sub-agents', () => {
     expect(record).toMatchObject({ status: 'completed', calls: 3 })
     expect(record.output).toBe('It said: Created made.txt (5 bytes, 1 line)')
     expect(existsSync(join(workspace, 'made.txt'))).toBe(true)
+    expect(await listCallsOfRun(database, record.id)).toMatchObject([
+      { tool: 'create_sub_agent', agent: null },
+      { tool: 'write_file', agent: 'writer' },
+      { tool: 'execute_sub_agent', agent: null },
+    ])
     expect(JSON.parse(results[0]?.text ?? '')).toEqual({
       agent_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'writer',

@@ -10,7 +10,8 @@ const DEFAULT_CONTEXT = 128_000
 /** Shorter ones are not worth a reference. */
 const SHORT_RESULT = 600
 const TOKENS_PER_IMAGE = 1_600
-const CHARACTERS_PER_TOKEN = 3.5
+/** Roughly: vendors count differently. */
+export const CHARACTERS_PER_TOKEN = 3.5
 
 export const READ_RESULT = 'read_result'
 

@@ -193,6 +193,13 @@ describe('the loop', () => {
     expect(context.events.filter(event => event.type === 'step.retry')).toHaveLength(2)
   })
 
+  test('counts what answers that broke off have used', async () => {
+    const broken = new ModelError('unavailable', 'broke off', { retryAfterMs: 1 })
+    broken.usage = { ...NO_USAGE, output: 40 }
+    const state = await runLoop(startState('x'), contextOf(scripted([broken, says('ok')])))
+    expect(state.usage.output).toBe(40)
+  })
+
   test('does not wait an hour because a vendor says so', async () => {
     const busy = new ModelError('unavailable', 'busy', { retryAfterMs: 3_600_000 })
     const state = await runLoop(startState('x'), contextOf(scripted([busy])))

@@ -185,7 +185,8 @@ export async function makeCalls(
   const answered = new Map<string, Outcome & { waitMs: number }>()
   const left = callsLeft(state, context)
   for (const [index, use] of state.pending.entries()) {
-    const result = index < left ? answerDirectly(use, state.messages) : overLimit(context.limits)
+    const result =
+      index < left ? answerDirectly(use, state.messages) : overLimit(context.limits, index - left + 1)
     if (result !== undefined) answered.set(use.id, { use, result, waitMs: 0 })
   }
   const real = state.pending.filter(use => !answered.has(use.id))
@@ -202,8 +203,8 @@ function callsLeft({ calls }: LoopState, { limits: { maxCalls }, elsewhere }: Lo
   return maxCalls === undefined ? Number.POSITIVE_INFINITY : maxCalls - calls - (elsewhere?.calls ?? 0)
 }
 
-function overLimit({ maxCalls }: RunLimits): Outcome['result'] {
-  const message = `This call was not made: the run may make ${maxCalls} calls in all.`
+function overLimit({ maxCalls = 0 }: RunLimits, beyond: number): Outcome['result'] {
+  const message = `Call ${maxCalls + beyond} was not made: the run may make ${maxCalls} calls in all.`
   return { ok: false, text: message, error: { code: 'forbidden', message, hint: null } }
 }
 

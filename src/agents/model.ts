@@ -117,6 +117,8 @@ export class ModelError extends Error {
   /** What the vendor asks to wait before the next try. */
   readonly retryAfterMs: number | undefined
   readonly hint: string | undefined
+  /** Of an answer that broke off, as far as it can be told. */
+  usage: Usage = NO_USAGE
 
   constructor(
     kind: ModelErrorKind,

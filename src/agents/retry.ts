@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunEvent } from './events.ts'
 import {
+  addUsage,
   type Model,
   ModelError,
   type ModelErrorKind,
   type ModelRequest,
   type ModelResponse,
+  NO_USAGE,
 } from './model.ts'
 
 /** What may be over in a moment. */
@@ -16,17 +18,23 @@ const LONGEST_WAIT_MS = 30_000
 /** A vendor that asks for longer is not waited for: the person should know. */
 const LONGEST_ASKED_MS = 120_000
 
-/** Repeats what is worth another try, with growing pauses; a vendor's own Retry-After counts for more. */
+/**
+ * Repeats what is worth another try, with growing pauses; a vendor's own Retry-After counts for more. What answers that broke
+ * off have used is part of what the whole one has used.
+ */
 export async function withRetries(
   model: Model,
   request: ModelRequest,
   { emit, signal }: { emit: (event: RunEvent) => void; signal: AbortSignal },
 ): Promise<ModelResponse> {
+  let lost = NO_USAGE
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await model.respond(request)
+      const response = await model.respond(request)
+      return { ...response, usage: addUsage(response.usage, lost) }
     } catch (error) {
       if (!(error instanceof ModelError) || !PASSING.has(error.kind) || attempt === MOST_ATTEMPTS) throw error
+      lost = addUsage(lost, error.usage)
       const waitMs = error.retryAfterMs ?? backOff(attempt)
       if (waitMs > LONGEST_ASKED_MS) throw error
       emit({ type: 'step.retry', reason: error.message, attempt, waitMs })

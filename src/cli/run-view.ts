@@ -8,7 +8,6 @@ export interface RunView {
   /** Ends the line that the model is writing. */
   endLine(): void
   readonly denied: readonly { tool: string; reason: string }[]
-  readonly ambiguous: readonly string[]
   /** Ids of questions that wait for an answer. */
   readonly waiting: readonly string[]
   readonly changed: ReadonlySet<string>
@@ -20,7 +19,6 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   const { signs } = output
   const inputs = new Map<string, unknown>()
   const denied: { tool: string; reason: string }[] = []
-  const ambiguous: string[] = []
   const waiting = new Map<string, string>()
   const changed = new Set<string>()
   let openLine = false
@@ -46,7 +44,6 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
   }
   return {
     denied,
-    ambiguous,
     get waiting() {
       return [...waiting.values()]
     },
@@ -73,7 +70,6 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           finished(event)
           break
         case 'call.ambiguous':
-          ambiguous.push(event.tool)
           note(`  ? ${event.tool} was interrupted: it may or may not have taken effect. It is not repeated.`)
           break
         case 'call.waiting':

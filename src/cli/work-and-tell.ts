@@ -8,6 +8,7 @@ import { laterApprover } from '../core/approval.ts'
 import { stricterMode } from '../core/authority.ts'
 import type { Mode } from '../core/decision.ts'
 import { toLine } from '../core/visible.ts'
+import { listCallsOfRun } from '../store/tables/tool-executions.ts'
 import { type CommandContext, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { type RunSession, readOnAsk } from './run-session.ts'
@@ -45,10 +46,12 @@ export async function workAndTell(
     session.runs.work(taken, { signal, onEvent, approver: session.approver })
   const ended = await workOn(context, session, await work(run), work)
   view.endLine()
+  const calls = await listCallsOfRun(session.database, ended.id)
+  const ambiguous = calls.filter(call => call.isAmbiguous).map(call => call.tool)
   await record(context, session, ended)
   saveOutput(context, session, ended)
-  if (output.json) output.object(toJson(ended, view))
-  else output.note(summary(ended, view, Date.now() - started, resumeArguments(context, ended)))
+  if (output.json) output.object(toJson(ended, { view, ambiguous }))
+  else output.note(summary(ended, { view, ambiguous }, Date.now() - started, resumeArguments(context, ended)))
   if (await wantsMore(context, session, ended)) {
     return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
   }
@@ -138,6 +141,12 @@ function saveOutput({ values, cwd }: CommandContext, { runs }: RunSession, { out
   if (file !== undefined) writeFileSync(resolve(cwd, file), `${runs.redactText(output ?? '')}\n`)
 }
 
+interface Seen {
+  readonly view: RunView
+  /** Tools whose calls were interrupted, in this process or before it. */
+  readonly ambiguous: readonly string[]
+}
+
 /** A looser mode is a person's choice for one command, and has to be made again. */
 function resumeArguments({ values }: CommandContext, { id }: RunRecord): string {
   const mode = textOption(values, 'mode')
@@ -145,8 +154,8 @@ function resumeArguments({ values }: CommandContext, { id }: RunRecord): string 
 }
 
 /** What changed, what was refused, what it cost, and how to go on or back. */
-function summary(run: RunRecord, view: RunView, ms: number, resume: string): string {
-  const { denied, ambiguous, changed, waiting } = view
+function summary(run: RunRecord, { view, ambiguous }: Seen, ms: number, resume: string): string {
+  const { denied, changed, waiting } = view
   const cost = run.costUsd === null ? 'cost unknown' : `$${run.costUsd.toFixed(4)}`
   const lines = [`${outcome(run, view)}  ${(ms / 1000).toFixed(1)} s  ${run.tokens} tokens  ${cost}`]
   if (run.error !== null) lines.push(`  ${toLine(run.error)}`)
@@ -192,7 +201,8 @@ export function exitCode(
 }
 
 /** The contract of `--json`. */
-function toJson(run: RunRecord, { denied, ambiguous, changed, waiting }: RunView): Record<string, unknown> {
+function toJson(run: RunRecord, { view, ambiguous }: Seen): Record<string, unknown> {
+  const { denied, changed, waiting } = view
   const { id, status, stopReason, output, error, costUsd, tokens, calls, spec, turn } = run
   return {
     schema: 'kogu.run/1',

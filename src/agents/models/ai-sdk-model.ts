@@ -5,6 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import { CHARACTERS_PER_TOKEN } from '../compaction.ts'
 import type { AssistantBlock, VendorData } from '../messages.ts'
 import type {
   Capabilities,
@@ -15,7 +16,7 @@ import type {
   Price,
   Usage,
 } from '../model.ts'
-import { ModelError } from '../model.ts'
+import { ModelError, NO_USAGE } from '../model.ts'
 import { hideKey, toModelError } from './model-error.ts'
 import { toPrompt } from './prompt.ts'
 import { createSpokenText } from './spoken-text.ts'
@@ -42,11 +43,23 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
     async respond(request) {
       loaded ??= options.load()
       const { model, secret } = await loaded
+      const shown = createSpokenText(text => request.onText?.(hideKey(text, secret)))
+      const blocks = createBlocks(shown.say)
       try {
         const { stream } = await model.doStream(toCallOptions(request, capabilities))
-        return await readStream(stream, request, secret)
+        const finish = await readStream(stream, blocks)
+        shown.end()
+        return toResponse(
+          request,
+          finish,
+          blocks.all().map(block => withoutKey(block, secret)),
+        )
       } catch (error) {
-        throw toModelError(error, { provider, secret, signal: request.signal })
+        const failed = toModelError(error, { provider, secret, signal: request.signal })
+        const begun = blocks.all()
+        // Vendors charge for what they have said, also when it broke off.
+        if (begun.length > 0) failed.usage = estimate(request, begun)
+        throw failed
       }
     },
   }
@@ -80,26 +93,34 @@ type Finish = { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage
 
 async function readStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
-  request: ModelRequest,
-  secret: string,
-): Promise<ModelResponse> {
-  const shown = createSpokenText(text => request.onText?.(hideKey(text, secret)))
-  const blocks = createBlocks(shown.say)
+  blocks: ReturnType<typeof createBlocks>,
+): Promise<Finish> {
   let finish: Finish | undefined
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'finish') finish = { reason: part.finishReason, usage: part.usage }
     else blocks.take(part)
   }
-  shown.end()
   // A connection that breaks in the middle looks like an end. Half an answer must not count as one.
   if (finish === undefined || finish.reason.unified === 'interrupted') {
     throw new ModelError('unavailable', 'The answer broke off before its end.')
   }
   if (finish.reason.unified === 'error')
     throw new ModelError('unavailable', 'The vendor ended the answer with an error.')
-  const content = blocks.all().map(block => withoutKey(block, secret))
-  return { content, stopReason: toStopReason(finish.reason, content), usage: toUsage(finish.usage) }
+  return finish
+}
+
+function toResponse(
+  request: ModelRequest,
+  { reason, usage }: Finish,
+  content: readonly AssistantBlock[],
+): ModelResponse {
+  const isTold = (usage.inputTokens.total ?? 0) > 0 || (usage.outputTokens.total ?? 0) > 0
+  return {
+    content,
+    stopReason: toStopReason(reason, content),
+    usage: isTold ? toUsage(usage) : estimate(request, content),
+  }
 }
 
 type Draft = { type: 'text' | 'reasoning'; text: string; vendor?: VendorData }
@@ -224,6 +245,12 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
     input: toCount(inputTokens.noCache ?? (inputTokens.total ?? 0) - cached - cacheWrite),
     output: toCount(outputTokens.text ?? (outputTokens.total ?? 0) - reasoning),
   }
+}
+
+/** Some servers do not count. A limit must hold with them too, so what went over the wire is counted here. */
+function estimate({ system, messages, tools }: ModelRequest, content: readonly AssistantBlock[]): Usage {
+  const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value).length / CHARACTERS_PER_TOKEN)
+  return { ...NO_USAGE, input: tokens([system, messages, tools]), output: tokens(content) }
 }
 
 /** More than any request can have. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type MockVendor, startMockVendor, USAGE } from '../../../test/support/mock-vendor.ts'
 import { userText } from '../messages.ts'
-import { type Model, type ModelRequest, totalTokens } from '../model.ts'
+import { type Model, type ModelError, type ModelRequest, totalTokens, type Usage } from '../model.ts'
 import { createModels, type Vendor, type VendorKind } from './models.ts'
 
 // The real packages of the vendors, over real HTTP, against a server that speaks their formats.
@@ -162,13 +162,25 @@ describe('models', () => {
     `${chat({}, { finish_reason: 'stop' })}data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [], usage })}\n\n`
 
   test.each([
-    [{ prompt_tokens: -1_000_000, completion_tokens: -5 }, 0],
     [{ prompt_tokens: 1.5, completion_tokens: 2.5 }, 5],
     [{ prompt_tokens: 1e15, completion_tokens: 0 }, 1e9],
   ])('token counts %j of a server become counts that can be added', async (usage, total) => {
     vendor.play({ raw: [chat({ content: 'x' }), ended(usage)] })
     const response = await modelOf('openai-compatible', '/v1').respond(request())
     expect(totalTokens(response.usage)).toBe(total)
+  })
+
+  test('what a server does not count, or counts below nought, is estimated: a limit must hold with it too', async () => {
+    const model = modelOf('openai-compatible', '/v1')
+    for (const usage of [{}, { prompt_tokens: -1_000_000, completion_tokens: -5 }]) {
+      vendor.play({ raw: [chat({ content: 'word '.repeat(70) }), ended(usage)] })
+      const { usage: counted } = await model.respond(request())
+      expect([counted.input > 20, counted.output >= 100]).toEqual([true, true])
+    }
+    vendor.play({ raw: [chat({ content: 'word '.repeat(70) })] })
+    const broken = await model.respond(request()).catch((error: ModelError) => error.usage)
+    expect(broken).toMatchObject({ output: expect.any(Number) })
+    expect(totalTokens(broken as Usage)).toBeGreaterThan(100) // the line above says that it is one
   })
 
   test('a key that a server repeats, in pieces too, is in no word and no block', async () => {

@@ -173,11 +173,11 @@ function toJson(run: RunRecord): Record<string, unknown> {
 
 async function show({ output }: CommandContext, database: Database, start: string): Promise<number> {
   const run = await requireRun(database, start)
-  const [{ listMessages }, { listToolExecutions }] = await Promise.all([
+  const [{ listMessages }, { listCallsOfRun }] = await Promise.all([
     import('../../store/tables/agent-messages.ts'),
     import('../../store/tables/tool-executions.ts'),
   ])
-  const calls = await listToolExecutions(database, run.execution)
+  const calls = await listCallsOfRun(database, run.id)
   const messages = await listMessages(database, run.execution)
   if (output.json) {
     output.object({ ...toJson(run), calls, messages })
@@ -195,7 +195,8 @@ async function show({ output }: CommandContext, database: Database, start: strin
           : call.isError
             ? `${output.signs.failed} ${call.errorCode}`
             : output.signs.ok
-        return `  ${state}  ${call.tool} ${toLine(subjectOf(call.input))}  ${call.durationMs} ms`
+        const who = call.agent === null ? '' : `${toLine(call.agent)} › `
+        return `  ${state}  ${who}${call.tool} ${toLine(subjectOf(call.input))}  ${call.durationMs} ms`
       }),
       ...(run.output === null ? [] : ['', toBlock(run.output)]),
     ].join('\n'),

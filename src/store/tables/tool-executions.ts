@@ -46,11 +46,26 @@ export interface ToolExecution {
   readonly at: Date
 }
 
+const SELECT = `SELECT t.call_id AS call, t.tool_name AS tool, t.input, t.output, t.is_error AS "isError",
+  t.error_code AS "errorCode", t.duration_ms::int AS "durationMs", t.is_ambiguous AS "isAmbiguous", t.decision, t.effects,
+  t.created_at AS at`
+
 export async function listToolExecutions({ query }: Queries, execution: string): Promise<ToolExecution[]> {
   return query<ToolExecution>(
-    `SELECT call_id AS call, tool_name AS tool, input, output, is_error AS "isError", error_code AS "errorCode",
-       duration_ms::int AS "durationMs", is_ambiguous AS "isAmbiguous", decision, effects, created_at AS at
-     FROM tool_executions WHERE execution_id = $1 ORDER BY created_at, call_id`,
+    `${SELECT} FROM tool_executions t WHERE t.execution_id = $1 ORDER BY t.created_at, t.call_id`,
     [execution],
+  )
+}
+
+/** Of all agents of a run; `agent` is the name of a sub-agent. */
+export async function listCallsOfRun(
+  { query }: Queries,
+  run: string,
+): Promise<(ToolExecution & { readonly agent: string | null })[]> {
+  return query(
+    `${SELECT}, CASE WHEN e.parent_execution_id IS NULL THEN NULL ELSE a.name END AS agent
+     FROM tool_executions t JOIN agent_executions e ON e.id = t.execution_id LEFT JOIN agents a ON a.id = e.agent_id
+     WHERE e.workflow_run_id = $1 ORDER BY t.created_at, t.call_id`,
+    [run],
   )
 }

@@ -71,9 +71,9 @@ export async function sumUsage(
   { by, since }: { by: UsageGroup; since: Date },
 ): Promise<UsageSum[]> {
   return query<UsageSum>(
-    `SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, count(*)::int AS requests, sum(input_tokens)::int AS input,
-       sum(cached_tokens)::int AS cached, sum(cache_write_tokens)::int AS "cacheWrite", sum(output_tokens)::int AS output,
-       sum(reasoning_tokens)::int AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
+    `SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, count(*)::int AS requests, sum(input_tokens)::float8 AS input,
+       sum(cached_tokens)::float8 AS cached, sum(cache_write_tokens)::float8 AS "cacheWrite", sum(output_tokens)::float8 AS output,
+       sum(reasoning_tokens)::float8 AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
        count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown
      FROM usage u LEFT JOIN workflow_runs r ON r.id = u.workflow_run_id
      WHERE u.at >= $1 GROUP BY 1 ORDER BY 1`,
@@ -108,9 +108,9 @@ export async function usagePerDay(
 ): Promise<DayUsage[]> {
   return query<DayUsage>(
     `SELECT to_char(u.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, coalesce(${KEYS[by]}, '(deleted)') AS key,
-       count(*)::int AS requests, sum(input_tokens)::int AS input, sum(cached_tokens)::int AS cached,
-       sum(cache_write_tokens)::int AS "cacheWrite", sum(output_tokens)::int AS output,
-       sum(reasoning_tokens)::int AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
+       count(*)::int AS requests, sum(input_tokens)::float8 AS input, sum(cached_tokens)::float8 AS cached,
+       sum(cache_write_tokens)::float8 AS "cacheWrite", sum(output_tokens)::float8 AS output,
+       sum(reasoning_tokens)::float8 AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
        count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown
      FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
      WHERE r.workspace = $1 AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3) GROUP BY 1, 2 ORDER BY 1, 2`,
@@ -131,9 +131,9 @@ export async function usageTotal(
 ): Promise<UsageTotal> {
   const [row] = await query<UsageTotal>(
     `SELECT count(*)::int AS requests, count(DISTINCT u.workflow_run_id)::int AS runs,
-       coalesce(sum(input_tokens), 0)::int AS input, coalesce(sum(cached_tokens), 0)::int AS cached,
-       coalesce(sum(cache_write_tokens), 0)::int AS "cacheWrite", coalesce(sum(output_tokens), 0)::int AS output,
-       coalesce(sum(reasoning_tokens), 0)::int AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
+       coalesce(sum(input_tokens), 0)::float8 AS input, coalesce(sum(cached_tokens), 0)::float8 AS cached,
+       coalesce(sum(cache_write_tokens), 0)::float8 AS "cacheWrite", coalesce(sum(output_tokens), 0)::float8 AS output,
+       coalesce(sum(reasoning_tokens), 0)::float8 AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
        count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY u.duration_ms) AS "p50Ms",
        percentile_disc(0.95) WITHIN GROUP (ORDER BY u.duration_ms) AS "p95Ms"
