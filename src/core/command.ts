@@ -16,12 +16,9 @@ export type CommandStep =
 type CommandJoin = 'first' | ';' | '&&' | '||'
 
 export interface CommandStage {
-  readonly argv: readonly CommandArgument[]
+  readonly argv: readonly string[]
   readonly redirects: readonly CommandRedirect[]
 }
-
-/** A word, or the exit status of the step before between two pieces of text. */
-export type CommandArgument = string | { readonly before: string; readonly after: string }
 
 export type CommandRedirect =
   | { readonly kind: 'null'; readonly fd: 0 | 1 | 2 }

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type {
-  CommandArgument,
   CommandPermit,
   CommandPlan,
   CommandStage,
@@ -99,9 +98,8 @@ function resolveStage({ argv, redirects }: PlanStage, cwd: string): CommandStage
   return { argv: withSafeGit(known), redirects }
 }
 
-function resolveWord(word: PlanWord, cwd: string): CommandArgument[] | null {
+function resolveWord(word: PlanWord, cwd: string): string[] | null {
   if (typeof word === 'string') return [word]
-  if (word.kind === 'status') return [{ before: word.before, after: word.after }]
   const absolute = word.glob.startsWith('/')
   const base = absolute ? '' : `${escapeGlob(cwd)}/`
   const found = expandGlob(`${base}${word.glob}`, MOST_MATCHES)
@@ -143,5 +141,5 @@ export function gitSubcommand({ argv }: FoundCommand): string {
 const UNKNOWN = '?'
 
 function toGitArg({ text, raw }: Word): Arg {
-  return { raw, text, glob: null, status: null, worst: [text ?? UNKNOWN] }
+  return { raw, text, glob: null, worst: [text ?? UNKNOWN] }
 }

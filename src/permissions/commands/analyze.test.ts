@@ -64,15 +64,12 @@ describe('plan', () => {
     }
   })
 
-  test('`cd` becomes a step, exit status and here-texts are carried', () => {
+  test('`cd` becomes a step, and here-texts are carried', () => {
     expect(analyze('cd sub && ls').plan?.steps[0]).toEqual({
       kind: 'cd',
       join: 'first',
       negate: false,
       directory: 'sub',
-    })
-    expect(analyze('ls x; echo "code $?"').plan?.steps[1]).toMatchObject({
-      stages: [{ argv: ['echo', { kind: 'status', before: 'code ', after: '' }] }],
     })
     expect(analyze('wc -w <<< "a b"').plan?.steps[0]).toMatchObject({
       stages: [{ redirects: [{ kind: 'text', fd: 0, text: 'a b\n' }] }],
@@ -83,8 +80,8 @@ describe('plan', () => {
   })
 
   test('shell words become programs', () => {
-    expect(analyze('[ -f x ] && : ok').plan?.steps).toMatchObject([
-      { stages: [{ argv: ['[', '-f', 'x', ']'] }] },
+    expect(analyze('ls x && : ok').plan?.steps).toMatchObject([
+      { stages: [{ argv: ['ls', 'x'] }] },
       { stages: [{ argv: ['true'] }] },
     ])
   })
@@ -121,14 +118,16 @@ describe('reasons and commands', () => {
 
   test('hidden characters are named and ask', () => {
     const cases: [string, RegExp][] = [
-      ['ls\u200b', /invisible.*U\+200B/],
-      ['ls \u202e', /direction.*U\+202E/],
-      ['ls\u00a0-la', /space character.*U\+00A0/],
-      ['ls\r\n', /carriage return/],
-      ['ls \u0007', /control/],
-      ['ls \u0000', /control/],
-      ['ls \ud800', /lone surrogate/],
-      ['ls \u{e0041}', /invisible/],
+      ['ls\u200b', /does not show.*U\+200B/],
+      ['ls \u202e', /U\+202E/],
+      ['ls\u00a0-la', /U\+00A0/],
+      ['ls\r\n', /U\+000D/],
+      ['ls \u0007', /U\+0007/],
+      ['ls \u0000', /U\+0000/],
+      ['ls \ud800', /U\+D800/],
+      ['ls \u{e0041}', /U\+E0041/],
+      ['ls \u3164', /U\+3164/],
+      ['ls \ue000', /U\+E000/],
     ]
     for (const [line, pattern] of cases) {
       const analysis = analyze(line)

@@ -13,7 +13,6 @@ export interface Arg {
   /** Exact text, or null for patterns and for what is only known when the line runs. */
   text: string | null
   glob: GlobWord | null
-  status: { before: string; after: string } | null
   /** Texts that it may turn into. `rm -rf $UNSET/` may be `rm -rf /`: an unknown variable counts as empty. */
   worst: string[]
   /** For `<(echo x)`: the text that the program would read from it, when that is known. */
@@ -21,7 +20,7 @@ export interface Arg {
 }
 
 export function literalArg(text: string): Arg {
-  return { raw: text, text, glob: null, status: null, worst: [text] }
+  return { raw: text, text, glob: null, worst: [text] }
 }
 
 /** What it most likely is: exact text, the pattern as written, or the worst guess. */
@@ -31,7 +30,7 @@ export function seen(arg: Arg | undefined): string {
 }
 
 export function isUnresolved(arg: Arg): boolean {
-  return arg.text === null && arg.glob === null && arg.status === null
+  return arg.text === null && arg.glob === null
 }
 
 export function toWord(arg: Arg): Word {
@@ -44,10 +43,8 @@ function toPlanWord(arg: Arg): PlanWord | null {
   if (arg.text !== null) return arg.text
   // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
   if (arg.glob?.literal.startsWith('-')) return arg.glob.literal
-  if (arg.glob !== null) {
-    return { kind: 'glob', glob: arg.glob.pattern, literal: arg.glob.literal, dashPrefix: './' }
-  }
-  return arg.status === null ? null : { kind: 'status', ...arg.status }
+  if (arg.glob === null) return null
+  return { kind: 'glob', glob: arg.glob.pattern, literal: arg.glob.literal, dashPrefix: './' }
 }
 
 export function toPlanWords(args: Arg[]): PlanWord[] | null {

@@ -22,7 +22,6 @@ import {
   setVariable,
   unionCwds,
 } from './state.ts'
-import type { PlanStep } from './types.ts'
 import { resolveWord } from './words.ts'
 
 type Compound = Exclude<CommandNode, { type: 'Command' }>
@@ -30,7 +29,7 @@ type Compound = Exclude<CommandNode, { type: 'Command' }>
 export function walkCompound(node: Compound, scope: Scope, report: Report): Outcome {
   switch (node.type) {
     case 'BraceGroup':
-      return plainAfter(scope, report.walkList(node.body.commands, scope))
+      return plain(scope, report.walkList(node.body.commands, scope))
     case 'Subshell': {
       const steps = report.walkList(node.body.commands, deeper(scope, { forked: true }))
       return { ...plain(scope, steps), subshell: true }
@@ -78,10 +77,6 @@ export function walkCompound(node: Compound, scope: Scope, report: Report): Outc
       note(report, 'unknown', 'Arithmetic can change variables and run code in them.')
       return plain(scope, null)
   }
-}
-
-function plainAfter(scope: Scope, steps: PlanStep[] | null): Outcome {
-  return plain(scope, steps)
 }
 
 function walkEmbeddedAll(nodes: readonly SyntaxNode[], scope: Scope, report: Report): void {

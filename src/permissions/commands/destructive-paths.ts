@@ -1,5 +1,4 @@
 /** Folders whose loss is the loss of the system, a home or everything around the workspace. */
-import { compileWildcard } from '../../core/wildcard.ts'
 import type { Arg } from './args.ts'
 import { absolutePaths, normalize, type Scope } from './state.ts'
 import type { CommandContext } from './types.ts'
@@ -35,7 +34,7 @@ export function protectedTarget(arg: Arg, scope: Scope, context: CommandContext)
   return null
 }
 
-/** `/*`, `~/.*`, `/e?c`: a last part that matches (nearly) everything stands for its folder. */
+/** `/*`, `~/.*`: a last part that matches (nearly) everything stands for its folder. */
 function protectedPattern(path: string, context: CommandContext): string | null {
   const parts = path.split('/')
   while (parts.length > 1 && /^[.*?]*\*[.*?]*$|^\.\[!?\^?\.?\]\*$/.test(parts.at(-1) ?? '')) {
@@ -43,27 +42,7 @@ function protectedPattern(path: string, context: CommandContext): string | null 
     const name = protectedName(parts.join('/') || '/', context)
     if (name !== null) return name
   }
-  if (!/[*?[]/.test(path)) return protectedName(normalize(path), context)
-  for (const candidate of [...SYSTEM, context.home, '/home/user', ...ancestors(context.workspace)]) {
-    if (matchesPath(path, candidate)) return protectedName(candidate, context)
-  }
-  return null
-}
-
-function matchesPath(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/')
-  const parts = path.split('/')
-  return wanted.length === parts.length && wanted.every((part, i) => matchesPart(part, parts[i] ?? ''))
-}
-
-/** A class that depends on the language may be any character. */
-function matchesPart(pattern: string, text: string): boolean {
-  return compileWildcard(pattern.replaceAll(/\[[^\]]*\[:[^\]]*:\][^\]]*\]/g, '?'), false)(text)
-}
-
-function ancestors(path: string): string[] {
-  const parts = path.split('/').slice(1, -1)
-  return parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)
+  return /[*?[]/.test(path) ? null : protectedName(normalize(path), context)
 }
 
 function isAncestor(path: string, of: string): boolean {

@@ -30,9 +30,7 @@ export function applyAction(call: Call, reason: string | null): void {
   for (const word of words) noteAssignment(call, word)
   touch(call, action)
   if (program === 'git') gitReads(call)
-  mountedFiles(call)
   applyNetwork(call)
-  commitEditor(call, words)
 }
 
 /** The strictest first. More than one where it is not certain which word is the subcommand. */
@@ -46,17 +44,6 @@ function actionsOf(program: string, words: string[]): Action[] {
   return [...new Set(found)].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
 }
 
-function commitEditor(call: Call, words: string[]): void {
-  if (call.program !== 'git' || !words.includes('commit')) return
-  const given = words.some(word =>
-    /^-\w*[mFCc]|^--(?:message|file|no-edit|fixup|squash|reuse-message|amend)/.test(word),
-  )
-  if (!given)
-    raise(call, 'interactive', '`git commit` without a message opens an editor: give one with -m.', [
-      'interactive',
-    ])
-}
-
 /** Files that git prints, or takes into the repository, from where anything may print them. */
 function gitReads(call: Call): void {
   const at = call.args.findIndex(arg =>
@@ -64,23 +51,6 @@ function gitReads(call: Call): void {
   )
   if (at === -1) return
   for (const arg of operandsOf(call.args.slice(at + 1))) access(call, 'file_read', arg)
-}
-
-/** Folders that a container sees: `-v ./a:/b`, `--mount type=bind,source=a,target=b`. */
-function mountedFiles(call: Call): void {
-  if (!/^(?:docker|podman|nerdctl)$/.test(call.program)) return
-  for (const [i, arg] of call.args.entries()) {
-    const before = seen(call.args[i - 1])
-    const word = seen(arg)
-    const volume = /^(?:-v|--volume)$/.test(before) ? word : /^(?:-v|--volume=)(.+)$/.exec(word)?.[1]
-    const mount = before === '--mount' ? word : /^--mount=(.+)$/.exec(word)?.[1]
-    const file = /^--env-file$/.test(before) ? word : /^--env-file=(.+)$/.exec(word)?.[1]
-    const source = /(?:^|,)(?:source|src)=([^,]+)/.exec(mount ?? '')?.[1]
-    const path = volume === undefined ? (source ?? file) : /^([./~][^:]*)(?::|$)/.exec(volume)?.[1]
-    if (path === undefined) continue
-    access(call, 'file_read', arg, path)
-    if (file === undefined && !/(?::|,)(?:ro|readonly)\b/.test(word)) access(call, 'file_write', arg, path)
-  }
 }
 
 /** A program that is not in any table: it may do anything, and every word of it may be a file. */
@@ -193,7 +163,7 @@ function options(call: Call): void {
   }
   const inPlace = /^g?sed$/.test(program) && args.some(arg => /^-\w*i|^--in-/.test(seen(arg)))
   if (inPlace) for (const arg of operandsOf(args).slice(1)) access(call, 'file_write', arg)
-  if (/^(?:sort|uniq|xxd)$/.test(program) && (program === 'uniq' || program === 'xxd')) {
+  if (program === 'uniq' || program === 'xxd') {
     const second = operandsOf(args)[1]
     if (second !== undefined) access(call, 'file_write', second)
   }

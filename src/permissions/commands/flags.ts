@@ -142,7 +142,7 @@ function cluster(
 }
 
 function setValue(name: string, kind: Kind, value: Arg | undefined, parsed: ParsedFlags): boolean {
-  if (value === undefined || value.status !== null) return false
+  if (value === undefined) return false
   if (value.text === null && (value.glob === null || kind === 'file')) return false
   const text = value.text ?? value.glob?.literal ?? ''
   parsed.flags.set(name, text)

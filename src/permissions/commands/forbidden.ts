@@ -37,21 +37,14 @@ type Rule = (call: ForbiddenCall) => string | null
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...rules('rm grm srm', recursiveDelete),
-  ...rules('find gfind', findDelete),
   ...rules('chmod chown chgrp setfacl chattr', recursiveRights),
   ...rules('mv rename', moveAway),
   ...rules('shred truncate tee cp install ln dd rsync', overwrite),
-  ...rules('init telinit', ({ words }) =>
-    words.some(word => /^[06sS1]$/.test(word)) ? 'shuts down or restarts the machine' : null,
-  ),
-  ...rules('systemctl loginctl', systemPower),
+  ...rules('systemctl loginctl init telinit', systemPower),
   ...rules('fdisk sfdisk gdisk sgdisk cfdisk parted', ({ words }) =>
     words.some(word => /^(?:-l|--list|-p|--print|print|--version|--help)$/.test(word))
       ? null
       : 'changes the partitions of a disk',
-  ),
-  ...rules('cryptsetup hdparm nvme badblocks zpool diskutil', ({ words }) =>
-    words.some(word => /format|erase|sanitize|destroy|^-w$/i.test(word)) ? 'erases a disk' : null,
   ),
   ...rules('nc ncat netcat nc.traditional nc.openbsd', netcat),
   ...rules('socat', ({ words }) =>
@@ -95,30 +88,6 @@ function treeTarget(args: Arg[], scope: Scope, report: Report, verb: string): st
   return null
 }
 
-const NARROWING =
-  /^-(?:i?name|i?path|i?wholename|i?regex|[amc](?:time|min)|newer\w*|size|empty|user|group|uid|gid|perm|links|inum|samefile|lname|fstype)$/
-
-function findDelete({ args, words, scope, report }: ForbiddenCall): string | null {
-  const exec = words.findIndex(word => /^-(?:exec|execdir|ok|okdir)$/.test(word))
-  const command = words[exec + 1] ?? ''
-  const deletes =
-    words.includes('-delete') ||
-    (exec !== -1 && /(?:^|\/)(?:rm|shred|unlink|chmod|chown|mv|dd|truncate)$/.test(command))
-  if (!deletes) return null
-  const first = words.findIndex(word => word.startsWith('-') && !/^-[HLPDO]/.test(word))
-  const paths = args.slice(0, first === -1 ? undefined : first).filter(arg => !isOption(seen(arg)))
-  const isNarrow = words.some(
-    (word, i) =>
-      NARROWING.test(word) && !matchesAll(words[i + 1] ?? '') && !/^(?:!|-not)$/.test(words[i - 1] ?? ''),
-  )
-  if (isNarrow && !words.some(word => /^-(?:o|or)$|^,$/.test(word))) return null
-  return treeTarget(paths, scope, report, 'deletes or changes')
-}
-
-function matchesAll(value: string): boolean {
-  return /^[.*?]*\*[.*?]*$|^\.\*$|^\+?-?0c?$/.test(value)
-}
-
 function recursiveRights({ args, words, scope, report }: ForbiddenCall): string | null {
   if (!hasFlag(words, /R/, 'recursive')) return null
   return treeTarget(args, scope, report, 'changes the permissions of')
@@ -145,12 +114,8 @@ function overwrite({ program, args, words, scope, report }: ForbiddenCall): stri
 
 function systemPower({ words }: ForbiddenCall): string | null {
   const power =
-    /^(?:poweroff|reboot|halt|kexec|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|soft-reboot|emergency|rescue|exit)$/
-  const isolates =
-    words.includes('isolate') ||
-    (words.includes('start') &&
-      words.some(word => /^(?:poweroff|reboot|halt|rescue|emergency|shutdown)\.target$/.test(word)))
-  return words.some(word => power.test(word)) || isolates ? 'shuts down or restarts the machine' : null
+    /^(?:[016sS]|poweroff|reboot|halt|kexec|suspend|hibernate|hybrid-sleep|soft-reboot|emergency|rescue|isolate|exit|(?:poweroff|reboot|halt|rescue|emergency|shutdown)\.target)$/
+  return words.some(word => power.test(word)) ? 'shuts down or restarts the machine' : null
 }
 
 function netcat({ words, scope }: ForbiddenCall): string | null {
@@ -168,9 +133,7 @@ export function forbiddenEffects(reason: string): EffectName[] {
   if (/disk/.test(reason)) return ['disk-write']
   if (/kernel/.test(reason)) return ['system-change']
   if (/shell|connection/.test(reason)) return ['network', 'remote-shell']
-  return reason.startsWith('changes the rights')
-    ? ['changes-permissions']
-    : ['deletes-files', 'delete-recursive']
+  return reason.startsWith('changes') ? ['changes-permissions'] : ['deletes-files', 'delete-recursive']
 }
 
 /** Writing to these paths by a redirect is never allowed. */

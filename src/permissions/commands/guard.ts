@@ -44,53 +44,18 @@ function isTooNested(line: string): boolean {
   return substitutions > MAX_SUBSTITUTIONS || openers > MAX_OPENERS
 }
 
-/** Names the first character that a person cannot see or that reorders text; tab and newline are fine. */
+/** Names the first character that a person cannot see or that reorders text. U+FE0F follows common emoji. */
 function hiddenCharacter(line: string): string | null {
   // One cheap test for the usual line of printable ASCII.
   if (/^[\t\n\x20-\x7e]*$/.test(line)) return null
-  for (const character of line) {
-    const code = character.codePointAt(0) ?? 0
-    const name = characterName(code)
-    if (name !== null) return `${name} (U+${code.toString(16).toUpperCase().padStart(4, '0')})`
-  }
-  return null
+  const code = HIDDEN.exec(line)?.[0].codePointAt(0)
+  return code === undefined
+    ? null
+    : `a character that does not show (U+${code.toString(16).toUpperCase().padStart(4, '0')})`
 }
 
-function characterName(code: number): string | null {
-  if (code === 9 || code === 10) return null
-  if (code === 13) return 'a carriage return'
-  if (code < 32 || code === 127 || (code >= 0x80 && code < 0xa0)) return 'a control character'
-  if (code >= 0xd800 && code <= 0xdfff) return 'a lone surrogate'
-  if (code === 0x61c || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) {
-    return 'a character that changes the direction of text'
-  }
-  if (isInvisible(code)) return 'an invisible character'
-  if (isBlank(code)) return 'an unusual space character'
-  return code >= 0xe000 && code <= 0xf8ff ? 'a private-use character' : null
-}
-
-function isInvisible(code: number): boolean {
-  if (code === 0xad || code === 0x34f || code === 0x180e || code === 0xfeff) return true
-  if (code >= 0x200b && code <= 0x200f) return true
-  if (code >= 0x2060 && code <= 0x206f) return true
-  // U+FE0F follows common emoji.
-  if (code >= 0xfe00 && code <= 0xfe0e) return true
-  if (code >= 0xfff0 && code <= 0xfffb) return true
-  return code === 0x115f || code === 0x1160 || code === 0x3164 || code === 0xffa0 || code >= 0xe0000
-}
-
-function isBlank(code: number): boolean {
-  return (
-    code === 0xa0 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000
-  )
-}
+const HIDDEN =
+  /(?!\t|\n|\uFE0F)[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000\uFFFC]/u
 
 const RAW_FORBIDDEN: readonly (readonly [RegExp, string])[] = [
   [

@@ -67,7 +67,6 @@ function optionHosts(program: string, words: string[]): string[] {
       for (const jump of jumps?.split(',') ?? []) hosts.push(asUrl('ssh', jump.replace(/^.*@/, '')))
     }
   }
-  if (/^(?:docker|podman|nerdctl)$/.test(program)) hosts.push(...registries(words))
   return hosts
 }
 
@@ -88,16 +87,6 @@ function bracketed(host: string): string {
 
 function asUrl(scheme: string, host: string): string {
   return /^[a-z][\w+.-]*:\/\//i.test(host) ? host : `${scheme}://${host}`
-}
-
-/** `docker pull host/x`: a first part with a dot or a port is a machine; without one it is Docker Hub. */
-function registries(words: string[]): string[] {
-  const at = words.findIndex(word => /^(?:pull|push|login)$/.test(word))
-  if (at === -1) return []
-  const image = words.slice(at + 1).find(word => !word.startsWith('-')) ?? ''
-  const host = image.split('/')[0] ?? ''
-  const named = /[.:]/.test(host) && (image.includes('/') || words[at] === 'login')
-  return [`https://${named || host === 'localhost' ? host : 'registry-1.docker.io'}`]
 }
 
 function firstHost(program: string, words: string[]): string | null {

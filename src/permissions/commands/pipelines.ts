@@ -13,9 +13,6 @@ export function checkPipeline(node: Pipeline, scope: Scope, report: Report): voi
     const start = words.findIndex(word => !/^(?:sudo|env|nohup|command|exec|-\w+|\w+=.*)$/.test(word))
     return { program: baseName(words[start] ?? ''), words: words.slice(start + 1) }
   })
-  const shell = stages.findIndex(({ program }) => isShell(program))
-  const raw = stages.some(({ program, words }) => isRawConnection(program, words))
-  if (shell !== -1 && raw) note(report, 'forbidden', 'This gives another machine a shell.')
   const runsInput = stages.findIndex(({ program, words }, i) => i > 0 && readsCode(program, words))
   if (runsInput === -1) return
   const fetches = stages
@@ -26,12 +23,6 @@ export function checkPipeline(node: Pipeline, scope: Scope, report: Report): voi
     : 'The output of a command is run as a program.'
   report.effects.add('runs-code')
   note(report, 'dangerous', text)
-}
-
-function isRawConnection(program: string, words: string[]): boolean {
-  return (
-    /^(?:nc|ncat|netcat|telnet|socat)$/.test(program) || (program === 'openssl' && words[0] === 's_client')
-  )
 }
 
 /** A shell or interpreter whose program is its standard input. */

@@ -31,16 +31,14 @@ function planned(plan: SafePlan): string[][] {
   for (const step of plan.steps) {
     const runs = step.join === 'first' || step.join === ';' || (step.join === '&&') === status
     if (!runs) continue
-    if (step.kind === 'pipeline')
-      for (const stage of step.stages) calls.push(stage.argv.map(word => text(word, status)))
+    if (step.kind === 'pipeline') for (const stage of step.stages) calls.push(stage.argv.map(text))
     status = !step.negate
   }
   return calls
 }
 
-function text(word: PlanWord, status: boolean): string {
-  if (typeof word === 'string') return word
-  return word.kind === 'glob' ? word.literal : `${word.before}${status ? 0 : 1}${word.after}`
+function text(word: PlanWord): string {
+  return typeof word === 'string' ? word : word.literal
 }
 
 function byBash(line: string, programs: string[], directory = cwd): string[][] {
@@ -70,7 +68,7 @@ test('safe lines of the corpus pass the same words as bash', () => {
   const special =
     /\b(?:command|type|time|cd)\b|^\/|\[\[|\bfalse\b|^!|^:|\/dev\/std|<\s|\||\$\?|^\w+=|&& |missing|for /
   const lines = loadCorpus('safe').filter((entry, i) => i % 8 === 0 && !special.test(entry.command))
-  expect(lines.length).toBeGreaterThan(60)
+  expect(lines.length).toBeGreaterThan(50)
   for (const { command } of lines) {
     const { plan, globs } = analyzeCommand(command, { ...context, cwd: bare })
     // Patterns outside the empty folder match something.
@@ -82,11 +80,11 @@ test('safe lines of the corpus pass the same words as bash', () => {
   }
 }, 120_000)
 
-test('lists and status run in the order of bash', () => {
+test('lists run in the order of bash', () => {
   const lines = [
     'ls a && pwd || whoami',
     'ls a || pwd && whoami',
-    'ls; pwd; echo "$?"',
+    'ls; pwd; echo x',
     '! ls && pwd; whoami',
     '! ls || pwd',
     'X=src; ls $X "$X/b"; echo $X',
@@ -209,7 +207,7 @@ test('random words are expanded as bash expands them, or not at all', () => {
     // `/*` and `../*` match something on every machine.
     if (words.some(item => typeof item !== 'string' && item.kind === 'glob' && item.literal.includes('/')))
       continue
-    cases.push({ line: sample, expected: words.slice(1).map(item => text(item, true)) })
+    cases.push({ line: sample, expected: words.slice(1).map(item => text(item)) })
   }
   expect(cases.length).toBeGreaterThan(1500)
   // One bash for all of them: a function prints the words that it gets.

@@ -1,7 +1,6 @@
 /** Programs whose arguments or input are shell code: shells, `su -c`, `source`, `ssh host cmd`, terminals. */
 import type { EffectName } from '../effect-names.ts'
 import { type Arg, seen } from './args.ts'
-import { sshCommand } from './interactive.ts'
 import type { Level } from './types.ts'
 
 export interface Wrapped {
@@ -16,8 +15,6 @@ export interface Wrapped {
   appendsStdin?: string | null
   /** `{}` or another word that is replaced. */
   placeholder?: string
-  /** It runs on another machine: its files are not files here. */
-  remote?: boolean
   /** The folder in which it runs. */
   directory?: string
 }
@@ -86,16 +83,4 @@ export function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null 
   const text = script?.content ?? (isInput(seen(script)) ? stdin : null)
   if (text === null) return null
   return wrap('unknown', 'runs code inside the shell', ['runs-code', 'changes-environment'], null, [text])
-}
-
-/** The command runs on another machine; it is judged by the same rules, since forbidden there is forbidden here. */
-export function unwrapSsh(args: Arg[]): Wrapped | null {
-  const command = sshCommand(args.map(seen))
-  if (command === null) return null
-  return {
-    ...wrap('unknown', 'runs something on another machine', ['network', 'remote-shell'], null, [
-      command.join(' '),
-    ]),
-    remote: true,
-  }
 }

@@ -10,12 +10,12 @@ import {
   toWord,
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
-import { addWrites, applyAction, applyNetwork } from './effects-of.ts'
+import { addWrites, applyAction } from './effects-of.ts'
 import { embedsCommand } from './embedded-commands.ts'
 import { forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
-import { type GitCall, readGit, splitGit } from './programs/git.ts'
-import { gitScripts } from './programs/git-scripts.ts'
+import { readGit, splitGit } from './programs/git.ts'
+import { startsProgram } from './programs/git-scripts.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { READERS } from './programs/readers.ts'
 import type { ReaderVerdict } from './programs/special.ts'
@@ -86,7 +86,7 @@ function judgeKnown(call: Call): PlanWord[] | null {
   const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)
   const alias = report.aliases.get(program)
   if (alias !== undefined) report.walkText([alias, ...args.map(arg => arg.raw)].join(' '), deeper(call.scope))
-  if (judgeInteractive(call)) return walkInteractive(call, wrapped)
+  if (judgeInteractive(call)) return null
   if (wrapped !== null) {
     judgeWrapped(call, wrapped)
     return null
@@ -121,18 +121,6 @@ function judgeInteractive(call: Call): boolean {
   return true
 }
 
-/** Its level is `interactive`; what it would start or contact is still looked at. */
-function walkInteractive(call: Call, wrapped: Wrapped | null): null {
-  applyNetwork(call)
-  lookInside(call)
-  if (call.program === 'git') walkGitScripts(call, splitGit(call.args))
-  if (wrapped === null) return null
-  const inner = deeper(call.scope)
-  for (const script of wrapped.scripts) call.report.walkText(script, inner)
-  if (wrapped.inner !== null) call.report.judge(wrapped.inner, inner)
-  return null
-}
-
 function readPlan(
   call: Call,
   verdict: Extract<ReaderVerdict, { ok: true }>,
@@ -141,17 +129,11 @@ function readPlan(
   recordReads(call, verdict, directories)
   if (call.found.level !== 'safe') return null
   const mapped = verdict.argv ?? [literalArg(call.program), ...call.args]
-  const echoes = /^(?:echo|printf)$/.test(call.program)
-  if (!echoes && call.args.some(arg => arg.status !== null)) {
-    raise(call, 'unknown', 'A word of this command is only known when it runs.')
-    return null
-  }
   return toPlanWords(mapped)
 }
 
 function judgeWrapped(call: Call, wrapped: Wrapped): void {
   const { report, scope, program, args } = call
-  if (program === 'ssh') lookInside(call)
   raise(call, wrapped.level, `\`${program}\` ${wrapped.text}.`, wrapped.effects)
   if (program === 'env' && wrapped.inner === null && wrapped.scripts.length === 0) {
     raise(call, 'caution', '`env` prints variables, which may hold secrets.', ['reads-environment'])
@@ -167,8 +149,7 @@ function judgeWrapped(call: Call, wrapped: Wrapped): void {
   }
   const directory = wrapped.directory
   const inner = deeper(scope, directory === undefined ? {} : { cwds: absolutePaths(directory, scope) })
-  if (wrapped.remote) walkRemote(call, wrapped, inner)
-  else for (const script of wrapped.scripts) report.walkText(script, inner)
+  for (const script of wrapped.scripts) report.walkText(script, inner)
   if (wrapped.inner === null) {
     if (wrapped.scripts.length === 0) applyAction(call, null)
     return
@@ -178,41 +159,26 @@ function judgeWrapped(call: Call, wrapped: Wrapped): void {
   report.judge(innerArgs(wrapped), inner)
 }
 
-/** Files of another machine are no files here; only the level and the effects count. */
-function walkRemote(call: Call, wrapped: Wrapped, scope: Scope): void {
-  const { report } = call
-  applyNetwork(call)
-  const { access, globs, trees } = report
-  report.access = new Map()
-  report.globs = new Map()
-  report.trees = new Map()
-  for (const script of wrapped.scripts) report.walkText(script, { ...scope, cwds: null })
-  report.access = access
-  report.globs = globs
-  report.trees = trees
-}
-
 /** xargs and parallel: the words that arrive on standard input, when they are known, belong to the command. */
 function innerArgs(wrapped: Wrapped): Arg[] {
   const inner = wrapped.inner ?? []
   if (wrapped.appendsStdin === undefined) return inner
   const input = wrapped.appendsStdin?.trim().split(/\s+/).slice(0, 100) ?? ['']
-  const words = input.map((text): Arg => ({ raw: text, text: null, glob: null, status: null, worst: [text] }))
+  const words = input.map((text): Arg => ({ raw: text, text: null, glob: null, worst: [text] }))
   const placeholder = wrapped.placeholder
   if (placeholder === undefined) return [...inner, ...words]
   return inner.map(arg => {
     if (!seen(arg).includes(placeholder)) return arg
     const worst = input.map(text => seen(arg).replaceAll(placeholder, text))
-    return { raw: arg.raw, text: null, glob: null, status: null, worst }
+    return { raw: arg.raw, text: null, glob: null, worst }
   })
 }
 
 function judgeGit(call: Call): PlanWord[] | null {
   const split = splitGit(call.args)
-  for (const setting of split.config) {
-    const code = /^[\w.-]+=\s*!?([\s\S]+)$/.exec(setting)?.[1]
+  if (split.config.length > 0) {
+    call.found.embeds = true
     raise(call, 'unknown', 'A setting given to git can make it run other programs.', ['runs-code'])
-    if (code !== undefined && /\s|^!|\//.test(setting)) call.report.walkText(code, deeper(call.scope))
   }
   const alias = split.config
     .map(setting => /^alias\.([\w-]+)=([^!][\s\S]*)$/.exec(setting))
@@ -221,20 +187,20 @@ function judgeGit(call: Call): PlanWord[] | null {
     const words = alias[2].trim().split(/\s+/).map(literalArg)
     call.report.judge([literalArg('git'), ...words, ...split.rest], deeper(call.scope))
   }
-  walkGitScripts(call, split)
+  if (startsProgram(split.subcommand ?? '', split.rest.map(seen))) {
+    call.found.embeds = true
+    raise(call, 'dangerous', '`git` runs what one of its arguments names.', ['runs-code'])
+    const text = split.rest.map(seen).join(' ')
+    call.report.walkText(
+      `x ${text.replaceAll(/--?[\w-]+=|-\w*?[xucO](?=\w)|\w+::/g, ' ')}`,
+      deeper(call.scope),
+    )
+  }
   const verdict = readGit(split)
   if (verdict.ok) return readPlan(call, verdict, split.directories)
   lookInside(call)
   applyAction(call, verdict.reason)
   return null
-}
-
-function walkGitScripts(call: Call, { subcommand, rest }: GitCall): void {
-  const { scripts, runs } = gitScripts(subcommand ?? '', rest.map(seen))
-  if (!runs) return
-  call.found.embeds = true
-  raise(call, 'dangerous', '`git` runs what one of its arguments names.', ['runs-code'])
-  for (const script of scripts) call.report.walkText(script, deeper(call.scope))
 }
 
 /** Takes the actions of find that do something out and judges them; returns what is left, which only reads. */

@@ -118,12 +118,8 @@ export interface PlanStage {
 /**
  * `glob`: expand against files (sorted; a leading dot only matches a dot; `*` never matches `/`), pass `literal` when
  * nothing matches, and put `dashPrefix` before a match that begins with `-`, so that a file name is never an option.
- * `status`: the exit status of the step before, between `before` and `after`.
  */
-export type PlanWord =
-  | string
-  | { kind: 'glob'; glob: string; literal: string; dashPrefix: './' }
-  | { kind: 'status'; before: string; after: string }
+export type PlanWord = string | { kind: 'glob'; glob: string; literal: string; dashPrefix: './' }
 
 export type PlanRedirect =
   | { kind: 'null'; fd: 0 | 1 | 2 }

@@ -66,11 +66,11 @@ function argumentsOf(node: Command, scope: Scope): Arg[] {
 function assignmentArg(item: Assignment, scope: Scope): Arg {
   const prefix = `${item.name}${item.append ? '+=' : '='}`
   if (item.value.type === 'ArrayValue' || item.index !== undefined) {
-    return { raw: item.text, text: null, glob: null, status: null, worst: [item.text] }
+    return { raw: item.text, text: null, glob: null, worst: [item.text] }
   }
   const value = resolveSingle(item.value, scope)
   const text = value.text === null ? null : prefix + value.text
-  return { raw: item.text, text, glob: null, status: null, worst: value.worst.map(worst => prefix + worst) }
+  return { raw: item.text, text, glob: null, worst: value.worst.map(worst => prefix + worst) }
 }
 
 function walkAssignments(

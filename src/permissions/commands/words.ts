@@ -15,7 +15,6 @@ export type Piece =
   | { kind: 'unknown'; worst: string[]; quoted: boolean }
   | { kind: 'value'; text: string }
   | { kind: 'brace'; text: string }
-  | { kind: 'status' }
 
 const MAX_GUESSES = 12
 
@@ -23,14 +22,13 @@ export function resolveWord(word: Word, scope: Scope): Arg[] {
   const parts = word.parts
   // The common case first: a bare word without any quoting, pattern or expansion.
   if (parts === undefined && word.text === word.value && !/~|\$\[|\{.*\}/.test(word.text)) {
-    return [{ raw: word.text, text: word.text, glob: null, status: null, worst: [word.text] }]
+    return [{ raw: word.text, text: word.text, glob: null, worst: [word.text] }]
   }
-  if (isOldArithmetic(word.text))
-    return [{ raw: word.text, text: null, glob: null, status: null, worst: [word.value] }]
+  if (isOldArithmetic(word.text)) return [{ raw: word.text, text: null, glob: null, worst: [word.value] }]
   const only = parts?.length === 1 ? parts[0] : undefined
   if (only?.type === 'ProcessSubstitution') {
     const content = staticOutput(only.script, scope, resolveWord) ?? ''
-    return [{ raw: word.text, text: null, glob: null, status: null, worst: ['/dev/fd/63'], content }]
+    return [{ raw: word.text, text: null, glob: null, worst: ['/dev/fd/63'], content }]
   }
   const pieces = toPieces(word, scope)
   return expandPieces(pieces).flatMap(sequence => finish(sequence, word.text, scope))
@@ -38,18 +36,15 @@ export function resolveWord(word: Word, scope: Scope): Arg[] {
 
 /** For redirect targets, assignment values, here-strings: one word, no splitting, no patterns. */
 export function resolveSingle(word: Word, scope: Scope): Arg {
-  if (isOldArithmetic(word.text))
-    return { raw: word.text, text: null, glob: null, status: null, worst: [word.value] }
+  if (isOldArithmetic(word.text)) return { raw: word.text, text: null, glob: null, worst: [word.value] }
   const pieces = toPieces(word, scope).map(
     (piece): Piece =>
-      piece.kind === 'value' || piece.kind === 'brace'
-        ? { kind: 'text', text: piece.text, quoted: true }
-        : piece.kind === 'glob'
-          ? { kind: 'text', text: piece.text, quoted: true }
-          : piece,
+      piece.kind === 'unknown' || piece.kind === 'text'
+        ? piece
+        : { kind: 'text', text: piece.text, quoted: true },
   )
   const arg = finish(pieces, word.text, scope)[0]
-  return arg ?? { raw: word.text, text: '', glob: null, status: null, worst: [''] }
+  return arg ?? { raw: word.text, text: '', glob: null, worst: [''] }
 }
 
 /** `$[1+1]` is arithmetic to bash and plain text to the parser. */
@@ -108,7 +103,7 @@ function partPieces(part: WordPart, scope: Scope, quoted: boolean): Piece[] {
     case 'SimpleExpansion':
       return [variablePiece(part.text.slice(1), scope, quoted)]
     case 'ParameterExpansion':
-      return [parameterPiece(part, scope, quoted, operand => seenText(operand, scope))]
+      return [parameterPiece(part, scope, quoted)]
     case 'CommandExpansion':
       return [{ kind: 'unknown', worst: [staticOutput(part.script, scope, resolveWord) ?? ''], quoted }]
     case 'ArithmeticExpansion':
@@ -118,10 +113,6 @@ function partPieces(part: WordPart, scope: Scope, quoted: boolean): Piece[] {
     case 'ExtendedGlob':
       return [{ kind: 'unknown', worst: ['*'], quoted }]
   }
-}
-
-function seenText(word: Word, scope: Scope): Arg {
-  return resolveSingle(word, scope)
 }
 
 function globPiece(part: Extract<WordPart, { type: 'Glob' }>): Piece {
@@ -155,42 +146,23 @@ function expandPieces(pieces: Piece[]): Piece[][] {
 
 function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   const pieces = expandTilde(sequence, scope)
-  const status = pieces.filter(piece => piece.kind === 'status').length
   const unknown = pieces.some(
     piece => piece.kind === 'unknown' || (piece.kind === 'value' && isSplit(piece.text)),
   )
-  if (
-    unknown ||
-    hasOddBraces(raw) ||
-    status > 1 ||
-    (status === 1 && pieces.some(piece => piece.kind === 'glob'))
-  ) {
-    return guesses(pieces, raw)
-  }
-  if (status === 1) return [statusArg(pieces, raw)]
+  if (unknown || hasOddBraces(raw)) return guesses(pieces, raw)
   const literal = pieces.map(pieceText).join('')
   if (pieces.some(piece => piece.kind === 'glob')) {
     const pattern = pieces.map(piecePattern).join('')
-    return [{ raw, text: null, glob: { pattern, literal }, status: null, worst: [literal] }]
+    return [{ raw, text: null, glob: { pattern, literal }, worst: [literal] }]
   }
   // What is empty and not quoted leaves no word at all: `$EMPTY`, `{,x}`.
   if (literal === '' && pieces.every(piece => piece.kind !== 'text' || !piece.quoted)) return []
-  return [{ raw, text: literal, glob: null, status: null, worst: [literal] }]
+  return [{ raw, text: literal, glob: null, worst: [literal] }]
 }
 
 /** Text with braces that the parser takes as plain; bash may not. */
 function hasOddBraces(raw: string): boolean {
   return /\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(raw.replaceAll(/'[^']*'|"[^"$`]*"|\$\{[^}]*\}/g, ''))
-}
-
-function statusArg(pieces: Piece[], raw: string): Arg {
-  const at = pieces.findIndex(piece => piece.kind === 'status')
-  const before = pieces.slice(0, at).map(pieceText).join('')
-  const after = pieces
-    .slice(at + 1)
-    .map(pieceText)
-    .join('')
-  return { raw, text: null, glob: null, status: { before, after }, worst: [`${before}0${after}`] }
 }
 
 /** Unquoted values with blanks or pattern characters are split and matched by bash: no longer one known word. */
@@ -208,7 +180,7 @@ function guesses(pieces: Piece[], raw: string): Arg[] {
     }
     texts = texts.flatMap(text => options.map(option => text + option)).slice(0, MAX_GUESSES)
   }
-  const unresolved = (worst: string[]): Arg => ({ raw, text: null, glob: null, status: null, worst })
+  const unresolved = (worst: string[]): Arg => ({ raw, text: null, glob: null, worst })
   const first = texts[0] ?? ''
   // `rm${IFS}-rf${IFS}/` and `CMD="rm -rf /"; $CMD`: look at the words that bash would make of it.
   if (splits)
@@ -221,7 +193,6 @@ function guesses(pieces: Piece[], raw: string): Arg[] {
 }
 
 function pieceText(piece: Piece): string {
-  if (piece.kind === 'status') return '0'
   return piece.kind === 'unknown' ? (piece.worst[0] ?? '') : piece.text
 }
 

@@ -4,15 +4,7 @@
  */
 import type { EffectName } from '../effect-names.ts'
 import { type Arg, seen } from './args.ts'
-import {
-  isShell,
-  unwrapShell,
-  unwrapSource,
-  unwrapSsh,
-  unwrapSu,
-  type Wrapped,
-  wrap,
-} from './shell-wrappers.ts'
+import { isShell, unwrapShell, unwrapSource, unwrapSu, type Wrapped, wrap } from './shell-wrappers.ts'
 import type { Level } from './types.ts'
 
 interface Shape {
@@ -91,7 +83,6 @@ export function unwrap(program: string, args: Arg[], stdin: string | null): Wrap
       null,
       stdin === null ? [] : [stdin],
     )
-  if (program === 'ssh') return unwrapSsh(args)
   if (program === 'eval') {
     const text = args.map(seen).join(' ')
     return wrap('unknown', 'runs text as a command', ['runs-code', 'changes-environment'], null, [text])

@@ -1,5 +1,3 @@
-import type { CommandArgument } from '../../core/command.ts'
-
 // A repository can name programs that show its files (`diff.external`, `diff.*.textconv`). Lines that run unasked must not
 // start them, and only options switch them off: settings given by the environment cannot.
 const NEITHER = ['--no-ext-diff', '--no-textconv'] as const
@@ -15,7 +13,7 @@ const WITH_VERB: Readonly<Record<string, RegExp>> = { stash: /^(list|show)$/, re
 const WRAPPERS = /^(nice|ionice|timeout|command|nohup|stdbuf|time)$/
 
 /** The words of a program that only reads, with what keeps git from starting others. */
-export function withSafeGit(argv: readonly CommandArgument[]): readonly CommandArgument[] {
+export function withSafeGit(argv: readonly string[]): readonly string[] {
   const program = argv.findIndex(isGit)
   if (program === -1 || (program > 0 && !WRAPPERS.test(String(argv[0])))) return argv
   let at = program + 1
@@ -36,6 +34,6 @@ export function withSafeGit(argv: readonly CommandArgument[]): readonly CommandA
   return options === undefined ? argv : [...argv.slice(0, at + 1), ...options, ...argv.slice(at + 1)]
 }
 
-function isGit(word: CommandArgument): boolean {
-  return typeof word === 'string' && /^(?:.*\/)?git$/.test(word)
+function isGit(word: string): boolean {
+  return /^(?:.*\/)?git$/.test(word)
 }

@@ -42,7 +42,9 @@ function forms(words: Words): Words[] {
     ...(inner === undefined ? [] : [['git', inner, ...words.slice(1)]]),
     ...asScript(program, words),
     ...runByRunner(program, words),
-    ...(isKnownProgram(program) ? [] : words.slice(1, MOST_SUFFIXES).map((_, i) => words.slice(i + 1))),
+    ...(isKnownProgram(program) && program !== 'ssh'
+      ? []
+      : words.slice(1, MOST_SUFFIXES).map((_, i) => words.slice(i + 1))),
   ]
 }
 
@@ -147,6 +149,8 @@ export function textForms(words: Words, starts: readonly number[]): string[] {
     ...starts.map(start => [name, ...rest.slice(start - 1).filter(word => !/^[-+]./.test(word))]),
     ...(name.startsWith('git-') ? [['git', name.slice(4), ...rest]] : []),
     ...asScript(name, [name, ...rest]),
-    ...(isKnownProgram(name) ? [] : rest.slice(0, MOST_SUFFIXES).map((_, i) => rest.slice(i))),
+    ...(isKnownProgram(name) && name !== 'ssh'
+      ? []
+      : rest.slice(0, MOST_SUFFIXES).map((_, i) => rest.slice(i))),
   ].map(form => form.join(' '))
 }

@@ -98,7 +98,7 @@ function programFolders({ path, workspace, home }: CommandParts, plan: CommandPl
 function wordsOf(plan: CommandPlan | null): string[] {
   const stages = plan?.steps.flatMap(step => (step.kind === 'pipeline' ? step.stages : [])) ?? []
   const words = stages.flatMap(({ argv }) => argv.slice(0, MOST_WORDS))
-  return words.filter(word => typeof word === 'string' && /^[\w.+-]+$/.test(word)).map(String)
+  return words.filter(word => /^[\w.+-]+$/.test(word))
 }
 
 const MOST_WORDS = 6

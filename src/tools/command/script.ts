@@ -1,10 +1,4 @@
-import type {
-  CommandArgument,
-  CommandPlan,
-  CommandRedirect,
-  CommandStage,
-  CommandStep,
-} from '../../core/command.ts'
+import type { CommandPlan, CommandRedirect, CommandStage, CommandStep } from '../../core/command.ts'
 import { quoteWord } from '../../core/shell-words.ts'
 
 /**
@@ -28,7 +22,7 @@ export function onlyProgram(plan: CommandPlan): string[] | undefined {
   if (step?.kind !== 'pipeline' || more.length > 0 || step.negate) return undefined
   const [stage, ...others] = step.stages
   if (stage === undefined || others.length > 0 || stage.redirects.length > 0) return undefined
-  return stage.argv.every(word => typeof word === 'string') ? [...stage.argv] : undefined
+  return [...stage.argv]
 }
 
 function toStep(step: CommandStep, findProgram: (name: string) => string): string {
@@ -37,20 +31,17 @@ function toStep(step: CommandStep, findProgram: (name: string) => string): strin
 }
 
 function toStage({ argv, redirects }: CommandStage, findProgram: (name: string) => string): string {
-  const [program, ...args] = argv
-  const name = typeof program === 'string' ? findProgram(program) : ''
-  const words = [quoteWord(name), ...args.map(toArgument), ...redirects.flatMap(toRedirect)].join(' ')
+  const [program = '', ...args] = argv
+  const words = [
+    quoteWord(findProgram(program)),
+    ...args.map(quoteWord),
+    ...redirects.flatMap(toRedirect),
+  ].join(' ')
   const input = redirects.find(redirect => redirect.kind === 'text')
   // Text as input comes from a program of its own: a here-document would need a delimiter that the text cannot contain.
   return input === undefined
     ? words
     : `{ ${quoteWord(findProgram('printf'))} '%s' ${quoteWord(input.text)} | ${words}; }`
-}
-
-function toArgument(argument: CommandArgument): string {
-  return typeof argument === 'string'
-    ? quoteWord(argument)
-    : `${quoteWord(argument.before)}"$?"${quoteWord(argument.after)}`
 }
 
 function toRedirect(redirect: CommandRedirect): string[] {

@@ -3,12 +3,10 @@ import { type Arg, literalArg, seen } from '../args.ts'
 import { type ParsedFlags, parseFlags } from '../flags.ts'
 import { findAction } from './actions.ts'
 import { READERS, type Reader } from './readers.ts'
-import { type ReaderVerdict, type ReadItem, readFind, readTest } from './special.ts'
+import { type ReaderVerdict, type ReadItem, readFind } from './special.ts'
 
 const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
   ['find', readFind],
-  ['test', (args: Arg[]) => readTest(args, false)],
-  ['[', (args: Arg[]) => readTest(args, true)],
   [':', () => ({ ok: true, reads: [], cwd: 'no', argv: [literalArg('true')] })],
 ])
 

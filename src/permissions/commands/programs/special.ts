@@ -1,4 +1,4 @@
-/** Readers whose arguments are no ordinary options: find and test. */
+/** find, whose arguments are no ordinary options. */
 import type { Arg } from '../args.ts'
 
 export interface ReadItem {
@@ -69,32 +69,4 @@ export function readFind(args: Arg[]): ReaderVerdict {
     }
   }
   return { ok: true, reads, cwd: reads.some(read => read.tree) ? 'no' : 'tree-names' }
-}
-
-const TEST_UNARY = /^-[bcdefghknoprstuwxzGLNOS]$/
-const TEST_FILE = /^-[bcdefghkprsuwxGLNOS]$/
-const TEST_BINARY = /^(?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|<|>)$/
-
-/** `test` and `[`: run as programs they compare and look at files, whatever the operands are. */
-export function readTest(args: Arg[], bracket: boolean): ReaderVerdict {
-  if (bracket && args.at(-1)?.text !== ']') return no('the closing bracket is missing')
-  const words = bracket ? args.slice(0, -1) : args
-  const reads: ReadItem[] = []
-  for (const [i, arg] of words.entries()) {
-    const text = arg.text ?? ''
-    const next = words[i + 1]
-    if (arg.glob !== null || (next !== undefined && TEST_FILE.test(text))) {
-      reads.push({ arg: next !== undefined && arg.glob === null ? next : arg, tree: false, content: false })
-    }
-    if (/^-(?:nt|ot|ef)$/.test(text) && i > 0 && next !== undefined) {
-      reads.push(
-        { arg: words[i - 1] ?? arg, tree: false, content: false },
-        { arg: next, tree: false, content: false },
-      )
-    }
-    const option =
-      /^-[a-z]+$/i.test(text) && !TEST_UNARY.test(text) && !TEST_BINARY.test(text) && !/^-[ao]$/.test(text)
-    if (option && text === '-v') return no('`-v` looks into variables')
-  }
-  return { ok: true, reads, cwd: 'no' }
 }

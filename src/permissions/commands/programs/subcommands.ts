@@ -65,10 +65,6 @@ function each(names: string, globals: Globals): [string, Globals][] {
   return names.split(' ').map(name => [name, globals])
 }
 
-function hasSubcommands(program: string): boolean {
-  return GLOBALS.has(program)
-}
-
 type Words = readonly (string | null)[]
 
 /**
@@ -84,7 +80,7 @@ export function optionLengths(program: string, word: string, isGlobal: boolean):
 
 /** Where the subcommand may begin, for words with the program first. Empty: the program has none. */
 export function subcommandStarts(program: string, words: Words): number[] {
-  if (!hasSubcommands(program)) return []
+  if (!GLOBALS.has(program)) return []
   const starts = new Set<number>()
   const seen = new Set<number>()
   const open = [1]
