@@ -17,7 +17,7 @@ export interface TemporaryRuntime {
 }
 
 interface Options {
-  /** Absent: a new, empty one. */
+  /** Defaults to a new, empty one. */
   readonly workspace?: string
   /** Text of the person's own configuration file. */
   readonly userConfig?: string

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -40,10 +40,12 @@ test.each([
   },
 )
 
-test('codex: the table is added to the file in the home folder, and comments stay', () => {
+test('codex: the table is added to the file in the home folder, and comments and its mode stay', () => {
   const path = join(box.home, '.codex', 'config.toml')
   box.write('../.codex/config.toml', '# mine\nmodel = "x"\n')
+  chmodSync(path, 0o600)
   expect(install('codex', '--yes').code).toBe(0)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readFileSync(path, 'utf8')).toMatch(/^# mine\nmodel = "x"\n\n\[mcp_servers\.kogu\]\ncommand = /)
   expect(install('codex', '--yes')).toMatchObject({ code: 2 })
 })

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import { configJsonSchema } from './json-schema.ts'
 
 export interface Initialized {
@@ -47,9 +47,7 @@ function keepIgnored(root: string): Initialized {
   // Git does not follow a link in its place.
   const text = there.isFile() ? readFileSync(file, 'utf8') : ''
   if (hidesState(text)) return { path, status: 'kept' }
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${text.trimEnd()}\n${GITIGNORE}`.trimStart(), { flag: 'wx', mode: 0o600 })
-  renameSync(draft, file)
+  writeWhole(file, `${text.trimEnd()}\n${GITIGNORE}`.trimStart())
   return { path, status: 'created' }
 }
 

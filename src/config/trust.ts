@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import { type AuthorityChange, compareParts, hashPart, type ProjectPart } from './authority.ts'
 import type { Environment } from './environment.ts'
 import { isTable } from './tables.ts'
@@ -117,10 +117,7 @@ async function changeRecords(
   try {
     const records = readRecords(environment)
     change(records)
-    const draft = `${path}.${randomUUID()}`
-    const text = `${JSON.stringify({ version: 1, workspaces: records }, null, 2)}\n`
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
-    renameSync(draft, path)
+    writeWhole(path, `${JSON.stringify({ version: 1, workspaces: records }, null, 2)}\n`)
   } finally {
     lock.release()
   }

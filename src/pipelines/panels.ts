@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fillPrompt } from '../agents/panel.ts'
 import type { Edge } from '../agents/pipelines/pipeline.ts'
@@ -13,6 +13,7 @@ import { ToolError, toToolError } from '../core/errors.ts'
 import { fenceUntrusted } from '../core/fence.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { addLabel, type Run } from '../core/run.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import { lastingId } from '../models.ts'
 import { toRunSpec } from '../run-spec.ts'
 import type { Runs } from '../runs.ts'
@@ -187,9 +188,7 @@ function openCache(folder: string): Summarizer['cache'] {
     get: key => (existsSync(path(key)) ? readFileSync(path(key), 'utf8') : undefined),
     set(key, summary) {
       makeFolders(folder)
-      const draft = `${path(key)}.${process.pid}.tmp`
-      writeFileSync(draft, summary, { mode: 0o600 })
-      renameSync(draft, path(key))
+      writeWhole(path(key), summary)
     },
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -7,12 +6,11 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { namesIn } from '../core/names-in.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import { type DynamicTool, definitionHash, dynamicToolSchema, type RunRecord } from '../dynamic/definition.ts'
 import { type DynamicStore, type Scope, type StoredTool, withRun } from '../dynamic/store.ts'
 import { openListFile } from './list-file.ts'
@@ -223,7 +221,5 @@ function stampOf(path: string): { text: string; changedMs: number } {
 
 function writeAtomic(path: string, tool: DynamicTool): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${JSON.stringify(tool, null, 2)}\n`, { mode: 0o600 })
-  renameSync(draft, path)
+  writeWhole(path, `${JSON.stringify(tool, null, 2)}\n`)
 }

@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { writeWhole } from '../core/write-whole.ts'
 
 export interface ListFile<Item extends { readonly id: string }> {
   list(): readonly Item[]
@@ -34,10 +35,7 @@ export function openListFile<Item extends { readonly id: string }>(
     const lock = await waitForLock(`${path}.lock`, 5000)
     if (lock === undefined) throw new Error(`Another process holds ${path}.lock.`)
     try {
-      const draft = `${path}.${process.pid}.tmp`
-      const text = JSON.stringify({ version: 1, [key]: edit(read()) }, null, 2)
-      writeFileSync(draft, `${text}\n`, { mode: 0o600 })
-      renameSync(draft, path)
+      writeWhole(path, `${JSON.stringify({ version: 1, [key]: edit(read()) }, null, 2)}\n`)
       cached = undefined
     } finally {
       lock.release()

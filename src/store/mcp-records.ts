@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import type { McpRecord, McpRecords } from '../providers/mcp/record.ts'
 
 /** What is known of each MCP server, one file each in the state folder (0600), which no tool can write. */
@@ -18,9 +19,7 @@ export function openMcpRecords(stateDirectory: string): McpRecords {
       try {
         const record = edit(read(path))
         if (record === undefined) return rmSync(path, { force: true })
-        const draft = `${path}.${process.pid}.tmp`
-        writeFileSync(draft, `${JSON.stringify({ format: 1, ...record }, null, 2)}\n`, { mode: 0o600 })
-        renameSync(draft, path)
+        writeWhole(path, `${JSON.stringify({ format: 1, ...record }, null, 2)}\n`)
       } finally {
         lock.release()
       }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { createSeal } from '../core/seal.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import type { Places } from './places.ts'
 
 // A repository may bring a `.kogu` of its own along. Kogu acts on what it finds there: it finishes what a killed process
@@ -16,9 +16,7 @@ const MARK = 'owner'
 export function markState(places: Places, workspace: string): void {
   if (isOwnState(places, workspace)) return
   makeFolders(places.state)
-  const draft = join(places.state, `${MARK}.${randomBytes(6).toString('hex')}`)
-  writeFileSync(draft, createSeal(places.sealKey).add(workspace), { mode: 0o600, flag: 'wx' })
-  renameSync(draft, join(places.state, MARK))
+  writeWhole(join(places.state, MARK), createSeal(places.sealKey).add(workspace))
 }
 
 /** Puts state that somebody else wrote where nobody acts on it. Returns sentences that say so. */

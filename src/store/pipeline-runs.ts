@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type FileLock, isLocked, tryLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import type { Places } from './places.ts'
 
 // One file per run of a pipeline, replaced as a whole after every step. In the state folder: a repository that brought
@@ -110,9 +111,8 @@ function openPipelineRuns(folder: string): PipelineRuns {
     },
     save(run) {
       makeFolders(ended)
-      const draft = join(folder, `.${run.id}.${process.pid}.tmp`)
-      writeFileSync(draft, JSON.stringify(run), { mode: 0o600, flush: true })
-      renameSync(draft, join(hasEnded(run.status) ? ended : folder, `${run.id}.json`))
+      const path = join(hasEnded(run.status) ? ended : folder, `${run.id}.json`)
+      writeWhole(path, JSON.stringify(run), { flush: true })
       // Until this is gone, the run counts as open: going on with it finds that there is nothing left to do.
       if (hasEnded(run.status)) rmSync(join(folder, `${run.id}.json`), { force: true })
     },

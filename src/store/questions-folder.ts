@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import type { Seal } from '../core/seal.ts'
 import type { QuestionStore, StoredQuestion } from '../core/stored-question.ts'
+import { writeWhole } from '../core/write-whole.ts'
 
 const LOCK_MS = 5000
 
@@ -52,7 +52,7 @@ export function openQuestionsFolder(
       prepare()
       makeFolders(approvals)
       makeFolders(waiting)
-      await write(pathOf(id), stored, seal)
+      write(pathOf(id), stored, seal)
       await writeFile(markOf(id), '', { flag: 'wx', mode: 0o600 })
     },
     async answer(id, answer, at) {
@@ -64,7 +64,7 @@ export function openQuestionsFolder(
         if (stored === undefined) return undefined
         if (stored.answer !== undefined) return { stored, isFirst: false }
         const answered: StoredQuestion = { ...stored, answer: { ...answer, at } }
-        await write(pathOf(known.question.id), answered, seal)
+        write(pathOf(known.question.id), answered, seal)
         return { stored: answered, isFirst: true }
       })
     },
@@ -91,19 +91,8 @@ async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function write(path: string, stored: StoredQuestion, seal: Seal): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  try {
-    await writeFile(draft, seal.add(JSON.stringify({ format: 2, ...stored })), {
-      flag: 'wx',
-      mode: 0o600,
-      flush: true,
-    })
-    await rename(draft, path)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+function write(path: string, stored: StoredQuestion, seal: Seal): void {
+  writeWhole(path, seal.add(JSON.stringify({ format: 2, ...stored })), { flush: true })
 }
 
 async function read(path: string, seal: Seal): Promise<StoredQuestion | undefined> {

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -7,13 +7,12 @@ import {
   openSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { writeWhole } from '../core/write-whole.ts'
 
 // Files of `.kogu` that a person edits (panels, pipelines, configuration), read and replaced as a whole.
 
@@ -44,13 +43,7 @@ export function replaceText(path: string, text: string, expected: string | null)
   const folder = dirname(path)
   makeFolders(folder)
   refuseLinks(folder)
-  const draft = join(folder, `.${basename(path)}.${randomUUID()}.tmp`)
-  try {
-    writeFileSync(draft, text, { flag: 'wx', flush: true })
-    renameSync(draft, path)
-  } finally {
-    rmSync(draft, { force: true })
-  }
+  writeWhole(path, text, { mode: 0o666, flush: true })
   return { text, sha256: hash('sha256', text) }
 }
 

@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { createSeal } from '../core/seal.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import type { Places } from './places.ts'
 
 const PATIENCE_MS = 5_000
@@ -38,9 +39,7 @@ function readId(places: Places): string | undefined {
 
 function writeId(places: Places): string {
   const id = randomUUID()
-  const draft = `${fileIn(places)}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, createSeal(places.sealKey).add(id), { mode: 0o600, flag: 'wx' })
-  renameSync(draft, fileIn(places))
+  writeWhole(fileIn(places), createSeal(places.sealKey).add(id))
   return id
 }
 

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type Authority, narrow } from '../core/authority.ts'
 import { isSystemError, ToolError } from '../core/errors.ts'
+import { makeFolders } from '../core/make-folders.ts'
 import { createRun, type Run, type RunOptions } from '../core/run.ts'
 import type { Seal } from '../core/seal.ts'
+import { writeWhole } from '../core/write-whole.ts'
 import { openRunLabels } from './run-labels.ts'
 import { openRunSpending } from './run-spending.ts'
 
@@ -107,15 +108,8 @@ export async function saveRun({ directory, seal }: RunsFolder, run: Run): Promis
     ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
     variables: Object.fromEntries(run.variables),
   }
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  try {
-    await writeFile(temporary, seal.add(JSON.stringify(saved)), { flag: 'wx', mode: 0o600 })
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
+  makeFolders(directory)
+  writeWhole(path, seal.add(JSON.stringify(saved)))
 }
 
 /** With lists that a schema may own. */

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'smol-toml'
+import { writeWhole } from '../../core/write-whole.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { manageServers } from './mcp-servers.ts'
@@ -76,9 +77,7 @@ function readPairs(pairs: readonly string[], option: string): Record<string, str
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, text, { mode: 0o600 })
-  renameSync(draft, path)
+  writeWhole(path, text)
 }
 
 function refuseInside({ environment }: CommandContext): void {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock } from '../../core/visible.ts'
+import { writeWhole } from '../../core/write-whole.ts'
 import { CLIENT_FILES, type ClientFile } from '../../providers/mcp/client-files.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -52,9 +53,9 @@ export function installInClient(context: CommandContext, rest: readonly string[]
     return EXIT.ok
   }
   mkdirSync(dirname(path), { recursive: true })
-  const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, after)
-  renameSync(draft, path)
+  // A client may keep its keys in the same file.
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o666
+  writeWhole(path, after, { mode: mode & 0o777 })
   output.note(`Written: ${path}`)
   return EXIT.ok
 }

@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { identityOf } from '../../core/made-here.ts'
+import { writeWhole } from '../../core/write-whole.ts'
 import { createPrivateFolder } from '../walls/private-folder.ts'
 
 // The sockets and named pipes of a supervisor lie in /tmp and not beside the workspace's other state. Every command sees
@@ -16,15 +17,13 @@ export function createSupervisorPlace(): string {
   return createPrivateFolder('sandbox')
 }
 
-/** Said when the supervisor listens. Written aside and renamed, so that nobody reads half of it. */
+/** Said when the supervisor listens. */
 export function announceSupervisor(stateFolder: string, place: string): void {
-  const draft = join(stateFolder, `${NOTE}.draft`)
-  writeFileSync(draft, `${place}\n${identityOf(stateFolder)}`, { mode: 0o600 })
-  renameSync(draft, join(stateFolder, NOTE))
+  writeWhole(join(stateFolder, NOTE), `${place}\n${identityOf(stateFolder)}`)
 }
 
 /**
- * Undefined: there is none. When a supervisor was killed, somebody else may have made a folder of the same name since,
+ * Undefined when there is none. When a supervisor was killed, somebody else may have made a folder of the same name since,
  * and would hear what is to be started, with its variables; so would a folder that a note from a clone names.
  */
 export function findSupervisorPlace(stateFolder: string): string | undefined {

@@ -1,20 +1,12 @@
 // The process that owns background commands: started by Kogu, detached, so that they live on when Kogu exits, and gone
 // when none is left. When it is killed, its commands die with it (bubblewrap's --die-with-parent).
 import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
+import { writeWhole } from '../../core/write-whole.ts'
 import { openRunFolder, removeRunFolder } from '../layer/run-folder.ts'
 import { type HostPorts, openHostPorts } from '../network/host-ports.ts'
 import { createProcesses } from '../processes/processes.ts'
@@ -225,11 +217,8 @@ function giveInput(id: string, bytes: Uint8Array, end: boolean): FromSupervisor 
   return { ok: true, running: true }
 }
 
-/** Written aside and renamed, so that a reader never sees half of it. */
 function writeMeta(place: string, meta: Omit<BackgroundMeta, 'folder'>): void {
-  const draft = join(place, 'meta.draft')
-  writeFileSync(draft, JSON.stringify({ ...meta, folder: identityOf(place) }), { mode: 0o600 })
-  renameSync(draft, join(place, 'meta.json'))
+  writeWhole(join(place, 'meta.json'), JSON.stringify({ ...meta, folder: identityOf(place) }))
 }
 
 function exitWhenIdle(sandbox: Sandbox): void {

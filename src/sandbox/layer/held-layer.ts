@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isSystemError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
+import { writeWhole } from '../../core/write-whole.ts'
 import type { OverlayChanges } from './overlay-changes.ts'
 
 // A layer whose question waits. What the command did stays in the folder of the layer, with a note of all that is needed
@@ -17,16 +18,10 @@ export interface HeldLayer {
   readonly more: unknown
 }
 
-/** Written aside and renamed: a note that is there is whole. */
 export function holdLayer({ changes, more }: HeldLayer): void {
   const folder = dirname(changes.upper)
-  const draft = join(folder, `${NOTE}.draft`)
-  writeFileSync(
-    draft,
-    JSON.stringify({ changes, more, bytes: bytesOf(changes), layer: identityOf(folder) }),
-    { mode: 0o600 },
-  )
-  renameSync(draft, join(folder, NOTE))
+  const note = { changes, more, bytes: bytesOf(changes), layer: identityOf(folder) }
+  writeWhole(join(folder, NOTE), JSON.stringify(note))
 }
 
 /** From now on any process may take it. */

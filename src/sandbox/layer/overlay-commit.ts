@@ -1,22 +1,11 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
+import { writeWhole } from '../../core/write-whole.ts'
 import { DRAFT, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
@@ -231,18 +220,10 @@ export function few(names: readonly string[]): string {
   return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
 }
 
-/** Renamed into place when it is complete and on the disk: its existence is the decision. */
+/** There when it is complete and on the disk: its existence is the decision. */
 function writeJournal(folder: string, journal: Journal): void {
-  const draft = join(folder, 'journal.draft')
-  const file = openSync(draft, 'w', 0o600)
-  try {
-    const bytes = Buffer.from(JSON.stringify({ ...journal, layer: identityOf(folder) }))
-    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(draft, join(folder, 'journal'))
+  const text = JSON.stringify({ ...journal, layer: identityOf(folder) })
+  writeWhole(join(folder, 'journal'), text, { flush: true })
 }
 
 /** Undefined also for one that came with a clone: it would make us write wherever it says. */

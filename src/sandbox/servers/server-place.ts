@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { writeWhole } from '../../core/write-whole.ts'
 
 // The sockets of a shared server lie in /tmp and not in its own folder, for the reason that supervisor-place.ts gives:
 // commands see every folder of the machine except /tmp, and whoever sees a socket can connect to it.
@@ -7,11 +8,9 @@ import { basename, join } from 'node:path'
 const NOTE = 'place'
 const PORT = 'port'
 
-/** Said when the keeper listens. Written aside and renamed, so that nobody reads half of it. */
+/** Said when the keeper listens. */
 export function announceServer(folder: string, place: string): void {
-  const draft = join(folder, `${NOTE}.draft`)
-  writeFileSync(draft, place, { mode: 0o600 })
-  renameSync(draft, join(folder, NOTE))
+  writeWhole(join(folder, NOTE), place)
 }
 
 /** Undefined when no keeper was here, or when somebody else owns a folder of that name by now. */

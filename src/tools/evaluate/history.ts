@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
+import { writeWhole } from '../../core/write-whole.ts'
 import type { Figures } from './evaluate.ts'
 
 const HISTORY = z.record(z.string(), z.record(z.string(), z.number()))
@@ -18,9 +19,7 @@ export function readHistory(path: string): Record<string, Figures> {
 export function writeHistory(path: string, figures: Readonly<Record<string, Figures | undefined>>): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const fresh = `${path}.${process.pid}`
-    writeFileSync(fresh, JSON.stringify(figures), { mode: 0o600 })
-    renameSync(fresh, path)
+    writeWhole(path, JSON.stringify(figures))
   } catch {
     // A disk that is full: the checks themselves are not worth less.
   }
