@@ -54,7 +54,7 @@ function composeDynamic(options: DynamicOptions): ComposedDynamic {
     return runtime
   }
   const settings = loaded.config.tools.dynamic
-  const memoryMb = Math.max(8, Math.floor(settings.memory / 1024 ** 2))
+  const memoryMb = Math.max(8, Math.round(settings.memory / 1_000_000))
   const made: { store?: DynamicStore; isolates?: Isolates; system?: ReturnType<typeof findUsableSystem> } = {}
   const system = () => {
     made.system ??= findUsableSystem()

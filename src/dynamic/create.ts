@@ -40,6 +40,8 @@ const RESERVED = [
 export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: DynamicTool): DynamicTool {
   const { texts, settings } = parts
   checkName(wanted.name, parts, replaces)
+  if (JSON.stringify(wanted).length > MOST_DEFINITION)
+    throw refusal(parts, texts.errors.invalidCode(`more than ${MOST_DEFINITION} characters in all`))
   if (wanted.description.trim() === '') throw refusal(parts, texts.errors.descriptionRequired)
   checkParameters(wanted.parameters, parts)
   const capabilities = wanted.capabilities ?? NO_CAPABILITIES
@@ -86,6 +88,8 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
 }
 
 const MOST_VERSIONS = 20
+/** Of everything that was given, as JSON. */
+const MOST_DEFINITION = 512 * 1024
 
 function toOldVersion({ version, id, code, description, updatedAt, safety, quality }: DynamicTool) {
   return { version, id, code, description, updatedAt, safetyScore: safety.score, qualityScore: quality.score }
@@ -120,18 +124,28 @@ function plain(name: string): string {
 
 function checkParameters(parameters: readonly ToolParameterDefinition[], parts: DynamicParts): void {
   const { errors } = parts.texts
-  for (const { name, type, default: value, minimum, maximum } of parameters) {
+  for (const parameter of parameters) {
+    const { name, type, minimum, maximum } = parameter
     if (!/^[A-Za-z_$][\w$-]{0,63}$/.test(name) || name === '__proto__')
       throw refusal(parts, errors.invalidParameter(name, 'name'))
     if (type !== 'number' && (minimum !== undefined || maximum !== undefined))
       throw refusal(parts, errors.invalidParameter(name, 'minimum, maximum'))
     if (minimum !== undefined && maximum !== undefined && minimum > maximum)
       throw refusal(parts, errors.invalidParameter(name, 'minimum > maximum'))
-    if (value === undefined) continue
-    // A default that the definition itself refuses would fail at every run.
-    const single = parameters.filter(each => each.name === name)
-    if (!toSchema(single).parse({ [name]: value }).ok)
-      throw refusal(parts, errors.invalidParameter(name, 'default'))
+    const unusable = findUnusable(parameter)
+    if (unusable !== undefined) throw refusal(parts, errors.invalidParameter(name, unusable))
+  }
+}
+
+/** What would fail at every run: a default or an allowed value that the definition itself refuses. */
+function findUnusable(parameter: ToolParameterDefinition): string | undefined {
+  const { name, allowedValues = [] } = parameter
+  try {
+    const schema = toSchema([{ ...parameter, required: false }])
+    if (!schema.parse({}).ok) return 'default'
+    return allowedValues.every(value => schema.parse({ [name]: value }).ok) ? undefined : 'enum'
+  } catch (error) {
+    return (error as Error).message // of the schema's compiler
   }
 }
 

@@ -1,8 +1,10 @@
 import type { FSWatcher } from 'node:fs'
 import { followFolder } from '../core/follow-folder.ts'
 import { type OnTools, PRIORITY, type Provider } from '../core/provider.ts'
+import type { AnyTool } from '../core/tool.ts'
 import { dynamicTools } from './five-tools.ts'
 import type { DynamicParts } from './parts.ts'
+import type { StoredTool } from './store.ts'
 
 /**
  * The five tools, and every tool that was made with them; the list is told anew whenever it changes, by this Kogu or
@@ -20,8 +22,9 @@ export function dynamicProvider(parts: DynamicParts): Provider {
       const tell = (make: typeof toTool): void => {
         if (signal.aborted) return
         const stored = parts.store.list().filter(({ tool }) => tool.quarantined === undefined)
-        const made = make === undefined ? [] : stored.map(each => make(each, parts))
-        onTools([...own, ...made], parts.store.problems())
+        const problems = [...parts.store.problems()]
+        const made = make === undefined ? [] : stored.flatMap(each => makeOne(make, each, parts, problems))
+        onTools([...own, ...made], problems)
       }
       parts.store.onChange(async () => tell((await import('./created-tool.ts')).toTool))
       for (const folder of parts.store.folders) followFolder(folder, watchers, () => parts.store.list())
@@ -32,5 +35,20 @@ export function dynamicProvider(parts: DynamicParts): Provider {
       watchers.clear()
       parts.store.flush()
     },
+  }
+}
+
+/** One that cannot be used hides no other. */
+function makeOne(
+  make: (stored: StoredTool, parts: DynamicParts) => AnyTool,
+  stored: StoredTool,
+  parts: DynamicParts,
+  problems: string[],
+): AnyTool[] {
+  try {
+    return [make(stored, parts)]
+  } catch (error) {
+    problems.push(`${stored.tool.name} is skipped: ${error instanceof Error ? error.message : String(error)}`)
+    return []
   }
 }

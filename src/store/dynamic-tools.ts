@@ -28,7 +28,8 @@ export interface DynamicToolPlaces {
 
 /** Uses are written together: each call would otherwise wait for the disk. */
 const WRITE_MS = 200
-const MOST_BYTES = 4 * 1024 * 1024
+/** Of a definition of the largest size, with all of its versions. */
+const MOST_BYTES = 16 * 1024 * 1024
 /** Two changes within one tick of the file system's clock leave the same time. */
 const TICK_MS = 20
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Approver } from '../../src/core/approval.ts'
@@ -10,14 +10,14 @@ import { type TestInternet, testInternet } from '../support/web.ts'
 // What outsiders tried that the attacks of dynamic-attacks.ts do not cover: each line is a program, and what became of it.
 
 describe('code in an isolate', () => {
+  const walls = findUsableSystem()
   let isolates: Isolates
   beforeAll(() => {
-    const system = findUsableSystem()
-    isolates = createIsolates(typeof system === 'string' ? undefined : system, 64)
+    isolates = createIsolates(typeof walls === 'string' ? undefined : walls, 64)
   })
   afterAll(() => isolates.close())
-  const run = (body: string, timeoutMs = 20_000) =>
-    isolates.run({
+  const run = (body: string, timeoutMs = 20_000, pool = isolates) =>
+    pool.run({
       key: body,
       code: `(function () { 'use strict'; return async params => { ${body} } })()`,
       input: '{"n":21}',
@@ -144,6 +144,21 @@ describe('code in an isolate', () => {
   ])('that goes on %s disturbs no later call', async (_, body) => {
     expect(await run(body)).toMatchObject({ ok: true, json: '1' })
     expect(await run('return params.n * 2')).toMatchObject({ ok: true, json: '42' })
+  })
+
+  test('that leaves work to threads which nobody waits for is ended with its process', async () => {
+    const children = () =>
+      new Set(readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' '))
+    const before = children()
+    const body =
+      'const k = await crypto.subtle.importKey("raw", new Uint8Array(8), "PBKDF2", false, ["deriveBits"]); crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-512", salt: new Uint8Array(8), iterations: 2 ** 31 - 1 }, k, 512); return 1'
+    const single = createIsolates(typeof walls === 'string' ? undefined : walls, 64)
+    expect(await run(body, 20_000, single)).toMatchObject({ ok: true, json: '1' })
+    const [started = ''] = [...children()].filter(pid => !before.has(pid))
+    // Nothing else ends it: it would be kept for a minute.
+    while (existsSync(`/proc/${started}`)) await new Promise(resolve => setTimeout(resolve, 20))
+    single.close()
+    expect(started).not.toBe('')
   })
 
   test('moves what it transfers, as the standard has it', async () => {
@@ -289,6 +304,23 @@ describe('a tool that a model made', () => {
   test('cannot stop Kogu with lists so deep that indentation makes gigabytes of them', async () => {
     const body = 'let a = Array(2e5).fill(1); for (let n = 0; n < 1500; n++) a = [a]; return a'
     expect(await runOnce(body)).toMatchObject({ ok: true, text: expect.stringContaining('[[[[[[') })
+  })
+
+  test.each([
+    ['allows no value', { x: { type: 'string', enum: [] } }],
+    ['allows only values of another type', { x: { type: 'string', enum: [1] } }],
+    ['has a default that is never used', { valueOf: { type: 'number', default: 1 } }],
+  ])('that %s is not made, and takes no other tool along', async (_, parameters) => {
+    const made = await create('poison', 'function execute() {}', { parameters })
+    expect(made.error?.message).toContain('The definition of the parameter')
+    expect((await call('constructor', {})).text).toBe('mine')
+  })
+
+  test('is not made larger than it can be kept', async () => {
+    const description = 'x'.repeat(600_000)
+    expect((await create('large', 'function execute() {}', { description })).error?.code).toBe(
+      'invalid_input',
+    )
   })
 
   test('cannot look like another tool in the list', async () => {

@@ -78,6 +78,8 @@ function attempt<T>(work: () => T): T | Error {
 export function toScript({ program, javascript }: ParsedCode): string {
   const edits: { start: number; end: number; text: string }[] = []
   let value = "typeof execute === 'undefined' ? undefined : execute"
+  let own = 'defaultExport'
+  while (javascript.includes(own)) own += '_'
   for (const node of program.body) {
     if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') throw noModules(node)
     if (node.type === 'ExportNamedDeclaration') {
@@ -85,8 +87,8 @@ export function toScript({ program, javascript }: ParsedCode): string {
       edits.push({ start: node.start, end: node.declaration?.start ?? node.end, text: '' })
     }
     if (node.type === 'ExportDefaultDeclaration') {
-      edits.push({ start: node.start, end: node.declaration.start, text: 'const defaultExport = ' })
-      value = "typeof execute === 'undefined' ? defaultExport : execute"
+      edits.push({ start: node.start, end: node.declaration.start, text: `const ${own} = ` })
+      value = `typeof execute === 'undefined' ? ${own} : execute`
     }
   }
   const script = edits.reduceRight(

@@ -23,6 +23,9 @@ export function findIn(node: AnyNode, parent: AnyNode | undefined, bindings: Bin
       return findInImport(bindings.textOf(node.source))
     case 'ImportDeclaration':
       return findInImport(bindings.textOf(node.source))
+    case 'MetaProperty':
+      if (node.meta.name !== 'import') return []
+      return [{ type: 'environment-access', severity: 'critical', what: 'import.meta' }]
     case 'MemberExpression':
       return findInMember(node, parent, bindings)
     case 'Identifier':

@@ -1,3 +1,4 @@
+import { Script } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { parseCode, toScript } from './parse-code.ts'
 import { hasNestedQuantifier } from './pattern-risk.ts'
@@ -58,6 +59,7 @@ describe('the safety analysis', () => {
     ['new (Object.getPrototypeOf(async () => {}).constructor)("1")', 'eval-usage critical'],
     ['vm.runInNewContext("1")', 'eval-usage critical'],
     ['await import(params.x)', 'eval-usage critical'],
+    ['return import.meta.url', 'environment-access critical'],
     ['setTimeout("x()", 5)', 'eval-usage high'],
     ['globalThis[params.x]', 'eval-usage high'],
     ['const { exec } = require("child_process"); exec("ls")', 'process-spawn critical'],
@@ -112,6 +114,8 @@ describe('the safety analysis', () => {
     )
     expect(analyzeSafety(code).score).toBe(1)
     expect(toScript(code)).toContain('defaultExport')
+    const clash = parseCode('const defaultExport = () => 1\nexport default defaultExport')
+    expect(() => new Script(toScript(clash))).not.toThrow()
     expect(() => parseCode('function execute( {')).toThrow(/Unexpected token/)
     expect(() => parseCode(`${'['.repeat(100_000)}`)).toThrow()
     expect(() => toScript(parseCode("import x from 'y'"))).toThrow(/No module can be imported/)

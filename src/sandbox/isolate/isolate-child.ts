@@ -57,6 +57,8 @@ let running: Prepared | undefined
 /** Of calls that are over, but still on the stack: their last message waits for its answer. */
 let over: Prepared[] = []
 let isSettled = true
+/** Cryptography goes on in threads of its own, whoever waits for it. */
+let working = 0
 
 channel.on('data', createFrameReader(LIMITS.frameBytes, receive))
 send('ready', NO_CALL, '')
@@ -190,7 +192,12 @@ function request(state: CallState, number: number, text: string): void {
       toRefusal(new RangeError(`More than ${LIMITS.requests} requests were made.`)),
     )
   } else if (operation === 'crypto') {
-    state.crypto(value).then(
+    working += 1
+    const work = state.crypto(value).finally(() => {
+      working -= 1
+      sayReady()
+    })
+    work.then(
       result => state.over || state.deliver('reply', number, JSON.stringify({ ok: true, value: result })),
       (error: unknown) => state.over || state.deliver('reply', number, toRefusal(error)),
     )
@@ -246,7 +253,12 @@ function settle(): void {
   } catch {
     // Told when it is called.
   }
-  send('ready', NO_CALL, '')
+  sayReady()
+}
+
+/** Kogu ends a process that does not say so for long. */
+function sayReady(): void {
+  if (isSettled && running === undefined && working === 0) send('ready', NO_CALL, '')
 }
 
 /** Code can change what its realm makes of an error (`Object.prototype.toJSON`): only words are taken from it. */

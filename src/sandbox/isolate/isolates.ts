@@ -99,14 +99,11 @@ class Pool implements Isolates {
     if (request.signal.aborted) return stopped('cancelled')
     const worker = await this.#take(request)
     const started = performance.now()
-    worker.process.hold(true)
     try {
-      await worker.process.ready.catch((error: unknown) => {
-        throw new ToolError('failed', `The isolate could not be started: ${(error as Error).message}`, {
-          hint: 'Run `kogu doctor` to see which sandbox features this machine has.',
-        })
-      })
-      const outcome = await runOnce(worker.process, request, worker.calls === 0)
+      if (worker.calls === 0) await whenReady(worker)
+      const answer = runOnce(worker.process, request, worker.calls === 0)
+      worker.process.hold(true)
+      const outcome = await answer
       worker.calls += 1
       worker.busyMs += performance.now() - started
       this.#release(worker, outcome)
@@ -241,6 +238,18 @@ class Pool implements Isolates {
 /** After a call; a program that makes one call only is gone by then. */
 const AHEAD_MS = 100
 
+async function whenReady({ process }: Worker): Promise<void> {
+  process.hold(true)
+  try {
+    await process.ready
+  } catch (error) {
+    throw new ToolError('failed', `The isolate could not be started: ${(error as Error).message}`, {
+      hint: 'Run `kogu doctor` to see which sandbox features this machine has.',
+    })
+  }
+}
+
+/** The process gets its work first; everything else is prepared while it works. */
 function runOnce(
   process: IsolateProcess,
   request: IsolateRequest,
@@ -248,6 +257,8 @@ function runOnce(
 ): Promise<IsolateOutcome> {
   const call = randomUUID().replaceAll('-', '')
   const outcome = Promise.withResolvers<IsolateOutcome>()
+  if (isFirst) process.send({ kind: 'load', call, request: 0, text: request.code })
+  process.send({ kind: 'call', call, request: 0, text: request.input })
   const deadline = createDeadline(request.timeoutMs, () => finish(stopped('timeout')))
   const onAbort = (): void => finish(stopped('cancelled'))
   let over = false
@@ -271,8 +282,6 @@ function runOnce(
     },
     onEnd: end => finish(fromEnd(end)),
   })
-  if (isFirst) process.send({ kind: 'load', call, request: 0, text: request.code })
-  process.send({ kind: 'call', call, request: 0, text: request.input })
   return outcome.promise
 }
 

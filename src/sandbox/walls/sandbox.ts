@@ -67,7 +67,8 @@ export function createSandbox({ processes, system }: SandboxOptions): Sandbox {
       }
     },
     close() {
-      if (state.folder !== undefined) rmSync(state.folder, { recursive: true, force: true })
+      // A command that was killed a moment ago may still be setting itself up in there.
+      if (state.folder !== undefined) rmSync(state.folder, { recursive: true, force: true, maxRetries: 5 })
       state.folder = undefined
     },
   }
