@@ -48,6 +48,8 @@ export interface AnswerRequest {
   /** Of the question as it was looked at. */
   readonly digest: string
   readonly grant?: string
+  /** How long a permanent answer is remembered at most. */
+  readonly hours?: number
   readonly message?: string
   /** Of the changes that a command has made, only these. */
   readonly keep?: readonly string[]

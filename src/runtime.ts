@@ -224,7 +224,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       return waiting.continueCall(id, callOptions)
     },
-    tryWaiting: waiting.tryWaiting,
+    ...{ tryWaiting: waiting.tryWaiting, changedSince: waiting.changedSince },
     async callInstead(id, changed, callOptions) {
       await recovered()
       return waiting.callInstead(id, changed, callOptions)

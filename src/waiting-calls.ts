@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
 import { ToolError } from './core/errors.ts'
+import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
-import { type StoredQuestion, shownQuestion } from './core/stored-question.ts'
+import { FILE_PIECE, type StoredQuestion, shownQuestion } from './core/stored-question.ts'
 import { summarizeDiff } from './core/unified-diff.ts'
 
 export type CallOptions = Partial<Pick<Call, 'signal' | 'onProgress' | 'elicit'>>
@@ -26,6 +27,8 @@ export interface WaitingCalls {
   continueCall(id: string, options?: CallOptions): Promise<CallResult>
   /** Does it without any effect and says what it would change. */
   tryWaiting(id: string, signal: AbortSignal): Promise<string>
+  /** Files it was asked about that are no longer what they were then. */
+  changedSince(id: string): Promise<string[]>
   /**
    * Makes another call in the place of the one that waits, with an input that a person has changed. It is judged like every
    * call; the person's yes counts for it, and the agent is told.
@@ -82,6 +85,14 @@ export function createWaitingCalls(
       if (prepared.judgement.decision.outcome === 'deny')
         throw new ToolError('denied', prepared.judgement.decision.reason)
       return calls.redactor.text(await tryOut(calls, call, prepared, signal))
+    },
+    async changedSince(id) {
+      const { judged } = await find(id)
+      const files = Object.keys(judged).filter(piece => piece.startsWith(FILE_PIECE))
+      const states = await Promise.all(files.map(piece => fileState(piece.slice(FILE_PIECE.length))))
+      return files
+        .filter((piece, index) => judged[piece] !== states[index])
+        .map(piece => piece.slice(FILE_PIECE.length))
     },
     async callInstead(id, changed, options = {}) {
       const stored = await findOpen(id)

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { insertEvents } from '../src/store/tables/run-events.ts'
+import { findFaults, overflow, settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -11,7 +10,6 @@ import { noBrowser } from './support/skips.ts'
 
 /** Long, because it is only waited for when something is wrong. */
 const PATIENCE = { timeout: 20_000 }
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Shown {
   id: string
@@ -141,10 +139,15 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
   })
 
   test('the seventh tab is as live as the first', async () => {
+    await start('research', 'an earlier run')
     const pages = await Promise.all(Array.from({ length: 7 }, () => open('/runs')))
     for (const page of pages) await page.locator('[data-live="live"]').waitFor()
     const { id } = await start('pricing', 'seventh tab')
-    for (const page of pages) await page.getByText('seventh tab').waitFor()
+    for (const page of pages) await page.getByRole('button', { name: '1 new run' }).waitFor()
+    const last = pages.at(-1)
+    await last?.bringToFront()
+    await last?.getByRole('button', { name: '1 new run' }).click()
+    await last?.getByText('seventh tab').waitFor()
     await dashboard.send('POST', `/api/runs/${id}/stop`, {})
   })
 
@@ -287,7 +290,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     }
   })
 
-  test('every screen is accessible, wide and light, narrow and dark, without a sideways scroll', async () => {
+  test('every screen is accessible in both schemes, wide and on a phone, without a sideways scroll', async () => {
     const done = await start('research', 'accessible')
     const waits = await start('pricing', 'accessible')
     await expect.poll(async () => (await questions()).length, PATIENCE).toBeGreaterThan(0)
@@ -297,29 +300,52 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       ...[`/runs/${done.id}`, `/runs/${done.id}?tab=timeline`, `/runs/${done.id}?tab=calls`],
       ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
       ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
-      ...['/permissions?tab=test', '/providers', '/servers', '/usage', '/settings'],
-      ...['/settings?section=diagnostics', '/nowhere'],
+      ...['/permissions?tab=test', '/permissions?tab=effective', '/providers', '/servers', '/usage'],
+      ...['/settings', '/settings?section=diagnostics', '/nowhere'],
       ...['/pipelines/weekly-report?step=report', '/pipelines/weekly-report?view=graph&step=adjust'],
       ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml'],
     ]
     const page = await open('/')
+    await settled(page)
     const found: string[] = []
     for (const path of paths) {
-      await page.setViewportSize({ width: 1280, height: 800 })
-      await page.emulateMedia({ colorScheme: 'light' })
-      await page.goto(dashboard.url + path)
-      await page.locator('main h1').waitFor()
-      await expect.poll(() => page.locator('[aria-busy="true"]').count(), { timeout: 30_000 }).toBe(0)
-      await page.evaluate(axe)
-      found.push(...(await violations(page, `${path} 1280 light`)))
-      await page.emulateMedia({ colorScheme: 'dark' })
-      await page.setViewportSize({ width: 390, height: 844 })
-      found.push(...(await violations(page, `${path} 390 dark`)))
-      if ((await overflow(page)) > 0) found.push(`${path} 390: scrolls sideways by ${await overflow(page)}`)
+      await visit(page, path)
+      found.push(...(await findFaults(page, path)))
     }
     expect(found).toEqual([])
     await dashboard.send('POST', `/api/runs/${waits.id}/stop`, {})
   }, 240_000)
+
+  test('what loads, is empty, has failed or is out of date is accessible too', async () => {
+    const page = await open('/settings')
+    await settled(page)
+    const found: string[] = []
+    await page.route('**/api/runs?*', () => undefined)
+    await page.evaluate("history.pushState(null, '', '/runs')")
+    await page.locator('[aria-busy="true"] .mantine-Skeleton-root').first().waitFor()
+    found.push(...(await findFaults(page, 'loading')))
+    await page.unroute('**/api/runs?*')
+    const problem = {
+      ...{ type: 'about:blank', title: 'Broken', status: 500, detail: 'For a test.', code: 'failed' },
+      ...{ retryable: false, hint: null, request_id: 'r-1', errors: [] },
+    }
+    await page.route('**/api/runs?*', route => route.fulfill({ status: 500, json: problem }))
+    await page.goto(`${dashboard.url}/runs`)
+    await page.getByRole('alert').getByText('For a test.').waitFor()
+    found.push(...(await findFaults(page, 'failed')))
+    await page.unroute('**/api/runs?*')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('table').waitFor()
+    await page.route('**/api/runs?*', route => route.fulfill({ status: 500, json: problem }))
+    await dashboard.send('POST', '/api/runs', { panel: 'research', task: 'makes the list load again' })
+    await page.getByText('Not up to date').waitFor()
+    found.push(...(await findFaults(page, 'out of date')))
+    await page.unroute('**/api/runs?*')
+    await page.goto(`${dashboard.url}/runs?text=nothing-is-called-so`)
+    await page.getByText('No run matches these filters').waitFor()
+    found.push(...(await findFaults(page, 'empty')))
+    expect(found).toEqual([])
+  })
 })
 
 function toToml(text: string, input: object): string {
@@ -327,28 +353,4 @@ function toToml(text: string, input: object): string {
   const quote = (value: string): string => JSON.stringify(value.toWellFormed())
   const fields = Object.entries(input).map(([key, value]) => `${key} = ${quote(String(value))}`)
   return `[[answer]]\ntext = ${quote(text)}\n[[answer.call]]\ntool = "write_file"\ninput = { ${fields.join(', ')} }\n`
-}
-
-function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-}
-
-const TAGS = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
-
-async function violations(page: Page, where: string): Promise<string[]> {
-  const found = await page.evaluate<{ violations: AxeViolation[] }>(
-    `axe.run(document, ${JSON.stringify({ runOnly: TAGS, resultTypes: ['violations'] })})`,
-  )
-  return found.violations.map(
-    ({ id, nodes }) =>
-      `${where}: ${id} ${nodes
-        .slice(0, 3)
-        .map(({ html }) => html.slice(0, 200))
-        .join(' | ')}`,
-  )
-}
-
-interface AxeViolation {
-  id: string
-  nodes: { html: string }[]
 }

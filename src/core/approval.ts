@@ -62,7 +62,8 @@ export type QuestionSubject =
 export type Answer =
   /** `paths`: of the changes that the question is about, only these and what is below them. */
   | { kind: 'once'; user: string; paths?: readonly string[] }
-  | { kind: 'session' | 'permanent'; user: string; grant: string }
+  /** `hours`: how long a permanent one lasts, when that is shorter than the configured time. */
+  | { kind: 'session' | 'permanent'; user: string; grant: string; hours?: number }
   | { kind: 'deny' | 'deny-permanently'; user: string; message?: string }
   /** The answer comes later: the question is stored, and the call can be continued or repeated then. */
   | { kind: 'pending' }

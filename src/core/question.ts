@@ -4,7 +4,7 @@ import type { Call, CallRuntime, Prepared } from './call.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { fileState } from './file-state.ts'
 import { lineage } from './run.ts'
-import { changedPieces, type Judged } from './stored-question.ts'
+import { changedPieces, FILE_PIECE, type Judged } from './stored-question.ts'
 
 export interface MadeQuestion {
   readonly question: Question
@@ -127,7 +127,7 @@ async function statesOf(paths: readonly string[]): Promise<[name: string, state:
 }
 
 async function stateOf(path: string): Promise<[name: string, state: string]> {
-  return [`the file ${path}`, await fileState(path)]
+  return [`${FILE_PIECE}${path}`, await fileState(path)]
 }
 
 function digest(value: unknown): string {

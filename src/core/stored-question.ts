@@ -66,6 +66,9 @@ export function restoreRun(run: Run, state: RunState): Run {
 /** Piece → digest. The names of the pieces are words for people. */
 export type Judged = Readonly<Record<string, string>>
 
+/** Before a path: the piece that is the state of that file. */
+export const FILE_PIECE = 'the file '
+
 /** What is stored after an answer; `isFirst`: this very answer, and not an earlier one. */
 export interface Answered {
   readonly stored: StoredQuestion
@@ -83,9 +86,15 @@ export function shownQuestion(
 ): ShownQuestion {
   const input = Object.entries(question.input).map(([key, value]) => [
     key,
-    unrecorded.includes(key) ? '‹not shown›' : value,
+    unrecorded.includes(key) ? withoutValues(value) : value,
   ])
   return { ...redactor.value({ ...question, input: Object.fromEntries(input) }), answer: answer ?? null }
+}
+
+/** Of variables, their names stay: which ones are set is part of what is asked. */
+function withoutValues(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '‹not shown›'
+  return Object.fromEntries(Object.keys(value).map(name => [name, '‹not shown›']))
 }
 
 /** Where questions wait. */

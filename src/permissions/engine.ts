@@ -319,7 +319,14 @@ function answerToDecision(judgement: Judgement, answer: GivenAnswer): Decision {
 }
 
 /** An answer for a run outlives the process when the run has a name, but no longer than a day. */
-const RUN_MS = 24 * 60 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
+const RUN_MS = 24 * HOUR_MS
+
+function lifetimeOf(answer: GivenAnswer, rememberMs: number): number {
+  if (answer.kind === 'session') return RUN_MS
+  const hours = 'hours' in answer ? answer.hours : undefined
+  return hours === undefined ? rememberMs : Math.min(rememberMs, hours * HOUR_MS)
+}
 
 function toGrants(
   call: IdentifiedCall,
@@ -344,9 +351,7 @@ function toGrants(
     createdAt: new Date(now).toISOString(),
     ...(answer.kind === 'deny-permanently'
       ? {}
-      : {
-          expiresAt: new Date(now + (answer.kind === 'session' ? RUN_MS : options.rememberMs)).toISOString(),
-        }),
+      : { expiresAt: new Date(now + lifetimeOf(answer, options.rememberMs)).toISOString() }),
     user: answer.user,
   }))
 }

@@ -40,8 +40,8 @@ export const REFUSED: ReadonlySet<string> = new Set([
 function place(items: Map<string, TimelineItem>, { event, execution, at, seq }: StoredEvent): void {
   const when = at.toISOString()
   const own = execution ?? ''
-  const begin = (kind: TimelineItem['kind'], id: string, label: string): void => {
-    items.set(`${kind} ${id}`, {
+  const begin = (kind: TimelineItem['kind'], id: string, label: string, key = `${kind} ${id}`): void => {
+    items.set(key, {
       ...{ kind, id, execution: own, label, started_at: when, ended_at: null, wait_ms: 0 },
       ...{ state: 'running' as const, tokens: null, cost_usd: null },
     })
@@ -61,20 +61,21 @@ function place(items: Map<string, TimelineItem>, { event, execution, at, seq }: 
       change(`step ${own}:${event.turn}`, done)
       break
     }
+    // Ids of calls are the model's own: two agents of a run may have the same.
     case 'call.proposed':
-      begin('call', event.call, event.tool)
+      begin('call', event.call, event.tool, `call ${own}:${event.call}`)
       break
     case 'call.waiting':
-      change(`call ${event.call}`, { state: 'waiting' })
+      change(`call ${own}:${event.call}`, { state: 'waiting' })
       break
     case 'call.finished': {
       const refused = event.error !== null && REFUSED.has(event.error.code)
       const state = event.ok ? 'ok' : refused ? 'denied' : 'error'
-      change(`call ${event.call}`, { ended_at: when, wait_ms: Math.round(event.waitMs), state })
+      change(`call ${own}:${event.call}`, { ended_at: when, wait_ms: Math.round(event.waitMs), state })
       break
     }
     case 'call.ambiguous':
-      change(`call ${event.call}`, { ended_at: when, state: 'unknown' })
+      change(`call ${own}:${event.call}`, { ended_at: when, state: 'unknown' })
       break
     case 'agent.started':
       begin('agent', event.execution, event.name)

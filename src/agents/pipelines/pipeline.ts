@@ -77,6 +77,8 @@ const step = z
     retry: z.int().min(0).max(20).default(0),
     on_error: z.enum(['stop', 'continue']).default('stop'),
     gate: z.literal('approval').optional(),
+    /** How the dashboard shows what it hands over; what is handed over stays the same. */
+    show: z.enum(['table', 'chart', 'diagram']).optional(),
   })
   .refine(value => KINDS.filter(kind => value[kind] !== undefined).length === 1, {
     error: `A step has exactly one of ${KINDS.slice(0, -1).join(', ')} and ${KINDS.at(-1)}.`,

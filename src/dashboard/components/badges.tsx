@@ -18,7 +18,39 @@ import { words } from './words.ts'
 
 // A state is always an icon and a word, never a colour alone.
 
-function IconBadge({ icon: Icon, color, children }: { icon: LucideIcon; color: string; children: string }) {
+interface Look {
+  readonly icon: LucideIcon
+  readonly color: string
+  readonly word: keyof (typeof words)['en']
+}
+
+const RUNS: Readonly<Record<string, Look>> = {
+  completed: { icon: CircleCheck, color: 'green', word: 'completed' },
+  denials: { icon: TriangleAlert, color: 'orange', word: 'withDenials' },
+  failed: { icon: CircleX, color: 'red', word: 'failed' },
+  cancelled: { icon: Ban, color: 'gray', word: 'cancelled' },
+  running: { icon: Play, color: 'indigo', word: 'running' },
+  waiting: { icon: Clock, color: 'yellow', word: 'waiting' },
+  paused: { icon: CirclePause, color: 'gray', word: 'paused' },
+  pending: { icon: Clock, color: 'gray', word: 'pending' },
+}
+
+const OUTCOMES: Readonly<Record<'allow' | 'ask' | 'deny', Look>> = {
+  allow: { icon: ShieldCheck, color: 'green', word: 'allow' },
+  ask: { icon: CircleHelp, color: 'yellow', word: 'ask' },
+  deny: { icon: Ban, color: 'red', word: 'deny' },
+}
+
+const RISKS: Readonly<Record<string, Look>> = {
+  low: { icon: ShieldCheck, color: 'gray', word: 'lowRisk' },
+  medium: { icon: ShieldAlert, color: 'yellow', word: 'mediumRisk' },
+  high: { icon: ShieldAlert, color: 'red', word: 'highRisk' },
+}
+
+const UNKNOWN: Look = { icon: Clock, color: 'gray', word: 'pending' }
+
+function LookBadge({ look: { icon: Icon, color, word } }: { look: Look }) {
+  const t = useWords(words)
   return (
     <Badge
       color={color}
@@ -26,101 +58,39 @@ function IconBadge({ icon: Icon, color, children }: { icon: LucideIcon; color: s
       style={{ flex: 'none', overflow: 'visible', maxWidth: 'none' }}
       styles={{ label: { overflow: 'visible' } }}
     >
-      {children}
+      {t(word)}
     </Badge>
   )
 }
 
 export function RunBadge({ run }: { run: Pick<Run, 'status' | 'stop_reason' | 'denied'> }) {
-  const t = useWords(words)
-  const { status, stop_reason: reason } = run
-  if (status === 'completed' && (run.denied ?? 0) > 0)
-    return (
-      <IconBadge icon={TriangleAlert} color="orange">
-        {t('withDenials')}
-      </IconBadge>
-    )
-  if (status === 'completed')
-    return (
-      <IconBadge icon={CircleCheck} color="green">
-        {t('completed')}
-      </IconBadge>
-    )
-  if (status === 'failed')
-    return (
-      <IconBadge icon={CircleX} color="red">
-        {t('failed')}
-      </IconBadge>
-    )
-  if (status === 'cancelled')
-    return (
-      <IconBadge icon={Ban} color="gray">
-        {t('cancelled')}
-      </IconBadge>
-    )
-  if (status === 'running')
-    return (
-      <IconBadge icon={Play} color="indigo">
-        {t('running')}
-      </IconBadge>
-    )
-  if (reason === 'awaiting_approval' || reason === 'needs_approval')
-    return (
-      <IconBadge icon={Clock} color="yellow">
-        {t('waiting')}
-      </IconBadge>
-    )
-  if (reason === 'paused')
-    return (
-      <IconBadge icon={CirclePause} color="gray">
-        {t('paused')}
-      </IconBadge>
-    )
-  return (
-    <IconBadge icon={Clock} color="gray">
-      {t('pending')}
-    </IconBadge>
-  )
+  return <LookBadge look={RUNS[stateOf(run)] ?? UNKNOWN} />
+}
+
+function stateOf({
+  status,
+  stop_reason: reason,
+  denied = 0,
+}: Pick<Run, 'status' | 'stop_reason' | 'denied'>) {
+  if (status === 'completed') return denied > 0 ? 'denials' : status
+  if (status !== 'pending') return status
+  if (reason === 'awaiting_approval' || reason === 'needs_approval') return 'waiting'
+  return reason === 'paused' ? reason : status
 }
 
 export function OutcomeBadge({ outcome }: { outcome: 'allow' | 'ask' | 'deny' }) {
-  const t = useWords(words)
-  if (outcome === 'allow')
-    return (
-      <IconBadge icon={ShieldCheck} color="green">
-        {t('allow')}
-      </IconBadge>
-    )
-  if (outcome === 'deny')
-    return (
-      <IconBadge icon={Ban} color="red">
-        {t('deny')}
-      </IconBadge>
-    )
-  return (
-    <IconBadge icon={CircleHelp} color="yellow">
-      {t('ask')}
-    </IconBadge>
-  )
+  return <LookBadge look={OUTCOMES[outcome]} />
 }
 
-export function RiskBadge({ risk }: { risk: string }) {
-  const t = useWords(words)
-  if (risk === 'low')
-    return (
-      <IconBadge icon={ShieldCheck} color="gray">
-        {t('lowRisk')}
-      </IconBadge>
-    )
-  if (risk === 'medium')
-    return (
-      <IconBadge icon={ShieldAlert} color="yellow">
-        {t('mediumRisk')}
-      </IconBadge>
-    )
-  return (
-    <IconBadge icon={ShieldAlert} color="red">
-      {t('highRisk')}
-    </IconBadge>
-  )
+/** Of a question. */
+export function RiskBadge({ risk }: { risk: 'low' | 'medium' | 'high' }) {
+  return <LookBadge look={RISKS[risk] ?? UNKNOWN} />
 }
+
+/** Of a tool, before anything is known of a call: whether it can change anything at all. */
+export function ToolRiskBadge({ risk }: { risk: 'low' | 'high' }) {
+  return <LookBadge look={risk === 'low' ? READS : CHANGES} />
+}
+
+const READS: Look = { icon: ShieldCheck, color: 'gray', word: 'readsOnly' }
+const CHANGES: Look = { icon: ShieldAlert, color: 'yellow', word: 'canChange' }

@@ -2,7 +2,7 @@ import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { useWords } from '../i18n/language.tsx'
 import { type DiffFile, type DiffLine, parseDiff } from './parse-diff.ts'
-import { Untrusted } from './untrusted.tsx'
+import { Untrusted, visibleLine } from './untrusted.tsx'
 import { words } from './words.ts'
 
 /** A unified diff, file by file. What was added and removed is told by a sign and by brightness, not by hue alone. */
@@ -22,7 +22,7 @@ export function DiffView({ diff }: { diff: string }) {
 function FileDiff({ file }: { file: DiffFile }) {
   const t = useWords(words)
   return (
-    <section className="kogu-sunken" aria-label={file.path}>
+    <section className="kogu-sunken" aria-label={visibleLine(file.path)}>
       <Group px="sm" py={6} gap="xs" justify="space-between">
         <Text ff="monospace" size="sm" fw={600}>
           <Untrusted text={file.path} />

@@ -12,15 +12,18 @@ const ESCAPES = /(⟨U\+[0-9A-F]{4,6}⟩|⟨\d+ spaces⟩)/
 
 /** A part of one of our lines. Line breaks in it are shown, not made. */
 export function Untrusted({ text, most = 300 }: { text: string; most?: number }) {
-  const shown = useMemo(() => {
-    const visible = makeVisible(cutGraphemes(text, most)).replaceAll('\n', '⟨U+000A⟩')
-    return text.length > most ? `${visible}…` : visible
-  }, [text, most])
+  const shown = useMemo(() => visibleLine(text, most), [text, most])
   return (
     <span className="kogu-inline" dir="ltr">
       <Escapes text={shown} />
     </span>
   )
+}
+
+/** The same for where only a text can stand: titles, labels, names of choices. */
+export function visibleLine(text: string, most = 300): string {
+  const visible = makeVisible(cutGraphemes(text, most)).replaceAll('\n', '⟨U+000A⟩')
+  return text.length > most ? `${visible}…` : visible
 }
 
 export interface UntrustedBlockProps {

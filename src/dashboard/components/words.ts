@@ -53,6 +53,8 @@ export const words = defineWords({
     imageBlocked: 'image blocked: {host}',
     keepHunk: 'Keep',
     leaveHunk: 'Take back',
+    readsOnly: 'only reads',
+    canChange: 'can change things',
   },
   ja: {
     retry: '再試行',
@@ -106,6 +108,8 @@ export const words = defineWords({
     imageBlocked: '画像をブロック: {host}',
     keepHunk: '残す',
     leaveHunk: '取り消す',
+    readsOnly: '読み取りのみ',
+    canChange: '変更できる',
   },
   ko: {
     retry: '다시 시도',
@@ -159,5 +163,7 @@ export const words = defineWords({
     imageBlocked: '이미지 차단됨: {host}',
     keepHunk: '유지',
     leaveHunk: '취소',
+    readsOnly: '읽기만',
+    canChange: '변경 가능',
   },
 })

@@ -4,6 +4,7 @@ import { Activity, Languages, Moon, PanelsTopLeft, Search, Sun } from 'lucide-re
 import { useLocation } from 'wouter'
 import { useGet } from '../api/api.ts'
 import type { Page, Run } from '../api/types.ts'
+import { visibleLine } from '../components/untrusted.tsx'
 import { useLanguage, useWords } from '../i18n/language.tsx'
 import { routes } from '../routes.ts'
 import { SCREENS } from './screens.ts'
@@ -30,7 +31,7 @@ export function Palette() {
       group: t('panels'),
       actions: panels.map(({ name }) => ({
         id: `panel-${name}`,
-        label: name,
+        label: visibleLine(name, 80),
         leftSection: <PanelsTopLeft size={18} aria-hidden />,
         onClick: () => navigate(routes.panel(name)),
       })),
@@ -39,7 +40,7 @@ export function Palette() {
       group: t('runs'),
       actions: runs.map(({ id, task }) => ({
         id: `run-${id}`,
-        label: task.slice(0, 80),
+        label: visibleLine(task, 80),
         leftSection: <Activity size={18} aria-hidden />,
         onClick: () => navigate(routes.run(id)),
       })),

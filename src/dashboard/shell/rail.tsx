@@ -70,7 +70,7 @@ export function Rail({ isNarrow, onNavigate, onToggle }: RailProps) {
 function Count({ value, urgent }: { value: number; urgent: boolean }) {
   if (value === 0) return null
   return (
-    <Badge size="sm" variant={urgent ? 'filled' : 'light'} color={urgent ? 'red' : 'gray'}>
+    <Badge size="sm" variant={urgent ? 'filled' : 'light'} color={urgent ? 'red.9' : 'gray'}>
       {value}
     </Badge>
   )

@@ -12,7 +12,7 @@ import { Rail } from './rail.tsx'
 import { SCREENS } from './screens.ts'
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
-import { useTabTitle } from './waiting.ts'
+import { useAlerts, useTabIcon, useTabTitle } from './waiting.ts'
 import { words } from './words.ts'
 
 /** Rail, top bar and the screen of the address. */
@@ -25,6 +25,8 @@ export function Shell() {
   const signedOut = useSignedOut()
   const help = useShortcuts()
   useTabTitle()
+  useTabIcon()
+  useAlerts()
   if (signedOut) return <SignedOut />
   return (
     <AppShell

@@ -14,6 +14,7 @@ import {
 } from '@mantine/core'
 import { openSpotlight } from '@mantine/spotlight'
 import { Hourglass, Languages, Monitor, Moon, Search, Sun } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useGet } from '../api/api.ts'
 import { Untrusted } from '../components/untrusted.tsx'
@@ -60,6 +61,7 @@ export function TopBar({ menuOpened, onMenu }: { menuOpened: boolean; onMenu: ()
       <Group gap="xs" wrap="nowrap">
         <LiveState />
         <Waiting />
+        <Today />
         <LanguageMenu />
         <ThemeMenu />
       </Group>
@@ -121,7 +123,7 @@ function Waiting() {
         href={first === undefined ? routes.approvals() : routes.approval(first.id)}
         size="compact-sm"
         variant={count > 0 ? 'filled' : 'subtle'}
-        color={count > 0 ? 'red' : 'gray'}
+        color={count > 0 ? 'red.9' : 'gray'}
         leftSection={<Hourglass size={14} aria-hidden />}
         fw={count > 0 ? 700 : 400}
         aria-label={count > 0 ? t('waiting', { count }) : t('nothingWaiting')}
@@ -132,6 +134,20 @@ function Waiting() {
         {count > 0 ? t('announce', { count }) : ''}
       </VisuallyHidden>
     </>
+  )
+}
+
+/** What the day has cost so far. */
+function Today() {
+  const t = useWords(words)
+  const format = useFormat()
+  const [since] = useState(() => new Date(new Date().setHours(0, 0, 0, 0)).toISOString())
+  const { data } = useGet<{ costUsd: number }>('usage', `/api/usage/summary?since=${since}`)
+  if (data === undefined) return null
+  return (
+    <Anchor component={Link} href={routes.usage()} size="sm" c="dimmed" visibleFrom="md">
+      {t('today', { cost: format.money(data.costUsd, '') })}
+    </Anchor>
   )
 }
 

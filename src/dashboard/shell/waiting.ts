@@ -1,6 +1,11 @@
 import { useEffect } from 'react'
+import { useLocation } from 'wouter'
 import { useGet } from '../api/api.ts'
 import type { Approval } from '../api/types.ts'
+import { useWords } from '../i18n/language.tsx'
+import { useLiveEvents } from '../live/live-provider.tsx'
+import { routes } from '../routes.ts'
+import { words } from './words.ts'
 
 export function useApprovals() {
   // Events tell of them too; this is for when the database that carries events is away.
@@ -11,6 +16,21 @@ export function useApprovals() {
 export function useWaiting(): readonly Approval[] {
   const { data = [] } = useApprovals()
   return data.filter(({ answer }) => answer === null)
+}
+
+/** Dangerous calls are few; a tool that can change something is the ordinary case of a question. */
+export function riskOf({ isDangerous, risk }: Pick<Approval, 'isDangerous' | 'risk'>) {
+  if (isDangerous) return 'high'
+  return risk === 'low' ? 'low' : 'medium'
+}
+
+/** The value that says most about a call. */
+export function summaryOf({ input }: Pick<Approval, 'input'>): string {
+  for (const key of ['command', 'path', 'file_path', 'url', 'query', 'name']) {
+    const value = input[key]
+    if (typeof value === 'string') return value
+  }
+  return JSON.stringify(input)
 }
 
 /** How many wait stands in the title of the tab, where one sees it from other tabs. */
@@ -29,4 +49,29 @@ export function useTabTitle(): void {
     observer.observe(title, { childList: true })
     return () => observer.disconnect()
   }, [count])
+}
+
+/** The icon of the tab gets a dot. */
+export function useTabIcon(): void {
+  const isWaiting = useWaiting().length > 0
+  useEffect(() => {
+    document
+      .querySelector('link[rel="icon"]')
+      ?.setAttribute('href', isWaiting ? '/icon-waiting.svg' : '/icon.svg')
+  }, [isWaiting])
+}
+
+/** On every screen, for those who have turned alerts on. A notice names the tool and nothing of what it is given. */
+export function useAlerts(): void {
+  const t = useWords(words)
+  const [, navigate] = useLocation()
+  useLiveEvents(event => {
+    if (event.type !== 'approval.created' || document.visibilityState === 'visible') return
+    if (!('Notification' in window) || Notification.permission !== 'granted') return
+    const notice = new Notification(t('alertTitle', { tool: event.tool }), { tag: event.approval })
+    notice.onclick = () => {
+      window.focus()
+      navigate(routes.approval(event.approval))
+    }
+  })
 }

@@ -52,6 +52,8 @@ export const words = defineWords({
     reload: 'Load the page again',
     narrowRail: 'Only icons',
     wideRail: 'Show names',
+    alertTitle: '{tool} waits for you',
+    today: '{cost} today',
   },
   ja: {
     home: 'ホーム',
@@ -104,6 +106,8 @@ export const words = defineWords({
     reload: 'ページを再読み込み',
     narrowRail: 'アイコンのみ表示',
     wideRail: '名前を表示',
+    alertTitle: '{tool} が承認を待っています',
+    today: '今日 {cost}',
   },
   ko: {
     home: '홈',
@@ -155,5 +159,7 @@ export const words = defineWords({
     reload: '페이지 다시 불러오기',
     narrowRail: '아이콘만 보기',
     wideRail: '이름 보기',
+    alertTitle: '{tool}이(가) 승인을 기다립니다',
+    today: '오늘 {cost}',
   },
 })

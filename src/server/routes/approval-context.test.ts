@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
@@ -13,6 +13,7 @@ interface Waiting {
   id: string
   digest: string
   callId: string
+  offers: { id: string }[]
 }
 
 async function ask(tool: string, input: object, run?: string): Promise<Waiting> {
@@ -111,4 +112,30 @@ test('only a command can be tried on a copy', async () => {
   const { id } = await ask('write_file', { path: 'f.txt', content: 'x' })
   expect((await app.send(`POST /api/approvals/${id}/try`, {})).status).toBe(400)
   expect((await app.send(`POST /api/approvals/${id}/try`, {}, 'approve')).status).toBe(403)
+})
+
+test('files that were changed after the question are named before anybody answers', async () => {
+  const { id } = await ask('write_file', { path: 'later.txt', content: 'mine\n' })
+  const path = `GET /api/approvals/${id}/context`
+  expect((await app.send(path)).json).toMatchObject({ changed: [] })
+  writeFileSync(fileOf('later.txt'), 'somebody else\n')
+  expect((await app.send(path)).json).toMatchObject({ changed: [fileOf('later.txt')] })
+})
+
+test('an answer can be remembered for a shorter time than the configured one, never for a longer one', async () => {
+  for (const [hours, most] of [
+    [2, 2],
+    [8_760, 24 * 30],
+  ] as const) {
+    const { id, digest, offers } = await ask('write_file', { path: `for-${hours}.txt`, content: 'x' })
+    const before = Date.now()
+    await app.send(`POST /api/approvals/${id}/answer`, {
+      ...{ answer: 'permanent', grant: offers[0]?.id, hours, digest },
+    })
+    await app.send(`POST /api/approvals/${id}/continue`, {})
+    const { json }: { json: { text: string; expires_at: string }[] } = await app.send('GET /api/grants')
+    const grant = json.find(each => JSON.stringify(each).includes(`for-${hours}.txt`))
+    const kept = Date.parse(grant?.expires_at ?? '') - before
+    expect(Math.round(kept / 3_600_000)).toBe(most)
+  }
 })

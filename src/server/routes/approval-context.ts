@@ -32,6 +32,8 @@ const review = z.object({
 const context = z
   .object({
     review: review.nullable(),
+    /** Files that are no longer what they were when it asked: a yes would write nothing and ask again. */
+    changed: z.array(z.string()),
     /** Calls like this one that ended before. */
     similar: z.object({
       /** What they have in common: the tool, and the beginning of the command line. */
@@ -56,15 +58,20 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
     route('read', {
       method: 'get',
       path: '/api/approvals/{id}/context',
-      summary: 'Votes of the reviewers, and what became of calls like this one',
+      summary:
+        'Votes of the reviewers, files that have changed since, and what became of calls like this one',
       request: { params },
       responses: { 200: json(context, 'What is known') },
     }),
     async request => {
       const question = await requireQuestion(runtime, request.req.valid('param').id)
       const { audit } = runtime.places
-      const [found, similar] = await Promise.all([findReview(audit, question), findSimilar(audit, question)])
-      return answer(request, { review: found, similar })
+      const [found, similar, changed] = await Promise.all([
+        findReview(audit, question),
+        findSimilar(audit, question),
+        runtime.changedSince(question.id),
+      ])
+      return answer(request, { review: found, changed, similar })
     },
   )
   api.openapi(

@@ -30,6 +30,8 @@ const given = z.object({
   digest: z.string().max(100),
   /** Which of the offers is to be remembered, for `session` and `permanent`. */
   grant: z.string().max(200).optional(),
+  /** How long it is remembered, for `permanent`; the configured time without it. */
+  hours: z.int().min(1).max(8_760).optional(),
   message: z.string().max(10_000).optional(),
   /** Of the changes that a command has made, only these and what is below them; for `once`. */
   keep: z.array(z.string().max(4_096)).min(1).max(1_000).optional(),
@@ -149,7 +151,8 @@ function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: st
   if (offer === undefined) {
     throw new HttpProblem(400, 'invalid_input', "grant is not the id of one of this question's offers.")
   }
-  return { kind: body.answer, user, grant: offer.id }
+  const hours = body.hours === undefined ? {} : { hours: body.hours }
+  return { kind: body.answer, user, grant: offer.id, ...hours }
 }
 
 function keptPaths({ subject }: ShownQuestion, names: readonly string[] | undefined): { paths?: string[] } {

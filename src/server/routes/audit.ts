@@ -14,6 +14,14 @@ const filters = pageQuery.extend({
   tool: z.string().max(200).optional(),
   run: z.string().max(200).optional(),
   outcome: z.enum(['allow', 'ask', 'deny']).optional(),
+  by: z
+    .enum([
+      ...(['hard-stop', 'rule', 'grant', 'mode', 'reviewers', 'user', 'timeout', 'hook'] as const),
+      'contained',
+      'gate',
+      'validation',
+    ])
+    .optional(),
   type: z
     .enum(['call-started', 'approval-requested', 'approval-answered', 'call-finished', 'note'])
     .optional(),

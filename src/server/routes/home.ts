@@ -130,7 +130,11 @@ async function attention({ runtime, config }: HomeParts, unknownPrices: number) 
   const unusable = runtime.dynamic?.problems() ?? []
   return [
     ...servers,
-    ...runtime.registry.problems().map(text => ({ kind: 'tools', subject: '', text })),
+    // Of a server that is named already, the reason is the same.
+    ...runtime.registry
+      .problems()
+      .filter(text => !servers.some(({ subject }) => text.startsWith(`mcp:${subject} `)))
+      .map(text => ({ kind: 'tools', subject: '', text })),
     ...unusable.map(text => ({ kind: 'dynamic', subject: '', text })),
     ...(config.problem === undefined
       ? []

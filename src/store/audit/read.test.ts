@@ -147,6 +147,8 @@ describe('filters', () => {
     ['call', { call: 'c1' }, ['c1', 'c1']],
     ['run', { run: 'r2' }, ['c2']],
     ['outcome', { outcome: 'deny' }, ['c2']],
+    ['decider', { by: 'user' }, []],
+    ['decider and outcome', { by: 'rule', outcome: 'deny' }, ['c2']],
     ['text, whatever its case and quotes', { text: 'some "QUOTED"' }, ['c1']],
     ['since', { since: hour(30) }, ['c2', 'c2']],
     ['until', { until: hour(30) }, ['c1', 'c1']],

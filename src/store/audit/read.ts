@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../core/audit.ts'
-import type { Outcome } from '../../core/decision.ts'
+import type { DecidedBy, Outcome } from '../../core/decision.ts'
 import { parseStamp, type Stamp } from './line.ts'
 import { listSegments, readBackward, readForward, segmentPath, toCompactTime } from './segment-files.ts'
 
@@ -19,6 +19,8 @@ export interface ReadOptions {
   run?: string
   /** What was decided; of finished calls only. */
   outcome?: Outcome
+  /** By what it was decided; of finished calls only. */
+  by?: DecidedBy
   type?: AuditEvent['type']
   /** Anywhere in the event, without regard to case. */
   text?: string
@@ -169,7 +171,7 @@ function pick(cursors: readonly Cursor[], isBefore: (a: Line, b: Line) => boolea
 
 /** Looks at the text of the line first: parsing is what costs. */
 function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undefined {
-  const { tool, call, run, outcome, type } = options
+  const { tool, call, run, outcome, by, type } = options
   const since = options.since?.toISOString() ?? ''
   const until = options.until?.toISOString() ?? '~'
   const needles = [tool, call, run].filter(needle => needle !== undefined).map(inJson)
@@ -187,6 +189,7 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     if (run !== undefined && !('run' in event && event.run === run)) return undefined
     if (outcome !== undefined && !(event.type === 'call-finished' && event.decision.outcome === outcome))
       return undefined
+    if (by !== undefined && !(event.type === 'call-finished' && event.decision.by === by)) return undefined
     const { seq, at, prev, hash } = stamp
     return { segment, seq, at, prev, hash, event, text }
   }

@@ -1,18 +1,6 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Group,
-  Menu,
-  Modal,
-  Radio,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { Ban, ChevronDown, ShieldCheck } from 'lucide-react'
+import { Ban, ChevronDown, ChevronUp, RefreshCw, ShieldCheck } from 'lucide-react'
 import { type MouseEvent, useMemo, useRef, useState } from 'react'
 import type { AnswerRequest } from '../../../client.ts'
 import { request, toShownError } from '../../api/api.ts'
@@ -21,10 +9,13 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { parseDiff } from '../../components/parse-diff.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useLive } from '../../live/live-provider.tsx'
-import { EditCall } from './edit-call.tsx'
+import { DenyDialog, KeepDialog } from './answer-dialogs.tsx'
+import { canEdit, EditCall } from './edit-call.tsx'
 import { useActGuard } from './use-act-guard.ts'
+import { useContext } from './use-context.ts'
 import { words } from './words.ts'
 
 /** Sends an answer for exactly what was shown: the digest goes along, and the server refuses when it is another one by now. */
@@ -53,8 +44,10 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
   const files = useMemo(() => changedFiles(question), [question])
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const kept = files.filter(file => !left.has(file))
+  const changed = useContext(question.id, true).data?.changed ?? []
   const [telling, tell] = useDisclosure(false)
-  const [keeping, dialog] = useDisclosure(false)
+  const [keeping, remember] = useDisclosure(false)
+  const [editing, edit] = useDisclosure(false)
   const answer = useAnswer()
   const needsName = question.isDangerous
   const named = !needsName || typed === question.tool.name
@@ -67,48 +60,30 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
     answer.mutate({ question, ...wanted, ...confirm })
   }
   const why = state.kind === 'offline' ? t('notConnected') : !ready ? t('wait') : (blocked ?? t('cannotUndo'))
+  const more: readonly OtherWay[] = [
+    ...(canEdit(question) ? [{ label: t('edit'), disabled: !idle, onClick: edit.open }] : []),
+    ...(question.offers.length > 0 && left.size === 0 && changed.length === 0
+      ? [{ label: t('approveFor'), disabled: !mayApprove, onClick: remember.open }]
+      : []),
+  ]
   return (
-    <Stack gap="sm" data-answer data-ready={idle}>
+    <Stack gap="xs" data-answer data-ready={idle}>
       {answer.error !== null && <Refused error={answer.error} onAgain={() => answer.reset()} />}
+      <ChangedSince paths={changed} />
       {needsName && <Confirm tool={question.tool.name} value={typed} onChange={setTyped} disabled={!idle} />}
       {files.length > 1 && <KeptFiles files={files} left={left} onChange={setLeft} />}
-      <Group justify="space-between" gap="lg">
-        <Group gap="xs">
-          <Button.Group>
-            <Button
-              color="red"
-              variant="light"
-              disabled={!idle}
-              leftSection={<Ban size={16} aria-hidden />}
-              onClick={event => act(event, { answer: 'deny' })}
-            >
-              {t('deny')}
-            </Button>
-            <Menu position="top-start">
-              <Menu.Target>
-                <Button color="red" variant="light" px={8} disabled={!idle} aria-label={t('denyTell')}>
-                  <ChevronDown size={16} aria-hidden />
-                </Button>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item onClick={tell.open}>{t('denyTell')}</Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
-          </Button.Group>
-        </Group>
-        <Group gap="xs">
-          <EditCall question={question} disabled={!idle} isStray={isStray} />
-          {question.offers.length > 0 && left.size === 0 && (
-            <Button variant="default" disabled={!mayApprove} onClick={dialog.open}>
-              {t('approveFor')}
-            </Button>
-          )}
+      <Group justify="space-between" gap="lg" wrap="nowrap">
+        <Deny disabled={!idle} onDeny={event => act(event, { answer: 'deny' })} onTell={tell.open} />
+        <Group gap="xs" wrap="nowrap">
+          <OtherWays ways={more} onTell={tell.open} isIdle={idle} />
           <Button
             disabled={!mayApprove}
-            leftSection={<ShieldCheck size={16} aria-hidden />}
+            leftSection={
+              changed.length > 0 ? <RefreshCw size={16} aria-hidden /> : <ShieldCheck size={16} aria-hidden />
+            }
             onClick={event => act(event, { answer: 'once', ...keep })}
           >
-            {t('approveOnce')}
+            {changed.length > 0 ? t('askAgain') : t('approveOnce')}
           </Button>
         </Group>
       </Group>
@@ -120,8 +95,107 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
         onClose={tell.close}
         onSend={(event, message) => act(event, { answer: 'deny', message })}
       />
-      <KeepDialog question={question} opened={keeping} onClose={dialog.close} onKeep={act} />
+      <KeepDialog question={question} opened={keeping} onClose={remember.close} onKeep={act} />
+      <EditCall question={question} opened={editing} onClose={edit.close} isStray={isStray} />
     </Stack>
+  )
+}
+
+interface DenyProps {
+  readonly disabled: boolean
+  readonly onDeny: (event: MouseEvent) => void
+  readonly onTell: () => void
+}
+
+function Deny({ disabled, onDeny, onTell }: DenyProps) {
+  const t = useWords(words)
+  return (
+    <Button.Group>
+      <Button
+        color="red"
+        variant="light"
+        disabled={disabled}
+        leftSection={<Ban size={16} aria-hidden />}
+        onClick={onDeny}
+      >
+        {t('deny')}
+      </Button>
+      <Menu position="top-start">
+        <Menu.Target>
+          <Button
+            color="red"
+            variant="light"
+            px={8}
+            visibleFrom="sm"
+            disabled={disabled}
+            aria-label={t('denyTell')}
+          >
+            <ChevronDown size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onTell}>{t('denyTell')}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Button.Group>
+  )
+}
+
+interface OtherWay {
+  readonly label: string
+  readonly disabled: boolean
+  readonly onClick: () => void
+}
+
+interface OtherWaysProps {
+  readonly ways: readonly OtherWay[]
+  readonly onTell: () => void
+  readonly isIdle: boolean
+}
+
+/** Buttons where there is room; a menu on a phone, where yes and no stand alone. */
+function OtherWays({ ways, onTell, isIdle }: OtherWaysProps) {
+  const t = useWords(words)
+  return (
+    <>
+      {ways.map(({ label, disabled, onClick }) => (
+        <Button key={label} variant="default" visibleFrom="sm" disabled={disabled} onClick={onClick}>
+          {label}
+        </Button>
+      ))}
+      <Menu position="top-end">
+        <Menu.Target>
+          <Button variant="default" px={8} hiddenFrom="sm" aria-label={t('moreWays')}>
+            <ChevronUp size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {ways.map(({ label, disabled, onClick }) => (
+            <Menu.Item key={label} disabled={disabled} onClick={onClick}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item disabled={!isIdle} onClick={onTell}>
+            {t('denyTell')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  )
+}
+
+/** Before the answer and not only after it: what would be written is no longer what is shown. */
+function ChangedSince({ paths }: { paths: readonly string[] }) {
+  const t = useWords(words)
+  const shorten = useShortPath()
+  if (paths.length === 0) return null
+  return (
+    <Alert color="orange" role="alert" py="xs">
+      <Untrusted
+        text={t('changedSince', { paths: paths.slice(0, 5).map(shorten).join(', ') })}
+        most={1_000}
+      />
+    </Alert>
   )
 }
 
@@ -210,104 +284,3 @@ function Confirm({ tool, value, onChange, disabled }: ConfirmProps) {
 }
 
 const HOLD_MS = 1_000
-
-interface DenyDialogProps {
-  readonly opened: boolean
-  readonly onClose: () => void
-  readonly onSend: (event: MouseEvent, message: string) => void
-}
-
-function DenyDialog({ opened, onClose, onSend }: DenyDialogProps) {
-  const t = useWords(words)
-  const [message, setMessage] = useState('')
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t('denyTell')}
-      closeButtonProps={{ 'aria-label': t('cancel') }}
-    >
-      <Stack data-answer>
-        <Textarea
-          label={t('messageLabel')}
-          autosize
-          minRows={3}
-          value={message}
-          onChange={event => setMessage(event.currentTarget.value)}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button
-            color="red"
-            onClick={event => {
-              onSend(event, message)
-              onClose()
-            }}
-          >
-            {t('send')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  )
-}
-
-interface KeepDialogProps {
-  readonly question: Approval
-  readonly opened: boolean
-  readonly onClose: () => void
-  readonly onKeep: (event: MouseEvent, answer: Omit<AnswerRequest, 'digest'>) => void
-}
-
-/** What may be remembered is what the server offers: each of these covers this very call for certain. */
-function KeepDialog({ question, opened, onClose, onKeep }: KeepDialogProps) {
-  const t = useWords(words)
-  const [grant, setGrant] = useState(question.offers[0]?.id ?? '')
-  const [span, setSpan] = useState<'session' | 'permanent'>('session')
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t('approveFor')}
-      closeButtonProps={{ 'aria-label': t('cancel') }}
-    >
-      <Stack data-answer>
-        <Radio.Group label={t('remember')} value={grant} onChange={setGrant}>
-          <Stack gap="xs" mt="xs">
-            {question.offers.map(({ id, label }) => (
-              <Radio key={id} value={id} label={<Untrusted text={label} most={400} />} />
-            ))}
-          </Stack>
-        </Radio.Group>
-        <Radio.Group
-          label={t('howLong')}
-          value={span}
-          onChange={value => setSpan(value === 'permanent' ? 'permanent' : 'session')}
-        >
-          <Stack gap="xs" mt="xs">
-            <Radio value="session" label={t('session')} />
-            <Radio value="permanent" label={t('permanent')} />
-          </Stack>
-        </Radio.Group>
-        <Text size="sm" c="dimmed">
-          {t('rememberNote')}
-        </Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button
-            onClick={event => {
-              onKeep(event, { answer: span, grant })
-              onClose()
-            }}
-          >
-            {t('approveRemember')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  )
-}

@@ -9,9 +9,11 @@ import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untru
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { riskOf } from '../../shell/waiting.ts'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
 import { ContextParts } from './context-parts.tsx'
+import { Reasons } from './reasons.tsx'
 import { Section } from './section.tsx'
 import { TryCommand } from './try-command.tsx'
 import { words } from './words.ts'
@@ -78,6 +80,9 @@ function Heading({ question }: { question: Approval }) {
             <Untrusted text={t('agent', { name: question.agent })} />
           </Badge>
         )}
+        {question.runPath.length > 1 && (
+          <Badge color="gray">{t('depth', { count: question.runPath.length - 1 })}</Badge>
+        )}
       </Group>
     </Stack>
   )
@@ -104,12 +109,21 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
   const t = useWords(words)
   const { preview, details, input, cwd, subject } = question
   const { command } = input
-  const rest = Object.entries(input).filter(([key, value]) => key !== 'command' && !isNothing(value))
+  const rest = Object.entries(input).filter(([key, value]) => !SHOWN_APART.has(key) && !isNothing(value))
   const inputText = JSON.stringify(Object.fromEntries(rest), null, 2)
   const expand = onExpand === undefined ? {} : { onExpand }
   return (
     <>
       <EscapeWarning texts={[...Object.values(input).map(String), details ?? '', preview ?? '']} />
+      {typeof input.description === 'string' && input.description !== '' && typeof command === 'string' && (
+        <Text size="sm">
+          “<Untrusted text={input.description} most={400} />”{' '}
+          <Text span size="xs" c="dimmed">
+            {t('modelSays')}
+          </Text>
+        </Text>
+      )}
+      <Request question={question} />
       {typeof command === 'string' && (
         <Section label={t('exactCommand')}>
           <UntrustedBlock text={command} label={t('exactCommand')} {...expand} />
@@ -148,9 +162,51 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
   )
 }
 
+/** The command and what it is for have their own place. */
+const SHOWN_APART: ReadonlySet<string> = new Set(['command', 'description'])
+
+/** Where a request goes, with the host standing out: the rest of an address can say anything. */
+function Request({ question: { access } }: { question: Approval }) {
+  const t = useWords(words)
+  const requests = access.flatMap(each => (each.kind === 'network' ? [each] : []))
+  if (requests.length === 0 || access.some(({ kind }) => kind === 'execute')) return null
+  return (
+    <Section label={t('request')}>
+      {requests.map(({ method = 'GET', url }) => (
+        <Text key={`${method} ${url}`} size="sm" ff="monospace">
+          <Badge color="gray" mr={6}>
+            {method}
+          </Badge>
+          <Address url={url} />
+        </Text>
+      ))}
+    </Section>
+  )
+}
+
+function Address({ url }: { url: string }) {
+  const host = URL.canParse(url) ? new URL(url).host : ''
+  const at = host === '' ? -1 : url.indexOf(host)
+  if (at === -1) return <Untrusted text={url} most={4_096} />
+  return (
+    <>
+      <Untrusted text={url.slice(0, at)} />
+      <strong>
+        <Untrusted text={host} />
+      </strong>
+      <Untrusted text={url.slice(at + host.length)} most={4_096} />
+    </>
+  )
+}
+
 /** Switches that are off and lists without anything in them say nothing. */
 function isNothing(value: unknown): boolean {
-  return value === false || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  return (
+    value === false ||
+    value === null ||
+    value === '' ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  )
 }
 
 /** Texts that are not shown whole at first. */
@@ -160,77 +216,6 @@ function longTexts({ input, details = '' }: Approval): boolean {
 }
 
 const LONGEST = 4_096
-
-function Reasons({ question }: { question: Approval }) {
-  const t = useWords(words)
-  const { effects, reasons, decision, access, cwd } = question
-  const by = decision.ref === null ? decision.by : `${decision.ref.id} (${placeOf(decision.ref)})`
-  return (
-    <Stack gap="xs">
-      {effects.length > 0 && (
-        <Section label={t('effects')}>
-          <Group gap={6}>
-            {effects.map(effect => (
-              <Badge key={effect} color="orange">
-                <Untrusted text={effect} most={120} />
-              </Badge>
-            ))}
-          </Group>
-        </Section>
-      )}
-      {access.length > 0 && (
-        <Section label={t('touches')}>
-          <Group gap={6}>
-            {access.slice(0, MOST_TOUCHED).map(each => (
-              <Badge key={JSON.stringify(each)} color="gray" maw="100%" style={{ textTransform: 'none' }}>
-                <Untrusted text={describeAccess(each, cwd)} most={140} />
-              </Badge>
-            ))}
-          </Group>
-        </Section>
-      )}
-      <Section label={t('why')}>
-        <Stack gap={2}>
-          {reasons.map(reason => (
-            <Text key={reason} size="sm">
-              <Untrusted text={reason} most={600} />
-            </Text>
-          ))}
-          <Text size="sm" c="dimmed">
-            <Untrusted text={t('decidedBy', { by })} />
-          </Text>
-          {decision.also !== undefined && decision.also.length > 0 && (
-            <Text size="sm" c="dimmed">
-              {t('also')}:{' '}
-              <Untrusted
-                text={decision.also.map(({ id, outcome, why }) => `${outcome} ${id} (${why})`).join(', ')}
-              />
-            </Text>
-          )}
-        </Stack>
-      </Section>
-    </Stack>
-  )
-}
-
-const MOST_TOUCHED = 20
-
-function placeOf({ source, line }: { source: string; line?: number }): string {
-  return line === undefined ? source : `${source}:${line}`
-}
-
-function describeAccess(access: Approval['access'][number], cwd: string): string {
-  switch (access.kind) {
-    case 'execute':
-      return `run ${access.command}`
-    case 'network':
-      return `${access.method ?? 'GET'} ${access.url}`
-    case 'custom':
-      return `${access.name} ${access.details}`
-    default:
-      return `${access.kind.replace('file_', '')} ${access.path.startsWith(`${cwd}/`) ? access.path.slice(cwd.length + 1) : access.path}`
-  }
-}
 
 /** Questions of the same run can be judged at once. */
 function Together({ question, others }: { question: Approval; others: readonly Approval[] }) {
@@ -282,10 +267,4 @@ function Outcome({ question, others }: { question: Approval; others: readonly Ap
       )}
     </Group>
   )
-}
-
-/** Dangerous calls are few; a tool that can change something is the ordinary case of a question. */
-export function riskOf({ isDangerous, risk }: Pick<Approval, 'isDangerous' | 'risk'>): string {
-  if (isDangerous) return 'high'
-  return risk === 'low' ? 'low' : 'medium'
 }

@@ -11,13 +11,12 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { useLiveEvents } from '../../live/live-provider.tsx'
 import { routes, useUrlState } from '../../routes.ts'
-import { useApprovals } from '../../shell/waiting.ts'
-import { ApprovalCard, riskOf } from './approval-card.tsx'
+import { riskOf, summaryOf, useApprovals, useWaiting } from '../../shell/waiting.ts'
+import { ApprovalCard } from './approval-card.tsx'
 import classes from './approvals.module.css'
 import { BatchCard } from './batch-card.tsx'
-import { Decided } from './decided.tsx'
+import { Decided, Expired } from './decided.tsx'
 import { words } from './words.ts'
 
 export default function ApprovalsScreen() {
@@ -27,14 +26,18 @@ export default function ApprovalsScreen() {
     <Page title={t('title')} intro={t('intro')} actions={<Alerts />}>
       <Tabs value={tab} onChange={value => setTab(value ?? 'waiting')} keepMounted={false}>
         <Tabs.List mb="sm">
-          <Tabs.Tab value="waiting">{t('waitingTab')}</Tabs.Tab>
+          <Tabs.Tab value="waiting">{t('waitingCount', { count: useWaiting().length })}</Tabs.Tab>
           <Tabs.Tab value="decided">{t('decidedTab')}</Tabs.Tab>
+          <Tabs.Tab value="expired">{t('expiredTab')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="waiting">
           <Inbox />
         </Tabs.Panel>
         <Tabs.Panel value="decided">
           <Decided />
+        </Tabs.Panel>
+        <Tabs.Panel value="expired">
+          <Expired />
         </Tabs.Panel>
       </Tabs>
     </Page>
@@ -76,7 +79,7 @@ function Inbox() {
     >
       {questions => (
         <div className={classes.split} data-chosen={id !== undefined || batch !== ''}>
-          <div>
+          <div className={classes.side}>
             {questions.length > 1 && <Filters questions={questions} />}
             <QuestionList questions={questions.filter(isWanted)} chosen={id} />
           </div>
@@ -236,25 +239,10 @@ function QuestionRow({ question, active }: { question: Approval; active: boolean
   )
 }
 
-/** The value that says most about a call. */
-function summaryOf({ input }: Pick<Approval, 'input'>): string {
-  for (const key of ['command', 'path', 'file_path', 'url', 'query', 'name']) {
-    const value = input[key]
-    if (typeof value === 'string') return value
-  }
-  return JSON.stringify(input)
-}
-
-/** Asked for only after a click; a notice names the tool and nothing of what it is given. */
+/** The browser asks only after a click. */
 function Alerts() {
   const t = useWords(words)
   const [state, setState] = useState(() => ('Notification' in window ? Notification.permission : 'denied'))
-  useLiveEvents(event => {
-    if (event.type !== 'approval.created' || state !== 'granted' || document.visibilityState === 'visible')
-      return
-    const notice = new Notification(t('alertTitle', { tool: event.tool }), { tag: event.approval })
-    notice.onclick = () => window.focus()
-  })
   if (state === 'denied') return null
   return (
     <Button

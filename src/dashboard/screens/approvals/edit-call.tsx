@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { Pencil, ShieldCheck } from 'lucide-react'
+import { ShieldCheck } from 'lucide-react'
 import { lazy, type MouseEvent, Suspense, useMemo, useState } from 'react'
 import { request, toShownError } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
@@ -15,36 +15,29 @@ const MergeEditor = lazy(() => import('../../components/merge-editor.tsx'))
 
 export interface EditCallProps {
   readonly question: Approval
-  readonly disabled: boolean
+  readonly opened: boolean
+  readonly onClose: () => void
   readonly isStray: (event: MouseEvent) => boolean
 }
 
+export function canEdit({ subject, input }: Approval): boolean {
+  return subject.kind === 'call' && Object.keys(input).length > 0
+}
+
 /** Change what the call is given, then approve that: it is another call, which is judged again, and the agent is told. */
-export function EditCall({ question, disabled, isStray }: EditCallProps) {
+export function EditCall({ question, opened, onClose, isStray }: EditCallProps) {
   const t = useWords(words)
-  const [opened, open] = useState(false)
   const fields = useMemo(() => toFields(question), [question])
-  if (question.subject.kind !== 'call' || fields.length === 0) return null
   return (
-    <>
-      <Button
-        variant="default"
-        disabled={disabled}
-        leftSection={<Pencil size={16} aria-hidden />}
-        onClick={() => open(true)}
-      >
-        {t('edit')}
-      </Button>
-      <Modal
-        opened={opened}
-        onClose={() => open(false)}
-        title={t('editTitle')}
-        size="80rem"
-        closeButtonProps={{ 'aria-label': t('cancel') }}
-      >
-        <EditForm question={question} fields={fields} isStray={isStray} onClose={() => open(false)} />
-      </Modal>
-    </>
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={t('editTitle')}
+      size="80rem"
+      closeButtonProps={{ 'aria-label': t('cancel') }}
+    >
+      <EditForm question={question} fields={fields} isStray={isStray} onClose={onClose} />
+    </Modal>
   )
 }
 

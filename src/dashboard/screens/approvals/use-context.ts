@@ -15,6 +15,8 @@ export interface ApprovalContext {
     readonly votes: readonly Vote[]
     readonly before?: readonly Vote[]
   } | null
+  /** Files that are no longer what they were when it asked. */
+  readonly changed: readonly string[]
   readonly similar: {
     readonly what: string
     readonly calls: number

@@ -1,4 +1,4 @@
-import { Alert, Button, Drawer, Group, Select, TextInput } from '@mantine/core'
+import { Alert, Button, Drawer, Group, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Download, ScrollText, ShieldCheck, TriangleAlert } from 'lucide-react'
 import { useMemo, useState } from 'react'
@@ -12,6 +12,7 @@ import { downloadText } from '../../components/download.ts'
 import { LoadMore } from '../../components/load-more.tsx'
 import { Page } from '../../components/page.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { usePlace, useShortPath } from '../../components/use-short-path.ts'
 import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -109,6 +110,7 @@ interface FilterValues {
   readonly text: string
   readonly span: string
   readonly run: string
+  readonly by: string
 }
 
 function useFilters() {
@@ -118,16 +120,20 @@ function useFilters() {
   const [text, setText] = useUrlState('text')
   const [span, setSpan] = useUrlState('span')
   const [run, setRun] = useUrlState('run')
-  const set = { kind: setKind, outcome: setOutcome, tool: setTool, text: setText, span: setSpan, run: setRun }
+  const [by, setBy] = useUrlState('by')
+  const set = {
+    ...{ kind: setKind, outcome: setOutcome, tool: setTool, text: setText, span: setSpan },
+    ...{ run: setRun, by: setBy },
+  }
   const change = (name: keyof FilterValues, value: string): void =>
     set[name](value, { replace: name === 'text' || name === 'tool' })
   const clear = (): void => {
     for (const name of Object.keys(set) as (keyof FilterValues)[]) change(name, '')
   }
-  return [{ kind, outcome, tool, text, span, run } as FilterValues, change, clear] as const
+  return [{ kind, outcome, tool, text, span, run, by } as FilterValues, change, clear] as const
 }
 
-function useFilterPath({ kind, outcome, tool, text, span, run }: FilterValues): string {
+function useFilterPath({ kind, outcome, tool, text, span, run, by }: FilterValues): string {
   const [typed] = useDebouncedValue(text, 250)
   const [named] = useDebouncedValue(tool, 250)
   // A range that ends now would be another query with every render.
@@ -143,10 +149,11 @@ function useFilterPath({ kind, outcome, tool, text, span, run }: FilterValues): 
       ...(named === '' ? {} : { tool: named }),
       ...(typed === '' ? {} : { text: typed }),
       ...(run === '' ? {} : { run }),
+      ...(by === '' ? {} : { by }),
       ...(ms === undefined ? {} : { since: new Date(now - ms).toISOString() }),
     })
     return `/api/audit?${query}`
-  }, [kind, outcome, named, typed, span, run, now])
+  }, [kind, outcome, named, typed, span, run, by, now])
 }
 
 function Filters({
@@ -168,7 +175,7 @@ function Filters({
       label={label}
       placeholder={empty}
       clearable
-      w={190}
+      w={{ base: '100%', xs: 150 }}
       data={[...data]}
       value={filters[name] === '' ? null : filters[name]}
       onChange={value => onChange(name, value ?? '')}
@@ -202,15 +209,21 @@ function Filters({
         (['allow', 'ask', 'deny'] as const).map(value => ({ value, label: c(value) })),
         t('any'),
       )}
+      {pick(
+        'by',
+        t('decider'),
+        (['rule', 'grant', 'user', 'timeout'] as const).map(value => ({ value, label: t(`pick_${value}`) })),
+        t('anyone'),
+      )}
       <TextInput
         label={t('tool')}
-        w={150}
+        w={{ base: '100%', xs: 130 }}
         value={filters.tool}
         onChange={event => onChange('tool', event.currentTarget.value)}
       />
       <TextInput
         label={t('text')}
-        w={200}
+        w={{ base: '100%', xs: 170 }}
         data-filter
         value={filters.text}
         onChange={event => onChange('text', event.currentTarget.value)}
@@ -222,6 +235,7 @@ function Filters({
 function AuditTable({ rows }: { rows: readonly AuditItem[] }) {
   const t = useWords(words)
   const format = useFormat()
+  const shorten = useShortPath()
   return (
     <DataTable
       label={t('title')}
@@ -230,31 +244,34 @@ function AuditTable({ rows }: { rows: readonly AuditItem[] }) {
       href={row => routes.audit(row.call === undefined ? {} : { call: row.call })}
       columns={[
         {
-          key: 'when',
-          label: t('when'),
-          render: row => <time dateTime={row.at}>{format.dateTime(row.at)}</time>,
-        },
-        {
           key: 'what',
           label: t('what'),
           phone: 'title',
+          render: row => <Untrusted text={row.tool ?? row.action ?? row.type} most={60} />,
+        },
+        {
+          key: 'about',
+          label: t('about'),
           render: row => (
-            <>
-              <strong>
-                <Untrusted text={row.tool ?? row.action ?? row.type} most={60} />
-              </strong>{' '}
-              <Untrusted text={sayWhat(row)} most={110} />
-            </>
+            <Text size="sm" ff="monospace" lineClamp={2} component="div">
+              <Untrusted text={shorten(sayWhat(row))} most={110} />
+            </Text>
           ),
         },
         { key: 'outcome', label: t('outcome'), render: row => <Result row={row} /> },
-        { key: 'by', label: t('by'), render: row => <Untrusted text={decider(row)} most={70} /> },
+        { key: 'by', label: t('by'), render: row => <Decider row={row} /> },
         {
           key: 'took',
           label: t('took'),
           align: 'right',
           phone: 'hide',
           render: row => (row.runMs === undefined ? '–' : format.duration(row.runMs)),
+        },
+        {
+          key: 'when',
+          label: t('when'),
+          align: 'right',
+          render: row => <time dateTime={row.at}>{format.dateTime(row.at)}</time>,
         },
       ]}
     />
@@ -272,12 +289,29 @@ function Result({ row }: { row: AuditItem }) {
   return <>{row.type === 'note' ? t('note') : t('started')}</>
 }
 
-/** Which rule, grant, mode or person it was. */
-function decider({ decision, user, caller }: AuditItem): string {
-  if (decision === undefined) return user ?? caller ?? '–'
-  const { by, ref, user: person } = decision
-  if (ref === null) return person === undefined ? by : `${by} ${person}`
-  return `${by} ${ref.id} ${ref.source}${ref.line === undefined ? '' : `:${ref.line}`}`
+/** Which rule, grant, mode or person it was, and in which file it stands. */
+function Decider({ row: { decision, user, caller } }: { row: AuditItem }) {
+  const t = useWords(words)
+  const place = usePlace()
+  if (decision === undefined) return <Untrusted text={user ?? caller ?? '–'} most={70} />
+  const { by, ref } = decision
+  const isBuiltIn = ref?.source === 'built-in'
+  const name =
+    by === 'user'
+      ? (decision.user ?? '–')
+      : by === 'rule' && isBuiltIn
+        ? t('builtIn')
+        : t(`by_${by}`, { id: ref?.id ?? '' })
+  return (
+    <div>
+      <Untrusted text={name} most={70} />
+      {ref !== null && (
+        <Text size="xs" c="dimmed" component="div">
+          <Untrusted text={isBuiltIn ? ref.id : place(ref)} most={120} />
+        </Text>
+      )}
+    </div>
+  )
 }
 
 function Chain() {

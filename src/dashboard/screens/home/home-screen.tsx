@@ -13,8 +13,9 @@ import {
 } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { useGet } from '../../api/api.ts'
+import { request, useGet } from '../../api/api.ts'
 import type { Page as Pages, Run } from '../../api/types.ts'
+import { useAction } from '../../api/use-action.ts'
 import { RiskBadge, RunBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
@@ -23,6 +24,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { riskOf, summaryOf, useWaiting } from '../../shell/waiting.ts'
 import { StartRun } from '../runs/start-run.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import type { Home } from './home.ts'
@@ -42,7 +44,7 @@ export default function HomeScreen() {
           <Stack gap="md">
             <FirstSteps home={home} />
             <SimpleGrid cols={{ base: 1, lg: 3 }}>
-              <Waiting home={home} />
+              <Waiting />
               <Running home={home} />
               <Attention home={home} />
             </SimpleGrid>
@@ -59,11 +61,21 @@ export default function HomeScreen() {
 function Where({ home }: { home: Home }) {
   const t = useWords(words)
   return (
-    <>
-      <Untrusted text={home.workspace} /> · {t('mode')} {home.mode}
-    </>
+    <Group gap="xs">
+      <Untrusted text={home.workspace} />
+      <Anchor component={Link} href={routes.permissions()} size="sm">
+        {t(MODE_WORDS[home.mode])}
+      </Anchor>
+    </Group>
   )
 }
+
+const MODE_WORDS = {
+  ask: 'modeAsk',
+  'accept-edits': 'modeAcceptEdits',
+  'read-only': 'modeReadOnly',
+  auto: 'modeAuto',
+} as const
 
 function Card({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
   return (
@@ -77,8 +89,9 @@ function Card({ title, action, children }: { title: string; action?: ReactNode; 
   )
 }
 
-function Waiting({ home: { waiting } }: { home: Home }) {
+function Waiting() {
   const t = useWords(words)
+  const waiting = useWaiting()
   const format = useFormat()
   return (
     <Card
@@ -93,18 +106,23 @@ function Waiting({ home: { waiting } }: { home: Home }) {
     >
       <Stack gap="xs">
         {waiting.length === 0 && <Text c="dimmed">{t('nothingWaiting')}</Text>}
-        {waiting.slice(0, MOST_SHOWN).map(({ id, tool, risk, created_at }) => (
-          <Group key={id} justify="space-between" wrap="nowrap">
-            <Anchor component={Link} href={routes.approval(id)} data-row-link>
-              <Untrusted text={tool} most={50} />
-            </Anchor>
-            <Group gap="xs" wrap="nowrap">
-              <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-                {format.ago(created_at)}
-              </Text>
-              <RiskBadge risk={risk === 'low' ? 'low' : 'medium'} />
+        {waiting.slice(0, MOST_SHOWN).map(question => (
+          <div key={question.id}>
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Anchor component={Link} href={routes.approval(question.id)} fw={600} truncate data-row-link>
+                <Untrusted text={question.tool.name} most={50} />
+              </Anchor>
+              <RiskBadge risk={riskOf(question)} />
             </Group>
-          </Group>
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Text size="sm" ff="monospace" truncate>
+                <Untrusted text={summaryOf(question)} most={100} />
+              </Text>
+              <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+                {format.ago(question.createdAt)}
+              </Text>
+            </Group>
+          </div>
         ))}
       </Stack>
     </Card>
@@ -115,6 +133,10 @@ const MOST_SHOWN = 5
 
 function Running({ home: { running } }: { home: Home }) {
   const t = useWords(words)
+  const format = useFormat()
+  const stop = useAction((id: string) => request('POST', `/api/runs/${encodeURIComponent(id)}/stop`, {}), {
+    topics: ['runs'],
+  })
   return (
     <Card title={t('running')}>
       <Stack gap="xs">
@@ -124,7 +146,14 @@ function Running({ home: { running } }: { home: Home }) {
             <Anchor component={Link} href={routes.run(run.id)} truncate data-row-link>
               <Untrusted text={run.task} most={60} />
             </Anchor>
-            <RunBadge run={run} />
+            <Group gap="xs" wrap="nowrap">
+              <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+                {format.duration(Date.now() - Date.parse(run.created_at))}
+              </Text>
+              <Button size="compact-xs" variant="default" onClick={() => stop.mutate(run.id)}>
+                {t('stop')}
+              </Button>
+            </Group>
           </Group>
         ))}
       </Stack>

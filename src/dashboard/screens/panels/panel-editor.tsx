@@ -12,6 +12,7 @@ import { type Editing, useSavedFile } from '../../components/saved/use-saved-fil
 import { Versions } from '../../components/saved/versions.tsx'
 import { type Changes, withChanges } from '../../components/saved/with-changes.ts'
 import { words as savedWords } from '../../components/saved/words.ts'
+import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
 import { Limits, ModelSection, Orchestration } from './model-section.tsx'
@@ -49,7 +50,7 @@ function Editor({ panel }: { panel: Panel }) {
       intro={
         <Group gap="xs">
           <TrustBadge state={panel.state} />
-          {panel.settings?.description}
+          <Untrusted text={panel.settings?.description ?? ''} />
         </Group>
       }
       actions={

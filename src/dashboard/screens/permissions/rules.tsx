@@ -9,6 +9,7 @@ import { removeTomlRule } from '../../components/config-file/toml-edit.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { usePlace } from '../../components/use-short-path.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
@@ -88,6 +89,7 @@ function RuleTable({
 }) {
   const t = useWords(words)
   const format = useFormat()
+  const place = usePlace()
   const columns: readonly Column<Rule>[] = [
     { key: 'id', label: t('id'), phone: 'title', render: ({ id }) => <Untrusted text={id} /> },
     { key: 'decision', label: t('decision'), render: ({ decision }) => <OutcomeBadge outcome={decision} /> },
@@ -111,7 +113,7 @@ function RuleTable({
       key: 'source',
       label: t('source'),
       phone: 'hide',
-      render: ({ source, line }) => <Untrusted text={line === null ? source : `${source}:${line}`} />,
+      render: rule => <Untrusted text={place(rule)} />,
     },
     {
       key: 'hits',

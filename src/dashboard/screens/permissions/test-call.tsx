@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { request, useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
-import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
+import { OutcomeBadge, ToolRiskBadge } from '../../components/badges.tsx'
 import { CopyText } from '../../components/copy-text.tsx'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { Reasons } from '../../components/reasons.tsx'
@@ -77,7 +77,7 @@ function Verdict({ explanation }: { explanation: Explanation }) {
       <Stack gap="xs">
         <Group gap="xs">
           <OutcomeBadge outcome={decision} />
-          <RiskBadge risk={risk} />
+          <ToolRiskBadge risk={risk === 'low' ? 'low' : 'high'} />
           <Text size="sm">
             <Untrusted text={t('decidedBy', { by: where })} />
           </Text>

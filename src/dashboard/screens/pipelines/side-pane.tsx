@@ -34,9 +34,7 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
         <Tabs.Tab value="output">{t('lastOutput')}</Tabs.Tab>
         <Tabs.Tab value="runs">{t('runs')}</Tabs.Tab>
         <Tabs.Tab value="schedule">{t('schedule')}</Tabs.Tab>
-        <Tabs.Tab value="changes" disabled={run === undefined}>
-          {t('changes')}
-        </Tabs.Tab>
+        {run !== undefined && <Tabs.Tab value="changes">{t('changes')}</Tabs.Tab>}
         <Tabs.Tab value="versions">{t('versions')}</Tabs.Tab>
         <Tabs.Tab value="toml">TOML</Tabs.Tab>
       </Tabs.List>
@@ -53,7 +51,7 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
             {t('noOutput')}
           </Text>
         ) : (
-          <StepOutput run={run} step={step.id} />
+          <StepOutput run={run} step={step.id} show={step.show} />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="runs">

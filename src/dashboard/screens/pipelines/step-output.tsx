@@ -1,12 +1,13 @@
 import { Stack, Text } from '@mantine/core'
 import { UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
+import { ShownOutput } from './show/shown-output.tsx'
 import { StepState } from './step-state.tsx'
-import type { PipelineRun } from './types.ts'
+import type { PipelineRun, Step } from './types.ts'
 import { words } from './words.ts'
 
 /** What a step handed over in a run. */
-export function StepOutput({ run, step }: { run: PipelineRun; step: string }) {
+export function StepOutput({ run, step, show }: { run: PipelineRun; step: string; show: Step['show'] }) {
   const t = useWords(words)
   const own = run.steps[step]
   if (own === undefined)
@@ -18,6 +19,7 @@ export function StepOutput({ run, step }: { run: PipelineRun; step: string }) {
   return (
     <Stack gap="sm">
       <StepState run={run} step={step} />
+      {show !== undefined && <ShownOutput show={show} output={own} />}
       {own.text !== undefined && <UntrustedBlock text={own.text} label={t('lastOutput')} />}
       {own.data !== undefined && own.data !== null && (
         <>

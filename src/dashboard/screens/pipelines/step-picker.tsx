@@ -1,10 +1,12 @@
 import { Modal, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import {
+  ChartColumn,
   FileText,
   Folder,
   GitBranch,
   Hammer,
   type LucideIcon,
+  Network,
   PanelsTopLeft,
   Search,
   Shuffle,
@@ -16,6 +18,7 @@ import type { Tool } from '../../api/types.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { words as flow } from './flow/words.ts'
+import { words as showWords } from './show/words.ts'
 import type { Step } from './types.ts'
 import { words } from './words.ts'
 
@@ -38,6 +41,7 @@ export function StepPicker({
 }) {
   const t = useWords(words)
   const say = useWords(flow)
+  const show = useWords(showWords)
   const tools = useGet<Tool[]>('tools', '/api/tools').data ?? []
   const panels =
     useGet<{ name: string; settings: { description?: string } | null }[]>('panels', '/api/panels').data ?? []
@@ -68,6 +72,22 @@ export function StepPicker({
       icon: Folder,
       step: { folder: '.' },
       wish: 'folder',
+    },
+    {
+      key: 'chart',
+      label: show('chart'),
+      about: show('chartAbout'),
+      icon: ChartColumn,
+      step: { transform: '', show: 'chart' },
+      wish: 'chart',
+    },
+    {
+      key: 'diagram',
+      label: show('diagram'),
+      about: show('diagramAbout'),
+      icon: Network,
+      step: { text: '', show: 'diagram' },
+      wish: 'diagram',
     },
     {
       key: 'condition',

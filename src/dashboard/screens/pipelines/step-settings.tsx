@@ -7,6 +7,7 @@ import { Connections } from './connections.tsx'
 import { changeStep, pathsIn, stepsBefore } from './definition.ts'
 import { words as flow } from './flow/words.ts'
 import { RunFromHere } from './run-from-here.tsx'
+import { words as showWords } from './show/words.ts'
 import { Work } from './step-work.tsx'
 import type { Definition, PipelineRun, Step } from './types.ts'
 import { words } from './words.ts'
@@ -21,6 +22,7 @@ export interface StepSettingsProps {
 export function StepSettings({ definition, step, run, onChange }: StepSettingsProps) {
   const t = useWords(words)
   const say = useWords(flow)
+  const shown = useWords(showWords)
   const references = referencesFor(definition, step, run)
   const set = (values: Changes<Step>, burst = ''): void =>
     onChange(changeStep(definition, step.id, values), burst === '' ? '' : `${step.id}.${burst}`)
@@ -44,6 +46,17 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
           onChange={text => set({ for_each: text === '' ? undefined : text }, 'for_each')}
         />
       )}
+      <NativeSelect
+        label={shown('show')}
+        value={step.show ?? ''}
+        onChange={event => set({ show: SHOWN.find(each => each === event.currentTarget.value) })}
+        data={[
+          { value: '', label: shown('showText') },
+          { value: 'table', label: shown('showTable') },
+          { value: 'chart', label: shown('showChart') },
+          { value: 'diagram', label: shown('showDiagram') },
+        ]}
+      />
       <Title order={2}>{t('howItRuns')}</Title>
       <Switch
         label={t('gateLabel')}
@@ -79,6 +92,8 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
     </Stack>
   )
 }
+
+const SHOWN = ['table', 'chart', 'diagram'] as const
 
 /** Renamed when it is left, so that references are carried along once and not with every letter. */
 function IdField({

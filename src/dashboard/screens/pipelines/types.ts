@@ -50,6 +50,7 @@ export interface Step {
   readonly retry?: number
   readonly on_error?: 'stop' | 'continue'
   readonly gate?: 'approval'
+  readonly show?: 'table' | 'chart' | 'diagram'
 }
 
 export interface Edge {

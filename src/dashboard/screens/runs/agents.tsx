@@ -74,7 +74,7 @@ function AgentRow({ row, isCurrent, onFocus, onToggle }: AgentRowProps) {
   const { agent, depth, below, isClosed, total } = row
   const Arrow = below === 0 ? Dot : isClosed ? ChevronRight : ChevronDown
   const sums = ({ tokens, cost, calls }: TreeRow['total']): string =>
-    `${format.number(tokens)} ${t('tokens')} · ${format.money(cost, t('unknown'))} · ${t('calls')} ${format.number(calls)}`
+    `${t('tokenCount', { count: tokens })} · ${format.money(cost, t('unknown'))} · ${t('calls')} ${format.number(calls)}`
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself listens to the arrow keys
     <div

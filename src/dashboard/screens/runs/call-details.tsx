@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import type { Decision } from '../../../core/decision.ts'
 import { useGet } from '../../api/api.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
+import { CopyText } from '../../components/copy-text.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -12,6 +13,7 @@ import { words } from './words.ts'
 export interface CallDetailsProps {
   readonly run: string
   readonly call: string
+  readonly tool?: string
   readonly input: unknown
   readonly isDone: boolean
   readonly decision: Decision | undefined
@@ -22,7 +24,7 @@ interface WholeCall {
   readonly output: { readonly text: string; readonly bytes: number; readonly truncated: boolean }
 }
 
-export function CallDetails({ run, call, input, isDone, decision, error }: CallDetailsProps) {
+export function CallDetails({ run, call, tool, input, isDone, decision, error }: CallDetailsProps) {
   const t = useWords(words)
   const s = useWords(shell)
   const whole = useGet<WholeCall>(
@@ -46,9 +48,12 @@ export function CallDetails({ run, call, input, isDone, decision, error }: CallD
           </Anchor>
         </Group>
       )}
-      <Title order={4} fz="sm" c="dimmed">
-        {t('input')}
-      </Title>
+      <Group justify="space-between">
+        <Title order={4} fz="sm" c="dimmed">
+          {t('input')}
+        </Title>
+        {tool !== undefined && <CopyText text={toCommand(tool, input)} label={t('copyCommand')} />}
+      </Group>
       <UntrustedBlock text={JSON.stringify(input, null, 2) ?? ''} lines={20} label={t('input')} />
       {isDone && (
         <>
@@ -66,6 +71,13 @@ export function CallDetails({ run, call, input, isDone, decision, error }: CallD
       )}
     </Stack>
   )
+}
+
+/** The same call from a shell. */
+function toCommand(tool: string, input: unknown): string {
+  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+  // A model can ask for a tool by any name.
+  return `kogu call ${/^[\w-]+$/.test(tool) ? tool : quote(tool)} ${quote(JSON.stringify(input) ?? '{}')}`
 }
 
 export function describeDecision({ by, ref, reason, user }: Decision): string {

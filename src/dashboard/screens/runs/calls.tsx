@@ -104,6 +104,7 @@ export function Calls({ run }: { run: string }) {
           <CallDetails
             run={run}
             call={call.id}
+            tool={call.tool}
             input={call.args}
             isDone
             decision={call.decision ?? undefined}

@@ -14,13 +14,13 @@ import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, RotateCw, Send }
 import { useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
-import type { Run } from '../../api/types.ts'
+import type { Change, Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
 import { downloadText } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
-import { cutGraphemes, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
@@ -30,8 +30,10 @@ import { Changes } from './changes.tsx'
 import { RawEvents } from './raw-events.tsx'
 import { type ShownEvent, useRunEvents } from './run-events.ts'
 import { shortModel } from './short-model.ts'
+import { useReasons } from './stop-reason.ts'
 import { Timeline } from './timeline.tsx'
 import { Transcript } from './transcript.tsx'
+import { toItems } from './transcript-items.ts'
 import { words } from './words.ts'
 
 const TABS = ['transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
@@ -45,11 +47,12 @@ export function RunDetail({ id }: { id: string }) {
     <DataRegion query={query}>
       {run => (
         <Page
-          title={cutGraphemes(run.task.split('\n')[0] ?? '', 80)}
+          title={run.task.split('\n')[0] ?? ''}
           intro={<Facts run={run} />}
           actions={<Actions run={run} events={events.events} />}
         >
           <PlanQuestion events={events.events} run={run} />
+          <Ending run={run} events={events.events} />
           <Tabs value={tab} onChange={value => setTab(value ?? '')} keepMounted={false}>
             <div style={{ overflowX: 'auto' }}>
               <Tabs.List mb="sm" style={{ flexWrap: 'nowrap', minWidth: 'max-content' }}>
@@ -95,6 +98,12 @@ export function RunDetail({ id }: { id: string }) {
 function Facts({ run }: { run: Run }) {
   const t = useWords(words)
   const format = useFormat()
+  const changes = useGet<Change[]>('changes', `/api/changes?run=${encodeURIComponent(run.id)}&limit=500`)
+  const files = new Set(
+    (changes.data ?? [])
+      .filter(({ undone }) => !undone)
+      .flatMap(({ paths }) => paths.map(({ path }) => path)),
+  ).size
   const end = run.completed_at === null ? Date.now() : Date.parse(run.completed_at)
   return (
     <Group gap="xs" mt={4}>
@@ -104,6 +113,11 @@ function Facts({ run }: { run: Run }) {
           {t('deniedCalls', { count: run.denied ?? 0 })}
         </Anchor>
       )}
+      {files > 0 && (
+        <Anchor size="sm" component={Link} href={routes.run(run.id, { tab: 'changes' })}>
+          {t('filesChanged', { count: files })}
+        </Anchor>
+      )}
       {run.agent !== null && (
         <Anchor size="sm" component={Link} href={routes.panel(run.agent)}>
           <Untrusted text={run.agent} most={60} />
@@ -111,10 +125,34 @@ function Facts({ run }: { run: Run }) {
       )}
       <Text size="sm" c="dimmed">
         <Untrusted text={shortModel(run.model)} most={60} /> · {format.dateTime(run.created_at)} ·{' '}
-        {format.duration(end - Date.parse(run.created_at))} · {format.number(run.tokens)} {t('tokens')} ·{' '}
+        {format.duration(end - Date.parse(run.created_at))} · {t('tokenCount', { count: run.tokens })} ·{' '}
         {format.money(run.cost_usd, t('unknown'))}
       </Text>
     </Group>
+  )
+}
+
+/** What went wrong, and what may have had an effect all the same. */
+function Ending({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
+  const t = useWords(words)
+  if (run.status !== 'failed' && run.status !== 'cancelled') return null
+  const cut = toItems(events).flatMap(item =>
+    item.kind === 'call' && (item.state === 'unknown' || item.state === 'running') ? [item.tool] : [],
+  )
+  if (run.status === 'cancelled' && cut.length === 0) return null
+  return (
+    <Alert
+      color={run.status === 'failed' ? 'red' : 'orange'}
+      py="xs"
+      title={run.status === 'failed' ? t('whyFailed') : undefined}
+    >
+      {run.status === 'failed' && <Untrusted text={run.error ?? run.stop_reason ?? ''} most={1_000} />}
+      {cut.length > 0 && (
+        <Text size="sm">
+          <Untrusted text={t('cutOff', { calls: cut.slice(0, 20).join(', ') })} most={600} />
+        </Text>
+      )}
+    </Alert>
   )
 }
 
@@ -271,6 +309,7 @@ function PlanQuestion({ events, run }: { events: readonly ShownEvent[]; run: Run
 
 function InputOutput({ run }: { run: Run }) {
   const t = useWords(words)
+  const say = useReasons()
   return (
     <>
       <Text fw={600}>{t('task')}</Text>
@@ -280,7 +319,7 @@ function InputOutput({ run }: { run: Run }) {
       </Text>
       {run.stop_reason !== null && (
         <Text size="sm" c="dimmed">
-          <Untrusted text={t('stopReason', { reason: run.stop_reason })} />
+          <Untrusted text={t('stopReason', { reason: say(run.stop_reason) })} />
         </Text>
       )}
       <UntrustedBlock text={run.error ?? run.text ?? ''} most={20_000} label={t('result')} />
@@ -291,13 +330,14 @@ function InputOutput({ run }: { run: Run }) {
 /** Those who listen hear what changed, not every word as it streams. */
 function Announcer({ events }: { events: readonly ShownEvent[] }) {
   const t = useWords(words)
+  const say = useReasons()
   const [text, setText] = useState('')
   const last = events.at(-1)
   useEffect(() => {
     if (last?.type === 'call.finished') setText(`${last.tool} ${t(last.ok ? 'callOk' : 'callError')}`)
     if (last?.type === 'call.waiting') setText(`${last.tool} ${t('callWaiting')}`)
-    if (last?.type === 'run.finished') setText(t('finished', { reason: last.stopReason }))
-  }, [last, t])
+    if (last?.type === 'run.finished') setText(t('finished', { reason: say(last.stopReason) }))
+  }, [last, t, say])
   return (
     <VisuallyHidden role="status" aria-live="polite">
       {text}

@@ -22,11 +22,17 @@ export function RunList() {
   const filters = useRunFilters()
   const query = usePages<Run>('runs', filters.path)
   const columns = useColumns()
+  const fresh = useFresh(query.data ?? [], filters.path)
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const selected = (query.data ?? []).filter(({ id }) => chosen.has(id))
   return (
     <Page title={t('title')} intro={t('intro')} actions={<StartRun />}>
       <RunFilters filters={filters} />
+      {fresh.count > 0 && (
+        <Button variant="light" size="compact-sm" onClick={fresh.show} style={{ alignSelf: 'flex-start' }}>
+          {t('newRuns', { count: fresh.count })}
+        </Button>
+      )}
       <BulkActions runs={selected} onDone={() => choose(new Set())} />
       <DataRegion
         query={query}
@@ -48,38 +54,54 @@ export function RunList() {
           )
         }
       >
-        {rows => (
-          <DataTable
-            label={t('title')}
-            rows={rows}
-            rowKey={run => run.id}
-            href={run => routes.run(run.id)}
-            columns={columns}
-            lead={{
-              head: (
-                <Checkbox
-                  aria-label={t('selectAll')}
-                  checked={selected.length === rows.length}
-                  indeterminate={selected.length > 0 && selected.length < rows.length}
-                  onChange={event =>
-                    choose(new Set(event.currentTarget.checked ? rows.map(({ id }) => id) : []))
-                  }
-                />
-              ),
-              render: run => (
-                <Checkbox
-                  aria-label={t('select', { task: cutGraphemes(run.task, 60) })}
-                  checked={chosen.has(run.id)}
-                  onChange={event => choose(toggled(chosen, run.id, event.currentTarget.checked))}
-                />
-              ),
-            }}
-          />
-        )}
+        {all => {
+          const rows = fresh.without(all)
+          return (
+            <DataTable
+              label={t('title')}
+              rows={rows}
+              rowKey={run => run.id}
+              href={run => routes.run(run.id)}
+              columns={columns}
+              lead={{
+                head: (
+                  <Checkbox
+                    aria-label={t('selectAll')}
+                    checked={selected.length === rows.length}
+                    indeterminate={selected.length > 0 && selected.length < rows.length}
+                    onChange={event =>
+                      choose(new Set(event.currentTarget.checked ? rows.map(({ id }) => id) : []))
+                    }
+                  />
+                ),
+                render: run => (
+                  <Checkbox
+                    aria-label={t('select', { task: cutGraphemes(run.task, 60) })}
+                    checked={chosen.has(run.id)}
+                    onChange={event => choose(toggled(chosen, run.id, event.currentTarget.checked))}
+                  />
+                ),
+              }}
+            />
+          )
+        }}
       </DataRegion>
       <LoadMore query={query} />
     </Page>
   )
+}
+
+/** Rows that came after one began to look wait behind a button: what one is about to click stays in its place. */
+function useFresh(rows: readonly Run[], list: string) {
+  const [seen, setSeen] = useState<{ list: string; until: string }>()
+  const newest = rows[0]?.created_at
+  if (newest !== undefined && seen?.list !== list) setSeen({ list, until: newest })
+  const isFresh = ({ created_at }: Run): boolean => seen?.list === list && created_at > seen.until
+  return {
+    count: rows.filter(isFresh).length,
+    show: () => newest !== undefined && setSeen({ list, until: newest }),
+    without: (all: readonly Run[]) => all.filter(run => !isFresh(run)),
+  }
 }
 
 function toggled(chosen: ReadonlySet<string>, id: string, on: boolean): ReadonlySet<string> {

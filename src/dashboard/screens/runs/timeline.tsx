@@ -8,6 +8,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import classes from './runs.module.css'
+import { useReasons } from './stop-reason.ts'
 import { CallBadge } from './transcript.tsx'
 import { words } from './words.ts'
 
@@ -60,6 +61,8 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
   const ends = items.map(({ ended_at }) => (ended_at === null ? Date.now() : Date.parse(ended_at)))
   const from = Math.min(...starts)
   const span = Math.max(1, Math.max(...ends) - from)
+  const depthOf = depthsOf(items)
+  const labelOf = useLabels()
   const percent = (ms: number): string => `${(ms / span) * 100}%`
   return (
     <div className="kogu-card">
@@ -70,17 +73,14 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
           const waited = Math.min(whole, item.state === 'waiting' ? whole : item.wait_ms)
           const failed = item.state === 'error' || item.state === 'denied'
           return (
-            <Fragment key={`${item.kind} ${item.id}`}>
+            <Fragment key={`${item.kind} ${item.execution} ${item.id}`}>
               <Text
                 size="sm"
                 truncate
-                pl={item.kind === 'step' ? 0 : 16}
+                pl={depthOf(item) * 20 + (item.kind === 'step' ? 0 : 16)}
                 fw={item.kind === 'step' ? 600 : 400}
               >
-                <Untrusted
-                  text={item.kind === 'step' ? t('step', { turn: Number(item.label) }) : item.label}
-                  most={60}
-                />
+                <Untrusted text={labelOf(item)} most={60} />
               </Text>
               <div className={classes.track} aria-hidden>
                 {waited > 0 && (
@@ -110,22 +110,47 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
   )
 }
 
+function useLabels(): (item: TimelineItem) => string {
+  const t = useWords(words)
+  const say = useReasons()
+  return ({ kind, label }) => {
+    if (kind === 'step') return t('step', { turn: Number(label) })
+    return kind === 'pause' ? say(label) : label
+  }
+}
+
+/** What an agent does stands below the agent that made it. */
+function depthsOf(items: readonly TimelineItem[]): (item: TimelineItem) => number {
+  const parents = new Map(
+    items.flatMap(({ kind, id, execution }) => (kind === 'agent' ? [[id, execution] as const] : [])),
+  )
+  return ({ execution }) => {
+    let depth = 0
+    for (let next = parents.get(execution); next !== undefined && depth < MOST_DEPTH; depth += 1)
+      next = parents.get(next)
+    return depth
+  }
+}
+
+const MOST_DEPTH = 10
+
 function TimelineTable({ items }: { items: readonly TimelineItem[] }) {
   const t = useWords(words)
   const format = useFormat()
+  const labelOf = useLabels()
   const whole = ({ started_at, ended_at }: TimelineItem): number =>
     (ended_at === null ? Date.now() : Date.parse(ended_at)) - Date.parse(started_at)
   return (
     <DataTable
       label={t('timeline')}
       rows={items}
-      rowKey={({ kind, id }) => `${kind} ${id}`}
+      rowKey={({ kind, execution, id }) => `${kind} ${execution} ${id}`}
       columns={[
         {
           key: 'label',
           label: t('tool'),
           phone: 'title',
-          render: item => <Untrusted text={item.label} most={60} />,
+          render: item => <Untrusted text={labelOf(item)} most={60} />,
         },
         { key: 'state', label: t('state'), render: item => <CallBadge state={item.state} /> },
         { key: 'start', label: t('started'), render: item => format.time(item.started_at) },

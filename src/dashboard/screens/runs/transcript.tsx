@@ -22,6 +22,7 @@ import { CallDetails } from './call-details.tsx'
 import { FindInRun, useFind } from './find-in-run.tsx'
 import type { ShownEvent } from './run-events.ts'
 import classes from './runs.module.css'
+import { useReasons } from './stop-reason.ts'
 import { type CallItem, type Item, toItems } from './transcript-items.ts'
 import { words } from './words.ts'
 
@@ -217,6 +218,7 @@ function CallLine({ run, item }: { run: string; item: CallItem }) {
         <CallDetails
           run={run}
           call={item.call}
+          tool={item.tool}
           input={item.input}
           isDone={item.ms !== undefined}
           decision={item.decision}
@@ -237,7 +239,7 @@ export function oneLine(input: unknown): string {
 
 function Note({ event }: { event: ShownEvent }) {
   const t = useWords(words)
-  const text = noteText(event, t)
+  const text = noteText(event, t, useReasons())
   if (text === undefined) return null
   const isBad = event.type === 'step.retry' || (event.type === 'run.finished' && event.status === 'failed')
   return isBad ? (
@@ -254,16 +256,17 @@ function Note({ event }: { event: ShownEvent }) {
 function noteText(
   event: ShownEvent,
   t: ReturnType<typeof useWords<keyof (typeof words)['en']>>,
+  say: (reason: string) => string,
 ): string | undefined {
   switch (event.type) {
     case 'step.retry':
       return t('retry', { reason: event.reason })
     case 'run.paused':
-      return t('paused', { reason: event.reason })
+      return say(event.reason)
     case 'run.finished':
       return event.status === 'completed'
         ? t('finishedWell')
-        : t('finished', { reason: event.error ?? event.stopReason })
+        : t('finished', { reason: event.error ?? say(event.stopReason) })
     case 'budget.warning':
       return t('budget', { text: event.text })
     case 'agent.created':

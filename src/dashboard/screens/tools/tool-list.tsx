@@ -1,7 +1,7 @@
 import { Badge, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
-import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
+import { OutcomeBadge, ToolRiskBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
@@ -19,7 +19,7 @@ export function ToolList() {
   const columns: readonly Column<Tool>[] = [
     { key: 'name', label: t('name'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
     { key: 'category', label: t('category'), render: ({ title }) => <Untrusted text={title} most={80} /> },
-    { key: 'risk', label: t('risk'), phone: 'hide', render: ({ risk }) => <RiskBadge risk={risk} /> },
+    { key: 'risk', label: t('risk'), phone: 'hide', render: ({ risk }) => <ToolRiskBadge risk={risk} /> },
     {
       key: 'rules',
       label: t('rules'),

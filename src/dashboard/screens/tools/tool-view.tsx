@@ -2,7 +2,7 @@ import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
-import { OutcomeBadge, RiskBadge } from '../../components/badges.tsx'
+import { OutcomeBadge, ToolRiskBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { Reasons } from '../../components/reasons.tsx'
@@ -30,7 +30,7 @@ export function ToolView({ name }: { name: string }) {
         {found => (
           <Stack gap="lg">
             <Group gap="xs">
-              <RiskBadge risk={found.risk} />
+              <ToolRiskBadge risk={found.risk} />
               <Text size="sm">
                 <Untrusted text={found.title} /> · <Untrusted text={found.provider} />
               </Text>

@@ -33,7 +33,7 @@ export default function UsageScreen() {
     <Page
       title={t('title')}
       actions={
-        <Group gap="xs">
+        <Group gap="xs" maw="100%">
           <SegmentedControl
             aria-label={t('range')}
             value={range}

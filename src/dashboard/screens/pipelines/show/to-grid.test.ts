@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { toGrid } from './to-grid.ts'
+
+test('a list of objects is a grid, as data, inside an object and as JSON', () => {
+  const grid = {
+    columns: ['item', 'sold'],
+    rows: [
+      ['tea', '3'],
+      ['cup', ''],
+    ],
+  }
+  const list = [{ item: 'tea', sold: 3 }, { item: 'cup' }]
+  expect(toGrid('', list)).toEqual(grid)
+  expect(toGrid('', { items: list })).toEqual(grid)
+  expect(toGrid(JSON.stringify(list), undefined)).toEqual(grid)
+})
+
+test('lines of values are a grid, with quotes, line numbers and borders taken off', () => {
+  const rows = [['green, fresh', '31']]
+  expect(toGrid('item,sold\n"green, fresh",31\n', undefined)).toEqual({ columns: ['item', 'sold'], rows })
+  expect(toGrid('     1\titem;sold\n     2\tgreen;31', undefined)?.rows).toEqual([['green', '31']])
+  expect(toGrid('| item | sold |\n| --- | ---: |\n| green | 31 |', undefined)?.rows).toEqual([
+    ['green', '31'],
+  ])
+})
+
+test('what has no rows is no grid', () => {
+  for (const text of ['', 'just words', 'a,b', '{"a":1}', '[1,2]']) expect(toGrid(text, null)).toBeUndefined()
+})

@@ -1,0 +1,69 @@
+export interface Grid {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+const MOST_ROWS = 500
+const MOST_COLUMNS = 30
+
+/** Rows and columns of an output: a list of objects as data or as JSON, or lines of values as in a CSV file. */
+export function toGrid(text: string, data: unknown): Grid | undefined {
+  return ofObjects(data) ?? ofObjects(parseJson(text)) ?? ofLines(text)
+}
+
+function ofObjects(value: unknown): Grid | undefined {
+  const list = Array.isArray(value)
+    ? value
+    : isRecord(value)
+      ? Object.values(value).find(Array.isArray)
+      : undefined
+  const rows = list?.filter(isRecord).slice(0, MOST_ROWS)
+  if (rows === undefined || rows.length === 0) return undefined
+  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))].slice(0, MOST_COLUMNS)
+  return { columns, rows: rows.map(row => columns.map(column => cell(row[column]))) }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The first line names the columns. Numbers that `read_file` puts before each line are no part of it. */
+function ofLines(text: string): Grid | undefined {
+  const plain = text.replaceAll(/^ *\d+\t/gm, '')
+  const lines = plain.split(/\r?\n/).filter(line => line.trim() !== '')
+  const between = [',', ';', '\t', '|'].find(each => lines[0]?.includes(each))
+  if (between === undefined || lines.length < 2) return undefined
+  const [columns = [], ...rows] = lines
+    .filter(line => !/^[\s|:-]+$/.test(line))
+    .slice(0, MOST_ROWS + 1)
+    .map(line => splitLine(between === '|' ? line.trim().replace(/^\||\|$/g, '') : line, between))
+  return rows.length === 0 ? undefined : { columns: columns.slice(0, MOST_COLUMNS), rows }
+}
+
+function splitLine(line: string, between: string): string[] {
+  const cells = ['']
+  let isQuoted = false
+  for (let at = 0; at < line.length && cells.length <= MOST_COLUMNS; at += 1) {
+    const character = line[at] ?? ''
+    if (character === '"' && isQuoted && line[at + 1] === '"') {
+      cells[cells.length - 1] += '"'
+      at += 1
+    } else if (character === '"') isQuoted = !isQuoted
+    else if (character === between && !isQuoted) cells.push('')
+    else cells[cells.length - 1] += character
+  }
+  return cells.map(each => each.trim())
+}

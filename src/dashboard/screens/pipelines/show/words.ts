@@ -1,0 +1,40 @@
+import { defineWords } from '../../../i18n/words.ts'
+
+export const words = defineWords({
+  en: {
+    noGrid: 'There are no rows in this output: a list of objects, JSON or lines with commas can be shown.',
+    show: 'Show its output as',
+    showText: 'text',
+    showTable: 'table',
+    showChart: 'chart',
+    showDiagram: 'diagram (Mermaid)',
+    chart: 'Table or chart',
+    chartAbout: 'rows of an earlier step, drawn',
+    diagram: 'Diagram',
+    diagramAbout: 'a Mermaid text, drawn',
+  },
+  ja: {
+    noGrid: 'この出力には行がありません。オブジェクトのリスト、JSON、カンマ区切りの行を表示できます。',
+    show: '出力の表示',
+    showText: 'テキスト',
+    showTable: '表',
+    showChart: 'グラフ',
+    showDiagram: '図(Mermaid)',
+    chart: '表またはグラフ',
+    chartAbout: '前のステップの行を図示',
+    diagram: '図',
+    diagramAbout: 'Mermaid のテキストを図示',
+  },
+  ko: {
+    noGrid: '이 출력에는 행이 없습니다. 객체 목록, JSON, 쉼표로 나뉜 줄을 보여 줄 수 있습니다.',
+    show: '출력 표시',
+    showText: '텍스트',
+    showTable: '표',
+    showChart: '차트',
+    showDiagram: '다이어그램(Mermaid)',
+    chart: '표 또는 차트',
+    chartAbout: '이전 단계의 행을 그림으로',
+    diagram: '다이어그램',
+    diagramAbout: 'Mermaid 텍스트를 그림으로',
+  },
+})

@@ -1,0 +1,43 @@
+import { defineWords } from '../../../i18n/words.ts'
+
+export const words = defineWords({
+  en: {
+    awaiting_approval: 'waiting for your approval',
+    awaiting_plan: 'the plan waits for you',
+    paused: 'paused',
+    limit_reached: 'a limit is reached',
+    interrupted: 'interrupted',
+    cancelled: 'stopped',
+    denied: 'denied',
+    loop_detected: 'it repeated the same calls',
+    max_tokens: 'the answer was too long',
+    content_filter: 'the provider filtered the answer',
+    end_turn: 'finished',
+  },
+  ja: {
+    awaiting_approval: '承認待ち',
+    awaiting_plan: '計画が承認待ち',
+    paused: '一時停止',
+    limit_reached: '上限に達しました',
+    interrupted: '中断されました',
+    cancelled: '停止しました',
+    denied: '拒否されました',
+    loop_detected: '同じ呼び出しを繰り返しました',
+    max_tokens: '回答が長すぎました',
+    content_filter: '提供元が回答を遮断しました',
+    end_turn: '完了',
+  },
+  ko: {
+    awaiting_approval: '승인을 기다립니다',
+    awaiting_plan: '계획이 승인을 기다립니다',
+    paused: '일시 중지됨',
+    limit_reached: '한도에 도달했습니다',
+    interrupted: '중단되었습니다',
+    cancelled: '중지되었습니다',
+    denied: '거부되었습니다',
+    loop_detected: '같은 호출을 되풀이했습니다',
+    max_tokens: '답변이 너무 깁니다',
+    content_filter: '제공자가 답변을 걸렀습니다',
+    end_turn: '완료',
+  },
+})

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+// Looks at a page with axe, light and dark, wide and on a phone. One page for all screens: loading the program and axe
+// anew for each would take longer than looking.
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const WIDE = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+/** Everything once at each width; what else could differ between the schemes is contrast. */
+const FORMS = [
+  { name: '1280 light', size: WIDE, scheme: 'light', only: { type: 'tag', values: TAGS } },
+  { name: '1280 dark', size: WIDE, scheme: 'dark', only: { type: 'rule', values: ['color-contrast'] } },
+  { name: '390 dark', size: PHONE, scheme: 'dark', only: { type: 'tag', values: TAGS } },
+  { name: '390 light', size: PHONE, scheme: 'light', only: { type: 'rule', values: ['color-contrast'] } },
+] as const
+
+interface AxeViolation {
+  id: string
+  nodes: { html: string }[]
+}
+
+/** What is wrong with the page as it stands, in each form, with a sideways scroll at the narrowest width. */
+export async function findFaults(page: Page, where: string): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source)
+  const found: string[] = []
+  for (const { name, size, scheme, only } of FORMS) {
+    await page.setViewportSize(size)
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+    const { violations } = await page.evaluate<{ violations: AxeViolation[] }>(
+      `axe.run(document, ${JSON.stringify({ runOnly: only, resultTypes: ['violations'] })})`,
+    )
+    for (const { id, nodes } of violations) {
+      const shown = nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))
+      found.push(`${where} ${name}: ${id} ${shown.join(' | ')}`)
+    }
+  }
+  await page.setViewportSize({ width: 360, height: 740 })
+  const over = await overflow(page)
+  if (over > 0) found.push(`${where} 360: scrolls sideways by ${over}`)
+  await page.setViewportSize(WIDE)
+  return found
+}
+
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** Goes to a screen as a link of the page does, and waits until everything on it is loaded. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+  await settled(page)
+}
+
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor()
+  await expect.poll(() => page.locator('[aria-busy="true"]').count(), { timeout: 30_000 }).toBe(0)
+}
