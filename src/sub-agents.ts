@@ -214,7 +214,10 @@ function readerWish({ registry }: Runtime): AuthorityWish {
   return { mode: 'read-only', tools: readOnlyTools(registry) }
 }
 
-/** What is kept of its answer is what the parent gets, so that looking it up later shows no more. */
+/**
+ * What is kept of its answer is what the parent gets, so that looking it up later shows no more. Of a failure that is how it
+ * ended: a vendor's message may quote what the reader has read.
+ */
 async function quarantined(
   { check }: Quarantine,
   store: Orchestrator['store'],
@@ -223,8 +226,11 @@ async function quarantined(
   if (state.ending === null) return state
   let ending: LoopState['ending']
   try {
-    const text = state.ending.error === undefined ? check(state.ending.text) : ''
-    ending = { ...state.ending, text }
+    const { error, stopReason } = state.ending
+    ending =
+      error === undefined
+        ? { ...state.ending, text: check(state.ending.text) }
+        : { ...state.ending, text: '', error: `The reader ended without an answer (${stopReason}).` }
   } catch (error) {
     ending = { stopReason: 'error', text: '', error: toToolError(error).message }
   }

@@ -70,7 +70,6 @@ export function createWaitingCalls(
   return {
     async continueCall(id, options = {}) {
       const stored = await find(id)
-      refuseStepOfPipeline(stored)
       refuseCallOfRun(stored)
       return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
     },

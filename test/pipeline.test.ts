@@ -70,7 +70,7 @@ gate = "approval"
     preview: expect.stringContaining('+Prices rise.'),
   })
   const alone = machine.run(['call', '--continue', question.id])
-  expect([alone.code, alone.stderr]).toEqual([10, expect.stringContaining('kogu pipeline resume')])
+  expect([alone.code, alone.stderr]).toEqual([10, expect.stringContaining('which goes on with it')])
   machine.run(['approvals', 'approve', question.id])
   const done = machine.json(['pipeline', 'resume', waiting.id, '--mode', 'accept-edits'])
   expect(done.status).toBe('completed')

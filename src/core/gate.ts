@@ -70,22 +70,21 @@ export async function passGate(parts: Parts, gate: Gate): Promise<GateAnswer> {
   return toAnswer(answer)
 }
 
-/** A pipeline goes on with its own calls: made apart from it, changed or not, one would be made a second time. */
-export function refuseStepOfPipeline({ caller, question }: StoredQuestion): void {
-  if (caller !== CALLER) return
-  const [run = question.runId] = question.runPath
-  throw new ToolError('conflict', `This is a step of the pipeline run ${run}, which goes on with it.`, {
-    hint: 'Answer the question, then resume that run.',
-  })
-}
-
-/** The same for every call that a run comes back to: its id follows from that of the run, whichever process makes it. */
+/**
+ * A run goes on with its own calls: made apart from it, one would be made a second time. Their ids follow from that of the run,
+ * whichever process makes them.
+ */
 export function refuseCallOfRun({ question }: StoredQuestion): void {
   if (!belongsToRun(question)) return
   const [run = question.runId] = question.runPath
   throw new ToolError('conflict', `This call belongs to the run ${run}, which goes on with it.`, {
-    hint: 'Answer the question; the run makes the call when it goes on.',
+    hint: 'Answer the question, then resume that run.',
   })
+}
+
+/** An agent can be told that its call was made in another form; a pipeline cannot. */
+export function refuseStepOfPipeline(stored: StoredQuestion): void {
+  if (stored.caller === CALLER) refuseCallOfRun(stored)
 }
 
 export function belongsToRun({ callId, runId }: Pick<Question, 'callId' | 'runId'>): boolean {

@@ -12,6 +12,7 @@ import type { Places } from './places.ts'
 const value = { text: z.string(), data: z.unknown(), untrusted: z.string().optional() }
 const tries = {
   attempts: z.int().min(0),
+  round: z.int().min(0).optional(),
   waits: z.int().min(0).optional(),
   run: z.string().optional(),
   opened: z.literal(true).optional(),

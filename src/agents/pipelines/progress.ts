@@ -16,6 +16,8 @@ export interface Progress {
 
 interface Tries {
   readonly attempts: number
+  /** How often a loop has put it back to the beginning. */
+  readonly round?: number | undefined
   /** How often the vendor's rate limit was waited for. */
   readonly waits?: number | undefined
   /** The run of a panel or of another pipeline, so that it goes on instead of beginning again. */
@@ -85,7 +87,7 @@ export function nextSteps(
     if (edges.some(isOpen)) continue
     const reason = reasonToSkip(edges, steps)
     if (reason === null) ready.push(step)
-    else steps[id] = { status: 'skipped', attempts: own.attempts, reason }
+    else steps[id] = { status: 'skipped', attempts: own.attempts, round: own.round, reason }
   }
   return { progress: { ...given, steps }, ready }
 }
@@ -100,8 +102,8 @@ export function finishStep(
   progress: Progress,
   { id, outcome, now }: { id: string; outcome: StepOutcome; now: number },
 ): Progress {
-  const { attempts: before = 0, waits = 0, items, opened } = progress.steps[id] ?? {}
-  const run = outcome.run === undefined ? {} : { run: outcome.run }
+  const { attempts: before = 0, round, waits = 0, items, opened } = progress.steps[id] ?? {}
+  const run = { round, ...(outcome.run === undefined ? {} : { run: outcome.run }) }
   // A list goes on behind its items that are done, and nobody is asked again whether it may.
   const kept = { ...(items === undefined ? {} : { items }), ...(opened === undefined ? {} : { opened }) }
   const set = (next: StepProgress): Progress => withStep(progress, id, next)
@@ -113,7 +115,7 @@ export function finishStep(
     }
     const { tries, delayMs } = triesOf(pipeline, graph, id)
     if (outcome.retryable && before < tries)
-      return set({ status: 'waiting', attempts: before + 1, notBefore: now + delayMs, ...kept })
+      return set({ status: 'waiting', attempts: before + 1, round, waits, notBefore: now + delayMs, ...kept })
     return set({ status: 'failed', attempts: before + 1, error: outcome.error, ...run })
   }
   const { text, data, untrusted } = outcome
@@ -134,7 +136,10 @@ function goBack(graph: Graph, progress: Progress, id: string): Progress {
     const times = progress.loops[key] ?? 0
     if (times >= edge.maxRetries || (edge.when !== undefined && !holds(edge.when, text))) continue
     const again = stepsBetween(graph, edge.to, edge.from)
-    const waiting = again.map(step => [step, { status: 'waiting', attempts: 0 }] as const)
+    const waiting = again.map(step => {
+      const round = (progress.steps[step]?.round ?? 0) + 1
+      return [step, { status: 'waiting', attempts: 0, round }] as const
+    })
     const said = again.flatMap(step => {
       const done = progress.steps[step]
       if (done?.status !== 'done') return []

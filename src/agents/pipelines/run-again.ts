@@ -1,5 +1,5 @@
 import { ToolError } from '../../core/errors.ts'
-import { type Graph, stepsBetween, toGraph } from './graph.ts'
+import { type Graph, toGraph } from './graph.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Progress, StepProgress } from './progress.ts'
 
@@ -36,18 +36,15 @@ export function beginAgain(
   })
   const repeats = pipeline.steps
     .map(({ id }) => id)
-    .filter(id => again.has(id) && [earlier, ...older].some(each => hasBegun(id, each, graph)))
+    .filter(id => again.has(id) && [earlier, ...older].some(each => hasBegun(id, each)))
   return { progress: { steps: Object.fromEntries(steps), loops: {} }, repeats }
 }
 
 /** Also what waits: in the middle of its list, of its panel or pipeline, for its next try, or for the next round of a loop. */
-function hasBegun(id: string, { steps, loops }: Progress, graph: Graph): boolean {
-  const { status, attempts = 0, run, items } = steps[id] ?? { status: 'waiting' }
+function hasBegun(id: string, { steps }: Progress): boolean {
+  const { status, attempts = 0, round = 0, run, items = [] } = steps[id] ?? {}
   if (status === 'done' || status === 'running' || status === 'failed') return true
-  if (attempts > 0 || run !== undefined || (items ?? []).length > 0) return true
-  return [...graph.loops.values()]
-    .flat()
-    .some(({ from, to }) => (loops[`${from}>${to}`] ?? 0) > 0 && stepsBetween(graph, to, from).includes(id))
+  return attempts > 0 || round > 0 || run !== undefined || items.length > 0
 }
 
 function behind({ order, incoming }: Graph, step: string): Set<string> {

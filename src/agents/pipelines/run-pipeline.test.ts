@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Pipeline, toPipeline } from './pipeline.ts'
-import { type Progress, type StepOutcome, startProgress } from './progress.ts'
+import { type Progress, type StepOutcome, type StepProgress, startProgress } from './progress.ts'
 import { beginAgain } from './run-again.ts'
 import { type PanelOrder, type PipelineWorkers, runPipeline } from './run-pipeline.ts'
 import { summarizeText } from './summaries.ts'
@@ -127,6 +127,51 @@ describe('a run', () => {
     expect(second?.prompt).toMatch(/<untrusted-content [\s\S]*obey[\s\S]*<\/untrusted-content/)
   })
 
+  test('no two tries have the same name, whatever is waited for and whichever loop goes round', async () => {
+    const names: string[] = []
+    const outcomes: StepOutcome[] = [
+      { ok: false, error: '429', retryable: true, rateLimited: true },
+      { ok: false, error: '429', retryable: true, rateLimited: true },
+      { ok: false, error: 'x', retryable: true },
+      done('again'),
+      done('again'),
+      done('fine'),
+    ]
+    const { parts } = workers(() => done('x'), {
+      async runTool(_, __, attempt) {
+        names.push(attempt)
+        return outcomes[names.length - 1]
+      },
+    })
+    const step = [{ id: 'a', tool: 't', retry: 1 }, ...panels('b')]
+    const edge = [
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'a', max_retries: 2 },
+    ]
+    await runPipeline(start(made({ step, edge })), parts)
+    expect(names).toHaveLength(6)
+    expect(new Set(names).size).toBe(6)
+  })
+
+  test('the question of a step that waits keeps its name while a loop beside it goes round', async () => {
+    const names: string[] = []
+    const { parts } = workers(({ step }, time) => done(step.id === 'c' && time < 3 ? 'failed' : 'fine'), {
+      async runTool(_, __, attempt) {
+        names.push(attempt)
+        return undefined
+      },
+    })
+    const step = [{ id: 'asks', tool: 't' }, ...panels('b', 'c')]
+    const edge = [
+      { from: 'b', to: 'c' },
+      { from: 'c', to: 'b', when: 'failed', max_retries: 3 },
+    ]
+    const run = start(made({ step, edge }))
+    const { progress } = await runPipeline(run, parts)
+    await runPipeline({ ...run, progress }, parts)
+    expect(names).toEqual(['0.1', '0.1'])
+  })
+
   test('one branch that waits for a person does not hold the others', async () => {
     const { parts, played } = workers(({ step }) => (step.id === 'a' ? undefined : done('x')))
     const edge = [
@@ -229,8 +274,8 @@ describe('beginning again', () => {
       ],
     })
     const waits = { status: 'waiting' as const, attempts: 0 }
-    const second = { steps: { ...all, b: waits, c: waits }, loops: { 'c>b': 1 } }
-    const first = { ...second, loops: {} }
+    const both = (each: StepProgress): Progress => ({ steps: { ...all, b: each, c: each }, loops: {} })
+    const [first, second] = [both(waits), both({ ...waits, round: 1 })]
     const again = { step: 'b', extent: 'from' } as const
     expect(beginAgain(looping, second, again).repeats).toEqual(['b', 'c'])
     expect(beginAgain(looping, first, again).repeats).toEqual([])

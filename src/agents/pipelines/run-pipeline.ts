@@ -157,6 +157,7 @@ async function takeStep(step: Step, parts: StepParts): Promise<StepOutcome | und
 /** What a step knows of itself while it is under way, and after a crash. */
 export interface Memory {
   attempts: number
+  round?: number | undefined
   waits?: number | undefined
   run?: string | undefined
   opened?: true | undefined
@@ -164,9 +165,10 @@ export interface Memory {
 }
 
 export function rememberedOf(step: Progress['steps'][string] | undefined): Memory {
-  const { attempts = 0, waits, run, opened, items } = step ?? {}
+  const { attempts = 0, round, waits, run, opened, items } = step ?? {}
   return {
     attempts,
+    ...(round === undefined ? {} : { round }),
     ...(waits === undefined ? {} : { waits }),
     ...(run === undefined ? {} : { run }),
     ...(opened === undefined ? {} : { opened }),
@@ -174,9 +176,8 @@ export function rememberedOf(step: Progress['steps'][string] | undefined): Memor
   }
 }
 
-/** Which try of which round of the loops it is: no two of a run are the same. */
-export function attemptOf({ steps, loops }: Progress, id: string): string {
-  const rounds = Object.values(loops).reduce((sum, times) => sum + times, 0)
-  const { attempts = 0, waits = 0 } = steps[id] ?? {}
-  return `${rounds}.${attempts + waits + 1}`
+/** Which try of which round of its loops it is: no two of a run are the same, and what other loops do changes none. */
+export function attemptOf({ steps }: Progress, id: string): string {
+  const { attempts = 0, round = 0, waits = 0 } = steps[id] ?? {}
+  return `${round}.${attempts + waits + 1}`
 }
