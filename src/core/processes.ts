@@ -1,3 +1,5 @@
+import type { JsonSchema } from './schema.ts'
+
 /**
  * How a tool runs the command line that it named in its `access`: behind the walls of its permit, within the configured
  * limits, on a layer whose changes are recorded, undoable and reported as effects of the call.
@@ -71,4 +73,16 @@ export interface ProcessResult {
   timedOut: boolean
   /** The caller stopped it: by its abort signal or by a callback that had seen enough. */
   stopped: boolean
+}
+
+/** What programs can rely on in the `data` of a call that ran a program. */
+export const PROCESS_FIELDS: Readonly<Record<string, JsonSchema>> = {
+  command: { type: 'string' },
+  exit_code: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+  success: { type: 'boolean' },
+  stdout: { type: 'string' },
+  stderr: { type: 'string' },
+  truncated: { type: 'boolean' },
+  timed_out: { type: 'boolean' },
+  duration_ms: { type: 'integer' },
 }

@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
+  createRequestStateCodec,
   type Implementation,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { offerTools } from '../core/tool-offer.ts'
-import { callTool, type DoorContext } from './call-tool.ts'
+import type { Runtime } from '../runtime.ts'
+import { type AskedState, callTool, type DoorContext } from './call-tool.ts'
 import type { DirectDoor } from './direct-calls.ts'
-import type { IdleMemory } from './give-back-memory.ts'
+import { giveBackMemory, type IdleMemory } from './give-back-memory.ts'
+import { createHeldCalls } from './held-calls.ts'
 import { listTools, type NameSet } from './tool-list.ts'
 
 export interface ServerParts extends Omit<DoorContext, 'client' | 'canAsk'> {
@@ -20,6 +24,24 @@ export interface ServerParts extends Omit<DoorContext, 'client' | 'canAsk'> {
   readonly memory: IdleMemory
   /** Calls that have not ended. */
   readonly running: Set<Promise<unknown>>
+}
+
+/** What all servers of a door share; each has its own run. */
+export function createServerParts(
+  runtime: Runtime,
+  { version, names, budget }: Pick<ServerParts, 'version' | 'names' | 'budget'>,
+): Omit<ServerParts, 'run'> {
+  return {
+    runtime,
+    version,
+    names,
+    budget,
+    running: new Set(),
+    begun: new Map(),
+    held: createHeldCalls(),
+    memory: giveBackMemory(),
+    state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
+  }
 }
 
 const INSTRUCTIONS =

@@ -1,10 +1,9 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import {
   createMcpHandler,
-  createRequestStateCodec,
   hostHeaderValidationResponse,
   isLegacyRequest,
   localhostAllowedHostnames,
@@ -13,10 +12,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Runtime } from '../runtime.ts'
-import type { AskedState } from './call-tool.ts'
-import { createServer, type ServerParts } from './create-server.ts'
-import { giveBackMemory } from './give-back-memory.ts'
-import { createHeldCalls } from './held-calls.ts'
+import { createServer, createServerParts, type ServerParts } from './create-server.ts'
 
 export interface HttpOptions {
   readonly version: string
@@ -91,17 +87,7 @@ export function openMcpDoor(
   runtime: Runtime,
   options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'run' | 'onError'>,
 ): McpDoor {
-  const shared: Omit<ServerParts, 'run'> = {
-    runtime,
-    version: options.version,
-    names: options.names,
-    budget: options.budget,
-    running: new Set(),
-    begun: new Map(),
-    held: createHeldCalls(),
-    memory: giveBackMemory(),
-    state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
-  }
+  const shared = createServerParts(runtime, options)
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.
   const run = onceOpened(runtime, options.run)
   const onerror = (error: Error): void => options.onError(error.message)

@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createRequestStateCodec, type Server } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
-import type { AskedState } from './call-tool.ts'
-import { createServer, doorOf, type ServerParts } from './create-server.ts'
+import { createServer, createServerParts, doorOf, type ServerParts } from './create-server.ts'
 import { answerDirectly, type DirectDoor } from './direct-calls.ts'
-import { giveBackMemory } from './give-back-memory.ts'
-import { createHeldCalls } from './held-calls.ts'
 
 export interface StdioOptions {
   readonly version: string
@@ -27,15 +23,7 @@ const PARENT_MS = 5000
 export async function serveStdio(runtime: Runtime, options: StdioOptions): Promise<void> {
   let opened: Promise<string> | undefined
   const parts: ServerParts = {
-    runtime,
-    version: options.version,
-    names: options.names,
-    budget: options.budget,
-    running: new Set(),
-    begun: new Map(),
-    held: createHeldCalls(),
-    memory: giveBackMemory(),
-    state: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: 3600 }),
+    ...createServerParts(runtime, options),
     run() {
       opened ??= runtime.openRun(options.run === undefined ? {} : { id: options.run }).then(run => run.id)
       return opened

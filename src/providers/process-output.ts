@@ -1,19 +1,6 @@
 import type { ToolProcessResult } from '../core/processes.ts'
-import type { JsonSchema } from '../core/schema.ts'
 import type { ToolOutput } from '../core/tool.ts'
 import { toLine } from '../core/visible.ts'
-
-/** Of `data`. */
-export const PROCESS_FIELDS: Readonly<Record<string, JsonSchema>> = {
-  command: { type: 'string' },
-  exit_code: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
-  success: { type: 'boolean' },
-  stdout: { type: 'string' },
-  stderr: { type: 'string' },
-  truncated: { type: 'boolean' },
-  timed_out: { type: 'boolean' },
-  duration_ms: { type: 'integer' },
-}
 
 /** What a program printed and how it ended, as run_command tells it. A program that fails is not a tool that fails. */
 export function toProcessOutput(command: string, result: ToolProcessResult, durationMs: number): ToolOutput {

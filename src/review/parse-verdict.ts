@@ -7,9 +7,6 @@ const answer = z.object({
   confidence: z.number().min(0).max(1).optional(),
 })
 
-/** The JSON Schema that reviewers are asked to answer in. */
-export const verdictSchema = z.toJSONSchema(answer, { io: 'input' })
-
 /**
  * Reads a reviewer's answer: strict JSON first, otherwise plain words. Whatever is ambiguous is a rejection, because a
  * text under review may try to put words into the answer.

@@ -29,7 +29,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   vscode: { ...CLIENT_FILES.vscode, entry: typed },
 }
 
-export const CLIENT_NAMES = Object.keys(CLIENTS)
+const CLIENT_NAMES = Object.keys(CLIENTS)
 
 /** `kogu mcp install CLIENT`: shows what it would write into the client's configuration, and writes it with --yes. */
 export function installInClient(context: CommandContext, rest: readonly string[]): number {

@@ -13,7 +13,7 @@ const SYSTEM = new Set(
 )
 
 /** Null, or what the path is, as a noun for the message. */
-export function protectedName(path: string, context: CommandContext): string | null {
+function protectedName(path: string, context: CommandContext): string | null {
   if (path === '/') return 'the whole file system'
   if (path === context.home || path === '/root' || /^\/(?:home|Users)\/[^/]+$/.test(path))
     return `a home folder (${path})`

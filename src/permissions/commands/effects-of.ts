@@ -206,7 +206,7 @@ function access(call: Call, kind: FileKind, arg: Arg, path = seen(arg)): void {
   for (const absolute of absolutePaths(path, call.scope)) addAccess(call.report, { kind, path: absolute })
 }
 
-export function applyNetwork(call: Call): void {
+function applyNetwork(call: Call): void {
   for (const url of hostsOf(call.program, call.args.map(seen))) {
     addAccess(call.report, { kind: 'network', url })
     raise(call, 'caution', `It contacts ${url}.`, ['network'])

@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { PROCESS_FIELDS } from '../../core/processes.ts'
 import { toShellLine } from '../../core/shell-words.ts'
 import { type AnyTool, defineTool } from '../../core/tool.ts'
-import { PROCESS_FIELDS, toProcessOutput } from '../process-output.ts'
+import { toProcessOutput } from '../process-output.ts'
 
 const TIMEOUT_MS = 120_000
 

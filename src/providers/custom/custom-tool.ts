@@ -1,7 +1,8 @@
 import { fromJsonSchema } from '../../core/json-schema.ts'
+import { PROCESS_FIELDS } from '../../core/processes.ts'
 import type { JsonSchema } from '../../core/schema.ts'
 import { type AnyTool, describedOutput, type Tool } from '../../core/tool.ts'
-import { PROCESS_FIELDS, toProcessOutput } from '../process-output.ts'
+import { toProcessOutput } from '../process-output.ts'
 import { render, toLine, type Values } from './render.ts'
 import { parseTemplate } from './template.ts'
 

@@ -39,7 +39,7 @@ function addonFolders(): string[] {
   }
 }
 
-export function usesMusl(): boolean {
+function usesMusl(): boolean {
   return mappedLibraries().some(path => path.includes('ld-musl'))
 }
 

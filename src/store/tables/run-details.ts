@@ -1,5 +1,5 @@
-import type { CallResult } from '../../core/call.ts'
 import type { Queries } from '../database/database.ts'
+import type { ToolExecution } from './tool-executions.ts'
 
 // What is looked up about runs beside the runs themselves: their agents, calls, and how many were refused.
 
@@ -61,20 +61,9 @@ export async function listRunAgents({ query }: Queries, run: string): Promise<Ru
   )
 }
 
-export interface RunCall {
-  readonly call: string
+export interface RunCall extends ToolExecution {
   readonly execution: string
-  readonly tool: string
-  readonly input: unknown
-  readonly output: string | null
   readonly outputBytes: number
-  readonly isError: boolean
-  readonly errorCode: string | null
-  readonly durationMs: number
-  readonly isAmbiguous: boolean
-  readonly decision: CallResult['decision'] | null
-  readonly effects: CallResult['effects'] | null
-  readonly at: Date
 }
 
 /** What is sent of an output in a list; the whole of one is asked for by itself. */

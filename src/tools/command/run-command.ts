@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { type Access, ANY_HOST, PROTECTED_FILES } from '../../core/access.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
+import { PROCESS_FIELDS } from '../../core/processes.ts'
 import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
 import { restrictedProblem } from '../../core/restricted-command.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
@@ -107,14 +108,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
     output: {
-      command: { type: 'string' },
-      exit_code: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
-      success: { type: 'boolean' },
-      stdout: { type: 'string' },
-      stderr: { type: 'string' },
-      truncated: { type: 'boolean' },
-      timed_out: { type: 'boolean' },
-      duration_ms: { type: 'integer' },
+      ...PROCESS_FIELDS,
       cwd: { type: 'string' },
       changes_kept: { type: 'boolean' },
     },
