@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toEnvironment } from '../src/config/environment.ts'
 import { loadConfig } from '../src/config/load.ts'
 import type { Answer, Approver, Question } from '../src/core/approval.ts'
@@ -376,6 +376,13 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     const result = await run(kogu, 'bash spy.sh')
     expect(result.decision.by).toBe('contained')
     expect(result.text).not.toMatch(/TOPSECRET|OUTSIDE/)
+  })
+
+  test('leave no layer behind when they changed nothing', async () => {
+    const kogu = await open()
+    const result = await run(kogu, 'node test.js')
+    expect(result.decision.by).toBe('contained')
+    await vi.waitFor(() => expect(readdirSync(join(kogu.workspace, '.kogu/overlays'))).toEqual([]))
   })
 
   test('see no files beside the folders of the root, and no sources of applications elsewhere', async () => {

@@ -40,6 +40,15 @@ test('a layer that another Kogu is just making is left alone', async () => {
   expect(readdirSync(directory)).toEqual(['draft-x'])
 })
 
+test('a layer that a killed Kogu was about to remove is removed, and nothing is told', async () => {
+  const kogu = await openTestRuntime()
+  onTestFinished(() => kogu.close())
+  const directory = join(kogu.workspace, 'overlays')
+  mkdirSync(join(directory, 'gone-x/upper'), { recursive: true })
+  expect(await recoverOverlays(directory)).toEqual([])
+  expect(readdirSync(directory)).toEqual([])
+})
+
 test('many that start at the same moment settle a left layer once, and none of them fails', async () => {
   const kogu = await openTestRuntime()
   onTestFinished(() => kogu.close())

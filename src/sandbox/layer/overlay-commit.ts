@@ -6,7 +6,7 @@ import { tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
 import { writeWhole } from '../../core/write-whole.ts'
-import { DRAFT, removeOverlay } from './overlay.ts'
+import { DRAFT, GONE, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
 import { findObstacles } from './overlay-obstacles.ts'
@@ -95,6 +95,7 @@ export async function recoverOverlays(
     // A link leads to what is not ours.
     if (!isFolder(folder)) continue
     if (name.startsWith(DRAFT)) removeOldDraft(folder)
+    else if (name.startsWith(GONE)) removeAbandoned(folder)
     else if (isWaiting) continue
     else if (!existsSync(join(folder, GIVEN_UP)) && takeOver(folder))
       recovered.push({ folder, ...(await settle(folder)) })
@@ -104,6 +105,10 @@ export async function recoverOverlays(
 
 function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function removeAbandoned(folder: string): void {
+  if (takeOver(folder)) removeOverlay(folder)
 }
 
 /** Nothing is in it but a lock; making one takes less than a millisecond. */

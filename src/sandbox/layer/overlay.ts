@@ -133,6 +133,24 @@ function createOverlay(workspace: string, folder: string): void {
   symlinkSync(workspace, join(folder, 'lower'))
 }
 
+/** How the names of layers begin that only have to be removed. */
+export const GONE = 'gone-'
+/** Until the result is out. */
+const SOON_MS = 10
+
+/** For a layer on which nothing changed: nobody waits until it is removed. What is left of it goes with the next start. */
+export function removeOverlaySoon(folder: string): void {
+  const gone = join(dirname(folder), `${GONE}${basename(folder)}`)
+  renameSync(folder, gone)
+  setTimeout(() => {
+    try {
+      removeOverlay(gone)
+    } catch {
+      // The workspace itself was removed meanwhile, or cannot be written any more.
+    }
+  }, SOON_MS)
+}
+
 export function removeOverlay(folder: string): void {
   // First, so that a kill in between does not make the next start do it all again.
   rmSync(join(folder, 'journal'), { force: true })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Effect } from '../../core/effects.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import { Pending } from '../../core/obtain-approval.ts'
@@ -16,7 +16,7 @@ import {
   leaveLayer,
   takeLayer,
 } from '../../sandbox/layer/held-layer.ts'
-import { removeOverlay, runOnOverlay } from '../../sandbox/layer/overlay.ts'
+import { GONE, removeOverlay, removeOverlaySoon, runOnOverlay } from '../../sandbox/layer/overlay.ts'
 import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
@@ -116,8 +116,9 @@ export async function resumeLayered(
 
 /** Whether no other command of this workspace runs: they share caches, and with those the sockets in them. */
 async function isAlone({ places, background }: CommandParts, name: string): Promise<boolean> {
-  if (readdirSync(places.overlays).some(other => other !== name && !isHeld(places.overlays, other)))
-    return false
+  const runs = (other: string): boolean =>
+    other !== name && !other.startsWith(GONE) && !isHeld(places.overlays, other)
+  if (readdirSync(places.overlays).some(runs)) return false
   return (await background().list()).every(({ running }) => !running)
 }
 
@@ -145,7 +146,7 @@ async function settleContained(
   }
   // Times alone are no change that anybody could judge.
   if (changes.changes.length === 0) {
-    discard()
+    removeOverlaySoon(dirname(changes.upper))
     return { effects: [], displaced: [] }
   }
   if (changes.changes.length > MOST_CHANGES)
