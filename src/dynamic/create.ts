@@ -1,7 +1,7 @@
 import { CodeError, type ParsedCode, parseCode, toScript } from './analysis/parse-code.ts'
 import { assessQuality } from './analysis/quality.ts'
 import { analyzeSafety, type SafetyKind, type SafetyOptions } from './analysis/safety.ts'
-import { TOOLS } from './analysis/safety-names.ts'
+import { toolKind } from './analysis/safety-names.ts'
 import {
   type Capabilities,
   type DynamicTool,
@@ -97,7 +97,7 @@ function toOldVersion({ version, id, code, description, updatedAt, safety, quali
 
 /** Kinds that declared capabilities cover, so that the analysis does not count them. */
 function allowedKinds({ network, tools }: Capabilities): SafetyKind[] {
-  const kinds = tools.map(tool => TOOLS.get(tool)?.type).filter(kind => kind !== undefined)
+  const kinds = tools.map(tool => toolKind(tool)?.type).filter(kind => kind !== undefined)
   return [...new Set<SafetyKind>([...(network.length > 0 ? (['network-access'] as const) : []), ...kinds])]
 }
 

@@ -12,6 +12,8 @@ export interface Bindings {
   textOf(node: AnyNode): string | undefined
   numberOf(node: AnyNode): number | undefined
   isDeclared(name: string): boolean
+  /** What a name stands for that is taken out of an expression: `const { eval: e } = globalThis`. */
+  memberOf(object: string | undefined, property: AnyNode, computed: boolean): string | undefined
 }
 
 /** What a declared name stands for: an expression, or a member of one. */
@@ -190,6 +192,10 @@ export function readBindings(program: Program): Bindings {
     textOf: node => textOf(node),
     numberOf,
     isDeclared: name => declared.has(name),
+    memberOf(object, property, computed) {
+      const name = keyOf(property, computed, 0)
+      return name === undefined ? undefined : member(object, name)
+    },
   }
 }
 

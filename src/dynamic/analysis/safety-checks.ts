@@ -3,7 +3,7 @@ import { full } from 'acorn-walk'
 import type { Bindings } from './bindings.ts'
 import { hasNestedQuantifier } from './pattern-risk.ts'
 import type { SafetyKind, Severity } from './safety.ts'
-import { CALLED, MODULES, REFERENCED, TOOLS } from './safety-names.ts'
+import { CALLED, MODULES, REFERENCED, toolKind } from './safety-names.ts'
 
 export interface Found {
   readonly type: SafetyKind
@@ -41,7 +41,11 @@ export function findIn(node: AnyNode, parent: AnyNode | undefined, bindings: Bin
         return []
       return [{ type: 'unsafe-regex', severity: 'medium', what: `/${node.regex.pattern}/` }]
     case 'AssignmentExpression':
+      if (node.left.type === 'ObjectPattern')
+        return findInPattern(node.left, bindings.pathOf(node.right), bindings)
       return findInAssignment(node, bindings)
+    case 'VariableDeclarator':
+      return node.init ? findInPattern(node.id, bindings.pathOf(node.init), bindings) : []
     default:
       return []
   }
@@ -50,7 +54,7 @@ export function findIn(node: AnyNode, parent: AnyNode | undefined, bindings: Bin
 type CallNode = AnyNode & { type: 'CallExpression' | 'NewExpression' }
 
 function findInCall(node: CallNode, bindings: Bindings): Found[] {
-  const path = bindings.pathOf(node.callee)
+  const path = bindings.pathOf(node.callee) ?? grownText(node.callee)
   if (path === undefined) return []
   const [first, second] = node.arguments
   if (path === 'require' || path === 'process.getBuiltinModule')
@@ -69,6 +73,12 @@ function findInCall(node: CallNode, bindings: Bindings): Found[] {
     return [{ type: 'unsafe-regex', severity: 'medium', what: `RegExp(${JSON.stringify(pattern)})` }]
   }
   return [...findInObjectCall(path, node, bindings), ...findInAllocation(path, first, bindings)]
+}
+
+/** `''.repeat`: of whatever text. */
+function grownText(callee: AnyNode): string | undefined {
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined
+  return /^(repeat|padStart|padEnd)$/.test(callee.property.name) ? callee.property.name : undefined
 }
 
 function isThis(callee: AnyNode): boolean {
@@ -103,7 +113,7 @@ function findInToolCall(name: AnyNode | undefined, input: AnyNode | undefined, b
   const tool = name === undefined ? undefined : bindings.textOf(name)
   if (tool === undefined)
     return [{ type: 'process-spawn', severity: 'high', what: 'kogu.callTool of a computed tool' }]
-  const kind = TOOLS.get(tool)
+  const kind = toolKind(tool)
   if (kind === undefined) return []
   const words: string[] = []
   if (input !== undefined)
@@ -136,7 +146,9 @@ const LARGE = 100_000_000
 
 function findInAllocation(path: string, size: AnyNode | undefined, bindings: Bindings): Found[] {
   if (
-    !/^(ArrayBuffer|Array|Uint8Array|Float64Array|Buffer\.alloc(Unsafe)?)$/.test(path) ||
+    !/^(ArrayBuffer|Array|Uint8Array|Float64Array|Buffer\.alloc(Unsafe)?|repeat|padStart|padEnd)$/.test(
+      path,
+    ) ||
     size === undefined
   )
     return []
@@ -159,19 +171,52 @@ function findInMember(node: MemberNode, parent: AnyNode | undefined, bindings: B
   const path = bindings.pathOf(node)
   if (path !== undefined && /\.constructor\.constructor$/.test(path) && !isCalleeOf(node, parent))
     return [{ type: 'eval-usage', severity: 'critical', what: 'constructor.constructor' }]
+  if (key === 'constructor' && isHandedOn(node, parent))
+    return [{ type: 'eval-usage', severity: 'high', what: 'constructor as a value' }]
   if (path?.endsWith('.constructor.prototype'))
     return [{ type: 'prototype-pollution', severity: 'high', what: 'constructor.prototype' }]
   const isFunction = /^(ArrowFunction|Function)Expression$/.test(node.object.type)
   const object = bindings.pathOf(node.object)
   const isGlobal = object !== undefined && /^(globalThis|global|window|self)$/.test(object)
-  if (node.computed && key === undefined && (isFunction || isGlobal))
-    return [{ type: 'eval-usage', severity: 'high', what: 'computed access' }]
+  if (node.computed && key === undefined && (isFunction || isGlobal)) {
+    const severity = isCalleeOf(node, parent) ? 'critical' : 'high'
+    return [{ type: 'eval-usage', severity, what: 'computed access' }]
+  }
   // `globalThis['eval']` and `process['env']`: what a plain name would be. The longest path says most.
   const isInner =
     parent?.type === 'MemberExpression' && parent.object === node && bindings.pathOf(parent) !== undefined
   if (!isInner && path !== undefined && (isGlobal || path.startsWith('process.')))
     return referenced(path, parent, node)
   return []
+}
+
+/** Where it goes cannot be followed; in comparisons, and as the object of a member, it goes nowhere. */
+function isHandedOn(node: AnyNode, parent: AnyNode | undefined): boolean {
+  switch (parent?.type) {
+    case 'AssignmentExpression':
+      return parent.right === node
+    case 'ArrowFunctionExpression':
+      return parent.body === node
+    case 'CallExpression':
+    case 'NewExpression':
+      return parent.callee !== node
+    default:
+      return /^(ReturnStatement|YieldExpression|ArrayExpression|SpreadElement)$/.test(parent?.type ?? '')
+  }
+}
+
+/** Names that are taken out of something: no reference names them. */
+function findInPattern(pattern: AnyNode, path: string | undefined, bindings: Bindings): Found[] {
+  if (pattern.type === 'AssignmentPattern') return findInPattern(pattern.left, path, bindings)
+  if (pattern.type !== 'ObjectPattern') return []
+  return pattern.properties.flatMap(property => {
+    if (property.type === 'RestElement') return []
+    const member = bindings.memberOf(path, property.key, property.computed)
+    if (member === undefined) return []
+    if (member.endsWith('.constructor.constructor'))
+      return [{ type: 'eval-usage', severity: 'critical', what: 'constructor.constructor' } as const]
+    return [...referenced(member, undefined, property), ...findInPattern(property.value, member, bindings)]
+  })
 }
 
 function isCalleeOf(node: AnyNode, parent: AnyNode | undefined): boolean {
@@ -194,7 +239,21 @@ function findInIdentifier(
     if (/^(globalThis|global|window|self)$/.test(node.name)) return sensitive
     if (node.name === 'process' && bindings.pathOf(parent) !== undefined) return sensitive
   }
-  return [...sensitive, ...referenced(node.name, parent, node)]
+  return [...sensitive, ...referenced(node.name, parent, node), ...findPassed(node, parent)]
+}
+
+/** `list.map(fetch)`, `fetch.call(…)`: whoever gets it calls it. An alias is found where it is called. */
+function findPassed(node: AnyNode & { type: 'Identifier' }, parent: AnyNode | undefined): Found[] {
+  const isPassed =
+    parent?.type === 'MemberExpression'
+      ? parent.object === node
+      : /^(CallExpression|NewExpression|ArrayExpression|SpreadElement|ReturnStatement)$/.test(
+          parent?.type ?? '',
+        ) && !isCalleeOf(node, parent)
+  const rule = CALLED.find(({ type, paths }) => type === 'network-access' && paths.test(node.name))
+  return isPassed && rule !== undefined
+    ? [{ type: rule.type, severity: rule.severity, what: node.name, once: true }]
+    : []
 }
 
 function referenced(path: string, parent: AnyNode | undefined, node: AnyNode): Found[] {
@@ -244,7 +303,10 @@ function findInProperty(node: AnyNode & { type: 'Property' }, bindings: Bindings
         ? String(key.value)
         : ''
   const found: Found[] = []
-  if (name === '__proto__') found.push({ type: 'prototype-pollution', severity: 'high', what: '__proto__' })
+  // `{ __proto__: null }` has no prototype at all.
+  const isNull = node.value.type === 'Literal' && node.value.value === null && !node.computed
+  if (name === '__proto__' && !isNull)
+    found.push({ type: 'prototype-pollution', severity: 'high', what: '__proto__' })
   if (name !== undefined && isSensitive(name))
     found.push({ type: 'sensitive-data', severity: 'high', what: name, once: true })
   return found

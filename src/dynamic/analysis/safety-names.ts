@@ -88,8 +88,12 @@ export const MODULES: ReadonlyMap<string, SafetyKind> = new Map(
   } as const),
 )
 
-/** What calling one of Kogu's tools from code means. */
-export const TOOLS: ReadonlyMap<string, { readonly type: SafetyKind; readonly severity: Severity }> = new Map(
+interface ToolKind {
+  readonly type: SafetyKind
+  readonly severity: Severity
+}
+
+const TOOLS: ReadonlyMap<string, ToolKind> = new Map(
   Object.entries({
     run_command: { type: 'process-spawn', severity: 'high' },
     delete_file: { type: 'file-system-delete', severity: 'high' },
@@ -99,3 +103,12 @@ export const TOOLS: ReadonlyMap<string, { readonly type: SafetyKind; readonly se
     web_fetch: { type: 'network-access', severity: 'high' },
   } as const),
 )
+
+const READING =
+  /^(read_file|read|list_directory|ls|glob_search|glob|grep_search|grep|list_dynamic_tools|tool_reflection)$/i
+
+/** What calling a tool from code means. Of one that is not known here (`Bash` is another name of run_command) the worst. */
+export function toolKind(name: string): ToolKind | undefined {
+  if (READING.test(name)) return undefined
+  return TOOLS.get(name) ?? { type: 'process-spawn', severity: 'high' }
+}

@@ -36,6 +36,9 @@ describe('the safety analysis', () => {
     ['return Object.assign({}, params)'],
     ['return /(\\d+)-(\\d+)/.test("1-2") || /(?:ab+c)?/.test("")'],
     ['const spawn = 1; return spawn'],
+    ['return { __proto__: null, kind: params.x.constructor.name, same: params.x.constructor === Object }'],
+    ['return await kogu.callTool("read_file", { path: "a.txt" })'],
+    ['return "-".repeat(40) + [1].concat(params.list).map(String)'],
     ['for (const x of params.list) await x'],
   ])('has no false alarm on %s', body => {
     expect(inBody(body)).toEqual([])
@@ -53,6 +56,12 @@ describe('the safety analysis', () => {
     ['[eval][0]("1")', 'eval-usage critical'],
     ['new Function("1")', 'eval-usage critical'],
     ['(() => {}).constructor("1")()', 'eval-usage critical'],
+    ['const { eval: e } = globalThis; e("1")', 'eval-usage critical'],
+    ['let e; ({ ["ev" + "al"]: e } = globalThis); e("1")', 'eval-usage critical'],
+    ['const { constructor: { constructor: F } } = {}; F("1")()', 'eval-usage critical'],
+    ['globalThis["e-v-a-l".replaceAll("-", "")]("1")', 'eval-usage critical'],
+    ['let c = () => {}; c = c.constructor; c("1")()', 'eval-usage high'],
+    ['const f = x => x.constructor; f(f)("1")', 'eval-usage high'],
     ['""["constructor"]["constr" + "uctor"]("1")()', 'eval-usage critical'],
     ['const C = [].constructor.constructor; C("1")()', 'eval-usage critical'],
     ['const { constructor: C } = (() => {}); C("1")', 'eval-usage critical'],
@@ -71,6 +80,8 @@ describe('the safety analysis', () => {
     ['fs.writeFileSync("x", "y")', 'file-system-write high'],
     ['fs.mkdirSync("x")', 'file-system-write medium'],
     ['const get = fetch; await get("https://a.test")', 'network-access high'],
+    ['return params.list.map(fetch)', 'network-access high'],
+    ['fetch.call(null, "https://a.test")', 'network-access high'],
     ['new WebSocket("wss://a.test")', 'network-access high'],
     ['process.env.HOME', 'environment-access medium'],
     ['process["env"]["HOME"]', 'environment-access medium'],
@@ -84,6 +95,7 @@ describe('the safety analysis', () => {
     ['for (;;) { if (params.x) return 1 }', 'unbounded-operation low'],
     ['setTimeout(() => {}, 1000 * 10000)', 'resource-exhaustion medium'],
     ['new ArrayBuffer(2 ** 30)', 'resource-exhaustion medium'],
+    ['return "x".repeat(1e9)', 'resource-exhaustion medium'],
     ['params.__proto__.x = 1', 'prototype-pollution high'],
     ['params["__pro" + "to__"].x = 1', 'prototype-pollution high'],
     ['params.constructor.prototype.x = 1', 'prototype-pollution high'],
@@ -93,6 +105,8 @@ describe('the safety analysis', () => {
     ['/(a*)*$/.test("a")', 'unsafe-regex medium'],
     ['new RegExp("(x+x+)+y").test("x")', 'unsafe-regex medium'],
     ['kogu.callTool("run_command", { command: "rm -rf build" })', 'file-system-delete critical'],
+    ['kogu.callTool("Bash", { command: "rm -rf build" })', 'file-system-delete critical'],
+    ['kogu.callTool("something", {})', 'process-spawn high'],
   ])('sees what %s does', (body, expected) => {
     expect(inBody(body)).toContain(expected)
   })
