@@ -125,6 +125,19 @@ test('a value in a command line is one argument, whatever it says; a line that i
   )
 })
 
+test('pipelines are no deeper than they may be, by whichever way', async () => {
+  const holds = (name: string, ...inner: string[]): string =>
+    `name = "${name}"\n${inner.map((each, index) => `[[step]]\nid = "s${index}"\npipeline = "${each}"\n`).join('')}`
+  box.write('.kogu/pipelines/m1.toml', 'name = "m1"\n[[step]]\nid = "x"\ntext = "x"\n')
+  for (const [name = '', inner = ''] of ['m2 m1', 'm3 m2', 'n1 m3', 'n2 n1'].map(each => each.split(' ')))
+    box.write(`.kogu/pipelines/${name}.toml`, holds(name, inner))
+  const problems = (...inner: string[]) =>
+    problemsOf(parsePipeline(holds('top', ...inner), 'top'), box.runtime)
+  expect(await problems('m3', 'n1')).toEqual([])
+  // m3 is looked at first where it lies less deep.
+  expect((await problems('m3', 'n2')).join()).toContain('nested more than 5 deep')
+})
+
 test('a few pipelines that name each other many times are looked at once each', async () => {
   const names = ['l1', 'l2', 'l3', 'l4', 'l5']
   names.forEach((name, index) => {

@@ -17,8 +17,8 @@ import { problemOfLine } from './command-lines.ts'
 import { listPipelines, readPipeline } from './files.ts'
 
 /** Everything that is wrong with a pipeline here and now, without running it: its shape, its tools, the rules. */
-export function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {
-  return findProblems(pipeline, { runtime, within: [], known: new Map() })
+export async function problemsOf(pipeline: Pipeline, runtime: Runtime): Promise<string[]> {
+  return (await findProblems(pipeline, { runtime, within: [], known: new Map() })).problems
 }
 
 interface Around {
@@ -26,23 +26,37 @@ interface Around {
   /** The pipelines that it is inside of. */
   readonly within: readonly string[]
   /** Each is looked at once, however often it is named: otherwise a few files could keep Kogu busy for good. */
-  readonly known: Map<string, Promise<string[]>>
+  readonly known: Map<string, Promise<Found>>
 }
 
-async function findProblems(pipeline: Pipeline, around: Around): Promise<string[]> {
+interface Found {
+  readonly problems: string[]
+  /** 1 where it has no other one inside. */
+  readonly height: number
+}
+
+async function findProblems(pipeline: Pipeline, around: Around): Promise<Found> {
   const { runtime, known } = around
   const within = [...around.within, pipeline.name]
   const circle = pipeline.steps.find(step => step.pipeline !== undefined && within.includes(step.pipeline))
-  if (circle !== undefined)
-    return [toLine(`Step '${circle.id}': the pipelines ${within.join(', ')} contain each other.`)]
-  if (within.length > DEEPEST) return [`Pipelines are nested more than ${DEEPEST} deep.`]
+  if (circle !== undefined) {
+    const problem = toLine(`Step '${circle.id}': the pipelines ${within.join(', ')} contain each other.`)
+    return { problems: [problem], height: 1 }
+  }
+  const tooDeep = `Pipelines are nested more than ${DEEPEST} deep.`
+  if (within.length > DEEPEST) return { problems: [tooDeep], height: 1 }
   const inside: string[] = []
+  let height = 1
   for (const { id, pipeline: name } of pipeline.steps) {
     if (name === undefined || !listPipelines(runtime.workspace).includes(name)) continue
     const found =
       known.get(name) ?? findProblems(readPipeline(runtime.workspace, name).pipeline, { ...around, within })
     known.set(name, found)
-    inside.push(...(await found).map(problem => `Step '${id}': in the pipeline '${name}': ${problem}`))
+    const { problems: own, height: below } = await found
+    inside.push(...own.map(problem => `Step '${id}': in the pipeline '${name}': ${problem}`))
+    // It may have been looked at where it lies less deep.
+    if (within.length + below > DEEPEST) inside.push(tooDeep)
+    height = Math.max(height, below + 1)
   }
   const lines = pipeline.steps.flatMap(step => {
     const problem = problemOfLine(step, runtime.registry)
@@ -51,7 +65,7 @@ async function findProblems(pipeline: Pipeline, around: Around): Promise<string[
   const problems = inside.length > 0 ? inside : [...checkPipeline(pipeline, factsFrom(runtime)), ...lines]
   const denied = problems.length > 0 ? [] : await findDenied(pipeline, runtime)
   // Names in it are whatever the file says: a line break in one must not begin a line of ours.
-  return [...problems, ...denied].map(problem => toLine(problem))
+  return { problems: [...problems, ...denied].map(problem => toLine(problem)), height }
 }
 
 const DEEPEST = 5

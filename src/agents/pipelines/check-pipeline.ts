@@ -36,12 +36,19 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
   const loops = [...graph.loops.values()].flat().length
   if (loops > MOST_LOOPS)
     return [`There are ${loops} edges back to earlier steps; ${MOST_LOOPS} are allowed.`]
+  const matesOf = loopMates(graph)
   return [
-    ...pipeline.steps.flatMap(step => [
-      ...checkKind(step, facts),
-      ...checkReferences(step, pipeline, graph),
-      ...checkFlow(step, pipeline, graph, facts),
-    ]),
+    ...pipeline.steps.flatMap(step => {
+      const earlier = before([step.id], graph)
+      const mates = matesOf(step.id)
+      // In a loop, what stands behind it has spoken when it runs again.
+      const spoken = new Set([...earlier, ...mates, ...before([...mates], graph)])
+      return [
+        ...checkKind(step, facts),
+        ...checkReferences(step, pipeline, new Set([...earlier, ...mates])),
+        ...checkFlow(step, pipeline, spoken, facts),
+      ]
+    }),
     ...pipeline.edges.flatMap(({ from, to, summarize, summarizer }) =>
       summarize && summarizer !== undefined && facts.panel(summarizer) === undefined
         ? [`The edge from '${from}' to '${to}': there is no panel '${summarizer}'.`]
@@ -98,9 +105,7 @@ function usedVars(prompt: string): string[] {
   return referencesIn(prompt).flatMap(([root, name]) => (root === 'vars' && name !== undefined ? [name] : []))
 }
 
-function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[] {
-  const earlier = before(step.id, graph)
-  const mates = loopMates(graph, step.id)
+function checkReferences(step: Step, { input }: Pipeline, known: ReadonlySet<string>): string[] {
   try {
     const own = referencesIn([step.args, step.vars, step.prompt, step.input])
     const isAboutItems = own.some(([root]) => root === 'item' || root === 'index')
@@ -112,7 +117,7 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
         return [`Step '${step.id}': there is no ${root} without for_each.`]
       if (root === 'input' && !Object.hasOwn(input, name))
         return [`Step '${step.id}': there is no input '${name}'.`]
-      if (root === 'steps' && !earlier.has(name) && !mates.has(name))
+      if (root === 'steps' && !known.has(name))
         return [`Step '${step.id}': '${name}' does not run before it, so its output is not there.`]
       if (root === 'run' && !RUN_VALUES.has(name))
         return [`Step '${step.id}': of a run there are ${[...RUN_VALUES].join(', ')}, not '${name}'.`]
@@ -124,14 +129,16 @@ function checkReferences(step: Step, { input }: Pipeline, graph: Graph): string[
 }
 
 /** What a page says must not decide what a risky tool does without anybody looking. */
-function checkFlow(step: Step, { steps }: Pipeline, graph: Graph, facts: PipelineFacts): string[] {
+function checkFlow(
+  step: Step,
+  { steps }: Pipeline,
+  spoken: ReadonlySet<string>,
+  facts: PipelineFacts,
+): string[] {
   const factsOf = (each: Step): WorkerFacts | undefined => workerOf(each, facts)
   if (step.gate !== undefined || factsOf(step)?.isHighRisk !== true) return []
-  // In a loop, what stands behind it has spoken when it runs again.
-  const round = [step.id, ...loopMates(graph, step.id)]
-  const earlier = new Set([...round, ...round.flatMap(id => [...before(id, graph)])])
   const source = steps.find(
-    each => each.id !== step.id && earlier.has(each.id) && factsOf(each)?.isUntrustedSource === true,
+    each => each.id !== step.id && spoken.has(each.id) && factsOf(each)?.isUntrustedSource === true,
   )
   if (source === undefined) return []
   return [
@@ -145,12 +152,12 @@ export function workerOf({ tool, panel, pipeline }: Step, facts: PipelineFacts):
   return pipeline === undefined ? undefined : facts.pipeline(pipeline)
 }
 
-function before(id: string, { incoming }: Graph): Set<string> {
+function before(ids: readonly string[], { incoming }: Graph): Set<string> {
   const found = new Set<string>()
   const add = (step: string): void => {
     for (const { from } of incoming.get(step) ?? []) found.add(from)
   }
-  add(id)
+  ids.forEach(add)
   for (const each of found) add(each)
   return found
 }

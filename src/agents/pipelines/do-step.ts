@@ -214,7 +214,7 @@ function cut(text: string): string {
 async function scopeOf({ id }: Step, { run, graph, workers }: StepContext): Promise<Scope> {
   const { input, inputFrom, about: values = {}, progress } = run
   const steps: Record<string, StepValue> = {}
-  for (const mate of loopMates(graph, id)) steps[mate] = progress.before?.[mate] ?? { text: '', data: null }
+  for (const mate of loopMates(graph)(id)) steps[mate] = progress.before?.[mate] ?? { text: '', data: null }
   for (const [name, step] of Object.entries(progress.steps)) {
     if (step.status === 'done') steps[name] = { text: step.text, data: step.data, untrusted: step.untrusted }
   }

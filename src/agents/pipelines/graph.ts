@@ -48,9 +48,9 @@ export function stepsBetween({ incoming, order }: Graph, start: string, end: str
 }
 
 /** Steps of every loop that a step is part of: it can name what they said in the round before. */
-export function loopMates(graph: Graph, id: string): Set<string> {
-  const loops = [...graph.loops.values()].flat().map(({ from, to }) => stepsBetween(graph, to, from))
-  return new Set(loops.filter(steps => steps.includes(id)).flat())
+export function loopMates(graph: Graph): (id: string) => Set<string> {
+  const loops = [...graph.loops.values()].flat().map(({ from, to }) => new Set(stepsBetween(graph, to, from)))
+  return id => new Set(loops.filter(steps => steps.has(id)).flatMap(steps => [...steps]))
 }
 
 /** Whether an edge with `max_retries` leads back to a step that leads to it. Each way is walked once: a file may name many. */
