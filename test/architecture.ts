@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'core',
     'config',
+    'client.ts',
     'runtime.ts',
     'models.ts',
     'run-database.ts',

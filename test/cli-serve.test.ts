@@ -131,6 +131,30 @@ test('a question that begins to wait is told to the command and the webhook, wit
   expect(opened.headers.get('location')).toBe(`/approvals/${told.id}`)
 })
 
+test('runs and their questions are reached from elsewhere with --server and a token', async () => {
+  const call = '[[answer.call]]\ntool = "write_file"\ninput = { path = "far.txt", content = "x" }\n'
+  const script = box.write(
+    'far.toml',
+    `[[answer]]\ntext = "I write."\n${call}[[answer]]\ntext = "Written."\n`,
+  )
+  const env = { KOGU_TOKEN: tokenFor('read', 'run', 'approve') }
+  const far = (...args: string[]) => box.run([...args, '--server', url], { env, cwd: box.home })
+  expect(far('run', 'Do it', '--model', `rehearsal:${script}`)).toMatchObject({
+    code: 7,
+    stdout: 'I write.\n',
+  })
+  const { id } = JSON.parse(far('runs', 'list', '--limit', '1', '--json').stdout)[0]
+  const asked = await http('GET', `/api/approvals?run=${id}`, undefined, env.KOGU_TOKEN)
+  expect(far('approvals', 'approve', asked.json[0].id).stderr).toContain('Approved.')
+  const tail = await until(() => {
+    const seen = far('runs', 'tail', id)
+    return seen.code === 7 ? undefined : seen
+  })
+  expect(tail).toMatchObject({ code: 0, stdout: 'I write.\nWritten.\n' })
+  expect(far('runs', 'show', 'ffffffff-0000-4000-8000-000000000000').code).toBe(9)
+  expect(box.run(['runs', 'list', '--server', url]).stderr).toContain('KOGU_TOKEN is not set')
+})
+
 test('a worker beside the server takes over what a killed one leaves', async () => {
   box.write('slow.toml', '[[answer]]\ntext = "late"\ndelay_ms = 1500\n')
   await stop(serve)

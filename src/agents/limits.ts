@@ -1,5 +1,5 @@
 import type { LoopState } from './loop-state.ts'
-import { totalTokens } from './model.ts'
+import { type Price, totalTokens } from './model.ts'
 
 /** What a run may use up. Undefined: no limit of this kind. */
 export interface RunLimits {
@@ -21,11 +21,28 @@ export interface Spent {
   readonly calls: number
 }
 
+const NOTHING: Spent = { costUsd: 0, tokens: 0, calls: 0 }
+/** Shorter answers are of no use to anybody. */
+const LEAST_ANSWER = 256
+
+/** How many tokens an answer may have, so that one long answer does not go far beyond a limit. Infinity: any number. */
+export function roomForAnswer(
+  state: LoopState,
+  { maxCostUsd, maxTokens }: RunLimits,
+  price: Price | null,
+  elsewhere: Spent = NOTHING,
+): number {
+  const tokens = (maxTokens ?? Number.POSITIVE_INFINITY) - totalTokens(state.usage) - elsewhere.tokens
+  const money = (maxCostUsd ?? Number.POSITIVE_INFINITY) - (state.costUsd ?? 0) - elsewhere.costUsd
+  const paid = price === null || price.output === 0 ? Number.POSITIVE_INFINITY : (money / price.output) * 1e6
+  return Math.max(LEAST_ANSWER, Math.floor(Math.min(tokens, paid)))
+}
+
 /** The sentence about the first limit that does not let the next request happen, if there is one. */
 export function exceeded(
   state: LoopState,
   limits: RunLimits,
-  elsewhere: Spent = { costUsd: 0, tokens: 0, calls: 0 },
+  elsewhere: Spent = NOTHING,
 ): string | undefined {
   const { turn, activeMs } = state
   const costUsd = state.costUsd === null ? null : state.costUsd + elsewhere.costUsd

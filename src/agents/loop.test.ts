@@ -181,6 +181,15 @@ describe('the loop', () => {
     expect(roles).toEqual(['user', 'assistant', 'user'])
   })
 
+  test('an answer gets no more room than the limit has left, and is said to have reached it', async () => {
+    const long: Partial<ModelResponse> = { ...says('and so on'), stopReason: 'max_tokens' }
+    const model = scripted([{ ...calls('echo'), usage: { ...NO_USAGE, output: 4_000 } }, long])
+    const limits = { maxTurns: 9, maxCostUsd: 0.05, maxTokens: 6_000 }
+    const state = await runLoop(startState('x'), contextOf(model, { limits, maxTokens: 9_000 }))
+    expect(model.requests.map(({ maxTokens }) => maxTokens)).toEqual([5_000, 1_000])
+    expect(state.ending).toMatchObject({ stopReason: 'limit_reached', text: 'and so on' })
+  })
+
   test('an unknown price stays unknown', async () => {
     const state = await runLoop(startState('x'), contextOf(scripted([says('hi')], { price: null })))
     expect(state.costUsd).toBeNull()

@@ -1,7 +1,7 @@
 import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
-import { exceeded, outOfTime, type RunLimits, type Spent } from './limits.ts'
+import { exceeded, outOfTime, type RunLimits, roomForAnswer, type Spent } from './limits.ts'
 import { afterAnswer, afterCalls, end, endWithError, type LoopState, type Outcome } from './loop-state.ts'
 import type { Message, ToolUseBlock } from './messages.ts'
 import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
@@ -78,6 +78,8 @@ export interface Asked {
   readonly response: ModelResponse
   /** Results that had to be left out for the vendor to accept the request. */
   readonly rejected: readonly string[]
+  /** A limit of the run cut the answer off. */
+  readonly isLimited: boolean
 }
 
 /** Asks the model, again where that helps. Changes no state, so that its answer can be written down first. */
@@ -85,6 +87,8 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
   const { model, system, tools, emit } = context
   const deadline = deadlineOf(state, context)
   const signal = AbortSignal.any([context.signal, deadline])
+  const room = roomForAnswer(state, context.limits, model.price, context.elsewhere)
+  const isLimited = room < (context.maxTokens ?? Number.POSITIVE_INFINITY)
   const fixedCharacters = system.length + JSON.stringify(tools).length
   const started = performance.now()
   const rejected = [...state.rejected]
@@ -92,7 +96,8 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
   for (;;) {
     const view = toView(state.messages, { context: model.capabilities.context, fixedCharacters, rejected })
     try {
-      const response = await withRetries(model, { ...toRequest(view, context), signal }, { emit, signal })
+      const request = { ...toRequest(view, context), ...(isLimited ? { maxTokens: room } : {}), signal }
+      const response = await withRetries(model, request, { emit, signal })
       const { usage } = response
       const costUsd = costOf(usage, model.price)
       emit({ type: 'usage', model: model.id, usage, costUsd })
@@ -104,7 +109,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
         costUsd,
         ms: Math.round(performance.now() - started),
       })
-      return { response, rejected }
+      return { response, rejected, isLimited: isLimited && response.stopReason === 'max_tokens' }
     } catch (error) {
       if (deadline.aborted && !context.signal.aborted) throw new OutOfTime()
       const suspect =
@@ -141,7 +146,8 @@ export function afterAsking(
   asked: Asked,
   { model }: Pick<LoopContext, 'model'>,
 ): LoopState {
-  return afterAnswer({ ...state, rejected: asked.rejected }, asked.response, model)
+  const next = afterAnswer({ ...state, rejected: asked.rejected }, asked.response, model)
+  return asked.isLimited ? end(next, 'limit_reached', 'Its last answer was cut off at its limit.') : next
 }
 
 function toRequest(messages: readonly Message[], context: LoopContext) {

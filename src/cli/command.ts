@@ -41,6 +41,13 @@ export const GLOBAL_OPTIONS = {
   timeout: { type: 'string' },
 } as const satisfies ParseArgsOptionsConfig
 
+/** Of `kogu run`, `kogu runs` and `kogu approvals`: done at a `kogu serve` elsewhere (remote.ts). */
+export const SERVER_OPTION = { server: { type: 'string' } } as const
+
+export function isRemote({ values }: Pick<CommandContext, 'values'>): boolean {
+  return values.server !== undefined
+}
+
 /** A mistake in how the program was called: exit 2, and what to do. */
 export class UsageError extends Error {
   override name = 'UsageError'

@@ -131,10 +131,12 @@ function toTerminalHints(variables: Record<string, string>): TerminalHints {
 
 const PREFIX = 'KOGU_'
 const PROJECT_ROOT = 'KOGU_PROJECT_ROOT'
+/** For `--server`. */
+const TOKEN = 'KOGU_TOKEN'
 
 function toOverrides(variables: Record<string, string>): EnvironmentOverride[] {
   return Object.entries(variables)
-    .filter(([name]) => name.startsWith(PREFIX) && name !== CALL_MARKER && name !== PROJECT_ROOT)
+    .filter(([name]) => name.startsWith(PREFIX) && ![CALL_MARKER, PROJECT_ROOT, TOKEN].includes(name))
     .map(([variable, value]) => ({
       variable,
       key: variable.slice(PREFIX.length).toLowerCase().replaceAll('__', '.'),

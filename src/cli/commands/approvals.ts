@@ -3,11 +3,12 @@ import type { GivenAnswer } from '../../core/approval.ts'
 import { belongsToRun } from '../../core/gate.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
-import type { Runtime } from '../../runtime.ts'
 import {
   type Command,
   type CommandContext,
   countOption,
+  isRemote,
+  SERVER_OPTION,
   textOption,
   UsageError,
   unknownVerb,
@@ -17,6 +18,7 @@ import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
 import { loadForCommand, openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
+import type { Inbox } from '../remote.ts'
 import { withDatabase } from '../run-session.ts'
 import { subjectOf } from '../run-view.ts'
 
@@ -38,7 +40,7 @@ Answer questions that calls have left behind, because nobody was there when they
 A dangerous call needs --confirm with the name of its tool for every kind of yes.
 After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
 The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
-A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call.
+A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call. --server URL: those of a kogu serve elsewhere; token in KOGU_TOKEN.
 `,
   options: {
     session: { type: 'string' },
@@ -48,15 +50,18 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
     confirm: { type: 'string' },
     limit: { type: 'string' },
     before: { type: 'string' },
+    ...SERVER_OPTION,
   },
   async run(context) {
     const [verb = 'list', id, ...extra] = context.positionals
     if (extra.length > 0) throw new UsageError('Too many arguments.')
     if (!VERBS.includes(verb)) throw unknownVerb('approvals', verb, VERBS)
     if (verb === 'history') return history(context)
-    const runtime = await openRuntime(context)
+    const inbox = isRemote(context)
+      ? (await import('../remote.ts')).remoteInbox(context)
+      : await openRuntime(context)
     try {
-      const questions = await runtime.listQuestions()
+      const questions = await inbox.listQuestions()
       if (verb === 'list') return list(context, questions)
       const question = findQuestion(questions, id)
       if (question === undefined) {
@@ -66,9 +71,9 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
         return EXIT.notFound
       }
       if (verb === 'show') return show(context, question)
-      return await answer(context, runtime, question, verb)
+      return await answer(context, inbox, question, verb)
     } finally {
-      await runtime.close()
+      await inbox.close()
     }
   },
 }
@@ -151,7 +156,7 @@ function show({ output }: CommandContext, question: ShownQuestion): number {
 
 async function answer(
   context: CommandContext,
-  runtime: Runtime,
+  inbox: Inbox,
   question: ShownQuestion,
   verb: string,
 ): Promise<number> {
@@ -161,7 +166,7 @@ async function answer(
     throw new UsageError('This is not available inside a Kogu call: only a person approves.')
   }
   const given = verb === 'deny' ? denial(context) : approval(context, question)
-  const answered = await runtime.answerQuestion(question.id, given)
+  const answered = await inbox.answerQuestion(question.id, given)
   if (answered === undefined) {
     output.problem(`The question ${question.id} has ended in the meantime.`)
     return EXIT.notFound

@@ -1,6 +1,13 @@
 import { noModel } from '../../agents/models/models.ts'
 import { openModels } from '../../models.ts'
-import { type Command, type CommandContext, textOption, UsageError } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  isRemote,
+  SERVER_OPTION,
+  textOption,
+  UsageError,
+} from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { modelOption, readRunSpec } from '../run-options.ts'
@@ -34,6 +41,7 @@ Options
   --continue ID        say something more to a run, or resume it
   --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
   --output FILE        write the last answer there too
+  --server URL         run it at a kogu serve elsewhere, with that machine's files and rules; token in KOGU_TOKEN
   --json               one object at the end · --ndjson: every event as it happens, one per line
 
 Ctrl-C pauses; the run is kept: kogu runs resume ID
@@ -62,6 +70,7 @@ See also: kogu runs, kogu agents, kogu usage, docs/agents.md
     record: { type: 'string' },
     replay: { type: 'string' },
     ndjson: { type: 'boolean' },
+    ...SERVER_OPTION,
   },
   run: runCommand,
 }
@@ -73,6 +82,7 @@ async function runCommand(context: CommandContext): Promise<number> {
   if (task === undefined && continued === undefined && panel === undefined) {
     throw new UsageError('What is the task?', 'kogu run "…", or kogu run --help')
   }
+  if (isRemote(context)) return (await import('../remote.ts')).runAtServer(context, task ?? '')
   checkFiles(context)
   // Before anything is started: without a model there is nothing to do.
   if (continued === undefined) {

@@ -8,6 +8,8 @@ import {
   type CommandContext,
   countOption,
   flag,
+  isRemote,
+  SERVER_OPTION,
   textOption,
   UsageError,
   unknownVerb,
@@ -51,6 +53,7 @@ List, watch and steer agents' runs.
   kogu runs approve|reject ID    the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
+--server URL: list, show, tail, say, pause, stop and resume at a kogu serve elsewhere; token in KOGU_TOKEN
 A run survives its process: a call with side effects that was interrupted is shown and never repeated.
 See also: kogu run, kogu approvals, kogu undo --run ID
 `,
@@ -69,8 +72,10 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     'max-time': { type: 'string' },
     'max-calls': { type: 'string' },
     mode: { type: 'string' },
+    ...SERVER_OPTION,
   },
   async run(context) {
+    if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals
     if (verb === 'list') return list(context)
     if (!VERBS.some(known => known === verb)) throw unknownVerb('runs', verb, VERBS)
