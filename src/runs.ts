@@ -163,6 +163,8 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   const { durable, database } = parts
   const writer = createEventWriter(database, run.id, run.execution)
   const control = createControl(how.signal)
+  // Somebody wished it before this process took the run.
+  if (run.requested !== null) control.wish(run.requested)
   const unwatch = durable.watch(run.id, control.wish)
   const emit = (event: RunEvent): void => {
     const shown = parts.redactor.value(event)

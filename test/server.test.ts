@@ -243,13 +243,24 @@ describe('events', () => {
     expect(new Set(all).size).toBe(all.length)
   }, 60_000)
 
-  test('of a number that does not exist yet begin with resync', async () => {
+  test('of a number that does not exist yet, or that is none, begin with resync', async () => {
     const { hub } = await app.services()
-    const response = await fetch(`${server.url}/api/events?after=${hub.newest + 1_000}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    const { value } = (await response.body?.getReader().read()) ?? {}
-    expect(new TextDecoder().decode(value)).toContain('event: resync')
+    for (const [query, number] of [
+      [`?after=${hub.newest + 1_000}`, undefined],
+      ['', '-1'],
+      ['?after=0', '1; DROP TABLE'],
+      ['', '9007199254740993'],
+    ]) {
+      const response = await fetch(`${server.url}/api/events${query}`, {
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(number === undefined ? {} : { 'last-event-id': number }),
+        },
+      })
+      const reader = response.body?.getReader()
+      expect(new TextDecoder().decode((await reader?.read())?.value), number).toContain('event: resync')
+      await reader?.cancel()
+    }
   })
 
   test('are not for those who may not read', async () => {

@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
 import { SCOPES } from './auth/tokens.ts'
 import { dashboardRoutes } from './dashboard.ts'
-import { type DoorOptions, guardDoor, SESSION_COOKIE } from './door.ts'
+import { type DoorOptions, guardDoor, sessionCookie } from './door.ts'
 import type { ConfigFollower } from './follow-config.ts'
 import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
@@ -114,7 +114,8 @@ export function createApp(parts: ServerParts): App {
   api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
     in: 'cookie',
-    name: SESSION_COOKIE,
+    name: 'kogu_session',
+    description: 'Its name ends with the port of the server, as in kogu_session_4000',
   })
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   api.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Kogu', version: parts.version } })
@@ -166,7 +167,7 @@ function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void 
         hint: 'Get a new one with: kogu open',
       })
     }
-    setCookie(context, SESSION_COOKIE, opened.session, {
+    setCookie(context, sessionCookie(context), opened.session, {
       httpOnly: true,
       sameSite: 'Strict',
       path: '/',
@@ -212,8 +213,9 @@ function sessionRoutes(api: Api, { sessions }: ServerParts): void {
       responses: { 204: { description: 'It has ended' } },
     }),
     context => {
-      sessions.end(getCookie(context, SESSION_COOKIE) ?? '')
-      deleteCookie(context, SESSION_COOKIE, { path: '/' })
+      const cookie = sessionCookie(context)
+      sessions.end(getCookie(context, cookie) ?? '')
+      deleteCookie(context, cookie, { path: '/' })
       return context.body(null, 204)
     },
   )

@@ -65,7 +65,7 @@ function send(
 
 function signIn(): string {
   const opened = sessions.redeem(sessions.createLink())
-  return `kogu_session=${opened?.session ?? ''}`
+  return `kogu_session_4000=${opened?.session ?? ''}`
 }
 
 /** Every route of the document, with values for its path parameters. */
@@ -94,7 +94,7 @@ describe('every route of the OpenAPI document', () => {
       const refused: [number, Record<string, string>][] = [
         [401, {}],
         [401, { authorization: 'Bearer kogu_wrong' }],
-        [401, { cookie: 'kogu_session=wrong' }],
+        [401, { cookie: 'kogu_session_4000=wrong' }],
         [403, { cookie, host: 'evil.test', 'x-kogu-csrf': '1', origin: ORIGIN }],
         [403, { cookie, origin: 'http://evil.test', 'x-kogu-csrf': '1' }],
         [403, { cookie, 'sec-fetch-site': 'cross-site', 'x-kogu-csrf': '1' }],
@@ -152,6 +152,16 @@ describe('every route of the OpenAPI document', () => {
   })
 })
 
+test('tokens of one name have limits of their own', async () => {
+  const [first, second] = [tokenFor('read'), tokenFor('read')]
+  const ask = async (token: string) => {
+    const headers = { host: '127.0.0.1:4000', authorization: `Bearer ${token}` }
+    return (await app.request(`${ORIGIN}/api/health`, { headers })).status
+  }
+  while ((await ask(first)) === 200);
+  expect([await ask(first), await ask(second)]).toEqual([429, 200])
+})
+
 describe('sessions', () => {
   test('a link opens one session, once, and becomes a cookie that scripts cannot read', async () => {
     const link = sessions.createLink('/approvals')
@@ -164,6 +174,14 @@ describe('sessions', () => {
     const response = await send('/api/tools', { headers: { cookie: cookie.split(';')[0] ?? '' } })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
+  })
+
+  test('of two servers on one machine do not sign each other out', async () => {
+    const names = ['127.0.0.1:4000', '127.0.0.1:4001'].map(async host => {
+      const opened = await send(`/open?link=${sessions.createLink()}`, { headers: { host } })
+      return opened.headers.get('set-cookie')?.split('=')[0]
+    })
+    expect(new Set(await Promise.all(names)).size).toBe(2)
   })
 
   test('a link and a session end by themselves', async () => {

@@ -9,7 +9,11 @@ import { createRateLimit } from './rate-limit.ts'
 // What every request passes before a route sees it: host, origin, who it is, what it may do. A page of another site, a
 // name that was rebound to this address and a program without a token all end here.
 
-export const SESSION_COOKIE = 'kogu_session'
+/** Browsers send cookies to all ports of a host: each server has its own, or one would sign the other's browser out. */
+export function sessionCookie(context: Context): string {
+  const [, port] = /:(\d+)$/.exec(context.req.header('host') ?? '') ?? []
+  return port === undefined ? 'kogu_session' : `kogu_session_${port}`
+}
 
 export interface DoorOptions {
   readonly sessions: Sessions
@@ -23,6 +27,8 @@ export interface DoorOptions {
 
 /** Who is asking. A browser session is the person; a token is what it was made for. */
 interface Caller {
+  /** One for each token, whatever it is called. */
+  readonly id: string
   readonly name: string
   readonly kind: 'session' | 'token'
   readonly scopes: readonly Scope[]
@@ -31,6 +37,8 @@ interface Caller {
 export interface DoorVariables {
   requestId: string
   caller: Caller | undefined
+  /** Whether the session or token still counts: a stream outlasts the look at its beginning. */
+  mayStay: () => boolean
   /** What a page of this server says it comes from. */
   ownOrigin: string
 }
@@ -54,10 +62,12 @@ export function guardDoor(options: DoorOptions): MiddlewareHandler<{ Variables: 
     context.set('requestId', randomUUID())
     refuseWrongHost(context, options.allowedHosts)
     refuseForeignOrigin(context, options)
-    const caller = identify(context, options)
+    const given = credentialsOf(context)
+    const caller = identify(given, options)
     context.set('caller', caller)
+    context.set('mayStay', () => identify(given, options) !== undefined)
     context.set('ownOrigin', ownOrigin(context, options))
-    if (!limit.take(caller?.name ?? 'nobody')) {
+    if (!limit.take(caller?.id ?? 'nobody')) {
       throw new HttpProblem(429, 'rate_limited', 'Too many requests.', {
         hint: 'Wait a second and try again.',
       })
@@ -124,14 +134,29 @@ function ownOrigin(context: DoorContext, { scheme }: DoorOptions): string {
   return `${scheme}://${context.req.header('host')}`
 }
 
-function identify(context: DoorContext, { sessions, tokens, now }: DoorOptions): Caller | undefined {
-  const authorization = context.req.header('authorization')
+interface Credentials {
+  readonly authorization: string | undefined
+  readonly session: string | undefined
+}
+
+function credentialsOf(context: DoorContext): Credentials {
+  return {
+    authorization: context.req.header('authorization'),
+    session: getCookie(context, sessionCookie(context)),
+  }
+}
+
+function identify(
+  { authorization, session }: Credentials,
+  { sessions, tokens, now }: DoorOptions,
+): Caller | undefined {
   if (authorization !== undefined) {
     const [, token = ''] = /^Bearer ([\w-]+)$/i.exec(authorization) ?? []
     const found = findToken(tokens.list(), token, new Date(now()))
-    return found === undefined ? undefined : { name: found.name, kind: 'token', scopes: found.scopes }
+    return found === undefined
+      ? undefined
+      : { id: found.id, name: found.name, kind: 'token', scopes: found.scopes }
   }
-  const session = getCookie(context, SESSION_COOKIE)
   if (session === undefined || !sessions.isValid(session)) return undefined
-  return { name: 'person', kind: 'session', scopes: SCOPES }
+  return { id: 'person', name: 'person', kind: 'session', scopes: SCOPES }
 }

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { request } from 'node:https'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -66,6 +67,36 @@ test('events come over WebSocket and TLS', async () => {
     await listening.close(0)
   }
 }, 60_000)
+
+test('a client that offers HTTP/2 is answered over HTTP/1.1, and only /api/ws is for WebSocket', async () => {
+  const listening = await listen(app.api, { host: '127.0.0.1', port: 0, remote: undefined })
+  const sockets = serveWebSocket(listening.server, app.api, app.services)
+  const { hostname, port, host } = new URL(listening.url)
+  const token = app.token('read', 'run')
+  const send = async (line: string, upgrade: string, body = ''): Promise<string> => {
+    const socket = connect(Number(port), hostname)
+    const head = [
+      line,
+      `host: ${host}`,
+      `authorization: Bearer ${token}`,
+      `upgrade: ${upgrade}`,
+      'connection: upgrade, close',
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    return (await socket.setEncoding('utf8').toArray()).join('')
+  }
+  try {
+    app.machine.write('a.txt', 'hello')
+    const call = JSON.stringify({ tool: 'read_file', input: { path: 'a.txt' } })
+    expect(await send('POST /api/calls HTTP/1.1', 'h2c', call)).toMatch(/^HTTP\/1.1 200 .*hello/s)
+    expect(await send('GET /api/health HTTP/1.1', 'websocket')).toMatch(/^HTTP\/1.1 200 .*"ok"/s)
+  } finally {
+    sockets.close()
+    await listening.close(0)
+  }
+})
 
 /** The certificate is compared, not its dates: they mean nothing here. */
 function ask(url: string): Promise<{ status: number | undefined; fingerprint: string }> {

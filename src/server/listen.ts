@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { createAdaptorServer } from '@hono/node-server'
 import { ToolError } from '../core/errors.ts'
 import type { Api } from './api.ts'
+import { isForWebSocket } from './web-socket.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -33,11 +34,15 @@ export async function listen(api: Api, { host, port, remote }: ListenOptions): P
     })
   }
   const isSecure = remote?.kind === 'tls'
+  const serverOptions = { shouldUpgradeCallback: isForWebSocket }
   const server = createAdaptorServer({
     fetch: api.fetch,
     ...(isSecure
-      ? { createServer: createSecureServer, serverOptions: { cert: remote.certificate, key: remote.key } }
-      : {}),
+      ? {
+          createServer: createSecureServer,
+          serverOptions: { ...serverOptions, cert: remote.certificate, key: remote.key },
+        }
+      : { serverOptions }),
   }) as Server
   // A client that sends its request byte by byte does not hold a connection for long.
   server.headersTimeout = 10_000

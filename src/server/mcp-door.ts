@@ -23,9 +23,9 @@ export function mcpRoute(
     return openMcpDoor(runtime, { version, names: 'kogu', budget: loaded.config.tools.budget, onError })
   }
   api.all('/mcp', requireScope('run'), async context => {
-    const caller = context.get('caller')?.name ?? ''
-    const door = doors.get(caller) ?? open()
-    doors.set(caller, door)
+    const { id = '' } = context.get('caller') ?? {}
+    const door = doors.get(id) ?? open()
+    doors.set(id, door)
     return (await door).handle(context.req.raw)
   })
   return {

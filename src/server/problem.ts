@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { type ErrorCode, ToolError, toToolError } from '../core/errors.ts'
+import { DatabaseUnavailable } from '../store/database/database.ts'
 
 /**
  * Every error of the API: application/problem+json, with the `error` and `error_code` that the founding documents fix
@@ -69,6 +70,8 @@ export function toProblem(error: unknown): Problem {
     const code = error.status === 413 ? 'too_large' : 'invalid_input'
     return build(error.status, code, error.message || 'The request cannot be read.', null, [])
   }
+  if (error instanceof DatabaseUnavailable)
+    return build(503, 'database_unavailable', error.message, error.hint ?? null, [])
   const known = error instanceof ToolError
   const { code, message, hint } = toToolError(error)
   const { status, code: name } = OF_TOOL_ERROR[code]

@@ -52,48 +52,33 @@ export function lazyServices(open: () => Promise<Services>): () => Promise<Servi
 }
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { runtime, loaded, environment, version, log } = options
-  const database = await openRunDatabase(environment)
+  // Closed in reverse, also when one of them cannot be opened: the next request opens all of them again.
+  const opened = new AsyncDisposableStack()
   try {
-    const runs = await openRuns({ loaded, environment, runtime, database })
-    const hub = await openEventHub(database, runtime.workspace)
-    const watch = startWatch({ runtime, database, onQuestion: options.onQuestion })
-    const workspaceWatch = startWorkspaceWatch({ runtime, loaded, database })
-    const { max_runs, max_runs_per_agent, otlp_endpoint: endpoint } = loaded.config.server
-    const traces =
-      endpoint === undefined
-        ? undefined
-        : (await import('./telemetry/export-spans.ts')).startExport({ hub, endpoint, version, log })
-    const worker = await startWorker({
-      runtime,
-      runs,
-      database,
-      most: max_runs,
-      mostPerAgent: max_runs_per_agent,
-      log,
-    })
-    const pipelines = startPipelineWorker({ loaded, environment, runtime, database, runs, log })
-    return {
-      database,
-      runs,
-      hub,
-      worker,
-      watch,
-      workspaceWatch,
-      pipelines,
-      async close() {
-        await pipelines.close()
-        await worker.close()
-        await watch.close()
-        await workspaceWatch.close()
-        await traces?.close()
-        await hub.close()
-        await runs.close()
-        await database.close()
-      },
-    }
+    return { ...(await openInto(opened, options)), close: () => opened.disposeAsync() }
   } catch (error) {
-    await database.close()
+    await opened.disposeAsync()
     throw error
   }
+}
+
+async function openInto(
+  opened: AsyncDisposableStack,
+  { runtime, loaded, environment, version, log, onQuestion }: ServicesOptions,
+): Promise<Omit<Services, 'close'>> {
+  const keep = <T extends { close(): Promise<void> }>(part: T): T =>
+    opened.adopt(part, ({ close }) => close())
+  const database = keep(await openRunDatabase(environment))
+  const runs = keep(await openRuns({ loaded, environment, runtime, database }))
+  const hub = keep(await openEventHub(database, runtime.workspace))
+  const watch = keep(startWatch({ runtime, database, onQuestion }))
+  const workspaceWatch = keep(startWorkspaceWatch({ runtime, loaded, database }))
+  const { max_runs: most, max_runs_per_agent: mostPerAgent, otlp_endpoint: endpoint } = loaded.config.server
+  if (endpoint !== undefined) {
+    const { startExport } = await import('./telemetry/export-spans.ts')
+    keep(startExport({ hub, endpoint, version, log }))
+  }
+  const worker = keep(await startWorker({ runtime, runs, database, most, mostPerAgent, log }))
+  const pipelines = keep(startPipelineWorker({ loaded, environment, runtime, database, runs, log }))
+  return { database, runs, hub, worker, watch, workspaceWatch, pipelines }
 }

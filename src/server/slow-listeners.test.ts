@@ -106,6 +106,16 @@ test('one that never takes anything is let go, and goes on from its number when 
   expect(back).toEqual([last - 2, last - 1, last])
 }, 60_000)
 
+test('one whose token was revoked hears nothing more', async () => {
+  const { app, server, token } = await start()
+  const response = await fetch(`${server.url}/api/events`, { headers: { authorization: `Bearer ${token}` } })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await reader?.read())?.value).toContain('ok')
+  app.revoke()
+  await happen(app)
+  expect(await reader?.read()).toEqual({ done: true, value: undefined })
+})
+
 test('so is one over WebSocket', async () => {
   const { app, server, token } = await start(100)
   const { database, hub, runs } = await app.services()

@@ -23,6 +23,7 @@ export function serveWebSocket(
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_INCOMING, perMessageDeflate: false })
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy())
+    if (!isForWebSocket(request)) return socket.destroy()
     ask(api, request).then(
       refusal => {
         if (refusal === undefined) {
@@ -30,7 +31,7 @@ export function serveWebSocket(
             request,
             socket,
             head,
-            client => void send(client, request, { services, slowMs }),
+            client => void send(client, request, { api, services, slowMs }),
           )
         } else refuse(socket, refusal)
       },
@@ -45,6 +46,11 @@ export function serveWebSocket(
   }
 }
 
+/** Everything else is a request like any other, whatever it offers to upgrade to: some clients offer HTTP/2. */
+export function isForWebSocket({ url = '', headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && /^\/api\/ws(\?|$)/.test(url)
+}
+
 /** Undefined when it may connect. */
 async function ask(api: Api, request: IncomingMessage): Promise<Response | undefined> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
@@ -52,15 +58,14 @@ async function ask(api: Api, request: IncomingMessage): Promise<Response | undef
   )
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? ''}`)
   const response = await api.request(url.href, { method: 'GET', headers })
-  return response.status === UPGRADE && url.pathname === '/api/ws' ? undefined : response
+  return response.status === UPGRADE ? undefined : response
 }
 
 function refuse(socket: Duplex, response: Response): void {
-  const status = response.status === UPGRADE ? 404 : response.status
   response.text().then(
     text => {
       const head = [
-        `HTTP/1.1 ${status} Refused`,
+        `HTTP/1.1 ${response.status} Refused`,
         'connection: close',
         'content-type: application/problem+json',
       ]
@@ -73,10 +78,21 @@ function refuse(socket: Duplex, response: Response): void {
 async function send(
   client: WebSocket,
   request: IncomingMessage,
-  { services, slowMs }: { services: () => Promise<Services>; slowMs: number },
+  { api, services, slowMs }: { api: Api; services: () => Promise<Services>; slowMs: number },
 ): Promise<void> {
   const ended = new AbortController()
-  client.on('close', () => ended.abort())
+  // A session that has ended and a token that was revoked end the stream too.
+  const regularly = setInterval(() => {
+    client.ping()
+    ask(api, request).then(
+      refusal => refusal?.status === 401 && client.close(1008, 'No session and no valid token.'),
+      () => undefined,
+    )
+  }, PING_MS)
+  client.on('close', () => {
+    clearInterval(regularly)
+    ended.abort()
+  })
   client.on('error', () => client.terminate())
   try {
     const { hub } = await services()
@@ -84,7 +100,6 @@ async function send(
     const { after = hub.newest, run } = eventQuery.parse(query)
     const from = { hub, after: Math.min(after, hub.newest), signal: ended.signal, idleMs: PING_MS }
     for await (const batch of follow({ ...from, ...(run === undefined ? {} : { run }) })) {
-      if (batch.length === 0) client.ping()
       // One at a time: what a slow client has not taken is not piled up for it.
       for (const envelope of batch.flatMap(toEnvelopes))
         await sendOne(client, JSON.stringify(envelope), slowMs)

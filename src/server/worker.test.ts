@@ -9,8 +9,8 @@ import { laterApprover } from '../core/approval.ts'
 import { openRunDatabase } from '../run-database.ts'
 import { openRuns, type Runs } from '../runs.ts'
 import type { Database } from '../store/database/database.ts'
-import { claimRun, enqueueRun } from '../store/tables/run-queue.ts'
-import { findRun } from '../store/tables/workflow-runs.ts'
+import { claimRun, enqueueRun, requeueRun } from '../store/tables/run-queue.ts'
+import { findRun, releaseRun, requestRun } from '../store/tables/workflow-runs.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 let machine: TestRuntime
@@ -66,6 +66,15 @@ describe('a worker', () => {
     await worker.close()
   }, 20_000)
 
+  test('obeys a person who stopped the run before it was taken up', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+    const id = await enqueue()
+    await claimRun(database, runs.place, { executor: runs.executor, perAgent: 2 })
+    await requestRun(database, id, 'stop')
+    await runs.work(await runs.take(id))
+    expect(await statusOf(id)).toBe('cancelled cancelled')
+  })
+
   test('that is stopped leaves what it was doing to the next one', async () => {
     machine.write('r.toml', '[[answer]]\ntext = "late"\ndelay_ms = 60000\n')
     const id = await enqueue()
@@ -104,6 +113,30 @@ describe('a worker', () => {
 
 describe('the queue', () => {
   const claim = (place = runs.place) => claimRun(database, place, { executor: 'me', perAgent: 2 })
+
+  test('loses a run that a person pauses, until it is resumed', async () => {
+    const id = await enqueue()
+    await requestRun(database, id, 'pause')
+    expect([await claim(), await statusOf(id)]).toEqual([undefined, 'pending paused'])
+    expect(await requeueRun(database, id)).toBe(true)
+    expect(await claim()).toBe(id)
+  })
+
+  test('gets back what a worker paused to stop, and nothing that a person paused or that has ended', async () => {
+    const id = await enqueue()
+    await claim()
+    await releaseRun(database, id, 'me', { status: 'pending', stopReason: 'paused' })
+    expect(await requeueRun(database, id, 'paused')).toBe(true)
+    await claim()
+    await requestRun(database, id, 'pause')
+    await releaseRun(database, id, 'me', { status: 'pending', stopReason: 'paused' })
+    expect(await requeueRun(database, id, 'paused')).toBe(false)
+    await requeueRun(database, id)
+    await claim()
+    await releaseRun(database, id, 'me', { status: 'cancelled', stopReason: 'cancelled' })
+    // As a worker does that saw it waiting a moment ago.
+    expect(await requeueRun(database, id, 'awaiting_approval')).toBe(false)
+  })
 
   test('gives a run to one taker, the oldest first, and to nobody with another folder', async () => {
     const first = await enqueue()

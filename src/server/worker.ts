@@ -111,7 +111,7 @@ function createWork({ runs, database, log }: WorkerOptions) {
       })
     }
     // Somebody else goes on where it was paused.
-    if (pausing.signal.aborted) await requeuePaused(database, id)
+    if (pausing.signal.aborted) await requeueRun(database, id, 'paused')
   }
   return {
     running,
@@ -135,12 +135,6 @@ function createWork({ runs, database, log }: WorkerOptions) {
   }
 }
 
-async function requeuePaused(database: Database, id: string): Promise<void> {
-  const { findRun } = await import('../store/tables/workflow-runs.ts')
-  const run = await findRun(database, id)
-  if (run?.status === 'pending' && run.stopReason === 'paused') await requeueRun(database, id)
-}
-
 /** A run goes on when all its questions are answered, or have ended without an answer. */
 async function continueAnswered({ runtime, runs, database }: WorkerOptions): Promise<void> {
   const standing = await runsAwaitingAnswers(database, runs.place)
@@ -148,6 +142,6 @@ async function continueAnswered({ runtime, runs, database }: WorkerOptions): Pro
   const questions = await runtime.listQuestions()
   const open = new Set(questions.filter(({ answer }) => answer === null).map(({ id }) => id))
   for (const { id, questions: own } of standing) {
-    if (!own.some(question => open.has(question))) await requeueRun(database, id)
+    if (!own.some(question => open.has(question))) await requeueRun(database, id, 'awaiting_approval')
   }
 }

@@ -16,6 +16,8 @@ export interface TestApp {
   readonly services: () => Promise<Services>
   /** A token of these scopes; of all of them by default. */
   token(...scopes: Scope[]): string
+  /** Revokes all tokens. */
+  revoke(): void
   /** Sends a request with such a token, and reads the JSON of its answer. */
   send(request: string, body?: unknown, ...scopes: Scope[]): Promise<{ status: number; json: never }>
   close(): Promise<void>
@@ -83,6 +85,7 @@ export async function openTestApp({
     machine,
     services,
     token,
+    revoke: () => void stored.splice(0),
     async send(request, body, ...scopes) {
       const [method = 'GET', path = ''] = request.split(' ')
       const response = await api.request(`http://${HOST}${path}`, {

@@ -50,8 +50,9 @@ export async function openEventHub(database: Database, workspace: string): Promi
         return listEvents(database, { workspace, after, limit: BATCH, ...(run === undefined ? {} : { run }) })
       }
       const first = firstAfter(state.kept, after)
-      const batch = state.kept.slice(first, first + BATCH)
-      return run === undefined ? batch : batch.filter(event => belongsTo(event, run))
+      if (run === undefined) return state.kept.slice(first, first + BATCH)
+      // All of them: an empty batch says that there is nothing of this run up to the newest event.
+      return state.kept.slice(first).filter(event => belongsTo(event, run))
     },
     wait(after, signal) {
       if (state.newest > after || signal.aborted) return Promise.resolve()

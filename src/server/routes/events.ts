@@ -41,10 +41,12 @@ export function eventRoutes(
     async context => {
       const { after, run } = context.req.valid('query')
       const last = position.safeParse(context.req.header('last-event-id'))
+      const mayStay = context.get('mayStay')
       const { hub } = await services()
       const wanted = last.data ?? after ?? hub.newest
-      // Of another database than this one, such as one that was restored: the client has to load everything again.
-      const lost = wanted > hub.newest
+      // No number of ours, or one of another database, such as one that was restored: the client has to load everything
+      // again.
+      const lost = !last.success || wanted > hub.newest
       const ended = new AbortController()
       const events = follow({
         hub,
@@ -64,7 +66,10 @@ export function eventRoutes(
           async pull(controller) {
             clearTimeout(stuck)
             const { value, done } = await events.next()
-            if (done === true) return controller.close()
+            if (done === true || !mayStay()) {
+              ended.abort()
+              return controller.close()
+            }
             controller.enqueue(encoder.encode(value.length === 0 ? IDLE : value.map(toText).join('')))
             stuck = setTimeout(() => {
               ended.abort()

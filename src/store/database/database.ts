@@ -104,7 +104,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: (queries: Queries) 
   } catch (error) {
     // Closing the connection ends the transaction, also where it can no longer be told so.
     client.release(true)
-    throw error
+    throw isConnectionLost(error) ? new DatabaseUnavailable(error) : error
   }
 }
 
@@ -201,7 +201,7 @@ async function retry<T>(work: () => Promise<T>, server: Server): Promise<T> {
       return await work()
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      if (Date.now() > deadline) throw unreachable(error)
+      if (Date.now() > deadline) throw new DatabaseUnavailable(error)
       await sleep(pause)
       if (pause === LONGEST_PAUSE) await server.find()
     }
@@ -219,10 +219,10 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-function unreachable(error: unknown): ToolError {
-  const detail = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', `The database cannot be reached: ${detail}`, {
-    hint: 'See: kogu doctor',
-    cause: error,
-  })
+/** Nothing is wrong with what was asked; the server is away. */
+export class DatabaseUnavailable extends ToolError {
+  constructor(cause: unknown) {
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    super('failed', `The database cannot be reached: ${detail}`, { hint: 'See: kogu doctor', cause })
+  }
 }

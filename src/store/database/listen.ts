@@ -1,28 +1,15 @@
-import type pg from 'pg'
 import type { Database } from './database.ts'
+import { holdConnection } from './hold-connection.ts'
 
 /** Calls `onNotify` whenever somebody says something on these channels, and after a lost connection: something may have. */
-export async function listenTo(
-  database: Database,
+export function listenTo(
+  database: Pick<Database, 'connect'>,
   channels: readonly string[],
   onNotify: () => void,
 ): Promise<{ close(): Promise<void> }> {
-  const held: { client?: pg.Client; closed: boolean } = { closed: false }
-  const hold = async (): Promise<void> => {
-    const client = await database.connect()
-    held.client = client
+  return holdConnection(database, async client => {
     client.on('notification', () => onNotify())
-    client.on('end', () => {
-      if (!held.closed && held.client === client) hold().catch(() => undefined)
-    })
     for (const channel of channels) await client.query(`LISTEN ${channel}`)
     onNotify()
-  }
-  await hold()
-  return {
-    async close() {
-      held.closed = true
-      await held.client?.end()
-    },
-  }
+  })
 }

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto'
 import { ToolError } from '../../core/errors.ts'
 import type { Database } from './database.ts'
+import { LOCKS } from './locks.ts'
 import { MIGRATIONS } from './migrations.ts'
-
-/** Only one Kogu at a time changes tables. */
-const MIGRATION_LOCK = 4_711_001
 
 /** Applies what is missing, in order, each in a transaction. There is no way back: an older Kogu refuses newer tables. */
 export async function migrate(database: Database): Promise<void> {
@@ -12,7 +10,7 @@ export async function migrate(database: Database): Promise<void> {
   check(applied)
   if (applied.length === MIGRATIONS.length) return
   await database.transaction(async ({ query }) => {
-    await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await query('SELECT pg_advisory_xact_lock($1)', [LOCKS.migration])
     await query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT NOW())`)
     const rows = await query<{ version: number }>('SELECT version FROM schema_migrations')

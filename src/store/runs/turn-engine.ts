@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { Database } from '../database/database.ts'
+import { LOCKS } from '../database/locks.ts'
 
 // DBOS on our own PostgreSQL, by four rules: one workflow per turn under the id `run:tN`, so that starting a turn twice is
 // starting it once and a run that waits for a person costs nothing; a claim before each effect (durable-turn.ts); liveness
@@ -90,13 +91,11 @@ export async function openTurnEngine(database: Database, executor: string): Prom
  * of others, so that two engines on a new machine, or one that waits for a lock, would deadlock. Hence one after another,
  * and by asking again and again.
  */
-const LAUNCH_LOCK = 4_711_004
-
 async function launchAlone(database: Database): Promise<void> {
   const client = await database.connect()
   try {
     const isFree = async (): Promise<boolean> =>
-      (await client.query('SELECT pg_try_advisory_lock($1) AS free', [LAUNCH_LOCK])).rows[0]?.free === true
+      (await client.query('SELECT pg_try_advisory_lock($1) AS free', [LOCKS.launch])).rows[0]?.free === true
     while (!(await isFree())) await sleep(20)
     await DBOS.launch()
   } finally {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type pg from 'pg'
 import type { Database, Queries } from '../database/database.ts'
+import { holdConnection } from '../database/hold-connection.ts'
 
 // Liveness by advisory lock: each process that works on runs holds the lock of its own name on a connection of its own. The
 // server frees it when that connection ends, however it ends; whoever can take the lock of another knows that it is gone.
@@ -12,17 +13,9 @@ export interface Executor {
 }
 
 export async function registerExecutor(database: Database, id: string): Promise<Executor> {
-  const held: { client?: pg.Client; closed: boolean } = { closed: false }
-  const hold = async (): Promise<void> => {
-    const client = await database.connect()
-    // A server that was started again has forgotten the lock.
-    client.on('end', () => {
-      if (!held.closed && held.client === client) hold().catch(() => undefined)
-    })
-    held.client = client
+  const held = await holdConnection(database, async client => {
     await client.query('SELECT pg_advisory_lock($1)', [lockKey(id)])
-  }
-  await hold()
+  })
   await database.query(
     'INSERT INTO executors (id, lock_key, pid, host) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',
     [id, lockKey(id), process.pid, hostname()],
@@ -30,9 +23,8 @@ export async function registerExecutor(database: Database, id: string): Promise<
   return {
     id,
     async close() {
-      held.closed = true
       await database.query('DELETE FROM executors WHERE id = $1', [id])
-      await held.client?.end()
+      await held.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunEvent, WorkspaceEvent } from '../../agents/events.ts'
 import type { Queries } from '../database/database.ts'
+import { LOCKS } from '../database/locks.ts'
 import { toJson } from './json.ts'
 
 /** An event with its place among all events of all runs. */
@@ -16,8 +17,7 @@ export interface StoredEvent {
 /** Whoever waits for events listens to this. */
 export const EVENTS_CHANNEL = 'kogu_run_events'
 
-/** Numbers are given out in the order of commits: otherwise a reader that has seen 7 could miss a 6 that comes later. */
-const EVENT_LOCK = 4_711_002
+// Numbers are given out in the order of commits: otherwise a reader that has seen 7 could miss a 6 that comes later.
 
 export async function insertEvents(
   { query }: Queries,
@@ -28,7 +28,7 @@ export async function insertEvents(
   if (events.length === 0) return
   const rows = events.map(({ id, at, event: { type, ...data } }) => ({ id, at, type, data }))
   await query(
-    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${EVENT_LOCK})),
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCKS.events})),
      said AS (SELECT pg_notify('${EVENTS_CHANNEL}', $1::text))
      INSERT INTO run_events (id, workflow_run_id, execution_id, type, data, at)
      SELECT e.id, $1::uuid, $2::uuid, e.type, e.data, e.at
@@ -51,7 +51,7 @@ export async function insertWorkspaceEvents(
   if (events.length === 0) return
   const rows = events.map(({ id, at, event: { type, ...data } }) => ({ id, at, type, data }))
   await query(
-    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${EVENT_LOCK})),
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCKS.events})),
      said AS (SELECT pg_notify('${EVENTS_CHANNEL}', ''))
      INSERT INTO run_events (id, workspace, type, data, at)
      SELECT e.id, $1, e.type, e.data, e.at

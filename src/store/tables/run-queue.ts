@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunSpec } from '../../agents/run-record.ts'
 import type { Database, Queries } from '../database/database.ts'
+import { LOCKS } from '../database/locks.ts'
 import { toJson } from './json.ts'
 import { workflowOf } from './workflows.ts'
 
@@ -44,20 +45,25 @@ export async function enqueueRun(
   return { id, execution }
 }
 
-/** Lets a run that stands still go on. False: somebody works on it, or it waits already. */
-export async function requeueRun({ query }: Queries, id: string): Promise<boolean> {
+/**
+ * Lets a run that stands still go on. False: somebody works on it, or it waits already. With `from`, only one that still
+ * stands there: between looking and this, another worker may have finished it, or a person stopped or paused it.
+ */
+export async function requeueRun(
+  { query }: Queries,
+  id: string,
+  from?: 'awaiting_approval' | 'paused',
+): Promise<boolean> {
   const rows = await query(
     `UPDATE workflow_runs SET status = 'pending', stop_reason = 'queued', queued_at = NOW(), requested = NULL,
        completed_at = NULL
      WHERE id = $1 AND executor IS NULL AND stop_reason IS DISTINCT FROM 'queued'
+       AND ($2::text IS NULL OR (status = 'pending' AND stop_reason = $2::text AND (stop_reason <> 'paused' OR requested IS NULL)))
      RETURNING pg_notify('${QUEUE_CHANNEL}', id::text)`,
-    [id],
+    [id, from ?? null],
   )
   return rows.length > 0
 }
-
-/** Only one worker at a time looks for work, so that the limits hold. */
-const QUEUE_LOCK = 4_711_003
 
 /** Takes the run that has waited longest and whose agent has a place left. Undefined: there is none. */
 export async function claimRun(
@@ -66,8 +72,8 @@ export async function claimRun(
   { executor, perAgent }: { executor: string; perAgent: number },
 ): Promise<string | undefined> {
   return database.transaction(async ({ query }) => {
-    // A statement of its own: the next one sees what the holder before has written.
-    await query(`SELECT pg_advisory_xact_lock(${QUEUE_LOCK})`)
+    // Only one worker at a time, so that the limits hold. A statement of its own: the next one sees what the holder before has written.
+    await query(`SELECT pg_advisory_xact_lock(${LOCKS.queue})`)
     const [row] = await query<{ id: string }>(
       `UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
      WHERE id = (

@@ -131,7 +131,10 @@ export async function listRuns({ query }: Queries, filter: RunFilter = {}): Prom
   return rows.map(toRecord)
 }
 
-/** Takes a run that nobody works on, or one of an executor that is gone. False: somebody else was faster. */
+/**
+ * Takes a run that nobody works on, or one of an executor that is gone. False: somebody else was faster. To take one that
+ * nobody owns is to resume it; a wish for one that was claimed, or whose executor died over it, still holds.
+ */
 export async function takeRun(
   { query }: Queries,
   id: string,
@@ -140,7 +143,7 @@ export async function takeRun(
 ): Promise<boolean> {
   const rows = await query(
     `UPDATE workflow_runs SET executor = $2, status = 'running', stop_reason = NULL, error_message = NULL,
-       completed_at = NULL, requested = NULL
+       completed_at = NULL, requested = CASE WHEN executor IS NULL THEN NULL ELSE requested END
      WHERE id = $1 AND (executor = $2 OR executor IS NOT DISTINCT FROM $3) RETURNING 1`,
     [id, executor, from],
   )
@@ -224,8 +227,15 @@ export async function releaseRun(
   return rows.length > 0
 }
 
+/** Whoever works on the run does it within a second. One that is still in the queue leaves it for a pause. */
 export async function requestRun({ query }: Queries, id: string, wish: 'pause' | 'stop'): Promise<void> {
-  await query('UPDATE workflow_runs SET requested = $2 WHERE id = $1', [id, wish])
+  await query(
+    `UPDATE workflow_runs SET requested = $2::text, stop_reason = CASE
+       WHEN $2::text = 'pause' AND executor IS NULL AND status = 'pending' AND stop_reason = 'queued' THEN 'paused'
+       ELSE stop_reason END
+     WHERE id = $1`,
+    [id, wish],
+  )
 }
 
 /** What a person wants of a run, and who works on it. */
