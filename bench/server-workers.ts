@@ -58,11 +58,11 @@ async function workThrough(count: number, wantedKills: number) {
     spawn(process.execPath, [PROGRAM, 'worker', '-c', 'server.max_runs=1'], {
       cwd: workspace,
       env: { PATH: process.env.PATH, HOME: home, DATABASE_URL: server.url },
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     })
   const workers = Array.from({ length: count }, start)
-  // Started before there is work: what is measured is the work.
-  while (((await database.query('SELECT 1 FROM executors')).length ?? 0) < count) await sleep(50)
+  // Ready before there is work: what is measured is the work. Each says so on standard error.
+  await Promise.all(workers.map(({ stderr }) => new Promise(resolve => stderr?.once('data', resolve))))
   const place = {
     workspace,
     workspaceId: await workspaceId(placesFor(workspace, join(home, '.local/state/kogu'))),

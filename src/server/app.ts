@@ -132,7 +132,8 @@ function observe(api: Api, counts: RequestCounts, log: ServerParts['log']): void
     const ms = performance.now() - started
     const { method } = context.req
     const { status } = context.res
-    const path = routePath(context, -1)
+    // Of the handler that answered; the last one that matches is the dashboard's.
+    const path = routePath(context)
     const name = path.startsWith('/api/') ? path : 'other'
     counts.count({ method, route: name, status, ms })
     log({

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { createAdaptorServer } from '@hono/node-server'
 import { ToolError } from '../core/errors.ts'
+import { asUrlHost } from './address.ts'
 import type { Api } from './api.ts'
 import { isForWebSocket } from './web-socket.ts'
 
@@ -34,7 +35,8 @@ export async function listen(api: Api, { host, port, remote }: ListenOptions): P
     })
   }
   const isSecure = remote?.kind === 'tls'
-  const serverOptions = { shouldUpgradeCallback: isForWebSocket }
+  // Time limits are looked at so often; by default that is every half minute.
+  const serverOptions = { shouldUpgradeCallback: isForWebSocket, connectionsCheckingInterval: 5_000 }
   const server = createAdaptorServer({
     fetch: api.fetch,
     ...(isSecure
@@ -57,7 +59,7 @@ export async function listen(api: Api, { host, port, remote }: ListenOptions): P
   const bound = typeof address === 'object' && address !== null ? address.port : port
   return {
     server,
-    url: `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `${isSecure ? 'https' : 'http'}://${asUrlHost(host)}:${bound}`,
     close: graceMs => closeGracefully(server, graceMs),
   }
 }

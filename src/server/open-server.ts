@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { laterApprover } from '../core/approval.ts'
 import { createRuntime } from '../runtime.ts'
 import { markState } from '../store/own-state.ts'
+import { allowedHosts, publicUrl } from './address.ts'
 import { createApp } from './app.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
@@ -57,6 +58,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     })
     return opened.services
   })
+  const allowed = allowedHosts(options.host, loaded.config.server.allowed_hosts)
   const app = createApp({
     runtime,
     loaded,
@@ -67,7 +69,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     sessions,
     tokens: openTokens(environment.directories.state),
     scheme: options.remote === undefined ? 'http' : 'https',
-    allowedHosts: loaded.config.server.allowed_hosts.map(host => host.toLowerCase()),
+    allowedHosts: allowed,
     now: Date.now,
     log,
   })
@@ -80,12 +82,16 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     await close()
     throw error
   })
-  opened.url = listening.url
+  opened.url = publicUrl(listening.url, { ...options, allowed })
   const sockets = serveWebSocket(listening.server, app.api, services)
   markState(runtime.places, options.loaded.workspace.root)
-  const file = writeServerFile(runtime.places, { url: listening.url, pid: process.pid })
+  const file = writeServerFile(runtime.places, {
+    url: publicUrl(listening.url, { host: options.host, remote: undefined, allowed: [] }),
+    open: opened.url,
+    pid: process.pid,
+  })
   return {
-    url: listening.url,
+    url: opened.url,
     createLink,
     start: async () => void (await services()),
     async close() {

@@ -68,10 +68,13 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof HTTPException) {
     const code = error.status === 413 ? 'too_large' : 'invalid_input'
-    return build(error.status, code, error.message || 'The request cannot be read.', null, [])
+    const hint = error.status === 415 ? 'Send JSON with Content-Type: application/json.' : null
+    return build(error.status, code, error.message || 'The request cannot be read.', hint, [])
   }
   if (error instanceof DatabaseUnavailable)
     return build(503, 'database_unavailable', error.message, error.hint ?? null, [])
+  if (isUnstorable(error))
+    return build(400, 'invalid_input', 'A text has a character that cannot be stored, such as NUL.', null, [])
   const known = error instanceof ToolError
   const { code, message, hint } = toToolError(error)
   const { status, code: name } = OF_TOOL_ERROR[code]
@@ -79,6 +82,11 @@ export function toProblem(error: unknown): Problem {
   if (!known)
     return build(500, 'internal', 'Something went wrong inside Kogu.', 'See the log of kogu serve.', [])
   return build(status, name, message, hint ?? null, [])
+}
+
+/** PostgreSQL: a character that its texts cannot hold. */
+function isUnstorable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '22021' || error.code === '22P05')
 }
 
 export function sendProblem(context: Context, error: unknown): Response {

@@ -5,7 +5,13 @@ import { makeFolders } from '../core/make-folders.ts'
 import { createSeal } from '../core/seal.ts'
 import type { Places } from '../store/places.ts'
 
-const schema = z.object({ url: z.url(), pid: z.int() })
+const schema = z.object({
+  /** For programs of this machine. */
+  url: z.url(),
+  /** For browsers. */
+  open: z.url(),
+  pid: z.int(),
+})
 
 /** Where the server of a workspace answers, for `kogu open`. Holds no secret. */
 export type ServerAddress = z.infer<typeof schema>

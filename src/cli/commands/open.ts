@@ -31,7 +31,7 @@ Not available inside a Kogu call.
       output.problem('No kogu serve is running in this workspace.\nStart one: kogu serve')
       return EXIT.notFound
     }
-    const link = `${address.url}${path}`
+    const link = `${address.open}${path}`
     if (output.json) output.object({ url: address.url, open: link })
     else output.data(link)
     const mayOpen = process.stdout.isTTY === true || (environment.variables.BROWSER ?? '') !== ''
@@ -69,10 +69,20 @@ async function askForLink(
     throw new UsageError(`'${page}' is not the path of a page.`)
   } catch (error) {
     // Nobody listens there any more.
+    if (error instanceof TypeError && isUnknownCertificate(error.cause))
+      throw new UsageError(
+        'This machine does not know the certificate of kogu serve.',
+        'Use the link that kogu serve has printed.',
+      )
     if (error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError'))
       return undefined
     throw error
   } finally {
     await tokens.remove(stored.id)
   }
+}
+
+function isUnknownCertificate(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return /CERT|ISSUER/.test(code)
 }

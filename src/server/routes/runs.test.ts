@@ -256,6 +256,10 @@ describe('an orchestration', () => {
   }, 60_000)
 })
 
+test('a text that cannot be stored is refused as such', async () => {
+  expect(await app.send('GET /api/runs?text=%00')).toMatchObject({ status: 400 })
+})
+
 test('the rest of the workspace is there: workflows, vendors, usage, the person, figures', async () => {
   expect((await app.send('GET /api/workflows')).json).toMatchObject([{ name: app.machine.workspace }])
   expect((await app.send('GET /api/llm-providers')).json).toEqual(
@@ -277,5 +281,7 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
   expect((await app.send('GET /api/auth/session', undefined, 'read')).json).toMatchObject({
     scopes: ['read'],
   })
-  expect((await app.send('GET /api/metrics')).json).toContain('kogu_runs{state="completed"}')
+  const { json: figures } = await app.send('GET /api/metrics')
+  expect(figures).toContain('kogu_runs{state="completed"}')
+  expect(figures).toContain('kogu_http_requests_total{method="GET",route="/api/users",status="200"}')
 })

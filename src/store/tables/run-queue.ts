@@ -72,7 +72,8 @@ export async function claimRun(
   { executor, perAgent }: { executor: string; perAgent: number },
 ): Promise<string | undefined> {
   return database.transaction(async ({ query }) => {
-    // Only one worker at a time, so that the limits hold. A statement of its own: the next one sees what the holder before has written.
+    // Only one worker at a time, so that the limits hold. A statement of its own: the next one sees what the holder before
+    // has written.
     await query(`SELECT pg_advisory_xact_lock(${LOCKS.queue})`)
     const [row] = await query<{ id: string }>(
       `UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
