@@ -51,9 +51,10 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const sessions = createSessions(Date.now)
   const opened: { services?: Services; url: string } = { url: '' }
   const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
+  const began = Date.now()
   const services = lazyServices(async () => {
     opened.services = await openServices({
-      ...{ loaded, environment, runtime, version, log },
+      ...{ loaded, environment, runtime, version, log, began },
       onQuestion: question => onQuestion?.({ ...question, link: createLink(`/approvals/${question.id}`) }),
     })
     return opened.services

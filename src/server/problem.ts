@@ -73,8 +73,6 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof DatabaseUnavailable)
     return build(503, 'database_unavailable', error.message, error.hint ?? null, [])
-  if (isUnstorable(error))
-    return build(400, 'invalid_input', 'A text has a character that cannot be stored, such as NUL.', null, [])
   const known = error instanceof ToolError
   const { code, message, hint } = toToolError(error)
   const { status, code: name } = OF_TOOL_ERROR[code]
@@ -82,11 +80,6 @@ export function toProblem(error: unknown): Problem {
   if (!known)
     return build(500, 'internal', 'Something went wrong inside Kogu.', 'See the log of kogu serve.', [])
   return build(status, name, message, hint ?? null, [])
-}
-
-/** PostgreSQL: a character that its texts cannot hold. */
-function isUnstorable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === '22021' || error.code === '22P05')
 }
 
 export function sendProblem(context: Context, error: unknown): Response {

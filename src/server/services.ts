@@ -30,7 +30,9 @@ export interface ServicesOptions {
   readonly runtime: Runtime
   readonly version: string
   readonly log: (line: Record<string, unknown>) => void
-  /** Called once for each question that begins to wait. */
+  /** When the server began; the services may be opened much later. */
+  readonly began: number
+  /** Called once for each question that has begun to wait since. */
   readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
 }
 
@@ -64,14 +66,14 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
 
 async function openInto(
   opened: AsyncDisposableStack,
-  { runtime, loaded, environment, version, log, onQuestion }: ServicesOptions,
+  { runtime, loaded, environment, version, log, began, onQuestion }: ServicesOptions,
 ): Promise<Omit<Services, 'close'>> {
   const keep = <T extends { close(): Promise<void> }>(part: T): T =>
     opened.adopt(part, ({ close }) => close())
   const database = keep(await openRunDatabase(environment))
   const runs = keep(await openRuns({ loaded, environment, runtime, database }))
   const hub = keep(await openEventHub(database, runtime.workspace))
-  const watch = keep(startWatch({ runtime, database, onQuestion }))
+  const watch = keep(startWatch({ runtime, database, began, onQuestion }))
   const workspaceWatch = keep(startWorkspaceWatch({ runtime, loaded, database }))
   const { max_runs: most, max_runs_per_agent: mostPerAgent, otlp_endpoint: endpoint } = loaded.config.server
   if (endpoint !== undefined) {

@@ -44,6 +44,7 @@ export async function openTestApp({
 }: TestAppOptions = {}): Promise<TestApp> {
   const machine = await openTestRuntime(config, laterApprover, web)
   const made: { database?: TestDatabase; services?: Services } = {}
+  const began = Date.now()
   const services = lazyServices(async () => {
     if (!database) throw new Error('This test has none.')
     made.database = await createTestDatabase()
@@ -52,7 +53,7 @@ export async function openTestApp({
       variables: { ...machine.environment.variables, DATABASE_URL: made.database.url },
     }
     made.services = await openServices({
-      ...{ environment, loaded: machine.loaded, runtime: machine.runtime, version: '0' },
+      ...{ environment, loaded: machine.loaded, runtime: machine.runtime, version: '0', began },
       log: () => undefined,
       onQuestion: question => onQuestion?.(question),
     })

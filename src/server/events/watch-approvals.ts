@@ -15,11 +15,13 @@ export interface Watch extends RegularLook {
 export interface WatchOptions {
   readonly runtime: Runtime
   readonly database: Database
+  /** When the server began: of questions that waited before, whoever began before has told. */
+  readonly began: number
   readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
 }
 
-export function startWatch({ runtime, database, onQuestion }: WatchOptions): Watch {
-  const state = { known: new Map<string, ShownQuestion>(), waiting: 0, first: true }
+export function startWatch({ runtime, database, began, onQuestion }: WatchOptions): Watch {
+  const state = { known: new Map<string, ShownQuestion>(), waiting: 0 }
   const look = async (): Promise<void> => {
     const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
     const before = state.known
@@ -28,11 +30,8 @@ export function startWatch({ runtime, database, onQuestion }: WatchOptions): Wat
     const fresh = [...questions.values()].filter(({ id }) => !before.has(id))
     const changes = changesBetween(before, questions)
     await insertWorkspaceEvents(database, runtime.workspace, changes.map(toStored))
-    // Those that waited before this server began were told of by whoever began before.
-    if (!state.first)
-      for (const { id, tool, risk, answer } of fresh)
-        if (answer === null) onQuestion({ id, tool: tool.name, risk })
-    state.first = false
+    for (const { id, tool, risk, answer, createdAt } of fresh)
+      if (answer === null && createdAt >= began) onQuestion({ id, tool: tool.name, risk })
   }
   const looking = lookRegularly(look)
   return {
