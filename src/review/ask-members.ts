@@ -32,6 +32,8 @@ export interface AskOptions {
   readonly maxTimeMs: number
   /** The same in USD; what has no known price is not counted. */
   readonly maxCostUsd?: number | undefined
+  /** Votes that are there already: those members are not asked once more, and cannot think otherwise by chance. */
+  readonly cast?: readonly Vote[]
   /** Members who disagree see each other's reasons and vote once more. */
   readonly debate: boolean
 }
@@ -48,22 +50,25 @@ export async function askMembers(
   members: readonly QuorumMember[],
   subject: unknown,
   makePrompt: () => ReviewPrompt,
-  { run, signal: outer, maxTimeMs, maxCostUsd, debate }: AskOptions,
+  { run, signal: outer, maxTimeMs, maxCostUsd, debate, cast = [] }: AskOptions,
 ): Promise<Asked> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(maxTimeMs)])
   const share = maxCostUsd === undefined ? undefined : maxCostUsd / (members.length * (debate ? 2 : 1))
-  const round = (promptFor: (member: QuorumMember) => ReviewPrompt): Promise<Cast[]> =>
-    Promise.all(
-      members.map(member =>
-        askMember(member, subject, promptFor(member), { run, signal, maxCostUsd: share }),
-      ),
-    )
-  const first = await round(makePrompt)
+  const ask = (member: QuorumMember, prompt: ReviewPrompt): Promise<Cast> =>
+    askMember(member, subject, prompt, { run, signal, maxCostUsd: share })
+  const first = await Promise.all(
+    members.map(member => {
+      const vote = cast.find(({ reviewer }) => reviewer === member.name)
+      return vote === undefined ? ask(member, makePrompt()) : { vote, costUsd: 0 }
+    }),
+  )
   const votes = first.map(({ vote }) => vote)
   const isSplit = new Set(votes.map(({ verdict }) => verdict)).size > 1
-  if (!debate || !isSplit) return { votes, costUsd: sum(first) }
-  const second = await round(({ name }) => withOpinions(makePrompt(), votes, name))
-  return { votes: second.map(({ vote }) => vote), before: votes, costUsd: sum([...first, ...second]) }
+  if (!debate || !isSplit) return { votes, costUsd: addCosts(first) }
+  const second = await Promise.all(
+    members.map(member => ask(member, withOpinions(makePrompt(), votes, member.name))),
+  )
+  return { votes: second.map(({ vote }) => vote), before: votes, costUsd: addCosts([...first, ...second]) }
 }
 
 interface Cast {
@@ -71,8 +76,9 @@ interface Cast {
   readonly costUsd: number | null
 }
 
-function sum(casts: readonly Cast[]): number | null {
-  return casts.reduce<number | null>(
+/** Null: a part of it is not known. */
+export function addCosts(parts: readonly Pick<Cast, 'costUsd'>[]): number | null {
+  return parts.reduce<number | null>(
     (total, { costUsd }) => (total === null || costUsd === null ? null : total + costUsd),
     0,
   )

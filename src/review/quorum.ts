@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Approver, CallSummary, Question } from '../core/approval.ts'
 import type { Objection, Reviewer } from '../core/review.ts'
-import { type Asked, type AskOptions, askMembers, type QuorumMember } from './ask-members.ts'
+import { type Asked, type AskOptions, addCosts, askMembers, type QuorumMember } from './ask-members.ts'
 import { actionPrompt } from './prompt.ts'
 import { type Tally, type TallyOptions, tally } from './tally.ts'
 
@@ -130,18 +130,27 @@ async function vote(options: QuorumOptions, call: CallSummary, signal: AbortSign
   const classes = classesOf(call)
   const anybody = options.vetoFor.some(name => classes.has(name))
   const counting = anybody ? { ...options, veto: members.map(({ name }) => name) } : options
-  const ask = (asked: readonly QuorumMember[]): Promise<Asked> =>
-    askMembers(asked, call, () => actionPrompt(call), { ...options, run: call.runId, signal })
-  const [first] = members
-  if (ordinary === 'one' && !call.isDangerous && !anybody && first !== undefined) {
-    const asked = await ask([first])
-    const alone = tally(asked.votes, { ...counting, rule: { kind: 'unanimous' }, minModels: 1 })
-    record(call, alone, asked)
-    if (alone.passed) return alone
+  // One verdict, however many are asked for it one after another.
+  const within = AbortSignal.any([signal, AbortSignal.timeout(options.maxTimeMs)])
+  const ask = (asked: readonly QuorumMember[], more: Partial<AskOptions>): Promise<Asked> => {
+    const how = { ...options, run: call.runId, signal: within, ...more }
+    return askMembers(asked, call, () => actionPrompt(call), how)
   }
-  const asked = await ask(members)
+  const [first] = members
+  let before: Asked = { votes: [], costUsd: 0 }
+  if (ordinary === 'one' && !call.isDangerous && !anybody && first !== undefined) {
+    before = await ask([first], { debate: false })
+    const alone = tally(before.votes, { ...counting, rule: { kind: 'unanimous' }, minModels: 1 })
+    if (alone.passed) {
+      record(call, alone, before)
+      return alone
+    }
+  }
+  const maxCostUsd =
+    options.maxCostUsd === undefined ? undefined : Math.max(0, options.maxCostUsd - (before.costUsd ?? 0))
+  const asked = await ask(members, { cast: before.votes, maxCostUsd })
   const result = tally(asked.votes, counting)
-  record(call, result, asked)
+  record(call, result, { ...asked, costUsd: addCosts([before, asked]) })
   return result
 }
 
