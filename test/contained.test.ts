@@ -77,6 +77,8 @@ const LOOKS = [
   "awk '{ print $1 }' src/a.js",
   'perl -ne "print if /let/" src/a.js',
   'node --check src/a.js',
+  `python3 -c '${'x = 1; '.repeat(50)}print(x)'`,
+  'node -e "console.log(1)" package.json/x',
   'node --version && npm --version',
   'cat src/*.js | tr a-z A-Z',
   'diff <(sort src/a.js) <(sort src/b.js) || true',

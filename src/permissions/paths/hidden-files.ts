@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
 import { hasGitShape } from '../../core/git-folder.ts'
-import { isInside, realPathOf } from '../../core/real-path.ts'
+import { isInside, lookAt, realPathOf } from '../../core/real-path.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import { isTracked } from '../git/git-index.ts'
 import { repositoryAbove, repositoryAt } from '../git/repository.ts'
@@ -75,7 +75,7 @@ function namedFiles({ named, scope }: HidingContext): string[] {
   const own = repositoryAt(scope.workspace)
   const ofGit =
     own === undefined || own.foreign !== undefined ? [] : [own.repository, own.shared ?? own.repository]
-  const files = named.filter(path => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  const files = named.filter(path => lookAt(path)?.isFile() === true)
   return outermost([...files, ...ofGit]).filter(path => !isInside(path, scope.workspace))
 }
 

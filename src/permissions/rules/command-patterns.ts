@@ -30,7 +30,7 @@ export function matchCommand(
     return matchWords(pattern, words, false) || matchWords(pattern, withoutHarmless(program, words), false)
   }
   if (forms(words).some(form => matchWords(pattern, form, true))) return true
-  return runsTexts && inTexts(words).some(form => matchWords([...pattern, '**'], form, true))
+  return runsTexts && inTexts(pattern, words).some(form => matchWords([...pattern, '**'], form, true))
 }
 
 /** `/usr/lib/git-core/git-push` is `git push`, `npx npm publish` an `npm publish`, and `somewrapper git push` may be one. */
@@ -49,20 +49,17 @@ function forms(words: Words): Words[] {
 }
 
 const MOST_SUFFIXES = 40
-const MOST_IN_TEXTS = 1000
 
-/** `expect -c 'spawn git push'`, `python3 -c 'run(["git", "push"])'`: what may be a command in texts that a program runs. */
-function inTexts(words: Words): Words[] {
+/** `expect -c 'spawn git push'`, `python3 -c 'run(["git", "push"])'`: what may be this command in texts that a program runs. */
+function inTexts([program = '**']: readonly TokenPattern[], words: Words): Words[] {
   return words.slice(1).flatMap(word => {
     if (word === null || !/[^\w./@:+-]/.test(word)) return []
-    const tokens = word
-      .split(/[^\w./@:+-]+/)
-      .filter(Boolean)
-      .slice(0, MOST_IN_TEXTS)
-    return tokens.map((token, i) => [
-      token.slice(token.lastIndexOf('/') + 1),
-      ...tokens.slice(i + 1, i + MOST_SUFFIXES),
-    ])
+    const tokens = word.split(/[^\w./@:+-]+/).filter(Boolean)
+    return tokens.flatMap((token, i) => {
+      const name = token.slice(token.lastIndexOf('/') + 1)
+      const begins = program === '**' || matchToken(program, name, { program: name, index: 0, strict: true })
+      return begins ? [[name, ...tokens.slice(i + 1, i + MOST_SUFFIXES)]] : []
+    })
   })
 }
 
