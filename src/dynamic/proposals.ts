@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Catalogue, KeywordGroup } from './catalogue/catalogue.ts'
+import { shortened } from './catalogue/layouts.ts'
 
 /** A call of create_tool that works as it stands, to start from. */
 export interface Proposal {
@@ -10,7 +11,7 @@ export interface Proposal {
 }
 
 export function proposalFor(task: string, group: KeywordGroup, texts: Catalogue): Proposal {
-  const description = task.replaceAll(/\s+/g, ' ').trim().slice(0, 100)
+  const description = shortened(task.slice(0, 1000).replaceAll(/\s+/g, ' ').trim(), 100)
   const { code, parameter, type } = TEMPLATES[group]
   return {
     // Two tasks of one kind get two names.

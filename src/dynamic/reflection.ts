@@ -1,4 +1,5 @@
 import type { Catalogue, KeywordGroup } from './catalogue/catalogue.ts'
+import { shortened } from './catalogue/layouts.ts'
 import type { DynamicTool } from './definition.ts'
 import type { PastCall } from './parts.ts'
 import { type Proposal, proposalFor, proposalText } from './proposals.ts'
@@ -36,12 +37,18 @@ const KEYWORDS: Readonly<Record<KeywordGroup, RegExp>> = {
 const REPEATED = 2
 const MOST_DESCRIPTION = 100
 const MOST_REUSABLE = 1000
+/** Names come from calls that may have failed: they can be anything. */
+const MOST_OPERATION = 80
+/** Of a task that is compared with every tool. */
+const MOST_COMPARED = 2000
 
 /** Repetition → failures → kind of task: make a tool. Then a chain or an error: improve. Otherwise go on. Pure. */
 export function reflect(input: ReflectionInput, texts: Catalogue): Reflection {
   const { task, lastResult, history, threshold } = input
   const failures = input.failedAttempts ?? history.filter(({ ok }) => !ok).length
-  const repeated = findRepeated(history)
+  const made = new Set(input.tools.map(({ name }) => name.toLowerCase()))
+  // What is a tool already is no reason to make one.
+  const repeated = findRepeated(history.filter(({ tool }) => !made.has(tool.toLowerCase())))
   const groups = keywordGroups(task)
   const common = {
     failures,
@@ -76,7 +83,7 @@ export function reflectionText(task: string, result: Reflection, texts: Catalogu
     words.title,
     '',
     words.analysis,
-    `- ${labels.description}: ${task.slice(0, MOST_DESCRIPTION)}...`,
+    `- ${labels.description}: ${shortened(task, MOST_DESCRIPTION)}...`,
     `- ${words.failures}: ${result.failures}`,
     '',
   ]
@@ -107,13 +114,15 @@ function keywordGroups(task: string): KeywordGroup[] {
 
 /** Looking at things is not work that a tool would take over; neither is this system itself. */
 const NO_OPERATION =
-  /^(read_file|list_directory|glob_search|grep_search|create_tool|delete_dynamic_tool|list_dynamic_tools|tool_reflection)$/
+  /^(read_file|list_directory|glob_search|grep_search|(create|run_dynamic|delete_dynamic)_tool|list_dynamic_tools|tool_reflection)$/
 
 function findRepeated(history: readonly PastCall[]): { operation: string; count: number } | undefined {
   const counts = new Map<string, number>()
   for (const call of history) {
     const operation = operationOf(call)
-    if (operation !== undefined) counts.set(operation, (counts.get(operation) ?? 0) + 1)
+    if (operation === undefined) continue
+    const shown = shortened(operation, MOST_OPERATION)
+    counts.set(shown, (counts.get(shown) ?? 0) + 1)
   }
   const [most] = [...counts].sort((a, b) => b[1] - a[1])
   return most !== undefined && most[1] >= REPEATED ? { operation: most[0], count: most[1] } : undefined
@@ -136,7 +145,11 @@ function isChain(text: string): boolean {
 
 /** Words of the task that a tool's name, description or tags have, weighted by how far it is trusted. */
 function fitting(task: string, tools: readonly DynamicTool[]): string[] {
-  const words = task.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
+  const words =
+    task
+      .slice(0, MOST_COMPARED)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{3,}/gu) ?? []
   return tools
     .map(tool => {
       const text = [tool.name, tool.description, ...tool.tags].join(' ').toLowerCase()

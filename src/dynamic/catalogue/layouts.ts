@@ -68,9 +68,14 @@ export function listText(tools: readonly DynamicTool[], left: number, texts: Cat
   return [texts.listTitle(tools.length), ...sections, ...more].join('\n\n')
 }
 
-/** What a tool says of itself cannot look like an entry of ours. */
+/** What a tool says of itself, or a call is named, cannot look like a line of ours. */
 function onOneLine(text: string): string {
   return text.replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, ' ')
+}
+
+/** On one line, and not cut through the middle of a character. */
+export function shortened(text: string, most: number): string {
+  return onOneLine(text.slice(0, most)).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Recommendations of a safety analysis: how many to fix, then one for each kind. */
