@@ -8,7 +8,7 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { namesIn } from '../core/names-in.ts'
 import { writeWhole } from '../core/write-whole.ts'
 import { type DynamicTool, definitionHash, dynamicToolSchema, type RunRecord } from '../dynamic/definition.ts'
@@ -38,6 +38,12 @@ interface Entry extends StoredTool {
   readonly stamp: string
 }
 
+/** A file that is no tool of ours. */
+interface Rejected {
+  readonly stamp: string
+  readonly why: string
+}
+
 /**
  * One JSON file per tool, written atomically. A file counts only if its definition is in the ledger: a repository cannot
  * bring tools into the model's list, and a file that was changed by hand does not run. What another Kogu makes, changes,
@@ -49,7 +55,7 @@ export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
   const ledger = openListFile(places.ledger, 'definitions', isLedgerItem)
   const isOurs = (hash: string): boolean => ledger.list().some(({ id }) => id === hash)
   let entries = new Map<string, Entry>()
-  let problems: readonly string[] = []
+  let rejected = new Map<string, Rejected>()
   let seen: string | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -67,7 +73,7 @@ export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
     const now = folders.map(({ text }) => text).join()
     if (now === seen) return false
     const before = shapeOf(entries)
-    ;({ entries, problems } = load(places, entries, read))
+    ;({ entries, rejected } = load(places, { entries, rejected }, read))
     // Of a folder that has just changed, the next change may not show.
     seen = folders.every(({ changedMs }) => Date.now() - changedMs > TICK_MS) ? now : undefined
     return shapeOf(entries) !== before
@@ -104,7 +110,7 @@ export function openDynamicTools(places: DynamicToolPlaces): DynamicStore {
       look()
       return entries.get(id)
     },
-    problems: () => problems,
+    problems: () => [...rejected].map(([path, { why }]) => `${basename(path)} is skipped: ${why}`),
     async save(tool, { scope = 'project', replaces } = {}) {
       places.prepare()
       flush()
@@ -160,25 +166,30 @@ function shapeOf(entries: ReadonlyMap<string, Entry>): string {
   return [...entries.values()].map(({ tool, hash }) => `${hash} ${tool.verificationStatus}`).join()
 }
 
+/** What is as it was is not read again: a repository may bring thousands of files that are no tools. */
 function load(
   places: DynamicToolPlaces,
-  held: ReadonlyMap<string, Entry>,
+  held: { entries: ReadonlyMap<string, Entry>; rejected: ReadonlyMap<string, Rejected> },
   read: (path: string, scope: Scope) => Entry | string,
 ) {
   const entries = new Map<string, Entry>()
-  const problems: string[] = []
+  const rejected = new Map<string, Rejected>()
   for (const scope of SCOPES)
     for (const name of namesIn(places[scope]).sort()) {
       if (!name.endsWith('.json')) continue
       const path = join(places[scope], name)
-      const known = held.get(name.slice(0, -'.json'.length))
-      const isSame = known?.scope === scope && known.stamp === stampOf(path).text
-      const entry = isSame ? known : read(path, scope)
-      if (typeof entry === 'string') problems.push(`${name} is skipped: ${entry}`)
-      else if (name !== `${entry.tool.id}.json`) problems.push(`${name} is skipped: its name is not its id.`)
-      else if (!entries.has(entry.tool.id)) entries.set(entry.tool.id, entry)
+      const stamp = stampOf(path).text
+      const known = held.entries.get(name.slice(0, -'.json'.length))
+      const refused = held.rejected.get(path)
+      if (known?.scope === scope && known.stamp === stamp) entries.set(known.tool.id, known)
+      else if (refused?.stamp === stamp) rejected.set(path, refused)
+      else {
+        const entry = read(path, scope)
+        if (typeof entry === 'string') rejected.set(path, { stamp, why: entry })
+        else if (!entries.has(entry.tool.id)) entries.set(entry.tool.id, entry)
+      }
     }
-  return { entries, problems }
+  return { entries, rejected }
 }
 
 /** The tool, or a sentence that says why there is none. */
@@ -192,6 +203,7 @@ function readTool(path: string, scope: Scope, isOurs: (hash: string) => boolean)
     }
     const tool = parsed.data
     const hash = definitionHash(tool)
+    if (basename(path) !== `${tool.id}.json`) return 'its name is not its id.'
     // The person's own folder lies beside the ledger: who can write there can write that too.
     if (scope === 'project' && !isOurs(hash))
       return 'it was not made here, or changed since. Take it in with: kogu tools dynamic import'
@@ -215,9 +227,13 @@ function readPlain(path: string): string {
 }
 
 function stampOf(path: string): { text: string; changedMs: number } {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  if (stat === undefined) return { text: 'missing', changedMs: 0 }
-  return { text: `${stat.ino} ${stat.size} ${stat.mtimeNs}`, changedMs: Number(stat.mtimeMs) }
+  try {
+    const { ino, size, mtimeNs, mtimeMs } = lstatSync(path, { bigint: true })
+    return { text: `${ino} ${size} ${mtimeNs}`, changedMs: Number(mtimeMs) }
+  } catch {
+    // Not there, or not to be looked at.
+    return { text: 'missing', changedMs: 0 }
+  }
 }
 
 function writeAtomic(path: string, tool: DynamicTool): void {
