@@ -158,6 +158,7 @@ description = "Such as 45"
 id = "sales"
 tool = "read_file"
 args = { path = "sales.csv" }
+show = "table"
 
 [[step]]
 id = "adjust"

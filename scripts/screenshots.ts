@@ -6,40 +6,46 @@ import type { Page } from 'playwright-core'
 import { openTestDashboard, type TestDashboard } from '../test/support/dashboard.ts'
 import { root } from './steps.ts'
 
-interface Shot {
-  readonly name: string
-  readonly path: string
-  readonly dark?: boolean
-  readonly phone?: boolean
-}
+/** Every screen is taken light, dark and on a phone. */
+const WIDE = { width: 1180, height: 740 }
+const PHONE = { width: 390, height: 740 }
 
 const into = join(root, 'docs/images')
-const dashboard = await openTestDashboard()
+const MEMORY = join(root, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
+const dashboard = await openTestDashboard({
+  config: `\n[mcp.notes]\ncommand = [${JSON.stringify(process.execPath)}, ${JSON.stringify(MEMORY)}]\n`,
+})
 try {
   const { done, question, danger } = await prepare(dashboard)
   rmSync(into, { recursive: true, force: true })
   mkdirSync(into, { recursive: true })
-  const shots: Shot[] = [
-    { name: 'home', path: '/', phone: true, dark: true },
-    { name: 'approvals', path: `/approvals/${question}`, phone: true, dark: true },
-    { name: 'approvals-dangerous', path: `/approvals/${danger}` },
-    { name: 'run', path: `/runs/${done}`, phone: true, dark: true },
-    { name: 'run-timeline', path: `/runs/${done}?tab=timeline` },
-    { name: 'run-agents', path: `/runs/${done}?tab=agents` },
-    { name: 'runs', path: '/runs' },
-    { name: 'panel', path: '/panels/pricing', phone: true, dark: true },
-    { name: 'pipeline', path: '/pipelines/weekly-report' },
-    { name: 'pipeline-graph', path: '/pipelines/weekly-report?view=graph', dark: true },
-    { name: 'audit', path: '/audit' },
-    { name: 'tools', path: '/tools' },
-    { name: 'permissions', path: '/permissions' },
-    { name: 'providers', path: '/providers' },
-    { name: 'mcp', path: '/servers' },
-    { name: 'usage', path: '/usage' },
-    { name: 'settings', path: '/settings' },
-  ]
+  const screens = {
+    home: '/',
+    panels: '/panels',
+    panel: '/panels/pricing',
+    pipelines: '/pipelines',
+    pipeline: '/pipelines/weekly-report?step=report',
+    runs: '/runs',
+    run: `/runs/${done}`,
+    approvals: `/approvals/${question}`,
+    audit: '/audit',
+    tools: '/tools',
+    permissions: '/permissions',
+    providers: '/providers',
+    mcp: '/servers/notes',
+    usage: '/usage',
+    settings: '/settings',
+  }
   const page = await dashboard.page('/')
-  for (const shot of shots) await take(page, shot)
+  for (const [name, path] of Object.entries(screens)) {
+    await take(page, path, name, 'light', WIDE)
+    await take(page, path, `${name}-dark`, 'dark', WIDE)
+    await take(page, path, `${name}-phone`, 'light', PHONE)
+  }
+  await take(page, `/approvals/${danger}`, 'approvals-dangerous', 'light', WIDE)
+  await take(page, `/runs/${done}?tab=timeline`, 'run-timeline', 'light', WIDE)
+  await take(page, `/runs/${done}?tab=agents`, 'run-agents', 'light', WIDE)
+  await take(page, '/pipelines/weekly-report?view=graph&step=adjust', 'pipeline-graph', 'light', WIDE)
 } finally {
   await dashboard.close()
 }
@@ -61,23 +67,20 @@ async function prepare({ send }: TestDashboard) {
   }
 }
 
-async function take(page: Page, { name, path, dark = false, phone = false }: Shot): Promise<void> {
-  const one = async (
-    file: string,
-    scheme: 'light' | 'dark',
-    width: number,
-    height: number,
-  ): Promise<void> => {
-    await page.setViewportSize({ width, height })
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-    await page.goto(dashboard.url + path)
-    await page.locator('main h1').waitFor()
-    await page.locator('[data-live="live"]').waitFor()
-    await sleep(700)
-    await page.screenshot({ path: join(into, `${file}.png`) })
-    console.log(`docs/images/${file}.png`)
-  }
-  await one(name, 'light', 1280, 800)
-  if (dark) await one(`${name}-dark`, 'dark', 1280, 800)
-  if (phone) await one(`${name}-phone`, 'light', 390, 844)
+async function take(
+  page: Page,
+  path: string,
+  name: string,
+  colorScheme: 'light' | 'dark',
+  size: typeof WIDE,
+): Promise<void> {
+  await page.setViewportSize(size)
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  await page.goto(dashboard.url + path)
+  await page.locator('[data-live="live"]').waitFor()
+  await page.locator('main h1').first().waitFor()
+  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null')
+  await sleep(400)
+  await page.screenshot({ path: join(into, `${name}.png`) })
+  console.log(`docs/images/${name}.png`)
 }

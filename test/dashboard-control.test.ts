@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { insertUsage } from '../src/store/tables/usage.ts'
+import { settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -202,41 +203,86 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('link', { name: /Review and answer|In the audit log/ }).waitFor()
   })
 
-  test('what others wrote is harmless on every screen that sets something up', async () => {
+  test('what others wrote is harmless on every screen, in texts and in labels', async () => {
+    const { run, question } = await askOddly(dashboard)
     const page = await dashboard.page('/')
+    await settled(page)
     const found: string[] = []
+    const tabs = [
+      '',
+      '?tab=timeline',
+      '?tab=calls',
+      '?tab=agents',
+      '?tab=changes',
+      '?tab=inout',
+      '?tab=events',
+    ]
     for (const path of [
+      ...['/', '/runs', ...tabs.map(tab => `/runs/${run}${tab}`)],
+      ...['/approvals', `/approvals/${question}`, '/approvals?tab=decided'],
+      ...['/audit', '/audit?kind=everything', '/panels', '/panels/odd', '/panels/odd?part=try&tab=versions'],
       ...['/pipelines', '/pipelines/odd', '/pipelines/odd?view=graph', '/pipelines/odd?step=long'],
-      ...[
-        '/permissions',
-        '/permissions?edit=odd-rule',
-        '/permissions?tab=effective',
-        '/permissions?tab=grants',
-      ],
-      ...[
-        '/tools',
-        '/tools?tab=dynamic',
-        '/tools/odd_tool',
-        '/tools/odd_tool?tab=quality',
-        '/tools/odd__good',
-      ],
-      ...['/servers', '/servers/odd', '/providers', '/usage', '/settings', '/settings?section=trust'],
+      ...['/permissions', '/permissions?edit=odd-rule', '/permissions?tab=effective'],
+      ...['/permissions?tab=grants', '/tools', '/tools?tab=dynamic', '/tools/odd_tool'],
+      ...['/tools/odd_tool?tab=quality', '/tools/odd__good', '/servers', '/servers/odd', '/providers'],
+      ...['/usage', '/settings', '/settings?section=trust'],
     ]) {
-      await page.goto(dashboard.url + path)
-      await page.locator('main h1').waitFor()
-      await expect.poll(() => page.locator('[aria-busy="true"]').count(), PATIENCE).toBe(0)
-      const text = (await page.locator('body').textContent()) ?? ''
-      const isOdd = /[\u202a-\u202e\u200b\u{e0000}-\u{e007f}\u001b]/u.test(text)
-      const made = await page
-        .locator('img:not([src="/icon.svg"]), [onload], [onerror], script:not([src])')
-        .count()
-      if (isOdd || made > 0) found.push(path)
+      await visit(page, path)
+      for (const fault of await page.evaluate<string[]>(FIND_ODD)) found.push(`${path}: ${fault}`)
     }
     expect(found).toEqual([])
-    await page.goto(`${dashboard.url}/pipelines/odd`)
-    await page.getByText('⟨U+202E⟩').first().waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByText('⟨U+202E⟩').first().waitFor()
+    expect(await page.evaluate(FIND_ODD)).toEqual([])
+    await page.keyboard.press('Escape')
+    await visit(page, `/approvals/${question}`)
+    await page.getByRole('article').getByText('⟨U+202E⟩').first().waitFor()
+    await page.getByText(/invisible or change the order/).waitFor()
+    await dashboard.send('POST', `/api/runs/${run}/stop`, {})
   })
 })
+
+/** What a browser would obey or hide, wherever text can stand, and elements that text must not become. */
+const FIND_ODD = `(() => {
+  const odd = /[\\u202a-\\u202e\\u2066-\\u2069\\u200b\\u{e0000}-\\u{e007f}\\u001b\\p{Surrogate}]/u
+  const faults = odd.test(document.title) ? ['title'] : []
+  for (const element of document.querySelectorAll('body *')) {
+    for (const name of ['aria-label', 'title', 'alt', 'placeholder', 'aria-description'])
+      if (odd.test(element.getAttribute(name) ?? '')) faults.push(name + ' of ' + element.outerHTML.slice(0, 120))
+    // What a person edits is the text itself, and the editor of code marks what cannot be seen.
+    if (element.matches('textarea, .cm-editor *')) continue
+    for (const child of element.childNodes)
+      if (child.nodeType === 3 && odd.test(child.data)) faults.push('text in ' + element.outerHTML.slice(0, 120))
+  }
+  const made = document.querySelectorAll(
+    'img:not([src="/icon.svg"]), [onload], [onerror], script:not([src]), a[href^="javascript"]',
+  )
+  return [...faults, ...[...made].map(element => element.outerHTML.slice(0, 120))]
+})()`
+
+/** A run with odd words in everything a model writes, and a question about a call with an odd path and a long line. */
+async function askOddly({ send, write }: TestDashboard): Promise<{ run: string; question: string }> {
+  const odd = JSON.stringify(`${SCRIPT} ${HIDDEN}`)
+  write('.kogu/panels/odd.toml', `description = ${odd}\nsystem = ${odd}\nprompt = ${odd}\n`)
+  const input = `{ path = ${odd}, content = ${JSON.stringify(`${SCRIPT}${'x'.repeat(1_000_000)}\n${HIDDEN}`)} }`
+  write(
+    'odd-run.toml',
+    `[[answer]]\ntext = ${odd}\n[[answer.call]]\ntool = "read_file"\ninput = { path = ${odd} }\n` +
+      `[[answer]]\ntext = ${odd}\n[[answer.call]]\ntool = "write_file"\ninput = ${input}\n`,
+  )
+  const { id: run } = await send<{ id: string }>('POST', '/api/runs', {
+    ...{ task: `${SCRIPT} ${HIDDEN}`, model: 'rehearsal:odd-run.toml' },
+  })
+  // Half a character is refused at the door, and the refusal is on record.
+  const half = { path: 'a\uD800.txt', content: '\uD800' }
+  await expect(send('POST', '/api/calls', { tool: 'write_file', input: half })).rejects.toThrow('well-formed')
+  const asked = async (): Promise<string | undefined> => {
+    const waiting = await send<{ id: string; runPath: string[] }[]>('GET', '/api/approvals')
+    return waiting.find(({ runPath }) => runPath[0] === run)?.id
+  }
+  await expect.poll(asked, PATIENCE).toBeDefined()
+  return { run, question: (await asked()) ?? '' }
+}
 
 /** Through the doors that agents and repositories have: a pipeline of the project, and a tool that a model makes. */
 async function makeOddThings({ send, write }: TestDashboard): Promise<void> {

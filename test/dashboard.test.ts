@@ -210,7 +210,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(await page.getByRole('treeitem').count()).toBe(1)
   })
 
-  test('hostile text is shown, not obeyed', async () => {
+  test('hostile text in an answer is shown, not obeyed', async () => {
     const script = '<img src=x onerror="alert(1)"><script>alert(2)</script><svg onload=alert(3)>'
     const hidden = 'a\u202Eb\u200Bc\u001B[2Kd\u{E0041}e\uD800f'
     const calls = [
@@ -229,14 +229,6 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.getByText('image blocked: evil.example').waitFor()
     expect(await page.locator('img:not([src="/icon.svg"]), svg[onload], script:not([src])').count()).toBe(0)
     expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
-    for (const path of ['/', '/runs', '/approvals', '/audit', '/audit?kind=everything']) {
-      await page.goto(dashboard.url + path)
-      await page.locator('main h1').waitFor()
-    }
-    await page.goto(`${dashboard.url}/approvals`)
-    await page.locator('[data-row-link]').last().click()
-    await page.getByText('⟨U+202E⟩').first().waitFor()
-    await page.getByText(/invisible or change the order/).waitFor()
     await dashboard.send('POST', `/api/runs/${id}/stop`, {})
   })
 

@@ -126,7 +126,7 @@ function Waiting() {
         color={count > 0 ? 'red.9' : 'gray'}
         leftSection={<Hourglass size={14} aria-hidden />}
         fw={count > 0 ? 700 : 400}
-        aria-label={count > 0 ? t('waiting', { count }) : t('nothingWaiting')}
+        aria-label={t('waiting', { count })}
       >
         {count}
       </Button>

@@ -8,7 +8,7 @@ import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { LoadMore } from '../../components/load-more.tsx'
 import { Page } from '../../components/page.tsx'
-import { cutGraphemes, Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, visibleLine } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -76,7 +76,7 @@ export function RunList() {
                 ),
                 render: run => (
                   <Checkbox
-                    aria-label={t('select', { task: cutGraphemes(run.task, 60) })}
+                    aria-label={t('select', { task: visibleLine(run.task, 60) })}
                     checked={chosen.has(run.id)}
                     onChange={event => choose(toggled(chosen, run.id, event.currentTarget.checked))}
                   />

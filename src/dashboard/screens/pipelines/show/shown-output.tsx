@@ -31,8 +31,12 @@ export function ShownOutput({ show, output: { text = '', data } }: ShownOutputPr
   const [label = '', ...others] = grid.columns
   const keys = others.filter((_, index) => grid.rows.some(row => isNumber(row[index + 1])))
   if (show === 'table' || keys.length === 0) return table
-  const bars = grid.rows.slice(0, MOST_BARS).map(row => ({
-    label: row[0] ?? '',
+  const bars = grid.rows.slice(0, MOST_BARS).map((row, index) => ({
+    // Two rows may have the same name.
+    label:
+      grid.rows.findIndex(([name]) => name === row[0]) === index
+        ? (row[0] ?? '')
+        : `${row[0]} (${index + 1})`,
     parts: keys.map(key => ({ key, value: Number(row[grid.columns.indexOf(key)]) || 0 })),
   }))
   return (
