@@ -54,6 +54,8 @@ const MOST_SUFFIXES = 40
 function inTexts([program = '**']: readonly TokenPattern[], words: Words): Words[] {
   return words.slice(1).flatMap(word => {
     if (word === null || !/[^\w./@:+-]/.test(word)) return []
+    // One cheap look: most texts do not name the program of a rule.
+    if (typeof program === 'string' && !/[*?]/.test(program) && !word.includes(program)) return []
     const tokens = word.split(/[^\w./@:+-]+/).filter(Boolean)
     return tokens.flatMap((token, i) => {
       const name = token.slice(token.lastIndexOf('/') + 1)
