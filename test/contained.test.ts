@@ -419,8 +419,11 @@ describe.skipIf(noSandbox !== '')(`contained command lines${noSandbox}`, () => {
     expect(result.text).not.toContain('content of secret')
   })
 
-  test('work in a working tree beside its repository, and leave its index alone', async () => {
-    const folder = mkdtempSync(join(folderOutsideTmp(), 'worktree-'))
+  test.each([
+    ['elsewhere', folderOutsideTmp()],
+    ['below /tmp', '/tmp'],
+  ])('work in a working tree beside its repository %s, and leave its index alone', async (_, parent) => {
+    const folder = mkdtempSync(join(parent, 'worktree-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     mkdirSync(join(folder, 'main'))
     writeFileSync(join(folder, 'main/a.txt'), 'one\n')

@@ -24,9 +24,10 @@ export function openFolders(
   const isClosed = (path: string): boolean =>
     dirname(path) === '/' || closed.some(folder => isInside(path, folder))
   const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
-  const readable = [...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(
-    isClosed,
-  )
+  const readable = [
+    ...[...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(isClosed),
+    ...(contained === true ? hidden.shown.filter(isFolderInTmp) : []),
+  ]
   const open = [parts.workspace, ...readable]
   // A link that came with a clone leads to somebody else's folder.
   if (lstatSync(state, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -36,6 +37,11 @@ export function openFolders(
     closed: [...closed, state],
     protected: [settings],
   }
+}
+
+/** The repository of a working tree. Files there that a line names are those of its own /tmp. */
+function isFolderInTmp(path: string): boolean {
+  return /^\/(var\/)?tmp\//.test(path) && lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Most of Kogu's own state is hidden: to show the rest takes less than to cover each. No links, which lead elsewhere. */
