@@ -114,6 +114,21 @@ test('a gate before anything else is in the inbox too; a no fails its step, and 
   expect(machine.json(['approvals', 'list'])).toEqual([])
 })
 
+test('a yes by name is one to the question that waits, and to no later gate of that name', () => {
+  const gated = '[[step]]\nid = "write"\ntext = "x"\ngate = "approval"\n'
+  pipeline('part', gated)
+  pipeline('whole', `[[step]]\nid = "in"\npipeline = "part"\n${gated}`)
+  machine.run(['pipeline', 'trust', 'whole'])
+  const { id } = run('whole')
+  const yes = ['pipeline', 'resume', id, '--approve', 'write']
+  // The first is that of the pipeline inside.
+  expect(machine.json(yes)).toMatchObject({
+    status: 'waiting',
+    steps: { in: { status: 'done' }, write: { status: 'waiting', gate: true } },
+  })
+  expect(machine.json(yes).status).toBe('completed')
+})
+
 test('what a run was started with holds when it goes on', () => {
   machine.write('.kogu/panels/poet.toml', 'prompt = "{{input}}"\n')
   machine.write('.kogu/rehearsals/poet.toml', '[[answer]]\ntext = "Rehearsed."\n')
@@ -243,9 +258,9 @@ test('a step that was under way when Kogu was killed is not repeated unless a pe
   const underWay = (): void => writeFileSync(recordOf(id), JSON.stringify(saved))
   underWay()
   const resume = (...args: string[]) =>
-    machine.json(['pipeline', 'resume', id, '--mode', 'accept-edits', '--approve', 'write', ...args])
+    machine.json(['pipeline', 'resume', id, '--mode', 'accept-edits', ...args])
   // Nothing of the call is on record, so it cannot have happened.
-  expect(resume().status).toBe('completed')
+  expect(resume('--approve', 'write').status).toBe('completed')
   expect(machine.read('a.txt')).toBe('x')
   // Its end is on record: it is not done a second time.
   underWay()

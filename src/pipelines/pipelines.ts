@@ -3,7 +3,7 @@ import { toGraph } from '../agents/pipelines/graph.ts'
 import type { Pipeline } from '../agents/pipelines/pipeline.ts'
 import { type Progress, type StepOutcome, startProgress } from '../agents/pipelines/progress.ts'
 import { type Again, beginAgain } from '../agents/pipelines/run-again.ts'
-import { attemptOf, type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
+import { type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Approver } from '../core/approval.ts'
@@ -36,7 +36,7 @@ export interface PipelineOptions {
   readonly approver?: Approver
   /** Aborted: it stops where it is and can go on later. */
   readonly signal?: AbortSignal
-  /** Steps whose gate a person has opened. */
+  /** Steps whose questions a person answers with yes. */
   readonly approve?: readonly string[]
   /** Who that is. Defaults to the person at this machine. */
   readonly user?: string
@@ -158,6 +158,7 @@ async function work(
   })
   try {
     const progress = await settle(parts, pipeline, saved, options)
+    if (parent === undefined) await answerByName(parts, saved.id, options)
     const begun = new Set(saved.runs)
     const keep = (status: SavedPipelineRun['status'], now: Progress): SavedPipelineRun => {
       for (const { run } of Object.values(now.steps)) if (run !== undefined) begun.add(run)
@@ -169,7 +170,6 @@ async function work(
       ...parts,
       ...{ core, approver, signal, pipeline: pipeline.name },
       ...{ model: saved.model, rehearse: saved.rehearse ?? false },
-      approved: await openGates(parts, saved, progress, options),
       runPipeline: order => runInside(parts, order, { saved, core, options }),
       save: async now => void keep('running', now),
       tell: event => options.onEvent?.(event),
@@ -183,26 +183,32 @@ async function work(
   }
 }
 
-/** A person's yes to steps by name: it answers the questions that wait at their gates, and holds for those not asked yet. */
-async function openGates(
+/** A person's yes to steps by name, of this run and those inside of it: to what is asked now, and to nothing that comes later. */
+async function answerByName(
   { runtime, environment }: PipelineParts,
-  { id }: SavedPipelineRun,
-  progress: Progress,
+  run: string,
   { approve: steps = [], user = environment.variables.USER ?? 'terminal' }: PipelineOptions,
-): Promise<Set<string>> {
+): Promise<void> {
   const waiting = steps.length === 0 ? [] : await runtime.listQuestions()
   for (const step of steps) {
-    const call = callIdOf(id, step, attemptOf(progress, step))
-    const question = waiting.find(({ callId, answer }) => callId === call && answer === null)
-    if (question === undefined) continue
+    const [question, ...more] = waiting.filter(
+      ({ runPath, runId, callId, answer }) =>
+        runPath[0] === run && answer === null && callId.startsWith(callIdOf(runId, step, '')),
+    )
+    if (question === undefined)
+      throw new ToolError('conflict', `No step '${step}' of this run waits for an answer.`, {
+        hint: 'Its question may have expired; without --approve the run asks again.',
+      })
+    if (more.length > 0)
+      throw new ToolError('conflict', `Several steps '${step}' of this run wait for an answer.`, {
+        hint: 'See: kogu approvals list',
+      })
     if (question.isDangerous)
       throw new ToolError('needs_approval', `The step '${step}' is dangerous.`, {
         hint: `kogu approvals approve ${question.id} --confirm ${question.tool.name}`,
       })
     await runtime.answerQuestion(question.id, { kind: 'once', user })
   }
-  const asked = new Set(waiting.map(({ callId }) => callId))
-  return new Set(steps.filter(step => !asked.has(callIdOf(id, step, attemptOf(progress, step)))))
 }
 
 /** Another pipeline as a step: a run of its own, under the authority of this one, whose questions name both. */

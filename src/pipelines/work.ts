@@ -17,8 +17,6 @@ export type PipelineEvent =
 
 export interface WorkParts extends PanelParts {
   readonly pipeline: string
-  /** Steps whose gate somebody has opened. */
-  readonly approved: ReadonlySet<string>
   /** Another pipeline inside of this one. */
   readonly runPipeline: PipelineWorkers['runPipeline']
   readonly save: PipelineWorkers['save']
@@ -35,9 +33,7 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
   ): Promise<CallResult> =>
     runtime.call({ ...{ tool, input, run: core.id, caller: 'pipeline', signal }, ...more })
   const gateOf = ({ id, gate }: Step): { gate?: string } =>
-    gate === undefined || parts.approved.has(id)
-      ? {}
-      : { gate: `The pipeline '${parts.pipeline}' has a gate before the step '${id}'.` }
+    gate === undefined ? {} : { gate: `The pipeline '${parts.pipeline}' has a gate before the step '${id}'.` }
   const told = async (
     { id }: Step,
     what: string,
