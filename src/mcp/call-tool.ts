@@ -13,10 +13,11 @@ import type { GivenAnswer } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
-import type { AnyTool, Form, FormAnswer } from '../core/tool.ts'
+import type { Form, FormAnswer } from '../core/tool.ts'
 import { toBlock, toLine, underMargin } from '../core/visible.ts'
 import type { Runtime } from '../runtime.ts'
 import type { HeldCalls, Step } from './held-calls.ts'
+import { toMcpResult } from './mcp-result.ts'
 import { progressNotifier } from './progress.ts'
 import { findTool } from './tool-list.ts'
 
@@ -228,34 +229,4 @@ function describe({ tool, details, input, preview, cwd, decision, isDangerous }:
 /** An answer holds for these arguments and no others. */
 function digestOf(name: string, input: unknown): string {
   return hash('sha256', canonicalJson([name, input]))
-}
-
-export function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
-  const { error, text, data, images = [], label, call, question } = result
-  const meta = { 'kogu/call': call, ...(label === null ? {} : { 'kogu/origin': label }) }
-  if (error !== null) {
-    const words = [`${error.code}: ${error.message}`, error.hint, howToApprove(question)]
-    // No structured content: clients check it against the schema of a success.
-    return { isError: true, content: [{ type: 'text', text: words.filter(Boolean).join('\n') }], _meta: meta }
-  }
-  // A client that checks misses it even where the data was too long to be told.
-  const structured =
-    tool.output?.json.type === 'object' ? { structuredContent: isObject(data) ? data : {} } : {}
-  return {
-    content: [
-      { type: 'text', text },
-      ...images.map(({ mimeType, base64 }) => ({ type: 'image' as const, mimeType, data: base64 })),
-    ],
-    ...structured,
-    _meta: meta,
-  }
-}
-
-function howToApprove(question: string | undefined): string | null {
-  if (question === undefined) return null
-  return `Nobody was asked yet. A person can answer in a terminal: kogu approvals approve ${question}. Then make the same call again.`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

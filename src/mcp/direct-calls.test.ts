@@ -35,15 +35,16 @@ beforeEach(() => {
     },
     begun: new Map(),
     run: async () => 'run_1',
-    client: () => 'tester',
-    canAsk: () => true,
+    client: 'tester',
+    canAsk: true,
+    listTools: async () => [],
     track: () => undefined,
   } as unknown as DirectDoor
-  direct = answerDirectly(
-    stdin,
-    message => void written.push(message),
-    () => door,
-  )
+  direct = answerDirectly(stdin, message => void written.push(message), {
+    greet: () => false,
+    door: () => door,
+    missed: () => [],
+  })
   direct.rest.on('data', chunk => {
     passedOn += chunk
   })
@@ -84,7 +85,7 @@ test.each([
   ['an answer to a question', request('look', { requestState: 'x' })],
   ['arguments that are no object', request('look', { arguments: [1] })],
   ['an id that is none', request('look', {}, null)],
-  ['another request', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'],
+  ['another request', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}\n'],
   ['text that is no JSON', '{"method":"tools/call"\n'],
   ['an empty line', '\n'],
 ])('%s goes to the SDK as it came', async (_, line) => {

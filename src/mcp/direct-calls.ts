@@ -1,15 +1,29 @@
 import { PassThrough, type Readable } from 'node:stream'
-import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Entry } from '../core/registry.ts'
-import { type DoorContext, toMcpResult } from './call-tool.ts'
+import type { DoorContext } from './call-tool.ts'
+import { toMcpResult } from './mcp-result.ts'
 import { progressNotifier } from './progress.ts'
-import { findTool } from './tool-list.ts'
+import { findTool, type ListedTool } from './tool-list.ts'
 
 /** What a direct call needs of the connection. */
-export interface DirectDoor extends DoorContext {
+export interface DirectDoor extends Pick<DoorContext, 'runtime' | 'run' | 'begun'> {
+  readonly client: string
+  /** Whether the client can ask its person. */
+  readonly canAsk: boolean
+  listTools(): Promise<readonly ListedTool[]>
   /** Calls that have not ended. */
   track(work: Promise<unknown>): void
+}
+
+/** The client at the other end. */
+export interface DirectClient {
+  /** Whether the line is one of an introduction that was answered. */
+  greet(line: Buffer): boolean
+  /** Undefined as long as no client of the older protocol has introduced itself. */
+  door(): DirectDoor | undefined
+  /** Called before the first piece goes to the SDK: the lines that it has missed. */
+  missed(): readonly Buffer[]
 }
 
 export interface DirectCalls {
@@ -20,20 +34,21 @@ export interface DirectCalls {
 }
 
 /**
- * The short way of the calls that agents make most: tools of our own that only look, for clients of the older protocol.
- * The SDK would check, copy and check again each message and each file in it, which took longer than the call itself.
- * Whatever is not such a call, in one piece and spelled without anything unusual, goes to the SDK as it came; so does a
+ * The short way of what clients of the older protocol ask most: the list of tools, and calls of tools of our own that only
+ * look. The SDK would check, copy and check again each message and each file in it, which took longer than the call itself.
+ * Whatever is not such a request, in one piece and spelled without anything unusual, goes to the SDK as it came; so does a
  * call that turns out to need an answer of a person.
- *
- * `door` is undefined as long as no client of the older protocol has introduced itself.
  */
 export function answerDirectly(
   stdin: Readable,
   write: (message: object) => void,
-  door: () => DirectDoor | undefined,
+  client: DirectClient,
 ): DirectCalls {
   const rest = new PassThrough()
+  let isFirst = true
   const pass = (bytes: Buffer): void => {
+    if (isFirst) for (const line of client.missed()) rest.write(line)
+    isFirst = false
     if (!rest.write(bytes)) stdin.pause()
   }
   const running = new Map<string | number, AbortController>()
@@ -49,24 +64,34 @@ export function answerDirectly(
       const result = await context.runtime.call({
         tool: params.name,
         input: params.arguments ?? {},
-        caller: `mcp:${context.client()}`,
+        caller: `mcp:${context.client}`,
         run: await context.run(),
         signal: stop.signal,
         ...live.onProgress,
       })
       await live.end()
       if (stop.signal.aborted) return
-      if (result.question !== undefined && context.canAsk()) {
+      if (result.question !== undefined && context.canAsk) {
         context.begun.set(id, result)
         pass(line)
       } else write({ result: toMcpResult(result, entry.tool), jsonrpc: '2.0', id })
     } catch (error) {
-      const message = error instanceof Error ? error.message : 'Internal error'
-      if (!stop.signal.aborted)
-        write({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InternalError, message } })
+      if (!stop.signal.aborted) write(internalError(id, error))
     } finally {
       if (running.get(id) === stop) running.delete(id)
     }
+  }
+
+  const list = (context: DirectDoor, line: Buffer): boolean => {
+    const message = parse(listRequest(), line)
+    if (message === undefined) return false
+    const { id } = message
+    const answered = context.listTools().then(
+      tools => write({ result: { tools }, jsonrpc: '2.0', id }),
+      (error: unknown) => write(internalError(id, error)),
+    )
+    context.track(answered)
+    return true
   }
 
   /** Whether the line was for us. */
@@ -76,8 +101,11 @@ export function answerDirectly(
       cancelled?.abort()
       return cancelled !== undefined
     }
-    const context = line.includes('"tools/call"') ? door() : undefined
-    const message = context === undefined ? undefined : parse(request(), line)
+    if (client.greet(line)) return true
+    const context = client.door()
+    if (context !== undefined && line.includes('"tools/list"')) return list(context, line)
+    const message =
+      context !== undefined && line.includes('"tools/call"') ? parse(request(), line) : undefined
     if (context === undefined || message === undefined || running.has(message.id)) return false
     const entry = findTool(context.runtime.registry, message.params.name)
     if (entry === undefined || entry.tool.isPartOfKogu !== true || entry.risk !== 'low') return false
@@ -137,6 +165,15 @@ const request = lazily(() =>
   }),
 )
 
+const listRequest = lazily(() =>
+  z.strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: id(),
+    method: z.literal('tools/list'),
+    params: z.strictObject({}).optional(),
+  }),
+)
+
 const cancellation = lazily(() =>
   z.object({ method: z.literal('notifications/cancelled'), params: z.object({ requestId: id() }) }),
 )
@@ -158,6 +195,14 @@ function parse<T>(schema: z.ZodType<T>, line: Buffer): T | undefined {
     return undefined
   }
 }
+
+function internalError(id: string | number, error: unknown): object {
+  const message = error instanceof Error ? error.message : 'Internal error'
+  return { jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } }
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+const INTERNAL_ERROR = -32_603
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -12,7 +12,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Runtime } from '../runtime.ts'
-import { createServer, createServerParts, type ServerParts } from './create-server.ts'
+import { createAskingParts, createServer, type ServerParts } from './create-server.ts'
+import { createDoorParts } from './door-parts.ts'
 
 export interface HttpOptions {
   readonly version: string
@@ -87,7 +88,7 @@ export function openMcpDoor(
   runtime: Runtime,
   options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'run' | 'onError'>,
 ): McpDoor {
-  const shared = createServerParts(runtime, options)
+  const shared = { ...createDoorParts(runtime, options), ...createAskingParts() }
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.
   const run = onceOpened(runtime, options.run)
   const onerror = (error: Error): void => options.onError(error.message)

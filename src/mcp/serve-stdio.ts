@@ -1,13 +1,15 @@
 import { once } from 'node:events'
-import type { Server } from '@modelcontextprotocol/server'
-import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import type { Runtime } from '../runtime.ts'
-import { createServer, createServerParts, doorOf, type ServerParts } from './create-server.ts'
-import { answerDirectly, type DirectDoor } from './direct-calls.ts'
+import { aboutKogu } from './about.ts'
+import { answerDirectly, type DirectClient, type DirectDoor } from './direct-calls.ts'
+import { createDoorParts, type DoorParts, trackCall } from './door-parts.ts'
+import { type Greeting, isInitialized, readGreeting } from './greeting.ts'
+import type { StdioSdk } from './stdio-sdk.ts'
+import { type NameSet, offeredTools } from './tool-list.ts'
 
 export interface StdioOptions {
   readonly version: string
-  readonly names: ServerParts['names']
+  readonly names: NameSet
   readonly budget: number
   /** Continue this run, or begin it; a new one otherwise. */
   readonly run?: string
@@ -22,40 +24,25 @@ const PARENT_MS = 5000
 /** Serves MCP on standard input and output until the input ends, a signal comes, or whoever started us is gone. */
 export async function serveStdio(runtime: Runtime, options: StdioOptions): Promise<void> {
   let opened: Promise<string> | undefined
-  const parts: ServerParts = {
-    ...createServerParts(runtime, options),
+  const parts: DoorParts = {
+    ...createDoorParts(runtime, options),
     run() {
       opened ??= runtime.openRun(options.run === undefined ? {} : { id: options.run }).then(run => run.id)
       return opened
     },
   }
-  const servers = new Set<ReturnType<typeof createServer>>()
-  let door: { readonly server: Server; readonly direct: DirectDoor } | undefined
-  const direct = answerDirectly(
-    options.stdin,
-    message => process.stdout.write(`${JSON.stringify(message)}\n`),
-    // Known as soon as it has been greeted.
-    () => (door?.server.getClientVersion() === undefined ? undefined : door.direct),
-  )
-  const handle = serve(
-    ({ era }) => {
-      const server = createServer(parts)
-      servers.add(server)
-      server.onclose = () => {
-        servers.delete(server)
-        door = undefined
-      }
-      if (era === 'legacy') door = { server, direct: doorOf(server, parts) }
-      return server
-    },
-    {
-      transport: new StdioServerTransport(direct.rest, process.stdout),
-      onerror: error => options.onError(error.message),
-    },
-  )
+  const write = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`)
+  let sdk: Promise<StdioSdk> | undefined
+  const client = meetClient(parts, write, isGreeted => {
+    sdk = import('./stdio-sdk.ts').then(({ openSdk }) =>
+      openSdk({ parts, input: direct.rest, isGreeted, onError: options.onError }),
+    )
+  })
+  const direct = answerDirectly(options.stdin, write, client)
   const stopListening = runtime.registry.onChange(() => {
-    // Before a client is there, or when it does not want to hear of it, there is nobody to tell.
-    for (const server of servers) server.sendToolListChanged().catch(() => undefined)
+    if (sdk !== undefined) void sdk.then(each => each.announce())
+    // Before a client is there, there is nobody to tell.
+    else if (client.isReady()) write({ method: 'notifications/tools/list_changed', jsonrpc: '2.0' })
   })
   try {
     await untilOver(options)
@@ -63,10 +50,53 @@ export async function serveStdio(runtime: Runtime, options: StdioOptions): Promi
     stopListening()
     // Ends what runs; each call has to come to its end on record.
     direct.close()
-    await handle.close()
-    await parts.held.close()
+    await (await sdk)?.close()
     parts.memory.stop()
     await Promise.allSettled(parts.running)
+  }
+}
+
+interface MetClient extends DirectClient {
+  /** Whether it has heard our answer. */
+  isReady(): boolean
+}
+
+/** Answers a client that introduces itself, and keeps what it said for the SDK, which may be needed later. */
+function meetClient(
+  parts: DoorParts,
+  write: (message: object) => void,
+  loadSdk: (isGreeted: boolean) => void,
+): MetClient {
+  let greeting: Greeting | undefined
+  let isReady = false
+  let isForSdk = false
+  const heard: Buffer[] = []
+  let door: DirectDoor | undefined
+  return {
+    greet(line) {
+      if (isForSdk) return false
+      if (greeting !== undefined) {
+        if (isReady || !isInitialized(line)) return false
+        isReady = true
+        heard.push(line)
+        return true
+      }
+      greeting = readGreeting(line)
+      if (greeting === undefined) return false
+      heard.push(line)
+      const { id, protocolVersion, client, canAsk } = greeting
+      write({ result: { protocolVersion, ...aboutKogu(parts.version) }, jsonrpc: '2.0', id })
+      const track = (work: Promise<unknown>): void => trackCall(parts, work)
+      door = { ...parts, client, canAsk, track, listTools: () => offeredTools(parts) }
+      return true
+    },
+    door: () => door,
+    missed() {
+      isForSdk = true
+      loadSdk(greeting !== undefined)
+      return heard
+    },
+    isReady: () => isReady,
   }
 }
 

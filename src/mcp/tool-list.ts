@@ -1,7 +1,8 @@
 import type { Entry, Registry } from '../core/registry.ts'
 import type { JsonSchema } from '../core/schema.ts'
 import type { AnyTool } from '../core/tool.ts'
-import { briefDefinition, type ToolOffer } from '../core/tool-offer.ts'
+import { briefDefinition, offerTools, type ToolOffer } from '../core/tool-offer.ts'
+import type { DoorParts } from './door-parts.ts'
 
 /** A tool as `tools/list` shows it. */
 export interface ListedTool {
@@ -23,8 +24,15 @@ export interface ListedTool {
 /** Which names tools are offered under. `claude`: those that Claude Code gives its own tools, where a tool has one. */
 export type NameSet = 'kogu' | 'claude'
 
+/** What `tools/list` answers. */
+export async function offeredTools({ runtime, names, budget }: DoorParts): Promise<ListedTool[]> {
+  await runtime.registry.settled()
+  const enabled = runtime.registry.list().filter(runtime.isEnabled)
+  return listTools(offerTools(enabled, budget), names)
+}
+
 /** Always in the same order: clients keep the list in their prompt cache. */
-export function listTools({ full, brief }: ToolOffer, names: NameSet): ListedTool[] {
+function listTools({ full, brief }: ToolOffer, names: NameSet): ListedTool[] {
   const all = [...full.map(entry => toListed(entry, names)), ...brief.map(entry => toBrief(entry, names))]
   return all.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,0 +1,40 @@
+import type { Runtime } from '../runtime.ts'
+import type { DoorContext } from './call-tool.ts'
+import { giveBackMemory, type IdleMemory } from './give-back-memory.ts'
+import type { NameSet } from './tool-list.ts'
+
+/** What everything that answers clients of one door works with. */
+export interface DoorParts extends Pick<DoorContext, 'runtime' | 'run' | 'begun'> {
+  readonly version: string
+  readonly names: NameSet
+  /** Tokens that definitions of tools may cost. */
+  readonly budget: number
+  readonly memory: IdleMemory
+  /** Calls that have not ended. */
+  readonly running: Set<Promise<unknown>>
+}
+
+/** Each connection has its own run. */
+export function createDoorParts(
+  runtime: Runtime,
+  { version, names, budget }: Pick<DoorParts, 'version' | 'names' | 'budget'>,
+): Omit<DoorParts, 'run'> {
+  return {
+    runtime,
+    version,
+    names,
+    budget,
+    running: new Set(),
+    begun: new Map(),
+    memory: giveBackMemory(),
+  }
+}
+
+export function trackCall({ running, memory }: DoorParts, work: Promise<unknown>): void {
+  const ended = (): void => {
+    running.delete(work)
+    memory.called()
+  }
+  running.add(work)
+  work.then(ended, ended)
+}
