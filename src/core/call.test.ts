@@ -224,6 +224,17 @@ describe('a call', () => {
     expect(JSON.stringify(events)).not.toContain('sesame')
   })
 
+  test('that is cancelled ends although its tool never says what it would touch', async () => {
+    const controller = new AbortController()
+    const access = () => {
+      controller.abort()
+      return new Promise<never>(() => undefined)
+    }
+    const { runtime } = await createTestRuntime({ tools: [{ ...echo, access }] })
+    const result = await callTool(runtime, testCall('echo', { text: 'x' }, { signal: controller.signal }))
+    expect(result.error?.code).toBe('cancelled')
+  })
+
   test('that is cancelled ends although its tool does not listen', async () => {
     const controller = new AbortController()
     const { runtime } = await createTestRuntime({

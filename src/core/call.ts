@@ -10,7 +10,7 @@ import { atGate } from './gate.ts'
 import type { Hooks } from './hooks.ts'
 import { validateInput } from './input.ts'
 import { heldLayer, keepChanges } from './keep-changes.ts'
-import { limitTime } from './limit-time.ts'
+import { inTime, limitTime } from './limit-time.ts'
 import { LIMITS } from './limits.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
 import type { Permit } from './permit.ts'
@@ -19,6 +19,7 @@ import {
   type PresentedError,
   presentDecision,
   presentError,
+  presentName,
   presentOutput,
   presentProgress,
 } from './present.ts'
@@ -245,7 +246,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
   const input = validateInput(tool, call.input, call.tool)
   requireEnabled(runtime, call, entry)
   const resolvePath = rememberPaths()
-  const access = await tool.access(input, {
+  const wanted = tool.access(input, {
     cwd: call.cwd,
     resolvePath,
     workspace: runtime.workspace,
@@ -253,6 +254,7 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     undoLimits: runtime.undoLimits,
     ...(call.run.cwd === undefined ? {} : { runCwd: call.run.cwd }),
   })
+  const access = Array.isArray(wanted) ? wanted : await inTime(wanted, call.signal, tool.name)
   const request: JudgeRequest = {
     tool,
     toolNames: entry.names,
@@ -381,7 +383,7 @@ function toResult(
     ok: error === null,
     call: call.id,
     number: progress.number,
-    tool: progress.entry?.tool.name ?? call.tool,
+    tool: progress.entry?.tool.name ?? presentName(runtime, call.tool),
     text: output?.text ?? error?.message ?? '',
     data: output?.data ?? null,
     ...(output?.images === undefined ? {} : { images: output.images }),

@@ -1,5 +1,6 @@
 import { createDeadlines } from './deadlines.ts'
 import { ToolError } from './errors.ts'
+import { LIMITS } from './limits.ts'
 
 export interface TimeLimit {
   readonly signal: AbortSignal
@@ -11,6 +12,17 @@ export interface TimeLimit {
 }
 
 const deadlines = createDeadlines()
+
+/** What a tool of anybody's is asked before it runs may neither take for ever nor keep the caller from cancelling. */
+export async function inTime<T>(work: Promise<T>, signal: AbortSignal, tool: string): Promise<T> {
+  const message = `The tool '${tool}' did not say within ${LIMITS.accessMs} ms what it would touch.`
+  const limit = limitTime(signal, { ms: LIMITS.accessMs, message })
+  try {
+    return await Promise.race([work, limit.expired])
+  } finally {
+    limit.clear()
+  }
+}
 
 /** An abort signal that also ends after `ms`. */
 export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; message: string }): TimeLimit {

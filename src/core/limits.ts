@@ -5,6 +5,8 @@ export const LIMITS = {
   inputDepth: 64,
   /** Values (objects, arrays, strings, …) in one input: a flat bomb costs as much as a deep one. */
   inputValues: 200_000,
+  /** Wall clock of one call's `access`, in milliseconds. */
+  accessMs: 60_000,
   /** Wall clock of one call's `run`, in milliseconds; a tool may ask for less. */
   runMs: 15 * 60_000,
   /** Text of one result, in characters; tools with their own, smaller bounds stay below it. */

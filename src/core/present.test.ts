@@ -39,6 +39,11 @@ describe('whatever a tool says', () => {
     expect(result).toMatchObject({ data: null, images: [] })
   })
 
+  test('can be written as JSON', async () => {
+    const { data } = await returning({ text: '', data: { big: 10n ** 20n, list: [1n] } })
+    expect(JSON.stringify(data)).toBe('{"big":"100000000000000000000","list":["1"]}')
+  })
+
   test('as a failure is no different', async () => {
     const message = `hunter2 ${ESCAPES} ${'x'.repeat(100_000)}`
     const { error, text } = await call({ run: () => Promise.reject(new ToolError('failed', message)) })
@@ -113,6 +118,14 @@ describe('whatever a tool says', () => {
     }))
     const result = await returning({ text: '', images })
     expect(result.images?.map(({ mimeType }) => mimeType)).toEqual(['image/png', 'image/png'])
+  })
+
+  test('of a name that no tool has is no different', async () => {
+    const { runtime } = await createTestRuntime({})
+    const name = `hunter2 ${ESCAPES} ${'x'.repeat(10_000)}`
+    const { tool } = await callTool(runtime, testCall(name, {}))
+    expect(tool).not.toMatch(/hunter2|\u001B/)
+    expect(tool.length).toBe(200)
   })
 
   test('as a reason is no different: hooks and reviewers may quote anything', async () => {

@@ -50,6 +50,13 @@ function boundImages(images: NonNullable<ToolOutput['images']>): NonNullable<Too
 
 const IMAGE_TYPE = /^image\/[\w.+-]{1,100}$/
 
+/** Of a tool that nobody has: the caller's own words. */
+export function presentName({ redactor }: Pick<CallRuntime, 'redactor'>, name: string): string {
+  return escapeControls(redactor.text(name)).slice(0, LONGEST_NAME)
+}
+
+const LONGEST_NAME = 200
+
 /** A reason may quote the input, a reviewer or a program of the person. */
 export function presentDecision(
   { redactor }: Pick<CallRuntime, 'redactor'>,
@@ -184,6 +191,8 @@ function cutMiddle(text: string, most: number): string {
 
 function escapeData(value: unknown): unknown {
   if (typeof value === 'string') return escapeControls(value)
+  // JSON has none, and whoever writes the result as JSON would fail.
+  if (typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return value.map(escapeData)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
