@@ -183,8 +183,6 @@ function steerRoutes(api: Api, parts: Parts): void {
       const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), context.req.valid('param').id)
       if (run.status === 'completed' || run.status === 'failed')
         throw new HttpProblem(409, 'conflict', `This run has ${run.status}.`)
-      if (wanted.approve.length > 0)
-        parts.runtime.note('pipeline-gates-opened', { run: run.id, steps: wanted.approve })
       pipelines.begin(run, { ...wanted, user: `http:${context.get('caller')?.name}` })
       return answer(context, show(run, pipelines, true), 202)
     },
