@@ -121,8 +121,8 @@ describe('a hostile server', () => {
     const box = await open(hostile('hang', 'timeout = "1s"'))
     expect((await call(box, 'bad__good')).error?.message).toMatch(/timed out/i)
     const stop = new AbortController()
-    setTimeout(() => stop.abort(), 200)
-    const result = await box.runtime.call({ tool: 'bad__good', input: {}, signal: stop.signal })
+    const beforeRun = async (): Promise<void> => void setImmediate(() => stop.abort())
+    const result = await box.runtime.call({ tool: 'bad__good', input: {}, signal: stop.signal, beforeRun })
     expect(result.error?.code).toBe('cancelled')
   })
 

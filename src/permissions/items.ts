@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
@@ -10,7 +9,7 @@ import { programsOf } from './git/git-programs.ts'
 import { repositoryAbove } from './git/repository.ts'
 import { analyzeUrl, type UrlFacts } from './network/network.ts'
 import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths/paths.ts'
-import { expandGlob } from './rules/globs.ts'
+import { expandGlob, isFolder } from './rules/globs.ts'
 
 /**
  * One thing that is judged. A call is a list of them: the tool itself, and everything it touches. `derived` items were
@@ -146,15 +145,6 @@ function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSand
   if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
   const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true && isFolder(tree.path))
   return readsTree ? [UNWALLED] : []
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    // Not there, or not for us to look at.
-    return false
-  }
 }
 
 const UNWALLED: Item = {

@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../core/names-in.ts'
 import { compileWildcard } from '../../core/wildcard.ts'
 
 /**
@@ -43,20 +44,16 @@ function withoutEscapes(part: string): string {
   return part.replaceAll(/\\(.)/gs, '$1')
 }
 
+/** What is not a folder, or not readable, holds nothing: bash finds nothing there either. */
 function names(folder: string): string[] {
-  try {
-    return readdirSync(folder === '' ? '.' : folder).sort()
-  } catch {
-    // Not a folder, or not readable: bash finds nothing there either.
-    return []
-  }
+  return namesIn(folder === '' ? '.' : folder).sort()
 }
 
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {

@@ -38,7 +38,7 @@ export function exceeds(root: string, limits: DiskLimits): boolean {
   let entries = 0
   const folders = [Buffer.from(root)]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of namesIn(folder)) {
+    for (const entry of entriesOf(folder)) {
       const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
       if (entry.isDirectory()) folders.push(path)
       else bytes += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512
@@ -49,7 +49,7 @@ export function exceeds(root: string, limits: DiskLimits): boolean {
   return false
 }
 
-function namesIn(folder: Buffer) {
+function entriesOf(folder: Buffer) {
   try {
     return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   } catch {

@@ -221,7 +221,8 @@ function setTime(path: string, modifiedMs: number): void {
   }
 }
 
-function isFolder(path: string): boolean {
+/** Itself, not what a link leads to. */
+export function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 

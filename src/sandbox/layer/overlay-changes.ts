@@ -106,12 +106,12 @@ interface Walk extends Folders {
 type Standing = 'merged' | 'replacing' | 'alone'
 
 function readFolder(walk: Walk, folder: string, standing: Standing): void {
-  const names = namesIn(walk, 'upper', folder)
+  const names = namesOn(walk, 'upper', folder)
   // The kernel marks the topmost one only: what lies in an opaque folder hides what is beneath without a mark.
   const inside = standing === 'merged' && walk.opaque.has(folder) ? 'replacing' : standing
   if (inside === 'replacing') {
     const kept = new Set(names)
-    for (const name of namesIn(walk, 'workspace', folder)) {
+    for (const name of namesOn(walk, 'workspace', folder)) {
       if (!kept.has(name)) addDeleted(walk, join(folder, name))
     }
   }
@@ -171,14 +171,14 @@ function addDeleted(walk: Walk, path: string, within = false): void {
   }
   walk.changes.push({ change: 'deleted', path, entry: before.entry, before })
   if (before.entry !== 'directory') return
-  for (const name of namesIn(walk, 'workspace', path)) addDeleted(walk, join(path, name), true)
+  for (const name of namesOn(walk, 'workspace', path)) addDeleted(walk, join(path, name), true)
 }
 
 /**
  * Node replaces bytes that are no UTF-8 by a sign, after which the name names nothing, or another entry. Such an entry
  * could be neither brought over nor kept for undo, so none of the command's changes are.
  */
-function namesIn(walk: Walk, side: 'workspace' | 'upper', folder: string): string[] {
+function namesOn(walk: Walk, side: 'workspace' | 'upper', folder: string): string[] {
   return readdirSync(join(walk[side], folder), { encoding: 'buffer' })
     .map(bytes => {
       const name = bytes.toString()

@@ -7,7 +7,7 @@ import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
 import { writeWhole } from '../../core/write-whole.ts'
 import { DRAFT, GONE, removeOverlay } from './overlay.ts'
-import { applyJournal, type Displaced, isAsSeen, type Journal, toJournal } from './overlay-apply.ts'
+import { applyJournal, type Displaced, isAsSeen, isFolder, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
 import { findObstacles } from './overlay-obstacles.ts'
 
@@ -103,10 +103,6 @@ export async function recoverOverlays(
   return recovered
 }
 
-function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-}
-
 function removeAbandoned(folder: string): void {
   if (takeOver(folder)) removeOverlay(folder)
 }
@@ -192,13 +188,13 @@ function refuseLateConflicts({ workspace, changes, dropped }: OverlayChanges): v
     if (change === 'created' && gone.has(path)) return []
     if (entry !== 'directory') return isAsSeen(lookAt(join(workspace, path)), before) ? [] : [path]
     // What came into a folder that goes is in nobody's undo record.
-    return change === 'deleted' ? namesIn(join(workspace, path), path).filter(name => !known.has(name)) : []
+    return change === 'deleted' ? pathsIn(join(workspace, path), path).filter(name => !known.has(name)) : []
   })
   if (conflicts.length > 0) throw changedMeanwhile(conflicts)
 }
 
 /** The entries of a folder by their paths; of what is no folder any more, the path itself, as it is another entry. */
-function namesIn(folder: string, path: string): string[] {
+function pathsIn(folder: string, path: string): string[] {
   try {
     return readdirSync(folder).map(name => join(path, name))
   } catch (error) {
