@@ -45,6 +45,8 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
   if (wanted.description.trim() === '') throw refusal(parts, texts.errors.descriptionRequired)
   checkParameters(wanted.parameters, parts)
   const capabilities = wanted.capabilities ?? NO_CAPABILITIES
+  const noHost = capabilities.network.find(host => !HOST.test(host))
+  if (noHost !== undefined) throw refusal(parts, texts.errors.invalidParameter('network', noHost))
   const { script, safety, quality } = analyze(wanted.code, parts, {
     allowed: allowedKinds(capabilities),
     strict: settings.strict,
@@ -88,6 +90,8 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
 }
 
 const MOST_VERSIONS = 20
+/** `*.` would be every host that is written with a dot at its end. */
+const HOST = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/i
 /** Of everything that was given, as JSON. */
 const MOST_DEFINITION = 512 * 1024
 

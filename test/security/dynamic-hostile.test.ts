@@ -313,8 +313,16 @@ describe('a tool that a model made', () => {
   ])('that %s is not made, and takes no other tool along', async (_, parameters) => {
     const made = await create('poison', 'function execute() {}', { parameters })
     expect(made.error?.message).toContain('The definition of the parameter')
-    expect((await call('constructor', {})).text).toBe('mine')
+    expect((await runOnce('return "fine"')).text).toBe('fine')
   })
+
+  test.each(['*', '*.', 'a.test.', 'http://a.test', 'a.test/x', 'a.test\nevil.test'])(
+    'does not declare %j, which is no host',
+    async host => {
+      const made = await create('declares', 'function execute() {}', { network: [host] })
+      expect(made.error?.message).toContain('"network" is not valid')
+    },
+  )
 
   test('is not made larger than it can be kept', async () => {
     const description = 'x'.repeat(600_000)
