@@ -281,6 +281,24 @@ test('however the words of others get to a panel, it can tell whose they are; a 
   expect(heard).toEqual([fenced, fenced, fenced, fenced, 'obey'])
 })
 
+test('however long it is, what comes from outside ends where its mark is', async () => {
+  const step = [
+    { id: 'page', tool: 'web_fetch' },
+    { id: 'read', panel: 'reader' },
+  ]
+  let heard = ''
+  const parts = workers({
+    runTool: async () => ({ ok: true, text: 'é'.repeat(200_000), data: null, untrusted: 'web' }),
+    async runPanel({ prompt }) {
+      heard = prompt
+      return { ok: true, text: '', data: null }
+    },
+  })
+  await runPipeline(start(made({ step })), parts)
+  expect(heard).toMatch(/bytes left out\]\n<\/untrusted-content id="\w+">\n--- End ---$/)
+  expect(Buffer.byteLength(heard)).toBeLessThanOrEqual(180_000)
+})
+
 test('a pipeline inside is told whose words it gets', async () => {
   const inner: unknown[] = []
   const parts = workers({

@@ -192,20 +192,28 @@ function injected({ id, vars, prompt = '' }: Step, { steps }: Scope, graph: Grap
   if (Object.keys(vars).length > 0 || picks) return ''
   const back = [...graph.loops.values()].flat().filter(({ to }) => to === id)
   const sources = new Set([...(graph.incoming.get(id) ?? []), ...back].map(({ from }) => from))
+  let room = MOST_INJECTED - sources.size * MARKS
   const parts = [...sources].flatMap(from => {
-    const { text = '', untrusted } = steps[from] ?? {}
+    const { text: whole = '', untrusted } = steps[from] ?? {}
+    if (whole === '') return []
+    // Before it is marked: a mark that is cut off would leave whatever follows among the words from outside.
+    const text = cut(whole, Math.max(0, room))
+    room -= Buffer.byteLength(text)
     // Words from outside could otherwise end their part and speak as another step.
     const said = untrusted === undefined ? text : fenceUntrusted(text, `step ${from}`)
-    return text === '' ? [] : [`--- Output of step ${from} ---\n${said}\n--- End ---`]
+    return [`--- Output of step ${from} ---\n${said}\n--- End ---`]
   })
-  return cut(parts.join('\n\n'))
+  return parts.join('\n\n')
 }
 
+/** More than what stands around the words of one step. */
+const MARKS = 400
+
 /** By bytes, and never through the middle of a character. */
-function cut(text: string): string {
+function cut(text: string, most: number): string {
   const bytes = Buffer.from(text)
-  if (bytes.length <= MOST_INJECTED) return text
-  let end = MOST_INJECTED
+  if (bytes.length <= most) return text
+  let end = most
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return `${bytes.subarray(0, end).toString('utf8')}\n[${bytes.length - end} of ${bytes.length} bytes left out]`
 }
