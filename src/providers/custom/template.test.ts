@@ -96,10 +96,37 @@ test.each([
   ['python3 -c {x}', 'read as code'],
   ['node --eval {x}', 'read as code'],
   ['sed -n {x} file', 'read as code'],
+  ['node --eval={x}', 'read as code'],
+  ['python3 -c{x}', 'read as code'],
+  ['sed --expression={x} file', 'read as code'],
+  ['deno eval {x}', 'read as code'],
+  ['busybox sh -c {x}', 'run it as a command'],
+  ['docker run image sh -c {x}', 'run it as a command'],
+  ['docker exec web /bin/bash {x}', 'run it as a command'],
+  ['stdbuf -oL bash -c {x}', 'run it as a command'],
+  ['flock lock -c {x}', 'run it as a command'],
+  ['find . -exec {x} +', 'run it as a command'],
+  ['git -C .. -c {x} status', 'run it as a command'],
+  ['git -c core.pager={x} log', 'run it as a command'],
+  ['tar --to-command={x} -xf a.tar', 'run it as a command'],
+  ['rsync -e {x} a b', 'run it as a command'],
+  ['npx -y {x}', 'run it as a command'],
   ['awk {x} file', 'read as code'],
   ['echo {typo} {x}', '{typo} is not a parameter'],
   ['echo "unterminated', 'not valid shell syntax'],
 ])('the template %j is refused', (source, reason) => {
   expect(() => template(source, 'x', 'program')).toThrow(TemplateError)
   expect(() => template(source, 'x', 'program')).toThrow(reason)
+})
+
+test.each([
+  'git switch -c {x}',
+  'git commit -m {x}',
+  'npx prettier {x}',
+  'find . -name {x}',
+  'grep -e {x} -r .',
+  'docker exec web ls {x}',
+  'node scripts/report.js --print-title={x}',
+])('the template %j is one that people write', source => {
+  expect(() => template(source, 'x')).not.toThrow()
 })

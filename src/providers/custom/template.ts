@@ -44,13 +44,30 @@ const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g
 
 /** Programs that run their arguments, or read code from them: a value there would be a command. */
 const RUNS_ITS_ARGUMENTS = new Set(
-  'sh bash dash zsh ksh fish eval exec source . command builtin xargs ssh su sudo doas env nice nohup setsid timeout time watch parallel trap'.split(
-    ' ',
-  ),
+  (
+    'sh bash dash zsh ksh fish eval exec source . command builtin xargs ssh su sudo doas env nice nohup setsid timeout time ' +
+    'watch parallel trap busybox stdbuf ionice taskset unshare nsenter bwrap chroot flock script setpriv runuser pkexec strace'
+  ).split(' '),
 )
+/** The same of their first operand only; what follows are arguments of what it names. */
+const RUNS_ITS_FIRST = new Set('npx bunx pnpx uvx pipx'.split(' '))
+const SHELL = /^(?:.*\/)?(?:ba|da|z|k|fi)?sh$/
 /** Interpreters whose next argument is code after one of these flags. */
-const INTERPRETERS = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|awk|gawk|mawk|sed|jq)$/
+const INTERPRETERS =
+  /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|awk|gawk|mawk|sed|jq|osascript)$/
 const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute)$/
+/** Options whose value is a program, or settings that name one. */
+const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
+  find: /^-(?:exec|ok)(?:dir)?$/,
+  fd: /^(?:-x|-X|--exec|--exec-batch)$/,
+  gdb: /^-{1,2}(?:i?ex|eval-command)$/,
+  git: /^(?:--exec-path|--config-env|--upload-pack|--receive-pack)$/,
+  rg: /^--pre$/,
+  rsync: /^(?:-\w*e|--rsh|--rsync-path)$/,
+  tar: /^(?:-I|-F|--use-compress-program|--to-command|--checkpoint-action|--info-script|--rsh-command)$/,
+  vi: /^(?:-c|--cmd)$/,
+  vim: /^(?:-c|--cmd)$/,
+}
 
 export function parseTemplate(source: string, parameters: ReadonlySet<string>): Template {
   const script = parse(source)
@@ -95,15 +112,16 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
         word.pos,
       )
     }
-    if (RUNS_ITS_ARGUMENTS.has(program))
+    const before = words[index - 1]
+    const flag =
+      before !== undefined && /^-./.test(before.value) && before.value !== '--' ? before : undefined
+    const option = attachedOption(pieces) ?? flag?.value ?? ''
+    if (isRun(program, words, index, option))
       throw new TemplateError(
         `{${name}} is an argument of '${program}', which would run it as a command.`,
         word.pos,
       )
-    const before = words[index - 1]
-    const flag =
-      before !== undefined && /^-./.test(before.value) && before.value !== '--' ? before : undefined
-    if (INTERPRETERS.test(program) && (isCode(program, words, index) || (flag && CODE_FLAG.test(flag.value))))
+    if (INTERPRETERS.test(program) && (isCode(program, words, index) || CODE_FLAG.test(option)))
       throw new TemplateError(`{${name}} is read as code by '${program}'.`, word.pos)
     return {
       pos: word.pos,
@@ -115,8 +133,33 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
   })
 }
 
-/** The first operand of awk, sed and jq is a program. */
+/** `--eval={code}` and `-e{code}` are the option with its value. */
+function attachedOption([first]: readonly Piece[]): string | undefined {
+  if (first === undefined || !('text' in first)) return undefined
+  return /^(--[\w-]+)=|^(-\w+)$/.exec(first.text)?.slice(1).find(Boolean)
+}
+
+/** Whether the word is a command, or goes to a shell: of `docker run image sh -c {x}` too. */
+function isRun(program: string, words: readonly Word[], index: number, option: string): boolean {
+  if (RUNS_ITS_ARGUMENTS.has(program)) return true
+  if (RUNS_ITS_FIRST.has(program)) return words.findIndex(({ value }) => !value.startsWith('-')) === index
+  const options = Object.hasOwn(RUNNING_OPTIONS, program) ? RUNNING_OPTIONS[program] : undefined
+  if (options?.test(option) === true || (program === 'git' && isGitSetting(words, index, option))) return true
+  const shell = words.slice(0, index).findLastIndex(({ value }) => SHELL.test(value))
+  return shell !== -1 && (shell === index - 1 || /^-\w*c$/.test(option))
+}
+
+/** `git -c core.pager={x} log`, but not `git switch -c {x}`. */
+function isGitSetting(words: readonly Word[], index: number, option: string): boolean {
+  const isValue = (at: number): boolean => /^-[cC]$/.test(words[at - 1]?.value ?? '')
+  return (
+    option === '-c' && words.slice(0, index).every(({ value }, at) => value.startsWith('-') || isValue(at))
+  )
+}
+
+/** The first operand of awk, sed and jq is a program, as is what follows `deno eval`. */
 function isCode(program: string, words: readonly Word[], index: number): boolean {
+  if (/^(?:deno|bun)$/.test(program)) return words.slice(0, index).some(({ value }) => value === 'eval')
   if (!/^(?:[gm]?awk|sed|jq)$/.test(program)) return false
   return words.findIndex(word => !word.value.startsWith('-')) === index
 }
