@@ -81,12 +81,7 @@ describe('access', () => {
   test('machines in options are named', () => {
     expect(access('curl -x evil.com:8080 https://a.com')).toContain('network http://evil.com:8080')
     expect(access('curl --proxy=evil.com https://a.com')).toContain('network http://evil.com')
-    expect(access('curl --connect-to a.com:443:evil.com:443 https://a.com')).toContain(
-      'network tcp://evil.com',
-    )
-    expect(access('curl --resolve a.com:443:10.0.0.1 https://a.com')).toContain('network tcp://10.0.0.1')
     expect(access('curl --url=evil.com')).toContain('network http://evil.com')
-    expect(access('wget -e http_proxy=evil.com:1 a.com')).toContain('network http://evil.com:1')
     expect(access('ssh -J me@evil.com host ls')).toContain('network ssh://evil.com')
   })
 

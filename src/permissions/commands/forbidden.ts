@@ -37,6 +37,7 @@ type Rule = (call: ForbiddenCall) => string | null
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...rules('rm grm srm', recursiveDelete),
+  ...rules('find gfind', findDelete),
   ...rules('chmod chown chgrp setfacl chattr', recursiveRights),
   ...rules('mv rename', moveAway),
   ...rules('shred truncate tee cp install ln dd rsync', overwrite),
@@ -86,6 +87,24 @@ function treeTarget(args: Arg[], scope: Scope, report: Report, verb: string): st
     if (name !== null) return `${verb} ${name}`
   }
   return null
+}
+
+const NARROWS =
+  /^-(?:i?(?:name|path|wholename|regex)|[amc](?:time|min)|newer\w*|size|empty|user|group|uid|gid|perm|links|inum|samefile|lname|fstype)$/
+
+function findDelete({ args, words, scope, report }: ForbiddenCall): string | null {
+  const command = words[words.findIndex(word => /^-(?:exec|ok)(?:dir)?$/.test(word)) + 1] ?? ''
+  const deletes = words.includes('-delete') || /(?:^|\/)(?:rm|shred|unlink|mv|dd|truncate)$/.test(command)
+  if (!deletes || words.some(word => NARROWS.test(word))) return null
+  return treeTarget(
+    args.slice(
+      0,
+      words.findIndex(word => /^-[^HLPDO]/.test(word)),
+    ),
+    scope,
+    report,
+    'deletes',
+  )
 }
 
 function recursiveRights({ args, words, scope, report }: ForbiddenCall): string | null {

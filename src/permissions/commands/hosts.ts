@@ -47,18 +47,16 @@ const CURL_VALUE =
 const WGET_VALUE =
   /^(?:-[a-zA-Z]*[OoaiBtTwQPUAReIXl]|--(?:output-document|output-file|append-output|input-file|directory-prefix|user-agent|post-file|post-data|body-file|body-data|header|load-cookies|save-cookies|ca-certificate|certificate|private-key|user|password|accept|reject|tries|timeout|wait|execute|config|referer|method))$/
 
-/** Machines that stand in options: proxies, jump hosts, other addresses for a name, registries. */
+const CURL_HOST = /^(?:-[a-zA-Z]*x|--(?:proxy|preproxy|socks\w*|proxy1\.0|doh-url|url))$/
+
+/** Machines that stand in options: proxies and jump hosts. What is missed is refused by the wall. */
 function optionHosts(program: string, words: string[]): string[] {
   const hosts: string[] = []
   for (const [i, word] of words.entries()) {
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const option = equals === -1 ? word : word.slice(0, equals)
     const next = equals === -1 ? (words[i + 1] ?? '') : word.slice(equals + 1)
-    if (program === 'curl') hosts.push(...curlHosts(option, next))
-    const setting = /^(?:https?|ftp)_proxy\s*=\s*(\S+)$/i.exec(
-      word === '-e' ? next : word.replace(/^--?e(?:xecute)?=?/, ''),
-    )
-    if (program === 'wget' && setting?.[1] !== undefined) hosts.push(asUrl('http', setting[1]))
+    if (program === 'curl' && CURL_HOST.test(option) && next !== '') hosts.push(asUrl('http', next))
     if (/^(?:ssh|scp|sftp)$/.test(program)) {
       const jumps =
         option === '-J'
@@ -68,21 +66,6 @@ function optionHosts(program: string, words: string[]): string[] {
     }
   }
   return hosts
-}
-
-function curlHosts(option: string, value: string): string[] {
-  const short = /^-[a-zA-Z]*x$/.test(option)
-  if (short || /^--(?:proxy|preproxy|socks\w*|proxy1\.0|doh-url|url)$/.test(option))
-    return value === '' ? [] : [asUrl('http', value)]
-  // HOST1:PORT1:HOST2:PORT2 and HOST:PORT:ADDRESS: where it really goes comes after the second colon.
-  if (option !== '--connect-to' && option !== '--resolve') return []
-  const target = /^[^:]*:[^:]*:(.+)$/.exec(value)?.[1]
-  const addresses = option === '--resolve' ? target?.split(',') : [target?.replace(/:\d*$/, '') ?? '']
-  return (addresses ?? []).filter(host => host !== '').map(host => asUrl('tcp', bracketed(host)))
-}
-
-function bracketed(host: string): string {
-  return /:.*:/.test(host) && !host.startsWith('[') ? `[${host}]` : host
 }
 
 function asUrl(scheme: string, host: string): string {

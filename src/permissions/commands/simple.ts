@@ -73,17 +73,11 @@ function judgeKnown(call: Call): PlanWord[] | null {
   if (report.functions.has(program))
     raise(call, 'unknown', `\`${program}\` is a function of this line.`, ['runs-code'])
   if (program === 'cd') return null
-  // Whatever else the program can do; to say its version it needs neither network nor a terminal.
-  if (
-    args.length === 1 &&
-    /^(?:--version|-V)$/.test(args[0]?.text ?? '') &&
-    program !== 'git' &&
-    !READERS.has(program)
-  ) {
-    raise(call, 'unknown', `\`${program}\` runs to print its version.`, ['runs-code'])
+  if (onlyTells(call)) {
+    raise(call, 'unknown', `\`${program}\` only tells about a program.`, ['runs-code'])
     return null
   }
-  const wrapped = isLookup(call) ? null : unwrap(program, args, call.scope.stdin)
+  const wrapped = unwrap(program, args, call.scope.stdin)
   const alias = report.aliases.get(program)
   if (alias !== undefined) report.walkText([alias, ...args.map(arg => arg.raw)].join(' '), deeper(call.scope))
   if (judgeInteractive(call)) return null
@@ -104,8 +98,11 @@ function lookInside(call: Call): void {
   if (embedsCommand(baseName(call.program), call.args.map(seen))) call.found.embeds = true
 }
 
-function isLookup({ program, args }: Call): boolean {
-  return program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')
+/** `command -v docker`, `docker --version`: whatever else the program can do, that needs neither network nor a terminal. */
+function onlyTells({ program, args }: Call): boolean {
+  const first = args[0]?.text ?? ''
+  if (program === 'command') return /^-[vV]$/.test(first)
+  return args.length === 1 && /^(?:--version|-V)$/.test(first) && program !== 'git' && !READERS.has(program)
 }
 
 function judgeInteractive(call: Call): boolean {

@@ -120,7 +120,6 @@ const BY_ARGUMENTS: Readonly<Record<string, readonly (readonly [RegExp, Action])
   ],
   mvn: [[/(?:^|\s)(?:\S+:)?(?:deploy|release:perform|site-deploy|deploy-file)(?:\s|$)/, PUBLISH]],
   gradle: [[/(?:^|\s)\S*[pP]ublish\S*|(?:^|\s)\S*upload\S*/, PUBLISH]],
-  gradlew: [[/(?:^|\s)\S*[pP]ublish\S*|(?:^|\s)\S*upload\S*/, PUBLISH]],
   twine: [[/^(?:\S+ )*?(?:upload|register)\b/, PUBLISH]],
   vsce: [[/^(?:publish|unpublish|login)\b/, PUBLISH]],
   lerna: [[/^(?:publish)\b/, PUBLISH]],
