@@ -15,8 +15,9 @@ export interface Graph {
  * Orders the steps (Kahn). An edge with `max_retries` that closes a cycle is a loop and does not count for the order; every
  * other cycle is an error.
  */
-export function toGraph({ steps, edges }: Pipeline): Graph {
-  const isLoop = loopsIn(edges)
+export function toGraph(pipeline: Pipeline): Graph {
+  const { steps, edges } = pipeline
+  const isLoop = loopsIn(pipeline)
   const forward = edges.filter(edge => !isLoop(edge))
   const incoming = Map.groupBy(forward, ({ to }) => to)
   const outgoing = Map.groupBy(forward, ({ from }) => from)
@@ -53,19 +54,27 @@ export function loopMates(graph: Graph): (id: string) => Set<string> {
   return id => new Set(loops.filter(steps => steps.has(id)).flatMap(steps => [...steps]))
 }
 
-/** Whether an edge with `max_retries` leads back to a step that leads to it. Each way is walked once: a file may name many. */
-function loopsIn(edges: readonly Edge[]): (edge: Edge) => boolean {
-  const plain = Map.groupBy(
-    edges.filter(({ maxRetries }) => maxRetries === 0),
-    ({ from }) => from,
-  )
+/**
+ * Whether an edge with `max_retries` leads back to a step that leads to it. Where all edges of a circle have one, those that lead
+ * up in the file are the way back.
+ */
+function loopsIn({ steps, edges }: Pipeline): (edge: Edge) => boolean {
+  const place = new Map(steps.map(({ id }, index) => [id, index]))
+  const isUp = ({ from, to }: Edge): boolean => (place.get(to) ?? 0) <= (place.get(from) ?? 0)
+  const byPlain = closes(edges.filter(({ maxRetries }) => maxRetries === 0))
+  const byOrder = closes(edges.filter(edge => edge.maxRetries === 0 || !isUp(edge)))
+  return edge => edge.maxRetries > 0 && (byPlain(edge) || (isUp(edge) && byOrder(edge)))
+}
+
+/** Whether an edge makes a circle with these. Each way is walked once: a file may name many. */
+function closes(edges: readonly Edge[]): (edge: Edge) => boolean {
+  const outgoing = Map.groupBy(edges, ({ from }) => from)
   const known = new Map<string, Set<string>>()
-  const behind = (id: string): Set<string> => {
-    const found = known.get(id) ?? reachable(id, each => (plain.get(each) ?? []).map(({ to }) => to))
-    known.set(id, found)
-    return found
+  return ({ from, to }) => {
+    const found = known.get(to) ?? reachable(to, each => (outgoing.get(each) ?? []).map(edge => edge.to))
+    known.set(to, found)
+    return found.has(from)
   }
-  return ({ from, to, maxRetries }) => maxRetries > 0 && behind(to).has(from)
 }
 
 function reachable(start: string, next: (id: string) => readonly string[]): Set<string> {

@@ -50,6 +50,15 @@ describe('order', () => {
     expect(play({ step: steps('c', 'a', 'b'), edge }, id => id).ran).toEqual(['a', 'b', 'c'])
   })
 
+  test('where all edges of a circle have a limit, the way back is the one that leads up in the file', () => {
+    const both = [
+      { from: 'a', to: 'b', max_retries: 2 },
+      { from: 'b', to: 'a', max_retries: 3 },
+    ]
+    const { order, cyclic, loops } = toGraph(pipeline({ step: steps('a', 'b'), edge: both }))
+    expect([order, cyclic, [...loops.keys()]]).toEqual([['a', 'b'], [], ['b']])
+  })
+
   test('a cycle without a limit is found', () => {
     const made = pipeline({
       step: steps('a', 'b', 'c'),
