@@ -133,6 +133,10 @@ describe('a hostile server', () => {
     const box = await open(hostile(mode).replace('"20s"', patience))
     expect(listed(box)).toEqual([])
     expect(box.runtime.registry.problems().join()).toMatch(reason)
+    const admin = await box.runtime.mcp()
+    expect(admin.servers.map(server => admin.record(server)?.last?.problem)).toEqual([
+      expect.stringMatching(reason),
+    ])
     box.write('a.txt', 'here\n')
     expect((await call(box, 'read_file', { path: 'a.txt' })).ok).toBe(true)
   })

@@ -17,7 +17,7 @@ export async function manageServers(
   const runtime = await openRuntime(context)
   try {
     const admin = await runtime.mcp()
-    if (verb === 'list') return list(context, admin)
+    if (verb === 'list') return list(context, admin, runtime.redact)
     const server = findServer(admin, rest[0])
     switch (verb) {
       case 'test':
@@ -46,10 +46,11 @@ function findServer({ servers }: McpAdmin, name: string | undefined): McpServerC
   )
 }
 
-function list({ output }: CommandContext, admin: McpAdmin): number {
+function list({ output }: CommandContext, admin: McpAdmin, redact: (text: string) => string): number {
   const rows = admin.servers.map(server => {
     const record = admin.record(server)
     const tools = Object.values(record?.pins ?? {})
+    const { at, problem } = record?.last ?? {}
     return {
       name: server.name,
       status: admin.status(server),
@@ -58,6 +59,8 @@ function list({ output }: CommandContext, admin: McpAdmin): number {
       tools: tools.length,
       held: Object.keys(record?.held ?? {}).length,
       tokens: Math.ceil(JSON.stringify(tools).length / 4),
+      last_start: at ?? null,
+      problem: problem === undefined ? null : redact(problem),
       what: describeServer(server)[0] ?? '',
     }
   })
@@ -66,10 +69,11 @@ function list({ output }: CommandContext, admin: McpAdmin): number {
   else
     output.data(
       table([
-        ['NAME', 'STATUS', 'SANDBOX', 'TOOLS', 'HELD', 'TOKENS', 'WHAT'],
+        ['NAME', 'STATUS', 'LAST START', 'SANDBOX', 'TOOLS', 'HELD', 'TOKENS', 'WHAT'],
         ...rows.map(row => [
           row.name,
           row.status,
+          row.problem !== null ? 'failed' : row.last_start === null ? '-' : 'ok',
           row.sandbox === false ? output.style('red', 'NONE') : row.sandbox === null ? '-' : 'yes',
           String(row.tools),
           String(row.held),
@@ -78,6 +82,8 @@ function list({ output }: CommandContext, admin: McpAdmin): number {
         ]),
       ]),
     )
+  for (const { name, problem, last_start } of output.json ? [] : rows)
+    if (problem !== null) output.note(`${name}: ${toLine(problem, 300)} (${last_start})`)
   return EXIT.ok
 }
 

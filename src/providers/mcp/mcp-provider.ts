@@ -45,6 +45,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     await records.update(server.name, now => ({
       ...(now ?? record),
       era: connection.era,
+      last: { at: new Date().toISOString() },
       held,
       ...(isFirst ? { pins: Object.fromEntries(approved.map(tool => [tool.name, tool])) } : {}),
     }))
@@ -54,6 +55,18 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
 
   const open = async (): Promise<Connection> => {
     const record = trustedRecord(records, server)
+    try {
+      return await start(record)
+    } catch (error) {
+      // Without what it wrote, which may hold anything.
+      const [problem = ''] = toToolError(error).message.slice(0, 500).split(', and wrote: ')
+      const last = { at: new Date().toISOString(), problem }
+      await records.update(server.name, now => now && { ...now, last }).catch(() => undefined)
+      throw error
+    }
+  }
+
+  const start = async (record: McpRecord): Promise<Connection> => {
     const connection = await connect({
       server,
       version: parts.version,

@@ -7,6 +7,8 @@ export interface McpRecord {
   readonly trustedAt: string
   /** What it spoke last time. */
   readonly era?: 'legacy' | 'modern' | undefined
+  /** How its last start went. */
+  readonly last?: { readonly at: string; readonly problem?: string } | undefined
   /** Definitions as they were approved, by the server's own names. They are also what is offered before it is started. */
   readonly pins: Readonly<Record<string, ToolDefinition>>
   /** Definitions that are new or have changed since. */
