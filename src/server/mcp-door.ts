@@ -26,6 +26,8 @@ export function mcpRoute(
     const { id = '' } = context.get('caller') ?? {}
     const door = doors.get(id) ?? open()
     doors.set(id, door)
+    // One that could not be opened is opened again by the next request.
+    door.catch(() => doors.delete(id))
     return (await door).handle(context.req.raw)
   })
   return {
