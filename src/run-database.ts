@@ -1,9 +1,16 @@
 import type { Environment } from './config/environment.ts'
+import { ToolError } from './core/errors.ts'
 import { type Database, openDatabase } from './store/database/database.ts'
 
 /** The database of a machine: the person's own by DATABASE_URL, otherwise the embedded one. */
-export function openRunDatabase({ directories, variables }: Environment): Promise<Database> {
+export async function openRunDatabase({ directories, variables }: Environment): Promise<Database> {
   const url = variables.DATABASE_URL
+  // What is no address would be taken for the name of a host, and looked up.
+  if (url !== undefined && url !== '' && !/^postgres(ql)?:\/\//.test(url)) {
+    throw new ToolError('invalid_input', 'DATABASE_URL is no address of a PostgreSQL server.', {
+      hint: 'Write postgresql://user@host/database, or leave it out: Kogu brings a server along.',
+    })
+  }
   return openDatabase({
     folder: directories.data,
     cache: directories.cache,

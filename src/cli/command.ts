@@ -59,6 +59,17 @@ export class UsageError extends Error {
   }
 }
 
+/** A failure with an exit code of its own: no token, a server that cannot be reached. */
+export class CommandError extends UsageError {
+  override name = 'CommandError'
+  readonly exit: number
+
+  constructor(exit: number, message: string, hint?: string) {
+    super(message, hint)
+    this.exit = exit
+  }
+}
+
 /** A misspelt second word. */
 export function unknownVerb(command: string, verb: string, verbs: readonly string[]): UsageError {
   const near = closest(verb, verbs)

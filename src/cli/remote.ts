@@ -5,7 +5,7 @@ import type { GivenAnswer } from '../core/approval.ts'
 import { ToolError } from '../core/errors.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
 import { toBlock, toLine } from '../core/visible.ts'
-import { type CommandContext, countOption, flag, textOption, UsageError } from './command.ts'
+import { type CommandContext, CommandError, countOption, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { table } from './output.ts'
 import { createRunView } from './run-view.ts'
@@ -23,16 +23,18 @@ async function atServer<T>(context: CommandContext, work: (client: Client) => Pr
     throw new UsageError(`--server takes an address such as http://127.0.0.1:4000, not '${url}'.`)
   const token = environment.variables.KOGU_TOKEN ?? ''
   if (token === '')
-    throw new UsageError(
+    throw new CommandError(
+      EXIT.credentials,
       'KOGU_TOKEN is not set.',
       'Make a token on the machine of the server: kogu tokens create',
     )
   try {
     return await work(createClient({ url: url.replace(/\/+$/, ''), token }))
   } catch (error) {
+    if (error instanceof ServerProblem && error.problem.status === 401)
+      throw new CommandError(EXIT.credentials, 'The server does not accept the token in KOGU_TOKEN.')
     if (error instanceof ServerProblem) throw toToolError(error)
-    if (error instanceof TypeError)
-      throw new ToolError('failed', `${url} cannot be reached.`, { cause: error })
+    if (error instanceof TypeError) throw new CommandError(EXIT.unreachable, `${url} cannot be reached.`)
     throw error
   }
 }
@@ -43,7 +45,7 @@ function toToolError({ problem: { status, detail, hint } }: ServerProblem): Tool
       ? 'not_found'
       : status === 409 || status === 410
         ? 'conflict'
-        : status === 401 || status === 403
+        : status === 403
           ? 'denied'
           : status < 500
             ? 'invalid_input'

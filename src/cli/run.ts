@@ -3,7 +3,7 @@ import type { Environment, TerminalHints } from '../config/environment.ts'
 import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import { toLine, underMargin } from '../core/visible.ts'
-import { type CommandContext, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
+import { type CommandContext, CommandError, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT, EXIT_OF_ERROR } from './exit-codes.ts'
 import { createOutput, type Output } from './output.ts'
@@ -196,6 +196,8 @@ interface Failure {
 }
 
 async function classify(error: unknown): Promise<Failure> {
+  if (error instanceof CommandError)
+    return { code: 'failed', message: error.message, hint: error.hint, exit: error.exit }
   if (error instanceof UsageError) {
     return { code: 'usage', message: error.message, hint: error.hint, exit: EXIT.usage }
   }
