@@ -16,10 +16,7 @@ export async function writeTemplate(workspace: string, name: string, template: s
     join(workspace, '.kogu', kind, `${end === 'summary' ? end : `${name}-${end}`}.toml`)
   const files: [string, string][] = [
     [join(workspace, '.kogu/pipelines', `${name}.toml`), pipeline],
-    ...Object.entries(panels).map(([end, text]): [string, string] => [
-      named('panels', end),
-      `${text}${COST_LIMIT}`,
-    ]),
+    ...Object.entries(panels).map(([end, text]): [string, string] => [named('panels', end), text]),
     ...Object.entries(rehearsals).map(([end, text]): [string, string] => [named('rehearsals', end), text]),
   ]
   const taken = files.find(([path]) => existsSync(path) && !path.endsWith('/rehearsals/summary.toml'))
@@ -29,9 +26,6 @@ export async function writeTemplate(workspace: string, name: string, template: s
   }
   return files.map(([path]) => path)
 }
-
-/** Nobody's first pipeline should be without one. */
-const COST_LIMIT = '\n[limits]\nmax_cost = 1.0   # USD for one run of this panel\n'
 
 export const TEMPLATES = [
   'folder-summary',

@@ -31,7 +31,7 @@ export function findReviewIssues(settings: ReviewSettings): ReviewIssue[] {
   if (minModels > count)
     error(
       'quorum.min_models',
-      `[quorum] min_models = ${minModels}, but the reviewers configured are ${count}: no call could ever pass.`,
+      `[quorum] min_models = ${minModels}, but only ${count} ${count === 1 ? 'reviewer is' : 'reviewers are'} configured: no call could ever pass.`,
     )
   if (atLeast > count)
     error(
