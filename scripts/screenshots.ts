@@ -79,7 +79,7 @@ async function take(
   await page.goto(dashboard.url + path)
   await page.locator('[data-live="live"]').waitFor()
   await page.locator('main h1').first().waitFor()
-  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null')
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
   await sleep(400)
   await page.screenshot({ path: join(into, `${name}.png`) })
   console.log(`docs/images/${name}.png`)

@@ -43,7 +43,7 @@ export default function HomeScreen() {
         {home => (
           <Stack gap="md">
             <FirstSteps home={home} />
-            <SimpleGrid cols={{ base: 1, lg: 3 }}>
+            <SimpleGrid cols={{ base: 1, md: 3 }}>
               <Waiting />
               <Running home={home} />
               <Attention home={home} />

@@ -90,6 +90,7 @@ function RuleTable({
   const t = useWords(words)
   const format = useFormat()
   const place = usePlace()
+  const hasExamples = rules.some(({ definition }) => examplesOf(definition) > 0)
   const columns: readonly Column<Rule>[] = [
     { key: 'id', label: t('id'), phone: 'title', render: ({ id }) => <Untrusted text={id} /> },
     { key: 'decision', label: t('decision'), render: ({ decision }) => <OutcomeBadge outcome={decision} /> },
@@ -124,6 +125,7 @@ function RuleTable({
     {
       key: 'last',
       label: t('last'),
+      align: 'right',
       phone: 'hide',
       render: ({ id }) => {
         const at = summary?.rules[id]?.last
@@ -171,7 +173,7 @@ function RuleTable({
   return (
     <DataTable
       label={t('rules')}
-      columns={columns}
+      columns={columns.filter(({ key }) => key !== 'examples' || hasExamples)}
       rows={rules}
       rowKey={({ id, source, line }) => `${id} ${source} ${line}`}
     />
