@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
@@ -52,6 +52,23 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
     expect(call()).toMatchObject({ data: { characters: 3 } })
     machine.configure('[tools.scripts]\nfolders = ["tools"]\nenabled = false\n')
     expect(call().error).toMatchObject({ code: 'unknown_tool' })
+  })
+
+  test('run what was trusted, and load nothing that an agent put beside them', () => {
+    const beside = 'import os\nprint(os.listdir(os.path.dirname(__file__)), flush=True)\n'
+    machine.write('tools/count.py', `${COUNT}${beside}`)
+    machine.write(
+      'tools/plain',
+      `#!/bin/sh\n# kogu tool\n# description = "Says where it is"\nls "$(dirname "$0")"\n`,
+    )
+    chmodSync(join(machine.workspace, 'tools/plain'), 0o755)
+    machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
+    machine.run(['tools', 'trust', 'count'])
+    machine.run(['tools', 'trust', 'plain'])
+    machine.write('tools/json.py', 'print("planted", flush=True)\nraise SystemExit(0)\n')
+    const counted = machine.json(['call', 'count', '{"text":"abc"}', '--yes-once'])
+    expect(counted.data).toMatchObject({ stdout: `{"characters": 3}\n['count.py']\n` })
+    expect(machine.json(['call', 'plain', '{}', '--yes-once'])).toMatchObject({ data: { stdout: 'plain\n' } })
   })
 
   test('are picked up at once, also when their folder comes later', async () => {

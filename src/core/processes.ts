@@ -14,6 +14,11 @@ interface ToolProcessRequest {
   readonly command: string
   /** The words of `command`: the program is started with them, without a shell. */
   readonly words?: readonly string[]
+  /**
+   * A file that `words` name, with the content that a person trusted. The program gets a copy of it in a folder of its own:
+   * whatever lies at the path by now, and beside it, is neither run nor loaded.
+   */
+  readonly trusted?: TrustedFile
   readonly timeoutMs: number
   /** Stops it when it has written nothing for so long. */
   readonly idleTimeoutMs?: number
@@ -22,6 +27,11 @@ interface ToolProcessRequest {
   readonly env?: Readonly<Record<string, string>>
   /** What the tool declares to touch. The program gets no more than that, whatever its line was allowed. */
   readonly within?: Declared
+}
+
+export interface TrustedFile {
+  readonly path: string
+  readonly content: Uint8Array
 }
 
 export interface Declared {

@@ -33,10 +33,11 @@ export function findScripts(folder: string, node: string): { scripts: Script[]; 
   return { scripts, problems }
 }
 
-/** Its hash as it is now; undefined when it is gone or no longer a script. */
-export function hashScript(path: string): string | undefined {
+/** The content with this hash; undefined when the script is gone or another by now. */
+export function readTrusted({ path, sha256 }: Pick<Script, 'path' | 'sha256'>): Uint8Array | undefined {
   const file = readSmall(path)
-  return file === undefined ? undefined : digest(file.bytes, declarationBeside(path)?.text)
+  if (file === undefined || digest(file.bytes, declarationBeside(path)?.text) !== sha256) return undefined
+  return file.bytes
 }
 
 function readScript(path: string, node: string): Script | undefined {

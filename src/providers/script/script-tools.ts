@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../core/schema.ts'
 import { toShellLine } from '../../core/shell-words.ts'
 import type { AnyTool, Tool } from '../../core/tool.ts'
 import { toProcessOutput } from '../process-output.ts'
-import { findScripts, hashScript, type Script } from './find-scripts.ts'
+import { findScripts, readTrusted, type Script } from './find-scripts.ts'
 import type { ScriptProviderOptions } from './script-provider.ts'
 
 /** The trusted scripts of all folders as tools; the others are held, and said to be. */
@@ -47,7 +47,8 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
     ],
     async run(input, { processes }) {
       // It may have been changed since the list was made; what was trusted is a content, not a name.
-      if (hashScript(path) !== sha256) {
+      const content = readTrusted({ path, sha256 })
+      if (content === undefined) {
         throw new ToolError('forbidden', `The script '${name}' has changed since it was trusted.`, {
           hint: `Read it, then trust it again: kogu tools trust ${name}`,
         })
@@ -55,7 +56,9 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
       const started = performance.now()
       const timeoutMs = declaration.timeout_seconds * 1000
       const stdin = JSON.stringify(input)
-      const result = await processes.run({ command, words, timeoutMs, stdin, within: { network, writes } })
+      const trusted = { path, content }
+      const within = { network, writes }
+      const result = await processes.run({ command, words, trusted, timeoutMs, stdin, within })
       const output = toProcessOutput(command, result, performance.now() - started)
       const json = result.exitCode === 0 ? asJson(result.stdout) : undefined
       return json === undefined ? output : { ...output, text: result.stdout.trimEnd(), data: json }

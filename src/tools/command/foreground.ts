@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { CommandPermit } from '../../core/command.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import { Pending } from '../../core/obtain-approval.ts'
+import type { TrustedFile } from '../../core/processes.ts'
 import type { SandboxDenial, SandboxProfile } from '../../core/sandbox.ts'
 import type { ProcessContext } from '../../core/tool.ts'
 import { type FilteringProxy, startProxy } from '../../sandbox/network/proxy.ts'
@@ -25,13 +26,15 @@ import {
   wasCut,
 } from './run-layered.ts'
 import { readState, rememberState } from './run-state.ts'
-import { startOf } from './start-of.ts'
+import { type Start, startOf } from './start-of.ts'
 import { type CommandTemporary, openTemporary, stateFolderOf } from './temporary.ts'
 
 export interface ForegroundRequest {
   readonly line: string
   /** The words of the line: its program is started with them, without a shell. */
   readonly words?: readonly string[]
+  /** One of the words, which stands for a private copy with this content. */
+  readonly trusted?: TrustedFile
   readonly timeoutMs: number
   readonly idleTimeoutMs: number | undefined
   readonly stdin: string | undefined
@@ -114,8 +117,9 @@ async function runIn(
     })
     const given = { env, temporary, proxySocket: proxy?.socketPath }
     const profile = await profileFor(parts, request, context, given)
+    const start = startOf(parts, request, command, request.keepsState && parts.sandbox !== null)
     const sandboxCommand: SandboxCommand = {
-      ...startOf(parts, request, command, request.keepsState && parts.sandbox !== null),
+      ...withTrusted(parts, start, request.trusted, temporary),
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }
@@ -147,6 +151,21 @@ async function runIn(
     await proxy?.close()
     keepers.close()
   }
+}
+
+/** Puts what was trusted into the folder of this call, which holds nothing else, and starts it from there. */
+function withTrusted(
+  { sandbox }: CommandParts,
+  start: Start,
+  trusted: TrustedFile | undefined,
+  temporary: CommandTemporary,
+): Start {
+  if (trusted === undefined) return start
+  const name = basename(trusted.path)
+  writeFileSync(join(temporary.state, name), trusted.content, { mode: 0o700, flag: 'wx' })
+  const copy = join(sandbox === null ? temporary.state : stateFolderOf(temporary).path, name)
+  const moved = (word: string): string => (word === trusted.path ? copy : word)
+  return { file: moved(start.file), args: start.args.map(moved) }
 }
 
 /** Nobody was asked, so there was no network to be had; whoever needs one says so. */
