@@ -63,7 +63,7 @@ describe('a call', () => {
     expect(result.ok).toBe(false)
     expect(result.text).toBe('hi')
     expect(result.error?.message).toBe(
-      'The audit log cannot be written (disk full), so the end of this call is not recorded. It did run.',
+      'The audit log cannot be written: disk full, so the end of this call is not recorded. It did run.',
     )
   })
 

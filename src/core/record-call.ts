@@ -67,9 +67,10 @@ export function recordFinished(
 
 /** What to say when the log cannot be written. */
 export function unrecorded(consequence: string, error: unknown): ToolError {
-  const detail = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', `The audit log cannot be written (${detail}), so ${consequence}.`, {
-    hint: 'Make .kogu/audit or the state folder writable.',
+  const said = error instanceof Error ? error.message : String(error)
+  const problem = error instanceof ToolError ? said : `The audit log cannot be written: ${said}`
+  return new ToolError('failed', `${problem}, so ${consequence}.`, {
+    hint: 'Check that .kogu/audit and the state folder can be written to and that the disk is not full.',
     cause: error,
   })
 }

@@ -63,6 +63,22 @@ test.each([
   expect(() => prepare(command())).toThrow('where an agent can write')
 })
 
+test('a program in another workspace is refused: its agents can write it', () => {
+  const hook = program('other/scripts/hook')
+  expect(prepare([hook]).file).toBe(hook)
+  mkdirSync(join(state.root, 'other/.kogu'))
+  for (const command of [[hook], ['sh', hook], ['sh', '-c', `exec ${hook}`]])
+    expect(() => prepare(command)).toThrow(`${join(state.root, 'other')}, where an agent can write`)
+  const inherited = {
+    PATH: `/usr/bin:${state.root}/other/bin`,
+    HOME: state.root,
+    PYTHONPATH: `${state.root}/other`,
+  }
+  expect(prepare(['sh'], inherited).env).toEqual({ PATH: '/usr/bin', HOME: state.root })
+  mkdirSync(join(state.root, '.kogu'))
+  expect(prepare([join(state.safe, 'hook')]).env.HOME).toBe(state.root)
+})
+
 test('a link is followed name by name: neither where it leads nor where it lies may be writable', () => {
   symlinkSync(join(state.workspace, 'scripts/hook'), join(state.safe, 'into'))
   symlinkSync(join(state.safe, 'hook'), join(state.workspace, 'out'))

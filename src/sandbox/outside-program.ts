@@ -72,7 +72,7 @@ export function writablePart(
   context: OutsideContext,
 ): { readonly path: string; readonly place: string } | undefined {
   for (const path of [file, ...interpreterOf(file, context), ...namedBy(args, context)]) {
-    const place = writablePlaceOn(path, context.writable)
+    const place = writablePlaceOn(path, context)
     if (place !== undefined) return { path, place }
   }
   return undefined
@@ -88,9 +88,16 @@ export function writableFile(words: readonly string[], context: OutsideContext):
   )
 }
 
-/** Whether an agent can write there. */
-export function isWritable(folder: string, { workspace, writable }: OutsideContext): boolean {
-  return writablePlaceOn(resolve(workspace, folder), writable) !== undefined
+/** Whether an agent of this workspace can write there. */
+export function isWritableHere(folder: string, { workspace, writable }: OutsideContext): boolean {
+  return (
+    placeOn(resolve(workspace, folder), next => writable.find(place => isInside(next, place))) !== undefined
+  )
+}
+
+/** Whether any agent can write there. */
+export function isWritable(folder: string, context: OutsideContext): boolean {
+  return writablePlaceOn(resolve(context.workspace, folder), context) !== undefined
 }
 
 function refusal(program: string, path: string, place: string, { safePlace }: OutsideContext): ToolError {
@@ -164,8 +171,8 @@ const SEPARATORS = /[\s:;,=|&()<>'"`${}]+/
 
 /** Every variable that names a writable place goes, be it PYTHONPATH, NODE_OPTIONS or one that nobody thought of. */
 function withoutWritable(context: OutsideContext): Record<string, string> {
-  const { env, writable } = context
-  const isSafe = (path: string): boolean => writablePlaceOn(path, writable) === undefined
+  const { env } = context
+  const isSafe = (path: string): boolean => writablePlaceOn(path, context) === undefined
   const folders = (env.PATH ?? '').split(delimiter).filter(folder => isAbsolute(folder) && isSafe(folder))
   const others = Object.entries(env).filter(
     ([name, value]) => name !== 'PATH' && pathsIn(value, context).every(isSafe),
@@ -173,19 +180,32 @@ function withoutWritable(context: OutsideContext): Record<string, string> {
   return { ...Object.fromEntries(others), PATH: folders.join(delimiter) }
 }
 
+/** The writable place that a path goes through, of this workspace or of another one. */
+function writablePlaceOn(path: string, { writable, env }: OutsideContext): string | undefined {
+  return placeOn(path, next => {
+    const place = writable.find(folder => isInside(next, folder))
+    return place ?? (isOtherWorkspace(next, env.HOME ?? '/') ? next : undefined)
+  })
+}
+
+/** Its agents write there. A stray `~/.kogu` makes no workspace of the home folder: see workspace-root.ts. */
+function isOtherWorkspace(folder: string, home: string): boolean {
+  return !isInside(home, folder) && existsSync(join(folder, '.kogu'))
+}
+
 const MOST_LINKS = 40
 
 /**
- * The writable place that a path goes through: each name on the way is looked up as the kernel does, because a link that
- * lies in a writable place can lead elsewhere tomorrow.
+ * The first answer about a name on the way: each is looked up as the kernel does, because a link that lies in a writable
+ * place can lead elsewhere tomorrow.
  */
-function writablePlaceOn(path: string, writable: readonly string[]): string | undefined {
+function placeOn(path: string, find: (folder: string) => string | undefined): string | undefined {
   const waiting = path.split('/').filter(name => name !== '' && name !== '.')
   let at = '/'
   for (let links = 0; waiting.length > 0; ) {
     const name = waiting.shift() ?? ''
     const next = resolve(at, name)
-    const place = writable.find(folder => isInside(next, folder))
+    const place = find(next)
     if (place !== undefined) return place
     const stat = lstatSync(next, { throwIfNoEntry: false })
     if (stat?.isSymbolicLink() !== true) {

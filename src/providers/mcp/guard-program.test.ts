@@ -9,6 +9,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), 'kogu-guard-')))
 const workspace = join(root, 'work')
 const safe = join(root, 'safe')
 beforeAll(() => {
+  mkdirSync(join(root, 'other/.kogu'), { recursive: true })
   for (const folder of [workspace, safe]) {
     mkdirSync(folder)
     writeFileSync(join(folder, 'server.js'), '')
@@ -37,6 +38,7 @@ const MORE_THAN_AN_AGENT: Record<string, Partial<McpServerConfig>> = {
   'gets a secret': { env: { TOKEN: { env: 'TOKEN' } } },
   'may contact a host': { hosts: ['api.example.com'] },
   'may change another folder': { write: ['~/notes'] },
+  'may change another workspace': { write: [join(root, 'other')] },
 }
 
 function start(command: readonly string[], more: Partial<McpServerConfig>, cwd = workspace) {

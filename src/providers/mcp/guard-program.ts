@@ -1,4 +1,10 @@
-import { isWritable, type OutsideContext, writableFile, writablePart } from '../../sandbox/outside-program.ts'
+import {
+  isWritable,
+  isWritableHere,
+  type OutsideContext,
+  writableFile,
+  writablePart,
+} from '../../sandbox/outside-program.ts'
 import { fetchedPackage } from './fetched-package.ts'
 import type { McpServerConfig } from './server-config.ts'
 
@@ -42,6 +48,6 @@ function whatItGets(server: McpServerConfig, outside: OutsideContext): string | 
   if (!server.sandbox) return 'runs without a sandbox'
   if (Object.values(server.env).some(value => typeof value !== 'string')) return 'gets a secret'
   if (server.hosts.length > 0) return `may contact ${server.hosts.join(', ')}`
-  const elsewhere = server.write.filter(folder => folder.startsWith('~') || !isWritable(folder, outside))
+  const elsewhere = server.write.filter(folder => folder.startsWith('~') || !isWritableHere(folder, outside))
   return elsewhere.length === 0 ? undefined : `may change ${elsewhere.join(', ')}`
 }

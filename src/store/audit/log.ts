@@ -141,7 +141,7 @@ class FileAuditLog implements AuditLog {
 function notWritten(directory: string, cause: unknown): ToolError {
   const detail = cause instanceof Error ? cause.message : String(cause)
   return new ToolError('failed', `The audit log in ${directory} cannot be written: ${detail}`, {
-    hint: 'Nothing runs without a record. Check that the folder can be written and that the disk has room.',
+    hint: 'Nothing runs without a record. Check that the folder can be written to and that the disk is not full.',
     cause,
   })
 }

@@ -27,7 +27,7 @@ const MAKES_MODULES = /^(submodule|clone)$/
 const KEEPS_A_TODO = /^(rebase|pull|am|cherry-pick|revert)$/
 
 const FOR_GIT =
-  'it belongs to git, and the line runs no git command that changes it; a repository in a folder of the workspace may be deleted as a whole, and cloned elsewhere'
+  'it belongs to git, and no git command of this line changes it. To remove a nested repository, delete its whole folder; to move one, clone it to the new place'
 
 /**
  * Why a change inside (or of) a repository is not git's own doing; null when it is. Whatever can run code or lead git to
