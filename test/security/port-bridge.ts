@@ -78,7 +78,7 @@ async function visibleSockets({ home, workspace }: TestRuntime): Promise<string[
   const processes = createProcesses({ spawner: 'direct' })
   const sandbox = createSandbox({ processes, system })
   const output: string[] = []
-  const place = readFileSync(join(workspace, '.kogu/background/supervisor.place'), 'utf8')
+  const [place = ''] = readFileSync(join(workspace, '.kogu/background/supervisor.place'), 'utf8').split('\n')
   const script = `find ${home} /run ${place} -type s -o -type p 2>/dev/null`
   await sandbox.run(
     {
