@@ -1,6 +1,7 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Environment } from '../config/environment.ts'
 import { closest } from '../core/suggest.ts'
+import { toLine } from '../core/visible.ts'
 import type { Output } from './output.ts'
 
 /** One command of the program: its help, its options, and what it does. */
@@ -8,6 +9,11 @@ export interface Command {
   /** Shown by --help: one sentence, examples, options. At most 60 lines. */
   readonly help: string
   readonly options: ParseArgsOptionsConfig
+  /**
+   * How many words it takes, also by its verb, which is one of them. More are an error: `audit verify old.jsonl` must not
+   * call another log intact. Undefined: any number, or it says itself what is wrong.
+   */
+  readonly words?: number | Readonly<Record<string, number>>
   run(context: CommandContext): Promise<number>
 }
 
@@ -68,6 +74,18 @@ export class CommandError extends UsageError {
     super(message, hint)
     this.exit = exit
   }
+}
+
+export function refuseExtraWords(
+  name: string,
+  words: Command['words'],
+  positionals: readonly string[],
+): void {
+  const verb = positionals[0] ?? ''
+  const most = typeof words === 'object' && Object.hasOwn(words, verb) ? words[verb] : words
+  const extra = typeof most === 'number' ? positionals[most] : undefined
+  if (extra === undefined) return
+  throw new UsageError(`Unexpected argument: '${toLine(extra)}'.`, `See: kogu ${name} --help`)
 }
 
 /** A misspelt second word. */

@@ -3,7 +3,14 @@ import type { Environment, TerminalHints } from '../config/environment.ts'
 import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import { toLine, underMargin } from '../core/visible.ts'
-import { type CommandContext, CommandError, GLOBAL_OPTIONS, textOption, UsageError } from './command.ts'
+import {
+  type CommandContext,
+  CommandError,
+  GLOBAL_OPTIONS,
+  refuseExtraWords,
+  textOption,
+  UsageError,
+} from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT, EXIT_OF_ERROR } from './exit-codes.ts'
 import { createOutput, type Output } from './output.ts'
@@ -74,6 +81,7 @@ async function runCommand(name: string, rest: readonly string[], environment: En
       return EXIT.ok
     }
     output = outputFor(values, environment.terminal)
+    refuseExtraWords(name, command.words, positionals)
     const interrupts = listenForInterrupts(output, await readTimeout(values))
     const context: CommandContext = {
       positionals,

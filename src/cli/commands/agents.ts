@@ -56,9 +56,9 @@ See also: docs/agents.md
     off: { type: 'string' },
     settings: { type: 'string', multiple: true },
   },
+  words: 2,
   async run(context) {
-    const [verb = 'list', name, ...extra] = context.positionals
-    if (extra.length > 0) throw new UsageError('Too many arguments.')
+    const [verb = 'list', name] = context.positionals
     if (!VERBS.some(known => known === verb)) throw unknownVerb('agents', verb, VERBS)
     return withDatabase(context, async database => {
       const workspace = loadForCommand(context).workspace.root

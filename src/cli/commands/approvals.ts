@@ -52,9 +52,9 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
     before: { type: 'string' },
     ...SERVER_OPTION,
   },
+  words: 2,
   async run(context) {
-    const [verb = 'list', id, ...extra] = context.positionals
-    if (extra.length > 0) throw new UsageError('Too many arguments.')
+    const [verb = 'list', id] = context.positionals
     if (!VERBS.includes(verb)) throw unknownVerb('approvals', verb, VERBS)
     if (verb === 'history') return history(context)
     const inbox = isRemote(context)

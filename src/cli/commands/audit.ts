@@ -52,6 +52,7 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
     output: { type: 'string' },
     yes: { type: 'boolean', short: 'y' },
   },
+  words: { list: 1, show: 2, verify: 1, export: 1, restart: 1 },
   async run(context) {
     const [verb = 'list', id] = context.positionals
     const places = placesFor(loadForCommand(context).workspace.root, context.environment.directories.state)

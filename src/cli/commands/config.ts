@@ -46,6 +46,7 @@ Until a project is trusted, only what its files make stricter counts.
     project: { type: 'boolean' },
     local: { type: 'boolean' },
   },
+  words: { list: 1, get: 2, edit: 1, path: 1, validate: 1, schema: 1, trust: 1, untrust: 1 },
   async run(context) {
     const [verb = 'list', key] = context.positionals
     switch (verb) {

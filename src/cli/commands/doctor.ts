@@ -19,6 +19,7 @@ Check that everything Kogu needs is there. Changes nothing, except with --fix.
 Exit codes: 0 ok or warnings, 1 a check failed
 `,
   options: { strict: { type: 'boolean' }, fix: { type: 'boolean' } },
+  words: 0,
   async run(context) {
     const wanted = { load: loadOptions(context), version: VERSION }
     const fixed = flag(context.values, 'fix') ? await fixAll(context, wanted) : []

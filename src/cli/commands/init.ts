@@ -11,6 +11,7 @@ Make a folder a Kogu workspace: .kogu/config.toml, its schema for editors, and .
   kogu init --cwd ../other-project
 `,
   options: {},
+  words: 0,
   async run({ cwd, values, output }) {
     const steps = initWorkspace(resolve(cwd, textOption(values, 'cwd') ?? '.'))
     if (output.json) output.object({ ok: true, files: steps })

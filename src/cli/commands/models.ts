@@ -3,7 +3,7 @@ import { costOf, ModelError, totalTokens } from '../../agents/model.ts'
 import { knownModel, PRICES_OF } from '../../agents/models/known-models.ts'
 import { toVisible } from '../../core/visible.ts'
 import { openModels } from '../../models.ts'
-import { type Command, type CommandContext, UsageError, unknownVerb } from '../command.ts'
+import { type Command, type CommandContext, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -28,13 +28,12 @@ OpenRouter) are [providers.NAME] kind = "openai-compatible" with a base_url. Key
 keychain or a command, and never shown.
 `,
   options: {},
+  words: { list: 1, test: 2, default: 2 },
   async run(context) {
-    const [verb = 'list', id, ...extra] = context.positionals
-    if (extra.length > 0) throw new UsageError('Too many arguments.')
+    const [verb = 'list', id] = context.positionals
     if (!VERBS.some(known => known === verb)) throw unknownVerb('models', verb, VERBS)
     if (verb === 'test') return test(context, id)
     if (verb === 'default') return id === undefined ? showDefault(context) : setDefault(context, id)
-    if (id !== undefined) throw new UsageError('Too many arguments.')
     return list(context)
   },
 }

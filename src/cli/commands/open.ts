@@ -20,6 +20,7 @@ Without a terminal and without $BROWSER, the link is only printed.
 Not available inside a Kogu call.
 `,
   options: { print: { type: 'boolean' } },
+  words: 1,
   async run(context) {
     const { environment, output, positionals, values } = context
     if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')

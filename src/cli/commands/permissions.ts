@@ -45,6 +45,7 @@ Order: hard limits, then deny, ask, allow over all files (the strictest wins), t
     limit: { type: 'string' },
     'fail-on': { type: 'string', multiple: true },
   },
+  words: { list: 1, test: 3, explain: 2, 'dry-run': 1, lint: 1, grants: 3 },
   async run(context) {
     const [verb = 'list', ...rest] = context.positionals
     if (verb === 'dry-run') return tryRules(context)

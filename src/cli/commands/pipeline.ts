@@ -64,6 +64,7 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
     'catch-up': { type: 'string' },
     timezone: { type: 'string' },
   },
+  words: { list: 1, show: 2, validate: 2, new: 2, trust: 2, run: 2, resume: 2, pause: 2, unschedule: 2 },
   async run(context) {
     const [verb = 'list', name = ''] = context.positionals
     switch (verb) {

@@ -23,6 +23,7 @@ Options
 See also: docs/review.md
 `,
   options: { limit: { type: 'string' } },
+  words: 1,
   async run(context) {
     const [verb = 'list'] = context.positionals
     if (verb === 'list') return list(context)

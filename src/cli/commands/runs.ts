@@ -74,6 +74,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     mode: { type: 'string' },
     ...SERVER_OPTION,
   },
+  words: { list: 1, show: 2, tail: 2, stop: 2, pause: 2, resume: 2, rerun: 2, approve: 2, reject: 2 },
   async run(context) {
     if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals

@@ -43,6 +43,7 @@ Names under which other machines address it go into [server] allowed_hosts.
     'tls-key': { type: 'string' },
     proxy: { type: 'boolean' },
   },
+  words: 0,
   async run(context) {
     const { output, environment, values, signal } = context
     if (environment.insideCall !== undefined)

@@ -16,6 +16,7 @@ Scopes: read (look at everything), run (call tools, start runs, undo), approve (
 The token is printed once; only its hash is kept.
 `,
   options: { scope: { type: 'string', multiple: true }, expires: { type: 'string' } },
+  words: 2,
   async run(context) {
     const [verb = 'list', subject] = context.positionals
     switch (verb) {

@@ -47,6 +47,7 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     lift: { type: 'boolean' },
     yes: { type: 'boolean' },
   },
+  words: { list: 1, show: 2, stats: 1, add: 2, test: 3, trust: 2 },
   async run(context) {
     const [verb = 'list', name, json] = context.positionals
     if (verb === 'add') return (await import('../add-tool.ts')).addTool(context, name ?? missingName())

@@ -22,6 +22,7 @@ Tokens are counted once: input, read from the vendor's cache, written to it, out
 total. An unknown price is shown as unknown, never as zero.
 `,
   options: { by: { type: 'string' }, since: { type: 'string' } },
+  words: 0,
   async run(context) {
     const { values, output } = context
     const wanted = textOption(values, 'by') ?? 'model'

@@ -20,6 +20,7 @@ Options
   --log             a JSON line on standard error for everything that happens
 `,
   options: { database: { type: 'string' }, log: { type: 'boolean' } },
+  words: 0,
   async run(context) {
     const { environment, output, values, signal } = context
     if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
