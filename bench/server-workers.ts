@@ -80,7 +80,7 @@ async function workThrough(count: number, wantedKills: number) {
   let completed = 0
   while (completed < RUNS && performance.now() - started < 300_000) {
     await sleep(50)
-    completed = (await countRuns(database, workspace)).completed ?? 0
+    completed = (await countRuns(database, place)).completed ?? 0
     if (kills < wantedKills && Math.random() < 0.1) {
       const index = Math.floor(Math.random() * count)
       workers[index]?.kill('SIGKILL')

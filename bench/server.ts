@@ -58,7 +58,7 @@ async function measureSmallGet(): Promise<Row[]> {
 /** From the moment an event is written to the moment when the last of a thousand clients has it. */
 async function measureFanOut(): Promise<Row[]> {
   const app = await openTestApp({ database: true })
-  const { database } = await app.services()
+  const { database, runs } = await app.services()
   const own = await listen(app.api, { host: '127.0.0.1', port: 0, remote: undefined })
   const bareClients: ServerResponse[] = []
   const bare = await startBare((_, response) => beginStream(response, bareClients))
@@ -78,7 +78,7 @@ async function measureFanOut(): Promise<Row[]> {
     for (const response of all) response.write('id: 1\nevent: tool.changed\ndata: {}\n\n')
   }
   const store = (): Promise<void> =>
-    insertWorkspaceEvents(database, app.machine.workspace, [
+    insertWorkspaceEvents(database, runs.place, [
       { id: crypto.randomUUID(), at: new Date().toISOString(), event: { type: 'tool.changed' } },
     ])
   const toAll = (listeners: Listeners, say: () => Promise<void>) => async () => {
@@ -138,7 +138,7 @@ export async function measureCrowd(): Promise<Row[]> {
     const begun = performance.now()
     await (await fetch(`${own.url}/api/health`)).text()
     gets.push(performance.now() - begun)
-    counts = await countRuns(database, app.machine.workspace)
+    counts = await countRuns(database, runs.place)
     if ((counts.completed ?? 0) + (counts.awaiting_approval ?? 0) >= RUNS) break
     await new Promise(resolve => setTimeout(resolve, 20))
   }

@@ -5,7 +5,7 @@ import type { LoopState } from './agents/loop-state.ts'
 import { type Message, textOf } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import { createControl, type Wish } from './agents/run-control.ts'
-import type { RunRecord, RunSpec } from './agents/run-record.ts'
+import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
 import { createSlots } from './agents/slots.ts'
 import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
 import type { Environment } from './config/environment.ts'
@@ -47,8 +47,8 @@ import {
   REJECTED,
   savePlan,
 } from './store/tables/orchestration-runs.ts'
-import type { RunPlace } from './store/tables/run-queue.ts'
-import { ownedRuns, type Standstill, wishOf } from './store/tables/workflow-runs.ts'
+import type { RunPlace } from './store/tables/run-place.ts'
+import { findRun, ownedRuns, type Standstill, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
@@ -140,8 +140,8 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
       )
     },
     messages: ({ execution }) => listMessages(database, execution),
-    approvePlan: id => decidePlan(database, id, 'running', user),
-    rejectPlan: id => decidePlan(database, id, 'rejected', user),
+    approvePlan: id => decidePlan(database, id, 'running', place),
+    rejectPlan: id => decidePlan(database, id, 'rejected', place),
     interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()
@@ -324,8 +324,10 @@ async function decidePlan(
   database: Database,
   id: string,
   status: 'running' | 'rejected',
-  user: string,
+  place: Runs['place'],
 ): Promise<void> {
+  const run = await findRun(database, id)
+  if (run !== undefined) requireHome(run, place)
   const found = await orchestrationOfRun(database, id)
   if (found === undefined || !(await answerPlan(database, found.id, status))) {
     throw new ToolError(
@@ -336,7 +338,7 @@ async function decidePlan(
   const type = status === 'running' ? 'plan.approved' : 'plan.rejected'
   if (status === 'rejected') await failRejected(database, found)
   const writer = createEventWriter(database, id, found.execution)
-  writer.emit({ type, orchestration: found.id, user })
+  writer.emit({ type, orchestration: found.id, user: place.user })
   await writer.flush()
 }
 

@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(parked.stopReason).toBe('awaiting_approval')
     const again = await runs.work(await runs.take(parked.id), { approver: laterApprover })
     expect(again.stopReason).toBe('awaiting_approval')
-    const [asked, expired] = await listApprovals(database, { workspace: box.workspace, run: parked.id })
+    const [asked, expired] = await listApprovals(database, { place: runs.place, run: parked.id })
     expect([asked?.status, expired?.status, expired?.decidedBy]).toEqual(['pending', 'expired', null])
     const said: unknown[] = []
     for await (const { event } of readEvents({ directory: box.runtime.places.audit })) said.push(event)

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeServerFile } from '../src/server/server-file.ts'
+import { placesFor } from '../src/store/places.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 import { folderOutsideTmp } from './support/outside-tmp.ts'
@@ -111,6 +114,28 @@ describe('kogu open', () => {
     box.run(['open', '--print'], { env: { BROWSER: browser } })
     expect(box.run(['open']).stdout).toContain('/open?link=')
     expect(existsSync(`${browser}.out`)).toBe(false)
+  })
+
+  test('gives nothing of use to whoever listens where another server was', async () => {
+    const asked: unknown[] = []
+    const impostor = createServer(({ method, url: path, headers }, response) => {
+      asked.push([method, path, headers.authorization, headers.cookie])
+      response.end('{"path":"/"}')
+    })
+    await new Promise<void>(resolve => impostor.listen(0, '127.0.0.1', resolve))
+    const there = `http://127.0.0.1:${(impostor.address() as AddressInfo).port}`
+    const file = join(box.workspace, '.kogu/server.json')
+    const before = readFileSync(file)
+    const places = placesFor(box.workspace, join(box.home, 'state/kogu'))
+    writeServerFile(places, { url: there, open: there, id: randomUUID() })
+    let link = ''
+    for await (const chunk of start('open', '--print').stdout ?? []) link += String(chunk)
+    writeFileSync(file, before)
+    impostor.close()
+    expect(asked).toEqual([['GET', '/api/health', undefined, undefined]])
+    // The link itself, which a browser would have sent there, does not open this server.
+    expect(link).toContain(`${there}/open?link=`)
+    expect((await fetch(link.trim().replace(there, url), { redirect: 'manual' })).status).toBe(401)
   })
 })
 

@@ -34,6 +34,8 @@ export interface RunRecord {
   /** Of the agent's part in it. */
   readonly execution: string
   readonly workspace: string
+  /** Of the folder itself. Null for a run of a Kogu that gave folders no ids. */
+  readonly workspaceId: string | null
   readonly status: RunStatus
   /** Why it stands still or ended. */
   readonly stopReason: string | null
@@ -54,8 +56,14 @@ export interface RunRecord {
 }
 
 /** A run belongs to its folder: elsewhere there are other files, other rules, and none of its undo records. */
-export function requireHome({ workspace }: Pick<RunRecord, 'workspace'>, here: string): void {
-  if (workspace !== here) {
+export function requireHome(
+  { workspace, workspaceId }: Pick<RunRecord, 'workspace' | 'workspaceId'>,
+  here: { readonly workspace: string; readonly workspaceId: string },
+): void {
+  if (workspaceId !== null && workspace === here.workspace && workspaceId !== here.workspaceId) {
+    throw new ToolError('conflict', 'This run belongs to another folder that has the same path.')
+  }
+  if (workspace !== here.workspace) {
     throw new ToolError('conflict', `This run belongs to ${workspace}.`, { hint: `Add: --cwd ${workspace}` })
   }
 }

@@ -6,7 +6,6 @@ import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
-import { SCOPES } from './auth/tokens.ts'
 import { dashboardRoutes } from './dashboard.ts'
 import { type DoorOptions, guardDoor, sessionCookie } from './door.ts'
 import type { ConfigFollower } from './follow-config.ts'
@@ -179,32 +178,6 @@ function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void 
 }
 
 function sessionRoutes(api: Api, { sessions }: ServerParts): void {
-  api.openapi(
-    route('admin', {
-      method: 'post',
-      path: '/api/auth/link',
-      summary: 'A link that signs one browser in, once; needs every scope',
-      request: {
-        body: body(
-          z.object({
-            target: z
-              .string()
-              .regex(/^\/(?![/\\])[\w/.-]*$/)
-              .default('/'),
-          }),
-        ),
-      },
-      responses: { 200: json(z.object({ path: z.string() }), 'The path of the link') },
-    }),
-    context => {
-      // A session may do everything, so nobody gets one with less than that.
-      const { scopes = [] } = context.get('caller') ?? {}
-      if (!SCOPES.every(scope => scopes.includes(scope)))
-        throw new HttpProblem(403, 'forbidden', 'This needs a token with every scope.')
-      const link = sessions.createLink(context.req.valid('json').target)
-      return context.json({ path: `/open?link=${link}` }, 200)
-    },
-  )
   api.openapi(
     route('read', {
       method: 'post',

@@ -50,7 +50,7 @@ export function metricRoutes(api: Api, counts: RequestCounts, services: () => Pr
     }),
     async context => {
       const { database, runs, worker, watch, hub } = await services()
-      const states = Object.entries(await countRuns(database, runs.place.workspace))
+      const states = Object.entries(await countRuns(database, runs.place))
       const lines = [
         ...counts.lines(),
         '# TYPE kogu_runs gauge',

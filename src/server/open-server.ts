@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { laterApprover } from '../core/approval.ts'
@@ -5,6 +6,7 @@ import { createRuntime } from '../runtime.ts'
 import { markState } from '../store/own-state.ts'
 import { allowedHosts, publicUrl } from './address.ts'
 import { createApp } from './app.ts'
+import { readLink } from './auth/open-links.ts'
 import { createSessions } from './auth/sessions.ts'
 import { openTokens } from './auth/tokens.ts'
 import { followConfig } from './follow-config.ts'
@@ -48,7 +50,8 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     ...{ runtime, loaded, environment, log },
     ...(options.reload === undefined ? {} : { load: options.reload }),
   })
-  const sessions = createSessions(Date.now)
+  const id = randomUUID()
+  const sessions = createSessions(Date.now, link => readLink(runtime.places.sealKey, link, id, Date.now()))
   const opened: { services?: Services; url: string } = { url: '' }
   const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
   const began = Date.now()
@@ -89,7 +92,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const file = writeServerFile(runtime.places, {
     url: publicUrl(listening.url, { host: options.host, remote: undefined, allowed: [] }),
     open: opened.url,
-    pid: process.pid,
+    id,
   })
   return {
     url: opened.url,

@@ -29,13 +29,13 @@ export function startPipelineWorker(
     now?(): Date
   },
 ): PipelineWorker {
-  const { runtime, database, log, lookMs = LOOK_MS, now = () => new Date() } = parts
+  const { runtime, database, runs, log, lookMs = LOOK_MS, now = () => new Date() } = parts
   const working = new Map<string, { stop: AbortController; ended: Promise<void> }>()
   const problems = new Map<string, { message: string; since: number }>()
   const stopped = new AbortController()
   const tell = (run: SavedPipelineRun): Promise<void> => {
     const event = { type: 'pipeline.changed' as const, name: run.pipeline, pipeline_run: run.id }
-    return insertWorkspaceEvents(database, runtime.workspace, [
+    return insertWorkspaceEvents(database, runs.place, [
       { id: randomUUID(), at: new Date().toISOString(), event },
     ]).catch(() => undefined)
   }

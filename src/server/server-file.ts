@@ -10,20 +10,21 @@ const schema = z.object({
   url: z.url(),
   /** For browsers. */
   open: z.url(),
-  pid: z.int(),
+  /** Of this start; another server at the same address has another one. */
+  id: z.uuid(),
 })
 
 /** Where the server of a workspace answers, for `kogu open`. Holds no secret. */
 export type ServerAddress = z.infer<typeof schema>
 
-/** Sealed: `kogu open` sends a token to the address, and a pull could put another file in its place. */
+/** Sealed: `kogu open` sends a browser there, and a pull could put another file in its place. */
 export function writeServerFile(places: Places, address: ServerAddress): { remove(): void } {
   const file = fileIn(places)
   makeFolders(places.state)
   writeFileSync(file, createSeal(places.sealKey).add(JSON.stringify(address)), { mode: 0o600 })
   return {
     remove() {
-      if (readServerFile(places)?.pid === address.pid) rmSync(file, { force: true })
+      if (readServerFile(places)?.id === address.id) rmSync(file, { force: true })
     },
   }
 }

@@ -72,9 +72,9 @@ async function openInto(
     opened.adopt(part, ({ close }) => close())
   const database = keep(await openRunDatabase(environment))
   const runs = keep(await openRuns({ loaded, environment, runtime, database }))
-  const hub = keep(await openEventHub(database, runtime.workspace))
-  const watch = keep(startWatch({ runtime, database, began, onQuestion }))
-  const workspaceWatch = keep(startWorkspaceWatch({ runtime, loaded, database }))
+  const hub = keep(await openEventHub(database, runs.place))
+  const watch = keep(startWatch({ runtime, database, place: runs.place, began, onQuestion }))
+  const workspaceWatch = keep(startWorkspaceWatch({ runtime, loaded, database, place: runs.place }))
   const { max_runs: most, max_runs_per_agent: mostPerAgent, otlp_endpoint: endpoint } = loaded.config.server
   if (endpoint !== undefined) {
     const { startExport } = await import('./telemetry/export-spans.ts')

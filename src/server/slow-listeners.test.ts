@@ -30,8 +30,8 @@ async function start(slowListenerMs?: number): Promise<{ app: TestApp; server: L
   return { app, server, token: app.token('read') }
 }
 
-async function happen({ services, machine }: TestApp): Promise<number> {
-  const { database, hub } = await services()
+async function happen({ services }: TestApp): Promise<number> {
+  const { database, hub, runs } = await services()
   const at = new Date().toISOString()
   const run = randomUUID()
   const events = Array.from({ length: EVENTS }, () => ({
@@ -40,7 +40,7 @@ async function happen({ services, machine }: TestApp): Promise<number> {
     event: { type: 'run.created' as const, run, task: TASK, agent: null },
   }))
   for (let from = 0; from < EVENTS; from += 50)
-    await insertWorkspaceEvents(database, machine.workspace, events.slice(from, from + 50))
+    await insertWorkspaceEvents(database, runs.place, events.slice(from, from + 50))
   const [row] = await database.query<{ seq: string }>('SELECT max(seq) AS seq FROM run_events')
   while (hub.newest < Number(row?.seq)) await hub.wait(hub.newest, AbortSignal.timeout(1_000))
   return hub.newest

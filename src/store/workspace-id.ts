@@ -15,20 +15,21 @@ const PATIENCE_MS = 5_000
  * that brings the id of another workspace along, is a workspace of its own and gets none of the other's runs.
  */
 export async function workspaceId(places: Places): Promise<string> {
-  const known = readId(places)
+  const known = readWorkspaceId(places)
   if (known !== undefined) return known
   makeFolders(places.state)
   makeFolders(places.locks)
   const lock = await waitForLock(join(places.locks, 'workspace-id.lock'), PATIENCE_MS)
   try {
     // Another Kogu was faster.
-    return readId(places) ?? writeId(places)
+    return readWorkspaceId(places) ?? writeId(places)
   } finally {
     lock?.release()
   }
 }
 
-function readId(places: Places): string | undefined {
+/** Undefined when there is none yet, or when it is not this folder's own. */
+export function readWorkspaceId(places: Places): string | undefined {
   try {
     return createSeal(places.sealKey).open(readFileSync(fileIn(places), 'utf8'))
   } catch (error) {

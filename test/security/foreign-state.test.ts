@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -52,7 +53,7 @@ test('a layer that came with the repository is not brought over, neither here no
 test.each([
   ['with the clone', false],
   ['by a pull, into a folder that is in use', true],
-])('a server that the repository names %s gets no token', async (_, isUsed) => {
+])('a server that the repository names %s is not asked, and no browser is sent there', async (_, isUsed) => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
@@ -61,7 +62,8 @@ test.each([
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   if (isUsed) box.run(['call', 'read_file', '{"path":"a.txt"}', '--run', 'r'])
-  const address = JSON.stringify({ url: `http://127.0.0.1:${port}`, pid: 1 })
+  const url = `http://127.0.0.1:${port}`
+  const address = JSON.stringify({ url, open: url, id: randomUUID() })
   for (const text of [address, `${address}\n${'0'.repeat(64)}\n`]) {
     box.write('.kogu/server.json', text)
     // Not spawnSync, which would keep the server from answering.

@@ -16,9 +16,10 @@ import {
 import { describeQuestion, questionPages } from '../describe-question.ts'
 import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
-import { loadForCommand, openRuntime } from '../open-runtime.ts'
+import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
 import type { Inbox } from '../remote.ts'
+import { runPlace } from '../run-place.ts'
 import { withDatabase } from '../run-session.ts'
 import { subjectOf } from '../run-view.ts'
 
@@ -80,12 +81,12 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
 
 async function history(context: CommandContext): Promise<number> {
   const { values, output } = context
-  const { root } = loadForCommand(context).workspace
+  const place = runPlace(context)
   const before = textOption(values, 'before')
   return withDatabase(context, async database => {
     const { listApprovals } = await import('../../store/tables/approvals.ts')
     const found = await listApprovals(database, {
-      workspace: root,
+      place,
       limit: countOption(values, 'limit') ?? 20,
       ...(before === undefined ? {} : { before }),
     })

@@ -1,7 +1,7 @@
-import { makeToken, openTokens, SCOPES } from '../../server/auth/tokens.ts'
+import { sealLink } from '../../server/auth/open-links.ts'
 import { readServerFile } from '../../server/server-file.ts'
 import { placesFor } from '../../store/places.ts'
-import { type Command, type CommandContext, flag, UsageError } from '../command.ts'
+import { type Command, flag, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openBrowser } from '../open-browser.ts'
 import { loadForCommand } from '../open-runtime.ts'
@@ -27,12 +27,14 @@ Not available inside a Kogu call.
     const { workspace } = loadForCommand(context)
     const places = placesFor(workspace.root, environment.directories.state)
     const address = readServerFile(places)
-    const path = address === undefined ? undefined : await askForLink(context, address.url, positionals[0])
-    if (address === undefined || path === undefined) {
+    if (address === undefined || !(await isThere(address.url))) {
       output.problem('No kogu serve is running in this workspace.\nStart one: kogu serve')
       return EXIT.notFound
     }
-    const link = `${address.open}${path}`
+    const page = (positionals[0] ?? '').replace(/^\//, '')
+    const secret = sealLink(places.sealKey, { server: address.id, target: `/${page}`, now: Date.now() })
+    if (secret === undefined) throw new UsageError(`'${page}' is not the path of a page.`)
+    const link = `${address.open}/open?link=${secret}`
     if (output.json) output.object({ url: address.url, open: link })
     else output.data(link)
     const mayOpen = process.stdout.isTTY === true || (environment.variables.BROWSER ?? '') !== ''
@@ -49,41 +51,14 @@ Not available inside a Kogu call.
 
 const MOST_MS = 5_000
 
-/** With a token that lives for this one request: whoever can write the file of tokens may do everything anyway. */
-async function askForLink(
-  { environment }: CommandContext,
-  url: string,
-  page = '',
-): Promise<string | undefined> {
-  const tokens = openTokens(environment.directories.state)
-  const { token, stored } = makeToken('kogu open', SCOPES, { now: new Date(), lifetimeMs: MOST_MS * 2 })
-  await tokens.add(stored)
+/** Without any secret: who listens there may be somebody else by now. */
+async function isThere(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/api/auth/link`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ target: `/${page.replace(/^\//, '')}` }),
-      signal: AbortSignal.timeout(MOST_MS),
-    })
-    const answer: unknown = await response.json()
-    if (typeof answer === 'object' && answer !== null && 'path' in answer) return String(answer.path)
-    throw new UsageError(`'${page}' is not the path of a page.`)
+    await fetch(`${url}/api/health`, { redirect: 'error', signal: AbortSignal.timeout(MOST_MS) })
+    return true
   } catch (error) {
-    // Nobody listens there any more.
-    if (error instanceof TypeError && isUnknownCertificate(error.cause))
-      throw new UsageError(
-        'This machine does not know the certificate of kogu serve.',
-        'Use the link that kogu serve has printed.',
-      )
-    if (error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError'))
-      return undefined
-    throw error
-  } finally {
-    await tokens.remove(stored.id)
+    // A certificate that this machine does not know: the browser will ask about it.
+    const cause = error instanceof TypeError ? error.cause : undefined
+    return cause instanceof Error && 'code' in cause && /CERT|ISSUER/.test(String(cause.code))
   }
-}
-
-function isUnknownCertificate(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return /CERT|ISSUER/.test(code)
 }

@@ -111,14 +111,14 @@ async function list(context: CommandContext): Promise<number> {
   const status = STATUSES.find(known => known === wanted)
   if (wanted !== undefined && status === undefined)
     throw new UsageError(`--status takes ${STATUSES.join(', ')}.`)
-  const { loadForCommand } = await import('../open-runtime.ts')
-  const workspace = flag(values, 'all') ? undefined : loadForCommand(context).workspace.root
+  const { runPlace } = await import('../run-place.ts')
+  const place = flag(values, 'all') ? undefined : runPlace(context)
   return withDatabase(context, async database => {
     const { listRuns } = await import('../../store/tables/workflow-runs.ts')
     const found = await listRuns(database, {
       limit: countOption(values, 'limit') ?? 20,
       ...(status === undefined ? {} : { status }),
-      ...(workspace === undefined ? {} : { workspace }),
+      place,
     })
     if (output.json) output.object(found.map(toJson))
     else if (found.length === 0) output.note('No runs yet. Start one: kogu run "…"')
@@ -250,13 +250,14 @@ async function pause({ output }: CommandContext, database: Database, start: stri
 async function stop(context: CommandContext, database: Database, start: string): Promise<number> {
   const { output } = context
   const run = await requireRun(database, start)
-  const [{ stopRun }, { openRuntime }] = await Promise.all([
+  const [{ stopRun }, { openRuntime }, { runPlace }] = await Promise.all([
     import('../../store/runs/stop-run.ts'),
     import('../open-runtime.ts'),
+    import('../run-place.ts'),
   ])
   const runtime = await openRuntime(context)
   try {
-    requireHome(run, runtime.workspace)
+    requireHome(run, runPlace(context))
     const hasEnded = await stopRun(database, run, runtime.withdrawQuestions)
     if (output.json) output.object({ id: run.id, requested: 'stop', was: run.status })
     else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
@@ -323,8 +324,9 @@ async function decidePlan(
 
 async function rerun(context: CommandContext, start: string): Promise<number> {
   return withRuns(context, async session => {
-    const { spec, workspace } = await requireRun(session.database, start)
-    requireHome({ workspace }, session.runtime.workspace)
+    const run = await requireRun(session.database, start)
+    requireHome(run, session.runs.place)
+    const { spec } = run
     // Of an agent's run the mode is the agent's; any other one has the mode that the person wants now.
     const wanted = context.values.mode !== undefined && spec.agent === undefined
     const authority = wanted ? { ...spec.authority, mode: session.loaded.config.mode } : spec.authority

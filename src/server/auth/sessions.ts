@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { OpenLink } from './open-links.ts'
 
 const LINK_MS = 10 * 60_000
 const SESSION_MS = 12 * 3_600_000
@@ -15,14 +16,32 @@ export interface Sessions {
   end(session: string): void
 }
 
-export function createSessions(now: () => number): Sessions {
+/** `readLink` understands links that `kogu open` has made. */
+export function createSessions(
+  now: () => number,
+  readLink: (link: string) => OpenLink | undefined = () => undefined,
+): Sessions {
   // By hash: a lookup then takes no longer for a guess that begins right.
   const links = new Map<string, { until: number; target: string }>()
   const sessions = new Map<string, number>()
+  const used = new Map<string, number>()
   const keyOf = (secret: string): string => hash('sha256', secret)
   const sweep = (): void => {
     for (const [key, { until }] of links) if (until <= now()) links.delete(key)
     for (const [key, until] of sessions) if (until <= now()) sessions.delete(key)
+    for (const [key, until] of used) if (until <= now()) used.delete(key)
+  }
+  const take = (link: string): { target: string } | undefined => {
+    const key = keyOf(link)
+    const own = links.get(key)
+    if (own !== undefined) {
+      links.delete(key)
+      return own
+    }
+    const made = readLink(link)
+    if (made === undefined || used.has(made.id)) return undefined
+    used.set(made.id, made.until)
+    return made
   }
   return {
     createLink(target = '/') {
@@ -33,10 +52,8 @@ export function createSessions(now: () => number): Sessions {
     },
     redeem(link) {
       sweep()
-      const key = keyOf(link)
-      const found = links.get(key)
+      const found = take(link)
       if (found === undefined) return undefined
-      links.delete(key)
       const [oldest] = sessions.keys()
       if (sessions.size >= MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest)
       const session = randomBytes(32).toString('base64url')

@@ -8,7 +8,7 @@ import { openEventHub } from './event-hub.ts'
 
 let server: TestDatabase
 let database: Database
-const WORKSPACE = '/w'
+const PLACE = { workspace: '/w', workspaceId: 'a' }
 
 beforeAll(async () => {
   server = await createTestDatabase()
@@ -23,11 +23,11 @@ function happen(run: string, count: number): Promise<void> {
   const at = new Date().toISOString()
   const event = { type: 'run.created', run, task: '', agent: null } as const
   const events = Array.from({ length: count }, () => ({ id: randomUUID(), at, event }))
-  return insertWorkspaceEvents(database, WORKSPACE, events)
+  return insertWorkspaceEvents(database, PLACE, events)
 }
 
 test('the events of one run are found behind any number of others', async () => {
-  const hub = await openEventHub(database, WORKSPACE)
+  const hub = await openEventHub(database, PLACE)
   const before = hub.newest
   await happen('other', 1_200)
   await happen('mine', 1)
@@ -50,7 +50,7 @@ test('events that come while the database is away arrive when it is back, howeve
     throw new Error('It is away.')
   }
   const clients: Awaited<ReturnType<Database['connect']>>[] = []
-  const hub = await openEventHub({ ...database, connect }, WORKSPACE)
+  const hub = await openEventHub({ ...database, connect }, PLACE)
   const { rows } = (await clients[0]?.query('SELECT pg_backend_pid() AS pid')) ?? { rows: [] }
   await database.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid])
   await happen('late', 1)

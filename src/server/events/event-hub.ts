@@ -1,6 +1,7 @@
 import type { Database } from '../../store/database/database.ts'
 import { listenTo } from '../../store/database/listen.ts'
 import { EVENTS_CHANNEL, listEvents, newestEvent, type StoredEvent } from '../../store/tables/run-events.ts'
+import type { RunPlace } from '../../store/tables/run-place.ts'
 
 /**
  * The events of a workspace, for any number of listeners. Each listener pulls at its own pace: one that is slow reads what
@@ -20,7 +21,7 @@ export interface EventHub {
 const MOST_KEPT = 5_000
 const BATCH = 500
 
-export async function openEventHub(database: Database, workspace: string): Promise<EventHub> {
+export async function openEventHub(database: Database, place: RunPlace): Promise<EventHub> {
   const state = { newest: await newestEvent(database), floor: 0, kept: [] as StoredEvent[] }
   state.floor = state.newest
   const waiting = new Set<() => void>()
@@ -31,7 +32,7 @@ export async function openEventHub(database: Database, workspace: string): Promi
   }
   const load = async (): Promise<void> => {
     for (;;) {
-      const found = await listEvents(database, { workspace, after: state.newest, limit: BATCH })
+      const found = await listEvents(database, { place, after: state.newest, limit: BATCH })
       state.newest = found.at(-1)?.seq ?? state.newest
       state.kept.push(...found)
       const surplus = state.kept.length - MOST_KEPT
@@ -47,7 +48,7 @@ export async function openEventHub(database: Database, workspace: string): Promi
     },
     async read(after, run) {
       if (after < state.floor) {
-        return listEvents(database, { workspace, after, limit: BATCH, ...(run === undefined ? {} : { run }) })
+        return listEvents(database, { place, after, limit: BATCH, ...(run === undefined ? {} : { run }) })
       }
       const first = firstAfter(state.kept, after)
       if (run === undefined) return state.kept.slice(first, first + BATCH)

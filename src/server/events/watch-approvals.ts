@@ -4,6 +4,7 @@ import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
+import type { RunPlace } from '../../store/tables/run-place.ts'
 import { lookRegularly, type RegularLook } from './look-regularly.ts'
 
 /** Tells listeners of questions, wherever they were asked: by a run, over HTTP, from the command line or by an MCP client. */
@@ -15,12 +16,13 @@ export interface Watch extends RegularLook {
 export interface WatchOptions {
   readonly runtime: Runtime
   readonly database: Database
+  readonly place: RunPlace
   /** When the server began: of questions that waited before, whoever began before has told. */
   readonly began: number
   readonly onQuestion: (question: { id: string; tool: string; risk: string }) => void
 }
 
-export function startWatch({ runtime, database, began, onQuestion }: WatchOptions): Watch {
+export function startWatch({ runtime, database, place, began, onQuestion }: WatchOptions): Watch {
   const state = { known: new Map<string, ShownQuestion>(), waiting: 0 }
   const look = async (): Promise<void> => {
     const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
@@ -29,7 +31,7 @@ export function startWatch({ runtime, database, began, onQuestion }: WatchOption
     state.waiting = [...questions.values()].filter(({ answer }) => answer === null).length
     const fresh = [...questions.values()].filter(({ id }) => !before.has(id))
     const changes = changesBetween(before, questions)
-    await insertWorkspaceEvents(database, runtime.workspace, changes.map(toStored))
+    await insertWorkspaceEvents(database, place, changes.map(toStored))
     for (const { id, tool, risk, answer, createdAt } of fresh)
       if (answer === null && createdAt >= began) onQuestion({ id, tool: tool.name, risk })
   }

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
+import type { RunPlace } from '../../store/tables/run-place.ts'
 import { lookRegularly, type RegularLook } from './look-regularly.ts'
 
 /** Tells listeners of changes that nobody calls a route for: tools, MCP servers, files of the configuration. */
@@ -13,10 +14,12 @@ export function startWorkspaceWatch({
   runtime,
   loaded,
   database,
+  place,
 }: {
   readonly runtime: Runtime
   readonly loaded: LoadedConfig
   readonly database: Database
+  readonly place: RunPlace
 }): RegularLook {
   const state = { toolsChanged: false, known: undefined as Snapshot | undefined }
   const stopListening = runtime.registry.onChange(() => {
@@ -34,7 +37,7 @@ export function startWorkspaceWatch({
     const at = new Date().toISOString()
     await insertWorkspaceEvents(
       database,
-      runtime.workspace,
+      place,
       events.map(event => ({ id: randomUUID(), at, event })),
     )
   }

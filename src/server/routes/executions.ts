@@ -48,7 +48,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
     )
     const run = await awaitRun(opened, id, signal)
-    const [execution] = await listExecutions(opened.database, { workspace: run.workspace, run: id })
+    const [execution] = await listExecutions(opened.database, { place: opened.runs.place, run: id })
     if (run.status === 'failed' && run.stopReason === 'error')
       throw new HttpProblem(502, 'llm_error', run.error ?? 'The model could not be asked.')
     return { status: run.status === 'pending' ? (202 as const) : (200 as const), execution }
@@ -129,7 +129,7 @@ function narrowValue(key: string, own: unknown, wanted: unknown): unknown {
   )
 }
 
-function lookRoutes(api: Api, { services, runtime }: RunParts): void {
+function lookRoutes(api: Api, { services }: RunParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -148,9 +148,9 @@ function lookRoutes(api: Api, { services, runtime }: RunParts): void {
     }),
     async context => {
       const { limit, cursor, run, agent_id } = context.req.valid('query')
-      const { database } = await services()
+      const { database, runs } = await services()
       const items = await listExecutions(database, {
-        workspace: runtime.workspace,
+        place: runs.place,
         limit,
         ...(cursor === undefined ? {} : { before: cursor }),
         ...(run === undefined ? {} : { run }),
@@ -160,8 +160,8 @@ function lookRoutes(api: Api, { services, runtime }: RunParts): void {
     },
   )
   const find = async (id: string) => {
-    const { database } = await services()
-    const [found] = await listExecutions(database, { workspace: runtime.workspace, id })
+    const { database, runs } = await services()
+    const [found] = await listExecutions(database, { place: runs.place, id })
     if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such execution.')
     return found
   }

@@ -70,16 +70,17 @@ export function homeRoutes(api: Api, parts: HomeParts): void {
       responses: { 200: json(home, 'The summary') },
     }),
     async context => {
-      const { database } = await services()
+      const { database, runs } = await services()
       const { workspace } = runtime
-      const filter = { workspace, since: new Date(now() - DAY_MS) }
+      const { place } = runs
+      const filter = { place, since: new Date(now() - DAY_MS) }
       const [questions, running, recent, used, tools, [any]] = await Promise.all([
         runtime.listQuestions(),
-        listRuns(database, { workspace, status: 'running', limit: 20 }),
+        listRuns(database, { place, status: 'running', limit: 20 }),
         listRuns(database, { ...filter, limit: MOST_RUNS }),
         usageTotal(database, filter),
         toolUse(database, filter),
-        listRuns(database, { workspace, limit: 1 }),
+        listRuns(database, { place, limit: 1 }),
       ])
       const sum = (name: 'calls' | 'asked' | 'refused'): number =>
         tools.reduce((total, tool) => total + tool[name], 0)

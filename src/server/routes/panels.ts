@@ -270,7 +270,7 @@ async function look(opened: Services, workspace: string, name: string) {
   const workflow = await workflowFor(opened, undefined)
   const known = (await listAgents(opened.database, workflow)).find(each => each.name === name)
   const { settings, error, variables } = understand(name, text)
-  const [last] = await listRuns(opened.database, { workspace, agent: name, limit: 1 })
+  const [last] = await listRuns(opened.database, { place: opened.runs.place, agent: name, limit: 1 })
   const seen = known === undefined ? 'new' : known.sourceHash === sha256 ? 'trusted' : 'changed'
   return {
     name,

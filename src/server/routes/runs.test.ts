@@ -144,7 +144,7 @@ describe('a run over HTTP', () => {
     // Nobody waits for its answer any more.
     expect((await app.send(`GET /api/approvals?run=${started.json.id}`)).json).toEqual([])
     const { database, runs } = await app.services()
-    const asked = await listApprovals(database, { workspace: runs.place.workspace, run: started.json.id })
+    const asked = await listApprovals(database, { place: runs.place, run: started.json.id })
     expect(asked).toMatchObject([{ status: 'cancelled', decidedBy: null }])
     const first: { json: { items: Shown[]; next: string } } = await app.send('GET /api/runs?limit=1')
     const second: { json: { items: Shown[] } } = await app.send(

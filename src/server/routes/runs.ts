@@ -79,7 +79,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
           ...(given.mode === undefined ? {} : { mode: given.mode }),
         },
       )
-      const id = await beginRun(opened, runtime.workspace, spec)
+      const id = await beginRun(opened, spec)
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
@@ -104,7 +104,7 @@ async function whoRuns(
   return agent_id === undefined ? { task } : { task, agent: await findAgentFor(opened, agent_id) }
 }
 
-function lookRoutes(api: Api, { runtime, services }: RunParts): void {
+function lookRoutes(api: Api, { services }: RunParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -133,9 +133,9 @@ function lookRoutes(api: Api, { runtime, services }: RunParts): void {
     }),
     async context => {
       const { limit, cursor, since, until, min_cost, ...wanted } = context.req.valid('query')
-      const { database } = await services()
+      const { database, runs } = await services()
       const found = await listRuns(database, {
-        workspace: runtime.workspace,
+        place: runs.place,
         limit,
         ...(cursor === undefined ? {} : { before: cursor }),
         ...(since === undefined ? {} : { since: new Date(since) }),
@@ -187,7 +187,7 @@ async function withCounts(
   })
 }
 
-function againRoute(api: Api, { runtime, services }: RunParts): void {
+function againRoute(api: Api, { services }: RunParts): void {
   api.openapi(
     route('run', {
       method: 'post',
@@ -199,21 +199,17 @@ function againRoute(api: Api, { runtime, services }: RunParts): void {
     async context => {
       const opened = await services()
       const { spec } = await requireRun(opened, context.req.valid('param').id)
-      const id = await beginRun(opened, runtime.workspace, spec)
+      const id = await beginRun(opened, spec)
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
 }
 
 /** Puts it into the queue and tells everybody. */
-async function beginRun(
-  { database, runs }: Services,
-  workspace: string,
-  spec: RunRecord['spec'],
-): Promise<string> {
+async function beginRun({ database, runs }: Services, spec: RunRecord['spec']): Promise<string> {
   const { id } = await database.transaction(queries => enqueueRun(queries, { ...runs.place, spec }))
   const created = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
-  await insertWorkspaceEvents(database, workspace, [
+  await insertWorkspaceEvents(database, runs.place, [
     { id: randomUUID(), at: new Date().toISOString(), event: created },
   ])
   return id
@@ -272,8 +268,7 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
 
 /** Only of this workspace: another one's server has its files. */
 export async function requireRun({ database, runs }: Services, id: string): Promise<RunRecord> {
-  const run = await findRun(database, id)
-  if (run === undefined || run.workspace !== runs.place.workspace)
-    throw new HttpProblem(404, 'not_found', 'There is no such run.')
+  const run = await findRun(database, id, runs.place)
+  if (run === undefined) throw new HttpProblem(404, 'not_found', 'There is no such run.')
   return run
 }

@@ -44,7 +44,7 @@ export function usageRoutes(api: Api, parts: UsageParts): void {
   dayRoutes(api, parts)
 }
 
-function sumRoutes(api: Api, { services, runtime, loaded, now }: UsageParts): void {
+function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -81,7 +81,7 @@ function sumRoutes(api: Api, { services, runtime, loaded, now }: UsageParts): vo
       },
     }),
     async context => {
-      const { database } = await services()
+      const { database, runs } = await services()
       const today = new Date(now())
       const starts = {
         day: new Date(today.getFullYear(), today.getMonth(), today.getDate()),
@@ -89,7 +89,7 @@ function sumRoutes(api: Api, { services, runtime, loaded, now }: UsageParts): vo
       }
       const { day, month, warn_at } = loaded.config.limits.budget
       const [total, ofDay, ofMonth] = await Promise.all([
-        usageTotal(database, { workspace: runtime.workspace, ...toSpan(context.req.valid('query')) }),
+        usageTotal(database, { place: runs.place, ...toSpan(context.req.valid('query')) }),
         spentSince(database, starts.day),
         spentSince(database, starts.month),
       ])
@@ -116,8 +116,8 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
     }),
     async context => {
       const { by: group, ...wanted } = context.req.valid('query')
-      const { database } = await services()
-      const filter = { workspace: runtime.workspace, ...toSpan(wanted) }
+      const { database, runs } = await services()
+      const filter = { place: runs.place, ...toSpan(wanted) }
       if (group !== 'pipeline') return answer(context, await usagePerDay(database, group, filter))
       return answer(context, byPipeline(await usagePerDay(database, 'run', filter), runtime))
     },
@@ -147,8 +147,8 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       },
     }),
     async context => {
-      const { database } = await services()
-      const filter = { workspace: runtime.workspace, ...toSpan(context.req.valid('query')) }
+      const { database, runs } = await services()
+      const filter = { place: runs.place, ...toSpan(context.req.valid('query')) }
       return answer(context, await toolUse(database, filter))
     },
   )

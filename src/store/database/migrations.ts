@@ -5,6 +5,7 @@ import { SAVED_VERSIONS } from './migrations/0004-saved-versions.ts'
 import { APPROVALS } from './migrations/0005-approvals.ts'
 import { OWNER } from './migrations/0006-owner.ts'
 import { REVIEWS } from './migrations/0007-reviews.ts'
+import { EVENT_PLACES } from './migrations/0008-event-places.ts'
 
 export interface Migration {
   readonly version: number
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: 'approvals', sql: APPROVALS },
   { version: 6, name: 'owner', sql: OWNER },
   { version: 7, name: 'reviews', sql: REVIEWS },
+  { version: 8, name: 'event places', sql: EVENT_PLACES },
 ]

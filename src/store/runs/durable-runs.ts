@@ -12,7 +12,7 @@ import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
 import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
 import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
 import { markTaken, waitingMessages } from '../tables/run-messages.ts'
-import type { RunPlace } from '../tables/run-queue.ts'
+import type { RunPlace } from '../tables/run-place.ts'
 import { spentElsewhere } from '../tables/sub-agents.ts'
 import { insertToolExecutions } from '../tables/tool-executions.ts'
 import { insertUsage } from '../tables/usage.ts'
@@ -122,11 +122,8 @@ async function takeOver(
   { id, me, place }: { id: string; me: string; place: RunPlace },
 ): Promise<void> {
   const run = await requireRun(database, id)
-  requireHome(run, place.workspace)
-  const { executor: owner, workspaceId } = await ownerOf(database, id)
-  if (workspaceId !== null && workspaceId !== place.workspaceId) {
-    throw new ToolError('conflict', 'This run belongs to another folder that was here before.')
-  }
+  requireHome(run, place)
+  const owner = await ownerOf(database, id)
   if (owner !== null && owner !== me && !(await isGone(database, owner))) {
     throw new ToolError('conflict', 'Another Kogu is working on this run.', {
       hint: `Watch it: kogu runs tail ${id}`,

@@ -3,6 +3,7 @@ import { totalTokens } from '../../agents/model.ts'
 import type { Queries } from '../database/database.ts'
 import { insertMessages, listMessages } from './agent-messages.ts'
 import { toJson } from './json.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 
 /** The state of a loop; undefined before its first step. */
 export async function loadState(queries: Queries, execution: string): Promise<LoopState | undefined> {
@@ -62,7 +63,7 @@ export interface ExecutionRecord {
 }
 
 export interface ExecutionFilter {
-  readonly workspace: string
+  readonly place: RunPlace
   readonly id?: string
   readonly run?: string
   readonly agent?: string
@@ -74,16 +75,16 @@ export interface ExecutionFilter {
 /** The newest first. */
 export async function listExecutions(
   { query }: Queries,
-  { workspace, id, run, agent, limit = 50, before }: ExecutionFilter,
+  { place, id, run, agent, limit = 50, before }: ExecutionFilter,
 ): Promise<ExecutionRecord[]> {
   return query<ExecutionRecord>(
     `SELECT e.id, e.agent_id, e.workflow_run_id, e.status, e.stop_reason, e.input_text, e.output_text, e.token_usage,
        e.duration_ms::int, e.error_message, e.started_at, e.completed_at, e.created_at
      FROM agent_executions e JOIN workflow_runs r ON r.id = e.workflow_run_id
-     WHERE r.workspace = $1 AND ($2::uuid IS NULL OR e.id = $2) AND ($3::uuid IS NULL OR e.workflow_run_id = $3)
+     WHERE ${ofPlace('r', '$1', '$7')} AND ($2::uuid IS NULL OR e.id = $2) AND ($3::uuid IS NULL OR e.workflow_run_id = $3)
        AND ($4::uuid IS NULL OR e.agent_id = $4)
        AND ($6::uuid IS NULL OR (e.created_at, e.id) < (SELECT b.created_at, b.id FROM agent_executions b WHERE b.id = $6))
      ORDER BY e.created_at DESC, e.id DESC LIMIT $5`,
-    [workspace, id ?? null, run ?? null, agent ?? null, limit, before ?? null],
+    [place.workspace, id ?? null, run ?? null, agent ?? null, limit, before ?? null, place.workspaceId],
   )
 }

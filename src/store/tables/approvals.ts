@@ -1,6 +1,7 @@
 import type { ExecutedCall, WaitingCall } from '../../agents/durable-turn.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './json.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 
 // Questions of agents' runs. The question itself, as one answers it, is a file beside what it holds back (a command's
 // changes) and is locked and judged there, like every other; a run could otherwise be answered only where the database is.
@@ -78,7 +79,7 @@ export interface ApprovalRecord {
 }
 
 export interface ApprovalFilter {
-  readonly workspace: string
+  readonly place: RunPlace
   readonly run?: string
   readonly limit?: number
   /** Those before this one, for the next page. */
@@ -88,15 +89,15 @@ export interface ApprovalFilter {
 /** The newest first. */
 export async function listApprovals(
   { query }: Queries,
-  { workspace, run, limit = 50, before }: ApprovalFilter,
+  { place, run, limit = 50, before }: ApprovalFilter,
 ): Promise<ApprovalRecord[]> {
   return query<ApprovalRecord>(
     `SELECT a.id, a.workflow_run_id AS run, a.call_id AS call, a.tool_name AS tool, a.input, a.status,
        a.decided_by AS "decidedBy", a.decided_at AS "decidedAt", a.created_at AS "createdAt"
      FROM approvals a JOIN workflow_runs r ON r.id = a.workflow_run_id
-     WHERE r.workspace = $1 AND ($2::uuid IS NULL OR a.workflow_run_id = $2)
+     WHERE ${ofPlace('r', '$1', '$5')} AND ($2::uuid IS NULL OR a.workflow_run_id = $2)
        AND ($4::text IS NULL OR (a.created_at, a.id) < (SELECT b.created_at, b.id FROM approvals b WHERE b.id = $4))
      ORDER BY a.created_at DESC, a.id DESC LIMIT $3`,
-    [workspace, run ?? null, limit, before ?? null],
+    [place.workspace, run ?? null, limit, before ?? null, place.workspaceId],
   )
 }

@@ -3,6 +3,7 @@ import type { RunEvent, WorkspaceEvent } from '../../agents/events.ts'
 import type { Queries } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
 import { toJson } from './json.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 
 /** An event with its place among all events of all runs. */
 export interface StoredEvent {
@@ -45,7 +46,7 @@ export function newEvent(event: RunEvent): { id: string; at: string; event: RunE
 /** What happens outside runs. The same id is written once, whoever sees it. */
 export async function insertWorkspaceEvents(
   { query }: Queries,
-  workspace: string,
+  { workspace, workspaceId }: RunPlace,
   events: readonly { id: string; at: string; event: WorkspaceEvent }[],
 ): Promise<void> {
   if (events.length === 0) return
@@ -53,11 +54,11 @@ export async function insertWorkspaceEvents(
   await query(
     `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCKS.events})),
      said AS (SELECT pg_notify('${EVENTS_CHANNEL}', ''))
-     INSERT INTO run_events (id, workspace, type, data, at)
-     SELECT e.id, $1, e.type, e.data, e.at
+     INSERT INTO run_events (id, workspace, workspace_id, type, data, at)
+     SELECT e.id, $1, $3, e.type, e.data, e.at
      FROM turn, said, jsonb_to_recordset($2) AS e(id uuid, at timestamptz, type text, data jsonb)
      ON CONFLICT (id) DO NOTHING`,
-    [workspace, toJson(rows)],
+    [workspace, toJson(rows), workspaceId],
   )
 }
 
@@ -69,15 +70,15 @@ export async function newestEvent({ query }: Queries): Promise<number> {
 
 export interface EventFilter {
   readonly run?: string
-  readonly workspace?: string
+  readonly place?: RunPlace
   readonly after?: number
   readonly limit?: number
 }
 
-/** Events after a number, in order; of one run, of one workspace or of all. */
+/** Events after a number, in order; of one run, of one place or of all. */
 export async function listEvents(
   { query }: Queries,
-  { run, workspace, after = 0, limit = 1000 }: EventFilter,
+  { run, place, after = 0, limit = 1000 }: EventFilter,
 ): Promise<StoredEvent[]> {
   const rows = await query<{
     seq: string
@@ -90,8 +91,8 @@ export async function listEvents(
     `SELECT e.seq, e.workflow_run_id AS run, e.execution_id AS execution, e.at, e.type, e.data
      FROM run_events e LEFT JOIN workflow_runs r ON r.id = e.workflow_run_id
      WHERE e.seq > $2 AND ($1::text IS NULL OR e.workflow_run_id::text = $1 OR e.data->>'run' = $1)
-       AND ($4::text IS NULL OR coalesce(r.workspace, e.workspace) = $4) ORDER BY e.seq LIMIT $3`,
-    [run ?? null, after, limit, workspace ?? null],
+       AND ($4::text IS NULL OR (${ofPlace('r', '$4', '$5')}) OR (${ofPlace('e', '$4', '$5')})) ORDER BY e.seq LIMIT $3`,
+    [run ?? null, after, limit, place?.workspace ?? null, place?.workspaceId ?? null],
   )
   return rows.map(row => ({
     seq: Number(row.seq),

@@ -3,16 +3,10 @@ import type { RunSpec } from '../../agents/run-record.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
 import { toJson } from './json.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 import { workflowOf } from './workflows.ts'
 
 // Runs that wait for a worker: `pending` with the stop reason `queued`, owned by nobody.
-
-/** The folder that a run belongs to: nobody else has its files, its undo records and its audit log. */
-export interface RunPlace {
-  readonly workspace: string
-  /** Of the folder itself; another machine may have other files under the same path. */
-  readonly workspaceId: string
-}
 
 /** Workers and servers listen to this. */
 export const QUEUE_CHANNEL = 'kogu_run_queue'
@@ -79,10 +73,10 @@ export async function claimRun(
       `UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
      WHERE id = (
        SELECT r.id FROM workflow_runs r
-       WHERE r.workspace = $1 AND (r.workspace_id IS NULL OR r.workspace_id = $2)
+       WHERE ${ofPlace('r', '$1', '$2')}
          AND r.executor IS NULL AND r.status = 'pending' AND r.stop_reason = 'queued'
          AND (r.spec->>'agent' IS NULL OR $4 > (
-           SELECT count(*) FROM workflow_runs o WHERE o.workspace = $1 AND o.status = 'running'
+           SELECT count(*) FROM workflow_runs o WHERE ${ofPlace('o', '$1', '$2')} AND o.status = 'running'
              AND o.executor IS NOT NULL AND o.spec->>'agent' = r.spec->>'agent'))
        ORDER BY r.queued_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED)
      AND executor IS NULL RETURNING id`,
@@ -100,7 +94,7 @@ export async function runsAwaitingAnswers(
   return query(
     `SELECT r.id, coalesce(array_agg(a.id) FILTER (WHERE a.status = 'pending'), '{}') AS questions
      FROM workflow_runs r LEFT JOIN approvals a ON a.workflow_run_id = r.id
-     WHERE r.workspace = $1 AND (r.workspace_id IS NULL OR r.workspace_id = $2) AND r.executor IS NULL
+     WHERE ${ofPlace('r', '$1', '$2')} AND r.executor IS NULL
        AND r.status = 'pending' AND r.stop_reason = 'awaiting_approval'
      GROUP BY r.id`,
     [workspace, workspaceId],
@@ -118,11 +112,14 @@ export async function cancelStanding({ query }: Queries, id: string): Promise<bo
   return rows.length > 0
 }
 
-export async function countRuns({ query }: Queries, workspace: string): Promise<Record<string, number>> {
+export async function countRuns(
+  { query }: Queries,
+  { workspace, workspaceId }: RunPlace,
+): Promise<Record<string, number>> {
   const rows = await query<{ state: string; count: number }>(
     `SELECT CASE WHEN status = 'pending' THEN coalesce(stop_reason, 'pending') ELSE status END AS state, count(*)::int
-     FROM workflow_runs WHERE workspace = $1 GROUP BY 1`,
-    [workspace],
+     FROM workflow_runs r WHERE ${ofPlace('r', '$1', '$2')} GROUP BY 1`,
+    [workspace, workspaceId],
   )
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }

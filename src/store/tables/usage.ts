@@ -1,5 +1,6 @@
 import type { Usage } from '../../agents/model.ts'
 import type { Queries } from '../database/database.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 
 export interface UsageEntry {
   readonly id: string
@@ -95,7 +96,7 @@ export interface DayUsage extends UsageSum {
 }
 
 export interface UsageFilter {
-  readonly workspace: string
+  readonly place: RunPlace
   readonly since: Date
   readonly until?: Date
 }
@@ -104,7 +105,7 @@ export interface UsageFilter {
 export async function usagePerDay(
   { query }: Queries,
   by: UsageGroup,
-  { workspace, since, until }: UsageFilter,
+  { place, since, until }: UsageFilter,
 ): Promise<DayUsage[]> {
   return query<DayUsage>(
     `SELECT to_char(u.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, coalesce(${KEYS[by]}, '(deleted)') AS key,
@@ -113,8 +114,8 @@ export async function usagePerDay(
        sum(reasoning_tokens)::float8 AS reasoning, coalesce(sum(cost_usd), 0)::float8 AS "costUsd",
        count(*) FILTER (WHERE cost_usd IS NULL)::int AS unknown
      FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
-     WHERE r.workspace = $1 AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3) GROUP BY 1, 2 ORDER BY 1, 2`,
-    [workspace, since, until ?? null],
+     WHERE ${ofPlace('r', '$1', '$4')} AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3) GROUP BY 1, 2 ORDER BY 1, 2`,
+    [place.workspace, since, until ?? null, place.workspaceId],
   )
 }
 
@@ -127,7 +128,7 @@ export interface UsageTotal extends Omit<UsageSum, 'key'> {
 
 export async function usageTotal(
   { query }: Queries,
-  { workspace, since, until }: UsageFilter,
+  { place, since, until }: UsageFilter,
 ): Promise<UsageTotal> {
   const [row] = await query<UsageTotal>(
     `SELECT count(*)::int AS requests, count(DISTINCT u.workflow_run_id)::int AS runs,
@@ -138,8 +139,8 @@ export async function usageTotal(
        percentile_disc(0.5) WITHIN GROUP (ORDER BY u.duration_ms) AS "p50Ms",
        percentile_disc(0.95) WITHIN GROUP (ORDER BY u.duration_ms) AS "p95Ms"
      FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
-     WHERE r.workspace = $1 AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3)`,
-    [workspace, since, until ?? null],
+     WHERE ${ofPlace('r', '$1', '$4')} AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3)`,
+    [place.workspace, since, until ?? null, place.workspaceId],
   )
   if (row === undefined) throw new Error('A sum without groups has one row.')
   return row
@@ -157,10 +158,7 @@ export interface ToolUse {
 }
 
 /** Calls of agents, by tool; the most used first. */
-export async function toolUse(
-  { query }: Queries,
-  { workspace, since, until }: UsageFilter,
-): Promise<ToolUse[]> {
+export async function toolUse({ query }: Queries, { place, since, until }: UsageFilter): Promise<ToolUse[]> {
   return query<ToolUse>(
     `SELECT t.tool_name AS tool, count(*)::int AS calls,
        count(*) FILTER (WHERE t.error_code IN ('denied', 'forbidden', 'not_enabled', 'expired', 'needs_approval'))::int AS refused,
@@ -170,8 +168,8 @@ export async function toolUse(
        percentile_disc(0.5) WITHIN GROUP (ORDER BY t.duration_ms)::int AS "p50Ms",
        percentile_disc(0.95) WITHIN GROUP (ORDER BY t.duration_ms)::int AS "p95Ms"
      FROM tool_executions t JOIN agent_executions e ON e.id = t.execution_id JOIN workflow_runs r ON r.id = e.workflow_run_id
-     WHERE r.workspace = $1 AND t.created_at >= $2 AND ($3::timestamptz IS NULL OR t.created_at <= $3)
+     WHERE ${ofPlace('r', '$1', '$4')} AND t.created_at >= $2 AND ($3::timestamptz IS NULL OR t.created_at <= $3)
      GROUP BY 1 ORDER BY 2 DESC, 1`,
-    [workspace, since, until ?? null],
+    [place.workspace, since, until ?? null, place.workspaceId],
   )
 }

@@ -3,11 +3,13 @@ import type { ModelErrorKind } from '../../agents/model.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './json.ts'
+import { ofPlace, type RunPlace } from './run-place.ts'
 
 interface Row {
   id: string
   execution: string
   workspace: string
+  workspace_id: string | null
   status: RunStatus
   stop_reason: string | null
   error_message: string | null
@@ -23,8 +25,8 @@ interface Row {
   calls: number | null
 }
 
-const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.status, r.stop_reason, r.error_message, e.output_text, r.spec,
-  r.turn, r.requested, r.created_at, r.completed_at, e.state->'ending'->>'kind' AS error_kind, spent.cost, spent.calls, spent.tokens
+const SELECT = `SELECT r.id, e.id AS execution, r.workspace, r.workspace_id, r.status, r.stop_reason, r.error_message, e.output_text,
+  r.spec, r.turn, r.requested, r.created_at, r.completed_at, e.state->'ending'->>'kind' AS error_kind, spent.cost, spent.calls, spent.tokens
   FROM workflow_runs r JOIN agent_executions e ON e.workflow_run_id = r.id AND e.parent_execution_id IS NULL
   CROSS JOIN LATERAL (SELECT
       CASE WHEN bool_or(state->'costUsd' = 'null') THEN NULL ELSE coalesce(sum((state->>'costUsd')::float8), 0) + (SELECT coalesce(sum(u.cost_usd),
@@ -37,6 +39,7 @@ function toRecord(row: Row): RunRecord {
     id: row.id,
     execution: row.execution,
     workspace: row.workspace,
+    workspaceId: row.workspace_id,
     status: row.status,
     stopReason: row.stop_reason,
     error: row.error_message,
@@ -78,13 +81,21 @@ export async function insertRun(
   )
 }
 
-export async function findRun({ query }: Queries, id: string): Promise<RunRecord | undefined> {
-  const [row] = await query<Row>(`${SELECT} WHERE r.id = $1`, [id])
+/** With a place, only if it belongs there. */
+export async function findRun(
+  { query }: Queries,
+  id: string,
+  place?: RunPlace,
+): Promise<RunRecord | undefined> {
+  const [row] = await query<Row>(
+    `${SELECT} WHERE r.id = $1 AND ($2::text IS NULL OR (${ofPlace('r', '$2', '$3')}))`,
+    [id, place?.workspace ?? null, place?.workspaceId ?? null],
+  )
   return row === undefined ? undefined : toRecord(row)
 }
 
 export interface RunFilter {
-  readonly workspace?: string
+  readonly place?: RunPlace | undefined
   readonly status?: RunStatus
   readonly limit?: number
   /** Ids that begin like this. */
@@ -104,7 +115,7 @@ export interface RunFilter {
 /** The newest first. */
 export async function listRuns({ query }: Queries, filter: RunFilter = {}): Promise<RunRecord[]> {
   const rows = await query<Row>(
-    `${SELECT} WHERE ($1::text IS NULL OR r.workspace = $1) AND ($2::text IS NULL OR r.status = $2)
+    `${SELECT} WHERE ($1::text IS NULL OR (${ofPlace('r', '$1', '$12')})) AND ($2::text IS NULL OR r.status = $2)
      AND ($3::text IS NULL OR r.id::text LIKE $3) AND ($5::text IS NULL OR r.spec->>'agent' = $5)
      AND ($6::uuid IS NULL OR (r.created_at, r.id) < (SELECT b.created_at, b.id FROM workflow_runs b WHERE b.id = $6))
      AND ($7::timestamptz IS NULL OR r.created_at >= $7) AND ($8::timestamptz IS NULL OR r.created_at <= $8)
@@ -115,7 +126,7 @@ export async function listRuns({ query }: Queries, filter: RunFilter = {}): Prom
      AND ($11::float8 IS NULL OR spent.cost >= $11)
      ORDER BY r.created_at DESC, r.id DESC LIMIT $4`,
     [
-      filter.workspace ?? null,
+      filter.place?.workspace ?? null,
       filter.status ?? null,
       filter.idPrefix === undefined ? null : `${filter.idPrefix.replaceAll(/[^0-9a-f-]/gi, '')}%`,
       filter.limit ?? 50,
@@ -126,6 +137,7 @@ export async function listRuns({ query }: Queries, filter: RunFilter = {}): Prom
       filter.text ?? null,
       filter.has ?? null,
       filter.minCostUsd ?? null,
+      filter.place?.workspaceId ?? null,
     ],
   )
   return rows.map(toRecord)
@@ -181,16 +193,12 @@ export function isNotOwner(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'KG001'
 }
 
-/** Who works on a run, and the folder that it belongs to. */
-export async function ownerOf(
-  { query }: Queries,
-  id: string,
-): Promise<{ executor: string | null; workspaceId: string | null }> {
-  const [row] = await query<{ executor: string | null; workspaceId: string | null }>(
-    'SELECT executor, workspace_id AS "workspaceId" FROM workflow_runs WHERE id = $1',
-    [id],
-  )
-  return row ?? { executor: null, workspaceId: null }
+/** Who works on a run. */
+export async function ownerOf({ query }: Queries, id: string): Promise<string | null> {
+  const [row] = await query<{ executor: string | null }>('SELECT executor FROM workflow_runs WHERE id = $1', [
+    id,
+  ])
+  return row?.executor ?? null
 }
 
 /** Only the owner moves a run. `turn` is the one that has just ended. */
@@ -253,10 +261,10 @@ export async function wishOf(
 /** Runs of a workspace that somebody works on, with their owners. */
 export async function ownedRuns(
   { query }: Queries,
-  { workspace, workspaceId }: { workspace: string; workspaceId: string },
+  { workspace, workspaceId }: RunPlace,
 ): Promise<{ id: string; executor: string }[]> {
   return query(
-    `SELECT id, executor FROM workflow_runs WHERE workspace = $1 AND (workspace_id IS NULL OR workspace_id = $2)
+    `SELECT r.id, r.executor FROM workflow_runs r WHERE ${ofPlace('r', '$1', '$2')}
      AND status = 'running' AND executor IS NOT NULL`,
     [workspace, workspaceId],
   )
