@@ -31,10 +31,10 @@ afterAll(async () => {
   box.remove()
 })
 
-const ask = (headers: Record<string, string>): Promise<number | undefined> =>
+const ask = (headers: Record<string, string>, method = 'POST'): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const { port } = new URL(url)
-    const options = { host: '127.0.0.1', port, path: '/mcp', method: 'POST' }
+    const options = { host: '127.0.0.1', port, path: '/mcp', method }
     const sent = httpRequest(
       { ...options, headers: { 'content-type': 'application/json', ...headers } },
       response => {
@@ -51,6 +51,13 @@ describe('a request', () => {
     expect(await ask({})).toBe(401)
     expect(await ask({ authorization: `Bearer ${token.slice(0, -1)}x` })).toBe(401)
     expect(statSync(tokenFile).mode & 0o777).toBe(0o600)
+  })
+
+  test('that no client sends is refused as one, and is no error of the server', async () => {
+    const authorization = `Bearer ${token}`
+    for (const host of ['a b', '[::1', '127.0.0.1:99999'])
+      expect(await ask({ authorization, host })).toBe(400)
+    expect(await ask({ authorization }, 'TRACE')).toBe(400)
   })
 
   test('that a page of another site sends is refused, whatever it carries', async () => {

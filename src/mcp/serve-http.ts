@@ -1,5 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import {
@@ -59,8 +59,11 @@ export async function serveHttp(runtime: Runtime, options: HttpOptions): Promise
     return door.handle(request)
   }
   const answer = toNodeHandler({ fetch: handle }, { onerror })
-  // Of a request that comes in, Node always knows method and address; its types are shared with those that go out.
-  const http = createHttpServer((request, response) => void answer(request as IncomingRequest, response))
+  const http = createHttpServer((request, response) => {
+    if (!isUsable(request)) return void response.writeHead(400, { connection: 'close' }).end()
+    // Of a request that comes in, Node always knows method and address; its types are shared with those that go out.
+    void answer(request as IncomingRequest, response)
+  })
   await listen(http, options.port)
   const { port } = http.address() as AddressInfo
   return {
@@ -168,6 +171,14 @@ function onceOpened(runtime: Runtime, id: string | undefined): () => Promise<str
     return opened
   }
 }
+
+/** What the handler can make a `Request` of; anything else would be an error of the server's. */
+function isUsable({ method = '', url = '', headers: { host = '' } }: IncomingMessage): boolean {
+  return !FORBIDDEN_METHODS.includes(method) && (host === '' || URL.canParse(url, `http://${host}`))
+}
+
+/** Those that `Request` does not take. */
+const FORBIDDEN_METHODS = ['CONNECT', 'TRACE', 'TRACK']
 
 function unauthorized(request: Request, token: string | null): Response | undefined {
   if (token === null) return undefined
