@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import type { LoadedConfig } from '../config/load.ts'
+import { joinKey } from '../config/positions.ts'
 import { readSecret, type SecretReference } from '../config/read-secret.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../core/access.ts'
@@ -38,7 +41,7 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
   const { loaded, environment, commands } = options
   const { version } = manifest
   const records = openMcpRecords(environment.directories.state)
-  const servers = toServers(loaded.config)
+  const servers = toServers(loaded.config).map(server => ofProject(server, loaded))
   const parts = {
     commands,
     judge: async (command: string, cwd: string) => {
@@ -122,6 +125,18 @@ function toServers({ mcp, tools }: Config): McpServerConfig[] {
   })
   const names = new Set(named.map(server => server.name))
   return [...listed.filter(server => !names.has(server.name)), ...named]
+}
+
+/** Whoever trusts a server of one project has not seen that of another, which may have its name and its command. */
+function ofProject(server: McpServerConfig, loaded: LoadedConfig): McpServerConfig {
+  const { config, contributions, workspace } = loaded
+  const isNamed = Object.hasOwn(config.mcp, server.name)
+  const own = isNamed ? `${joinKey(['mcp', server.name])}.` : 'tools.mcp.servers'
+  const isOfProject = [...contributions].some(
+    ([key, [winner]]) =>
+      key.startsWith(own) && (winner?.source.layer === 'project' || winner?.source.layer === 'local'),
+  )
+  return isOfProject ? { ...server, project: hash('sha256', workspace.root).slice(0, 16) } : server
 }
 
 const DEFAULTS = {

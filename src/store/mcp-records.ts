@@ -8,11 +8,11 @@ import type { McpRecord, McpRecords } from '../providers/mcp/record.ts'
 
 /** What is known of each MCP server, one file each in the state folder (0600), which no tool can write. */
 export function openMcpRecords(stateDirectory: string): McpRecords {
-  const pathOf = (name: string): string => join(stateDirectory, 'mcp', `${name}.json`)
+  const pathOf = (key: string): string => join(stateDirectory, 'mcp', `${key}.json`)
   return {
-    read: name => read(pathOf(name)),
-    async update(name, edit) {
-      const path = pathOf(name)
+    read: key => read(pathOf(key)),
+    async update(key, edit) {
+      const path = pathOf(key)
       makeFolders(dirname(path))
       const lock = await waitForLock(`${path}.lock`, 5000)
       if (lock === undefined) throw new Error(`Another process holds ${path}.lock.`)

@@ -6,7 +6,7 @@ import { fetchedPackage } from './fetched-package.ts'
 import { type InstallParts, installServer } from './install-server.ts'
 import { createMcpProvider, trustedRecord } from './mcp-provider.ts'
 import type { McpRecord, McpRecords } from './record.ts'
-import { configHash, type McpServerConfig } from './server-config.ts'
+import { configHash, type McpServerConfig, recordKey } from './server-config.ts'
 
 export interface AdminParts {
   readonly servers: readonly McpServerConfig[]
@@ -45,17 +45,17 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
   const { servers, records } = parts
   return {
     servers,
-    record: ({ name }) => records.read(name),
+    record: server => records.read(recordKey(server)),
     status(server) {
       if (!server.enabled) return 'off'
-      const record = records.read(server.name)
+      const record = records.read(recordKey(server))
       if (record === undefined) return 'not trusted'
       return record.config === configHash(server) ? 'trusted' : 'changed'
     },
     async trust(server) {
       const fetched = server.command === undefined ? undefined : fetchedPackage(server)
       const installed =
-        fetched === undefined ? undefined : await installServer(parts.install, server.name, fetched)
+        fetched === undefined ? undefined : await installServer(parts.install, recordKey(server), fetched)
       const trusted: McpRecord = {
         config: configHash(server),
         trustedAt: new Date().toISOString(),
@@ -63,15 +63,15 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
         held: {},
         ...(installed === undefined ? {} : { installed }),
       }
-      await records.update(server.name, () => trusted)
+      await records.update(recordKey(server), () => trusted)
       return trusted
     },
-    forget: ({ name }) => records.update(name, () => undefined),
+    forget: server => records.update(recordKey(server), () => undefined),
     test: server => testServer(parts, server),
     async approve(server, tools) {
       const approved: string[] = []
       trustedRecord(records, server)
-      await records.update(server.name, record => {
+      await records.update(recordKey(server), record => {
         if (record === undefined) return record
         const chosen = Object.entries(record.held).filter(
           ([name]) => tools === undefined || tools.includes(name),
@@ -114,7 +114,7 @@ async function testServer(
     return {
       ok: isUp,
       ms: ms(),
-      era: records.read(server.name)?.era ?? null,
+      era: records.read(recordKey(server))?.era ?? null,
       tools: tools.length,
       tokens: tools.reduce((sum, tool) => sum + tokensOf(tool), 0),
       problems: registry.problems(),

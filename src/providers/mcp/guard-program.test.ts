@@ -60,6 +60,24 @@ describe.each(Object.entries(MORE_THAN_AN_AGENT))('a server that %s', (_, more) 
     expect(() => start(command(), more)).toThrow(/lies where an agent can write/)
   })
 
+  test.each([
+    ['NODE_OPTIONS', () => `--require ${workspace}/x.js`],
+    ['NODE_OPTIONS', () => '--import=./x.js'],
+    ['NODE_OPTIONS', () => '-r planted'],
+    ['PYTHONPATH', () => `${safe}:lib`],
+    ['LD_PRELOAD', () => join(workspace, 'x.so')],
+    ['PATH', () => `${workspace}/bin:/usr/bin`],
+  ])('is not started when %s loads what an agent can write', (name, value) => {
+    const env = { ...more.env, [name]: value() }
+    expect(() => start(['node', join(safe, 'server.js')], { ...more, env })).toThrow(/agent can write/)
+    expect(() => start(['npx', '-y', 'server'], { ...more, env })).toThrow(/agent can write/)
+  })
+
+  test('keeps variables that load nothing of an agent', () => {
+    const env = { ...more.env, NODE_OPTIONS: '--max-old-space-size=4096', PYTHONPATH: safe, DATA: workspace }
+    expect(start(['node', join(safe, 'server.js')], { ...more, env })).toEqual({ cwd: '/' })
+  })
+
   test('is not started in the workspace, which its modules could come from', () => {
     expect(start(['python3', '-m', 'server'], more)).toEqual({ cwd: '/' })
     expect(() => start(['python3', '-m', 'server'], { ...more, cwd: '.' })).toThrow(/agent can write/)

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import {
   isWritable,
   isWritableHere,
@@ -6,7 +7,7 @@ import {
   writablePart,
 } from '../../sandbox/outside-program.ts'
 import { fetchedPackage } from './fetched-package.ts'
-import type { McpServerConfig } from './server-config.ts'
+import { LOADS_CODE, type McpServerConfig } from './server-config.ts'
 
 interface ServerProgram {
   readonly file: string
@@ -32,6 +33,8 @@ export function guardProgram(
       `it ${gets}, and ${path} lies where an agent can write. Move the program and everything it loads to a folder that no agent can write, such as ${outside.safePlace}, and name it by its full path`,
     )
   }
+  const loaded = loadedByVariable(server, outside)
+  if (loaded !== undefined) return refuse(loaded)
   if (fetchedPackage(server) !== undefined) {
     // The program is the copy that was installed; folders are what it works with. `npx tsx server.ts` runs another program.
     const path = writableFile(args, outside)
@@ -41,6 +44,21 @@ export function guardProgram(
   if (part !== undefined) return refuse(part.path)
   if (server.cwd === undefined) return { cwd: '/' }
   return isWritable(cwd, outside) ? refuse(cwd) : { cwd }
+}
+
+/**
+ * Of a variable that makes programs load code: what is neither an option, a number nor a path where no agent writes. A bare
+ * name is looked for in the working folder by some of them.
+ */
+function loadedByVariable({ env }: McpServerConfig, outside: OutsideContext): string | undefined {
+  for (const [name, value] of Object.entries(env)) {
+    if (typeof value !== 'string' || !LOADS_CODE.test(name)) continue
+    const isSafe = (piece: string): boolean =>
+      /^(?:--?[\w-]+|\d*)$/.test(piece) || (isAbsolute(piece) && !isWritable(piece, outside))
+    const found = value.split(/[\s:;,=]+/).find(piece => !isSafe(piece))
+    if (found !== undefined) return `what ${name} names, ${JSON.stringify(found)},`
+  }
+  return undefined
 }
 
 /** What an agent in the sandbox does not have, as words. */

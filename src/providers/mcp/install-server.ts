@@ -40,10 +40,10 @@ export interface InstallParts {
  */
 export async function installServer(
   parts: InstallParts,
-  name: string,
+  key: string,
   fetched: FetchedPackage,
 ): Promise<Installed> {
-  const place = join(parts.folder, name)
+  const place = join(parts.folder, key)
   rmSync(place, { recursive: true, force: true })
   mkdirSync(place, { recursive: true, mode: 0o700 })
   return fetched.from === 'npm'

@@ -8,7 +8,7 @@ import type { LayerCall } from './call-on-layer.ts'
 import { type Connection, connect, type OpenedTransport } from './connection.ts'
 import { argumentsOf } from './install-server.ts'
 import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
-import { configHash, type McpServerConfig } from './server-config.ts'
+import { configHash, type McpServerConfig, recordKey } from './server-config.ts'
 import { type CallServer, toTool, type WayToServer } from './to-tool.ts'
 import { pinOf, readDefinitions, type ToolDefinition } from './tool-definition.ts'
 
@@ -42,7 +42,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     const { approved, held } = compareWithPins(record, wanted, server.pin)
     state.current = new Map(approved.map(tool => [tool.name, pinOf(tool)]))
     const isFirst = Object.keys(record.pins).length === 0 && approved.length > 0
-    await records.update(server.name, now => ({
+    await records.update(recordKey(server), now => ({
       ...(now ?? record),
       era: connection.era,
       last: { at: new Date().toISOString() },
@@ -61,7 +61,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       // Without what it wrote, which may hold anything.
       const [problem = ''] = toToolError(error).message.slice(0, 500).split(', and wrote: ')
       const last = { at: new Date().toISOString(), problem }
-      await records.update(server.name, now => now && { ...now, last }).catch(() => undefined)
+      await records.update(recordKey(server), now => now && { ...now, last }).catch(() => undefined)
       throw error
     }
   }
@@ -168,7 +168,7 @@ interface State {
 
 /** Throws unless a person has trusted this very configuration. */
 export function trustedRecord(records: McpRecords, server: McpServerConfig): McpRecord {
-  const record = records.read(server.name)
+  const record = records.read(recordKey(server))
   if (record === undefined) throw new Error(`it is not trusted yet: kogu mcp trust ${server.name}`)
   if (record.config !== configHash(server)) {
     throw new Error(`its configuration has changed since it was trusted: kogu mcp trust ${server.name}`)

@@ -19,10 +19,11 @@ export interface McpRecord {
     | undefined
 }
 
+/** By `recordKey`. */
 export interface McpRecords {
-  read(name: string): McpRecord | undefined
+  read(key: string): McpRecord | undefined
   /** Returning undefined removes the record. */
-  update(name: string, edit: (record: McpRecord | undefined) => McpRecord | undefined): Promise<void>
+  update(key: string, edit: (record: McpRecord | undefined) => McpRecord | undefined): Promise<void>
 }
 
 export interface Comparison {

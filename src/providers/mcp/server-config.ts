@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../core/canonical-json.ts'
+import { createSecretFinder } from '../../core/known-secrets.ts'
+import { SECRET_KEY } from '../../core/secret-assignments.ts'
 
 /** One MCP server, as the configuration names it, with secrets as references. */
 export interface McpServerConfig {
   readonly name: string
+  /** The workspace whose files say something about it, by its hash. Without: it is the person's own, in every workspace. */
+  readonly project?: string
   readonly enabled: boolean
   /** Program and arguments of a server that Kogu starts. */
   readonly command?: readonly string[]
@@ -31,6 +35,11 @@ export interface McpServerConfig {
   readonly pin?: string
 }
 
+/** What is decided about it is kept under this: a server of one project is no server of another, whatever its name. */
+export function recordKey({ name, project }: McpServerConfig): string {
+  return project === undefined ? name : `${project}/${name}`
+}
+
 /** Of everything that decides what is started or contacted, and what it can reach. Trust is bound to it. */
 export function configHash(server: McpServerConfig): string {
   const { command, url, env, headers, cwd, sandbox, hosts, write } = server
@@ -51,8 +60,8 @@ export function describeServer(server: McpServerConfig): string[] {
   return [
     command === undefined ? `contacts ${url}` : `runs ${command.map(word => JSON.stringify(word)).join(' ')}`,
     ...(cwd === undefined ? [] : [`in ${cwd}`]),
-    ...(Object.keys(env).length === 0 ? [] : [`with ${Object.keys(env).join(', ')}`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`sends ${Object.keys(headers).join(', ')}`]),
+    ...(Object.keys(env).length === 0 ? [] : [`with ${describeValues(env)}`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`sends ${describeValues(headers)}`]),
     ...(command === undefined
       ? []
       : sandbox
@@ -65,4 +74,21 @@ export function describeServer(server: McpServerConfig): string[] {
           ]
         : ['WITHOUT A SANDBOX: it can read, change and contact whatever you can']),
   ]
+}
+
+/** Variables that make a program load code, or find it elsewhere. */
+export const LOADS_CODE =
+  /^(?:PATH|HOME|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|BUN_\w+|PYTHON\w*|PERL\w*|RUBY\w*|GEM_\w+|LUA_\w+|PHP\w*|BASH_ENV|ENV|SHELLOPTS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_\w+|CORECLR_\w+|GCONV_PATH|OPENSSL_\w+|npm_config_\w+|GIT_(?:SSH|CONFIG|EXEC|ASKPASS|EDITOR|PAGER|EXTERNAL|PROXY|TEMPLATE)\w*)$/i
+
+const findSecret = createSecretFinder([])
+
+/** With their values, unless they are secrets: `NODE_OPTIONS` alone does not say what it loads. */
+function describeValues(values: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(values).map(([name, value]) => {
+    const mark = LOADS_CODE.test(name) ? ' (CAN LOAD CODE)' : ''
+    if (typeof value !== 'string') return `${name} from ${JSON.stringify(value)}${mark}`
+    const isSecret = SECRET_KEY.test(name) || findSecret(value) !== undefined
+    return `${name}=${isSecret ? '…' : JSON.stringify(value)}${mark}`
+  })
+  return lines.join(', ')
 }
