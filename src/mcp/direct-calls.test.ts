@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
@@ -40,11 +41,8 @@ beforeEach(() => {
     listTools: async () => [],
     track: () => undefined,
   } as unknown as DirectDoor
-  direct = answerDirectly(stdin, message => void written.push(message), {
-    greet: () => false,
-    door: () => door,
-    missed: () => [],
-  })
+  const output = { write: (message: object) => void written.push(message), cork() {}, uncork() {} }
+  direct = answerDirectly(stdin, output, { greet: () => false, door: () => door, missed: () => [] })
   direct.rest.on('data', chunk => {
     passedOn += chunk
   })
@@ -164,4 +162,32 @@ test('with the connection, what runs ends', async () => {
   await send(request('look'))
   direct.close()
   expect(calls[0]?.signal?.aborted).toBe(true)
+})
+
+test('calls that came together all begin though none has ended, and lines for the SDK keep their order', async () => {
+  const others = Array.from({ length: 9 }, (_, index) => request('change', {}, 100 + index))
+  await send(others.map((other, index) => request('look', {}, index) + other).join(''))
+  expect(calls).toHaveLength(9)
+  expect(passedOn).toBe(others.join(''))
+})
+
+test('what came right before the end of the input is not lost', async () => {
+  stdin.write(Array.from({ length: 9 }, (_, index) => request('change', {}, index)).join(''))
+  stdin.end()
+  await once(direct.rest, 'end')
+  expect(passedOn.split('\n')).toHaveLength(10)
+})
+
+test('answers of calls that came together leave together, before others begin', async () => {
+  const seen: (string | number)[] = []
+  stdin = new PassThrough()
+  const output = {
+    write: (message: object) => void seen.push(Number((message as { id: number }).id)),
+    cork: () => void seen.push('hold'),
+    uncork: () => void seen.push('let go'),
+  }
+  const ending = { ...door, runtime: { ...door?.runtime, call: async () => DONE } } as unknown as DirectDoor
+  answerDirectly(stdin, output, { greet: () => false, door: () => ending, missed: () => [] })
+  await send(Array.from({ length: 5 }, (_, index) => request('look', {}, index)).join(''))
+  expect(seen).toEqual(['hold', 0, 1, 2, 3, 'let go', 'hold', 4, 'let go'])
 })

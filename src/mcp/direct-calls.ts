@@ -1,4 +1,4 @@
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import * as z from 'zod'
 import type { Entry } from '../core/registry.ts'
 import type { DoorContext } from './call-tool.ts'
@@ -26,6 +26,11 @@ export interface DirectClient {
   missed(): readonly Buffer[]
 }
 
+/** Where answers go. */
+export interface DirectOutput extends Pick<Writable, 'cork' | 'uncork'> {
+  write(message: object): void
+}
+
 export interface DirectCalls {
   /** Everything that was not answered here, for the SDK. */
   readonly rest: Readable
@@ -39,11 +44,8 @@ export interface DirectCalls {
  * Whatever is not such a request, in one piece and spelled without anything unusual, goes to the SDK as it came; so does a
  * call that turns out to need an answer of a person.
  */
-export function answerDirectly(
-  stdin: Readable,
-  write: (message: object) => void,
-  client: DirectClient,
-): DirectCalls {
+export function answerDirectly(stdin: Readable, output: DirectOutput, client: DirectClient): DirectCalls {
+  const { write } = output
   const rest = new PassThrough()
   let isFirst = true
   const pass = (bytes: Buffer): void => {
@@ -113,21 +115,38 @@ export function answerDirectly(
     return true
   }
 
+  /** Lines that came together and have not had their turn. */
+  let waiting: Buffer[] = []
   /** A line that comes in pieces is not for us. */
   let isInLine = false
-  const onData = (chunk: Buffer): void => {
-    let from = 0
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      const line = chunk.subarray(from, end + 1)
-      if (isInLine || !take(line)) pass(line)
-      isInLine = false
-      from = end + 1
-    }
-    if (from === chunk.length) return
-    isInLine = true
-    pass(chunk.subarray(from))
+  const begin = (piece: Buffer): void => {
+    const isWhole = piece.at(-1) === LINE_FEED
+    if (isInLine || !isWhole || !take(piece)) pass(piece)
+    isInLine = !isWhole
   }
-  const onEnd = (): void => void rest.end()
+  let isTurn = false
+  // Most calls wait for nothing and end within their turn. All of a burst at once, and each would end when the last one
+  // does, with the memory of all in use; one at a time, and the client would be woken for each answer.
+  const next = (): void => {
+    if (isTurn) output.uncork()
+    isTurn = waiting.length > 0
+    if (!isTurn) return
+    output.cork()
+    for (const piece of waiting.splice(0, TOGETHER)) begin(piece)
+    queueMicrotask(() => process.nextTick(next))
+  }
+  const onData = (chunk: Buffer): void => {
+    for (let from = 0; from < chunk.length; ) {
+      const end = chunk.indexOf(LINE_FEED, from) + 1 || chunk.length
+      waiting.push(chunk.subarray(from, end))
+      from = end
+    }
+    if (!isTurn) next()
+  }
+  const onEnd = (): void => {
+    for (const piece of waiting.splice(0)) begin(piece)
+    rest.end()
+  }
   const onDrain = (): void => void stdin.resume()
   stdin.on('data', onData).once('end', onEnd).once('close', onEnd)
   rest.on('drain', onDrain)
@@ -136,10 +155,16 @@ export function answerDirectly(
     close() {
       rest.off('drain', onDrain)
       stdin.off('data', onData).off('end', onEnd).off('close', onEnd).pause()
+      waiting = []
       for (const stop of running.values()) stop.abort()
     },
   }
 }
+
+const LINE_FEED = 10
+
+/** Lines that begin in the same turn. */
+const TOGETHER = 4
 
 interface DirectCall extends z.output<ReturnType<typeof request>> {
   readonly entry: Entry
