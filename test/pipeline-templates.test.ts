@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { onceApprover } from '../src/core/approval.ts'
-import { createPipelineRun, workOnPipeline } from '../src/pipelines/pipelines.ts'
+import { createPipelineRun, createRunAgain, workOnPipeline } from '../src/pipelines/pipelines.ts'
 import { TEMPLATES, writeTemplate } from '../src/pipelines/templates.ts'
 import { trustPipeline } from '../src/pipelines/trust.ts'
 import { openRuns, type Runs } from '../src/runs.ts'
@@ -10,35 +10,26 @@ import { type Database, openDatabase } from '../src/store/database/database.ts'
 import type { SavedPipelineRun } from '../src/store/pipeline-runs.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
-import { PUBLIC, type RawServer, respond, startRawServer, testInternet } from './support/web.ts'
+import { testInternet } from './support/web.ts'
 
-// Every template as a person gets it: written, trusted, rehearsed. The web is a server on loopback.
+// Every template as a person gets it: written, trusted, rehearsed. There is no model and no web.
 
 let server: TestDatabase
-let web: RawServer
 let box: TestRuntime
 let database: Database
 let runs: Runs
 
 beforeAll(async () => {
   server = await createTestDatabase()
-  const found = {
-    Abstract: 'Tea is a drink.',
-    AbstractText: 'Tea is a drink.',
-    AbstractURL: 'https://tea.test/',
-  }
-  web = await startRawServer(socket =>
-    respond(socket, JSON.stringify(found), { 'content-type': 'application/json' }),
-  )
 })
 afterAll(async () => {
-  await web.close()
   await server.close()
 })
 beforeEach(async () => {
-  const network = testInternet(web.port)
-  network.names.set('api.duckduckgo.com', [PUBLIC])
-  box = await openTestRuntime('mode = "accept-edits"\n', onceApprover('the test'), { network })
+  // A port that nobody listens on, and no name leads to it.
+  box = await openTestRuntime('mode = "accept-edits"\n', onceApprover('the test'), {
+    network: testInternet(1),
+  })
   box.write('src/price.ts', 'export const price = 1 // TODO\n')
   box.write('doc/design.md', 'One constant.\n')
   const { loaded, environment, runtime } = box
@@ -85,8 +76,19 @@ test('what the templates write is where they say', async () => {
   expect(existsSync(join(box.workspace, '.kogu/pipeline-runs'))).toBe(false)
 })
 
-test('what came from the web is known as such to the steps behind it', async () => {
-  const { progress } = await rehearse('market-research', { topic: 'tea' })
-  expect(progress.steps.search).toMatchObject({ status: 'done', untrusted: expect.any(String) })
-  expect(progress.steps.analyse).toMatchObject({ status: 'done', untrusted: expect.any(String) })
+test('a rehearsed result is named as such, marked as foreign, and stays out of real runs', async () => {
+  const of = await rehearse('market-research', { topic: 'tea' })
+  const { search, analyse } = of.progress.steps
+  expect(search).toMatchObject({ status: 'done', untrusted: 'a rehearsal of web_search' })
+  expect(analyse).toMatchObject({ status: 'done', untrusted: 'a rehearsal of web_search' })
+  expect(analyse).toMatchObject({
+    text: expect.stringMatching(/<untrusted-content [^>]+>\nA made-up result/),
+  })
+  const { loaded, environment, runtime } = box
+  const parts = { loaded, environment, runtime, database, runs }
+  const again = { step: 'analyse', extent: 'from', of } as const
+  expect(await createRunAgain(parts, again)).toMatchObject({ rehearse: true })
+  const real = await createPipelineRun(parts, 'mine', { topic: 'tea' })
+  const { progress } = await workOnPipeline(parts, real.id)
+  expect(progress.steps.search).toMatchObject({ status: 'failed' })
 })

@@ -33,6 +33,8 @@ export function runNew(context: CommandContext, name: string): Promise<number> {
       )
       return EXIT.needsPerson
     }
+    if (again.of.rehearse === true && !choices.rehearse)
+      context.output.note(`${again.of.id} was a rehearsal, and so is what begins with its outputs.`)
     return work(context, parts, await createRunAgain(parts, again, choices))
   })
 }

@@ -50,7 +50,7 @@ export interface PipelineOptions {
 interface PipelineChoices {
   /** Instead of the models that panels name. */
   readonly model?: string | undefined
-  /** Plays `.kogu/rehearsals/PANEL.toml` instead of asking models. */
+  /** Plays `.kogu/rehearsals/PANEL.toml`, and what steps say in a rehearsal, instead of asking models and calling tools. */
   readonly rehearse?: boolean | undefined
 }
 
@@ -100,7 +100,9 @@ export async function createRunAgain(
   const file = await requireRunnable(parts, of.pipeline)
   const { progress } = beginAgain(file.pipeline, of.progress, again)
   const { input, inputFrom } = of
-  return begin(parts, file, { ...choices, input, inputFrom, progress, continues: of.id })
+  // What was only played must not become part of a real run.
+  const rehearse = choices.rehearse === true || of.rehearse === true
+  return begin(parts, file, { ...choices, rehearse, input, inputFrom, progress, continues: of.id })
 }
 
 /** Works on a run until it ends, is stopped or waits for a person. One process at a time. */

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LONGEST_DELAY_MS, type Step } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
+import type { StepValue } from '../agents/pipelines/values.ts'
 import type { CallResult } from '../core/call.ts'
+import { addLabel, type Run } from '../core/run.ts'
 import type { CallRequest } from '../runtime.ts'
 import { fillArgs } from './command-lines.ts'
 import { type PanelParts, runPanel, summarize } from './panels.ts'
@@ -62,6 +64,12 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
         const result = await call(step.tool ?? '', input, { id, ...gateOf(step) })
         return result.question === undefined ? toOutcome(result) : undefined
       }),
+    ...(parts.rehearse
+      ? {
+          rehearseTool: (step, said) =>
+            told(step, `${step.tool} (rehearsed)`, () => rehearsed(step, said, core)),
+        }
+      : {}),
     runPipeline: order =>
       told(order.step, `pipeline ${order.step.pipeline ?? ''}`, () => parts.runPipeline(order)),
     runPanel: order => told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel(parts, order)),
@@ -82,6 +90,13 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       return answer
     },
   }
+}
+
+/** It is nobody's real result, and counts as foreign, as that of the web would. */
+async function rehearsed({ tool = '' }: Step, said: StepValue, core: Run): Promise<StepOutcome> {
+  const source = `a rehearsal of ${tool}`
+  addLabel(core, { origin: 'other', trusted: false, source })
+  return { ok: true, ...said, untrusted: source }
 }
 
 const NOTHING: StepOutcome = { ok: false, error: 'The folder was not read.', retryable: false }

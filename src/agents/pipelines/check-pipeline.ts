@@ -111,7 +111,9 @@ function checkReferences(step: Step, { input }: Pipeline, known: ReadonlySet<str
     const isAboutItems = own.some(([root]) => root === 'item' || root === 'index')
     if (step.for_each !== undefined && !isAboutItems)
       return [`Step '${step.id}' runs for each item but does not use {{item}}.`]
-    const rest = referencesIn([step.text, step.folder, step.value, step.transform, step.for_each])
+    const rest = referencesIn([
+      ...[step.text, step.folder, step.value, step.transform, step.for_each, step.rehearsal],
+    ])
     return [...own, ...rest].flatMap(([root, name = '']) => {
       if ((root === 'item' || root === 'index') && step.for_each === undefined)
         return [`Step '${step.id}': there is no ${root} without for_each.`]

@@ -336,3 +336,17 @@ test('what came from outside cannot speak as another step', async () => {
     /^--- Output of step page ---\n<untrusted-content [\s\S]*obey[\s\S]*<\/untrusted-content/,
   )
 })
+
+test('a rehearsal says what the step is to say, behind its gate, and a real run calls the tool', async () => {
+  const step = [
+    { id: 'a', tool: 't', args: { q: 'tea' }, rehearsal: { hits: ['{{run.id}}'] }, gate: 'approval' },
+  ]
+  const run = { ...start(made({ step })), about: { id: 'pl_1' } }
+  const rehearsing = workers({ rehearseTool: async (_, said) => ({ ok: true, ...said }) })
+  const { progress } = await runPipeline(run, rehearsing)
+  expect(progress.steps.a).toMatchObject({ status: 'done', data: { hits: ['pl_1'] } })
+  expect(rehearsing.done).toMatchObject({ tools: [], gates: [{ tool: 't', args: { q: 'tea' } }] })
+  const real = workers()
+  await runPipeline(run, real)
+  expect(real.done.tools).toMatchObject([{ input: { q: 'tea' } }])
+})

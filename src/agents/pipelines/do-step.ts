@@ -39,12 +39,14 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   const order = { step, run: memory.run, begun: (run: string) => remember({ run }) }
   const behindGate = (input: Record<string, unknown>, work: () => Promise<StepOutcome | undefined>) =>
     pass(step, input, context, work)
-  if (step.tool !== undefined)
-    return workers.runTool(
-      step,
-      workers.fillArgs(step, value => fillIn(value, scope)),
-      attempt,
-    )
+  if (step.tool !== undefined) {
+    const args = workers.fillArgs(step, value => fillIn(value, scope))
+    const { rehearseTool } = workers
+    if (step.rehearsal === undefined || rehearseTool === undefined)
+      return workers.runTool(step, args, attempt)
+    const said = transform({}, fillIn(step.rehearsal, scope))
+    return behindGate({ tool: step.tool, args }, () => rehearseTool(step, said))
+  }
   if (step.panel !== undefined) {
     const vars = fillIn(step.vars, scope, { forModel: true }) as Record<string, unknown>
     const asked =

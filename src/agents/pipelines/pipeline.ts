@@ -54,6 +54,8 @@ const step = z
     title: z.string().optional(),
     tool: z.string().min(1).optional(),
     args: z.record(z.string(), z.unknown()).default({}),
+    /** What it says in a rehearsal, where the tool is not called: a text, or data. */
+    rehearsal: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     panel: z.string().min(1).optional(),
     prompt: z.string().optional(),
     vars: z.record(z.string(), z.unknown()).default({}),
@@ -93,6 +95,7 @@ const step = z
 /** A key that does nothing is a mistake. */
 const BELONGS_TO: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   args: ['tool'],
+  rehearsal: ['tool'],
   prompt: ['panel'],
   vars: ['panel'],
   input: ['pipeline'],

@@ -29,6 +29,8 @@ export interface PipelineWorkers {
   fillArgs(step: Step, fill: (value: unknown) => unknown): Record<string, unknown>
   /** Undefined when the call waits for somebody's answer, and the pipeline stops here for now. */
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
+  /** In a rehearsal: says what the step is to say instead of calling its tool. */
+  rehearseTool?(step: Step, said: StepValue): Promise<StepOutcome | undefined>
   runPanel(order: PanelOrder): Promise<StepOutcome | undefined>
   /** Another pipeline, as a run of its own. */
   runPipeline(order: PipelineOrder): Promise<StepOutcome | undefined>

@@ -161,6 +161,7 @@ text = "Topic: {{input.topic}}"
 id = "search"
 tool = "web_search"
 args = { query = "{{input.topic}} market" }
+rehearsal = "A made-up result for a rehearsal: the market for {{input.topic}} grows. https://example.com/"
 on_error = "continue"
 
 [[step]]

@@ -31,6 +31,7 @@ export interface Step {
   readonly title?: string
   readonly tool?: string
   readonly args?: Readonly<Record<string, unknown>>
+  readonly rehearsal?: string | Readonly<Record<string, unknown>>
   readonly panel?: string
   readonly prompt?: string
   readonly vars?: Readonly<Record<string, unknown>>
