@@ -241,6 +241,7 @@ async function takeTurns(
     ...{ run, execution: run.execution, core, store, model, orchestrates, emit },
     ...{ limits: spec.limits, temperature: spec.temperature, maxTokens: spec.maxTokens, system: spec.system },
     ...{ signal: control.signal, depth: 0, nested: { count: 0 } },
+    purse: { share: 1, aside: { tokens: 0 } },
     slots: createSlots(loaded.config.agents.max_parallel),
     tell: event => onEvent?.(event),
   }

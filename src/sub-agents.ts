@@ -256,6 +256,7 @@ async function createChild(
 ): Promise<Orchestrator> {
   const { run, model, slots, tell } = parent
   const depth = parent.depth + 1
+  const state = await parent.store.load()
   return {
     run,
     execution,
@@ -265,7 +266,8 @@ async function createChild(
     depth,
     tell,
     store: durable.storeFor({ run: run.id, execution, task: input, isChild: true }, model, redactor),
-    limits: childLimits(parent.limits, await parent.store.load()),
+    limits: childLimits(parent.limits, state),
+    purse: { ...parent.purse, share: parent.purse.share / besideEachOther(state, loaded) },
     temperature: agent.temperature,
     maxTokens: agent.maxTokens,
     system: quarantine === undefined ? agent.system : `${agent.system}\n\n${quarantine.prompt}`,
@@ -292,6 +294,12 @@ function childLimits(limits: RunLimits, { activeMs }: LoopState): RunLimits {
     maxTurns: Math.min(maxTurns, ORCHESTRATION_TURNS),
     ...(maxTimeMs === undefined ? {} : { maxTimeMs: Math.max(0, maxTimeMs - activeMs) }),
   }
+}
+
+/** How many sub-agents of this turn can be at work at once. */
+function besideEachOther({ pending }: LoopState, { config }: LoadedConfig): number {
+  const asked = pending.filter(({ name }) => name === 'execute_sub_agent').length
+  return Math.max(1, Math.min(asked, config.agents.max_parallel))
 }
 
 /** Until it has ended. Throws when it waits for somebody, or is cut off. */

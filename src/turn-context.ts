@@ -1,7 +1,7 @@
 import { offeredTools } from './agents/agent-tools.ts'
 import type { TurnContext, TurnStore } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
-import type { RunLimits } from './agents/limits.ts'
+import type { Purse, RunLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
 import type { RunRecord } from './agents/run-record.ts'
 import { systemPrompt } from './agents/system-prompt.ts'
@@ -20,6 +20,7 @@ export interface AgentPart {
   readonly store: TurnStore
   readonly model: Model
   readonly limits: RunLimits
+  readonly purse: Purse
   readonly temperature?: number | undefined
   readonly maxTokens?: number | undefined
   /** Its own prompt. */
@@ -41,6 +42,7 @@ export function createTurnContext(
     model,
     store,
     limits,
+    purse: part.purse,
     emit: part.emit,
     signal: part.signal,
     system: systemPrompt({

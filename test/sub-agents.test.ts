@@ -11,6 +11,7 @@ import { openRuns, type Runs } from '../src/runs.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
 import { listCallsOfRun } from '../src/store/tables/tool-executions.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { startMockVendor } from './support/mock-vendor.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 // Agents that have parts of their task done by other agents, played by rehearsals, over the real runtime and database.
@@ -211,6 +212,36 @@ describe('sub-agents', () => {
     const { record } = await start({ limits: { maxTurns: 20, maxCalls: 2 } })
     expect(record).toMatchObject({ status: 'failed', stopReason: 'limit_reached' })
     expect(record.error).toBe('It has made 3 calls; the limit is 2.')
+  })
+
+  test('children side by side share the room that the limits leave, instead of each having all of it', async () => {
+    const vendor = await startMockVendor()
+    try {
+      const create = { name: 'create_sub_agent', input: { name: 'a', description: 'd', system_prompt: 's' } }
+      vendor.play(
+        { calls: [create, create] },
+        ({ body }) => ({
+          calls: body.messages
+            .filter(({ role }: { role: string }) => role === 'tool')
+            .map(({ content }: { content: string }) => ({
+              name: 'execute_sub_agent',
+              input: { agent_id: JSON.parse(content).agent_id, input: 'Part of it' },
+            })),
+        }),
+        { text: 'Done.' },
+      )
+      const local = `[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n`
+      const { start } = await open('', { config: local })
+      const limits = { maxTurns: 20, maxTokens: 3_000 }
+      expect((await start({ model: 'local/tea', limits })).record).toMatchObject({ status: 'completed' })
+      const rooms = vendor.requests.map(({ body }) => body.max_tokens)
+      expect(rooms).toHaveLength(5)
+      const [, second = 0, ...parts] = rooms
+      expect(parts[0] + parts[1]).toBeLessThan(second)
+      expect(parts[0]).toBeGreaterThan(1_000)
+    } finally {
+      await vendor.close()
+    }
   })
 
   test('what a child has read from outside has entered its parent too', async () => {

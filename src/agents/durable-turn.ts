@@ -3,19 +3,20 @@ import type { CallFinished } from '../core/audit.ts'
 import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
-import type { Spent } from './limits.ts'
+import { type Purse, roomForAnswer, type Spent } from './limits.ts'
 import {
   afterAsking,
   askModel,
   checkBefore,
   type LoopContext,
   makeCalls,
+  spentBy,
   withoutAnswer,
   withTime,
 } from './loop.ts'
 import { afterCalls, type LoopState, type Outcome, withMessages } from './loop-state.ts'
 import type { ToolUseBlock } from './messages.ts'
-import { costOf, type Usage } from './model.ts'
+import { costOf, totalTokens, type Usage } from './model.ts'
 import { type AgentCall, type CallParts, callAndTell } from './run-agent.ts'
 
 // One turn of a run that survives its process: the request to the model is one step, the calls it asks for are the next.
@@ -69,6 +70,8 @@ export class LostRun extends Error {
 export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   readonly run: string
   readonly store: TurnStore
+  /** Undefined for an agent that works alone. */
+  readonly purse?: Purse | undefined
   /** The calls of this turn wait until a person has seen them all. */
   readonly holdsCalls?: boolean
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
@@ -83,7 +86,7 @@ export async function takeDurableTurn(context: TurnContext): Promise<void> {
 
 /** `fresh`: the model has asked for these calls just now, so that nobody can have begun them. */
 async function answerStep(context: TurnContext): Promise<{ calls: boolean; fresh: boolean }> {
-  const { store, model, signal } = context
+  const { store, model, signal, purse, maxTokens = Number.POSITIVE_INFINITY } = context
   const started = performance.now()
   const state = await store.load()
   if (state.pending.length > 0) return { calls: true, fresh: false }
@@ -96,14 +99,28 @@ async function answerStep(context: TurnContext): Promise<{ calls: boolean; fresh
   for (const { content } of said) context.emit({ type: 'message.received', text: content })
   const loop = { ...toLoopContext(context), elsewhere }
   const stopped = checkBefore(asked, loop)
-  const next: Answered = stopped === undefined ? await ask(asked, loop) : { state: stopped }
-  // A request that was given up for a pause has not happened.
-  if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false, fresh: false }
-  const costUsd = next.usage === undefined ? null : costOf(next.usage.usage, model.price)
-  if (costUsd !== null) spendMoney(context.calls.run, costUsd)
-  const usage = next.usage === undefined ? {} : { usage: { ...next.usage, costUsd } }
-  await store.save(withTime(next.state, started, 0), { taken: said.map(({ id }) => id), ...usage })
-  return { calls: next.state.pending.length > 0, fresh: true }
+  const room = stopped === undefined ? roomForAnswer(asked, { ...loop, purse }) : 0
+  return withRoom(purse, Math.min(room, maxTokens, model.capabilities.maxOutput ?? maxTokens), async () => {
+    const next: Answered = stopped === undefined ? await ask(asked, { ...loop, room }) : { state: stopped }
+    // A request that was given up for a pause has not happened.
+    if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false, fresh: false }
+    const costUsd = next.usage === undefined ? null : costOf(next.usage.usage, model.price)
+    if (costUsd !== null) spendMoney(context.calls.run, costUsd)
+    const usage = next.usage === undefined ? {} : { usage: { ...next.usage, costUsd } }
+    await store.save(withTime(next.state, started, 0), { taken: said.map(({ id }) => id), ...usage })
+    return { calls: next.state.pending.length > 0, fresh: true }
+  })
+}
+
+/** Nobody else takes this room until what was really used of it is written down. */
+async function withRoom<T>(purse: Purse | undefined, room: number, work: () => Promise<T>): Promise<T> {
+  if (purse === undefined || !Number.isFinite(room)) return work()
+  purse.aside.tokens += room
+  try {
+    return await work()
+  } finally {
+    purse.aside.tokens -= room
+  }
 }
 
 interface Answered {
@@ -118,7 +135,10 @@ async function ask(state: LoopState, context: LoopContext): Promise<Answered> {
     const usage = { usage: asked.response.usage, ms: Math.round(performance.now() - started) }
     return { state: afterAsking(state, asked, context), usage }
   } catch (error) {
-    return { state: withoutAnswer(state, error, context) }
+    const usage = spentBy(error)
+    const ms = Math.round(performance.now() - started)
+    const spent = totalTokens(usage) === 0 ? {} : { usage: { usage, ms } }
+    return { state: withoutAnswer(state, error, context), ...spent }
   }
 }
 

@@ -98,19 +98,23 @@ export function afterAnswer(
   // Calls of an answer that was cut off are not made, and a call without a result is refused by every vendor.
   const content = isWhole ? response.content : response.content.filter(block => block.type !== 'tool_use')
   const message: Message = { role: 'assistant', content: withFreshIds(content, state) }
-  const cost = costOf(response.usage, model.price)
   const pending = toolUsesOf(message)
   const stopReason = said === 'tool_use' ? 'end_turn' : said
   return {
-    ...state,
+    ...afterSpending(state, response.usage, model),
     // An empty answer is refused by vendors when it is sent back to them.
     messages: content.length === 0 ? state.messages : [...state.messages, message],
     turn: state.turn + 1,
-    usage: addUsage(state.usage, response.usage),
-    costUsd: state.costUsd === null || cost === null ? null : state.costUsd + cost,
     pending,
     ending: pending.length > 0 ? null : { stopReason, text: textOf(message), ...cutShort(said) },
   }
+}
+
+/** A vendor has charged for something. */
+export function afterSpending(state: LoopState, usage: Usage, { price }: Pick<Model, 'price'>): LoopState {
+  const cost = costOf(usage, price)
+  const costUsd = state.costUsd === null || cost === null ? null : state.costUsd + cost
+  return { ...state, usage: addUsage(state.usage, usage), costUsd }
 }
 
 /** Some servers number the calls of each answer from nought, or all alike; a result belongs to one call of the run. */

@@ -190,6 +190,16 @@ describe('the loop', () => {
     expect(state.ending).toMatchObject({ stopReason: 'limit_reached', text: 'and so on' })
   })
 
+  test('answers that broke off count also when no whole one followed', async () => {
+    const broken = (): ModelError =>
+      Object.assign(new ModelError('unavailable', 'It broke off.', { retryAfterMs: 1 }), {
+        usage: { ...NO_USAGE, output: 1_000 },
+      })
+    const model = scripted([], { respond: () => Promise.reject(broken()) })
+    const state = await runLoop(startState('x'), contextOf(model))
+    expect(state).toMatchObject({ usage: { output: 6_000 }, costUsd: 0.06, ending: { stopReason: 'error' } })
+  })
+
   test('an unknown price stays unknown', async () => {
     const state = await runLoop(startState('x'), contextOf(scripted([says('hi')], { price: null })))
     expect(state.costUsd).toBeNull()

@@ -2,9 +2,26 @@ import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
 import { exceeded, outOfTime, type RunLimits, roomForAnswer, type Spent } from './limits.ts'
-import { afterAnswer, afterCalls, end, endWithError, type LoopState, type Outcome } from './loop-state.ts'
+import {
+  afterAnswer,
+  afterCalls,
+  afterSpending,
+  end,
+  endWithError,
+  type LoopState,
+  type Outcome,
+} from './loop-state.ts'
 import type { Message, ToolUseBlock } from './messages.ts'
-import { costOf, type Model, ModelError, type ModelResponse, type ToolDefinition } from './model.ts'
+import {
+  costOf,
+  type Model,
+  ModelError,
+  type ModelResponse,
+  NO_USAGE,
+  type ToolDefinition,
+  totalTokens,
+  type Usage,
+} from './model.ts'
 import { withRetries } from './retry.ts'
 
 /** What a loop works with. Everything that acts on the world comes in here. */
@@ -15,6 +32,8 @@ export interface LoopContext {
   readonly limits: RunLimits
   /** What other agents of the same run have used up of them. */
   readonly elsewhere?: Spent
+  /** Tokens that the next answer may have, when they are set aside for it. */
+  readonly room?: number
   /** The sub-agent that is asked, by name. */
   readonly agent?: string
   readonly temperature?: number
@@ -87,7 +106,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
   const { model, system, tools, emit } = context
   const deadline = deadlineOf(state, context)
   const signal = AbortSignal.any([context.signal, deadline])
-  const room = roomForAnswer(state, context.limits, model.price, context.elsewhere)
+  const room = context.room ?? roomForAnswer(state, context)
   const isLimited = room < (context.maxTokens ?? Number.POSITIVE_INFINITY)
   const fixedCharacters = system.length + JSON.stringify(tools).length
   const started = performance.now()
@@ -111,7 +130,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
       })
       return { response, rejected, isLimited: isLimited && response.stopReason === 'max_tokens' }
     } catch (error) {
-      if (deadline.aborted && !context.signal.aborted) throw new OutOfTime()
+      if (deadline.aborted && !context.signal.aborted) throw new OutOfTime(spentBy(error))
       const suspect =
         error instanceof ModelError && error.kind === 'rejected' ? nextSuspect(view, rejected) : undefined
       if (suspect === undefined) throw error
@@ -130,10 +149,23 @@ function deadlineOf({ activeMs }: LoopState, { limits: { maxTimeMs } }: LoopCont
 /** Timers hold no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-class OutOfTime extends Error {}
+class OutOfTime extends Error {
+  readonly usage: Usage
+  constructor(usage: Usage) {
+    super('It is out of time.')
+    this.usage = usage
+  }
+}
+
+/** What a request has used that did not bring an answer. */
+export function spentBy(error: unknown): Usage {
+  return error instanceof ModelError || error instanceof OutOfTime ? error.usage : NO_USAGE
+}
 
 /** The state that a request leaves which did not bring an answer. What is no fault of the model's is thrown on. */
-export function withoutAnswer(state: LoopState, error: unknown, context: LoopContext): LoopState {
+export function withoutAnswer(before: LoopState, error: unknown, context: LoopContext): LoopState {
+  const usage = spentBy(error)
+  const state = totalTokens(usage) === 0 ? before : afterSpending(before, usage, context.model)
   if (context.signal.aborted) return cancelled(state)
   if (error instanceof ModelError) return endWithError(state, error)
   if (!(error instanceof OutOfTime)) throw error

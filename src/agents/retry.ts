@@ -20,7 +20,7 @@ const LONGEST_ASKED_MS = 120_000
 
 /**
  * Repeats what is worth another try, with growing pauses; a vendor's own Retry-After counts for more. What answers that broke
- * off have used is part of what the whole one has used.
+ * off have used is part of what the whole one has used, or of the error when there is none.
  */
 export async function withRetries(
   model: Model,
@@ -33,13 +33,14 @@ export async function withRetries(
       const response = await model.respond(request)
       return { ...response, usage: addUsage(response.usage, lost) }
     } catch (error) {
-      if (!(error instanceof ModelError) || !PASSING.has(error.kind) || attempt === MOST_ATTEMPTS) throw error
+      if (!(error instanceof ModelError)) throw error
       lost = addUsage(lost, error.usage)
       const waitMs = error.retryAfterMs ?? backOff(attempt)
-      if (waitMs > LONGEST_ASKED_MS) throw error
+      if (!PASSING.has(error.kind) || attempt === MOST_ATTEMPTS || waitMs > LONGEST_ASKED_MS)
+        throw Object.assign(error, { usage: lost })
       emit({ type: 'step.retry', reason: error.message, attempt, waitMs })
       await sleep(waitMs, undefined, { signal }).catch(() => {
-        throw new ModelError('cancelled', 'The request was cancelled.')
+        throw Object.assign(new ModelError('cancelled', 'The request was cancelled.'), { usage: lost })
       })
     }
   }
