@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Model, ModelRequest } from './agents/model.ts'
+import { type Model, ModelError, type ModelRequest, NO_USAGE, type Usage } from './agents/model.ts'
 import { askReviewer } from './ask-reviewer.ts'
 import { createTestRuntime, toolNamed } from './core/testing.ts'
 
@@ -54,4 +54,18 @@ test('without lookups it gets no tools at all', async () => {
   const { answer, requests } = await ask(0)
   expect((await answer).text).toBe('a vote')
   expect(requests).toHaveLength(1)
+})
+
+test('a limit of money that cannot be kept, and money for an answer that broke off, are not passed over', async () => {
+  const { model } = curious()
+  const limits = { name: 'r', signal: new AbortController().signal, lookups: 0, calls: undefined }
+  const unknown = askReviewer({ ...model, price: null }, prompt, { ...limits, maxCostUsd: 1 })
+  await expect(unknown).rejects.toThrow('its price is unknown, so quorum.max_cost cannot be enforced')
+  const broken = new ModelError('unavailable', 'It broke off.')
+  broken.usage = { ...NO_USAGE, input: MILLION }
+  const costs: (number | null)[] = []
+  const failing = { ...model, respond: () => Promise.reject(broken) }
+  const spent = (_: Usage, costUsd: number | null): void => void costs.push(costUsd)
+  await expect(askReviewer(failing, prompt, { ...limits, maxCostUsd: undefined, spent })).rejects.toBe(broken)
+  expect(costs).toEqual([1])
 })

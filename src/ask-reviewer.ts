@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, ToolUseBlock } from './agents/messages.ts'
-import { costOf, type Model, type ModelRequest, type ToolDefinition, type Usage } from './agents/model.ts'
+import {
+  costOf,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ToolDefinition,
+  totalTokens,
+  type Usage,
+} from './agents/model.ts'
 import { noApprover } from './core/approval.ts'
 import { fullAuthority, narrow } from './core/authority.ts'
 import { type CallRuntime, callTool } from './core/call.ts'
@@ -37,9 +45,18 @@ export async function askReviewer(
     const request = { system, messages, tools, signal }
     const room = maxCostUsd === undefined ? undefined : maxCostUsd - (costUsd ?? 0)
     const started = performance.now()
-    const answer = await model.respond({ ...request, maxTokens: mostTokens(model, request, room) })
-    const cost = costOf(answer.usage, model.price)
-    limits.spent?.(answer.usage, cost, Math.round(performance.now() - started))
+    const pay = (usage: Usage): number | null => {
+      const cost = costOf(usage, model.price)
+      limits.spent?.(usage, cost, Math.round(performance.now() - started))
+      return cost
+    }
+    const answer = await model
+      .respond({ ...request, maxTokens: mostTokens(model, request, room) })
+      .catch((error: unknown) => {
+        if (error instanceof ModelError && totalTokens(error.usage) > 0) pay(error.usage)
+        throw error
+      })
+    const cost = pay(answer.usage)
     costUsd = costUsd === null || cost === null ? null : costUsd + cost
     const text = answer.content.map(block => (block.type === 'text' ? block.text : '')).join('')
     const wanted = answer.content.filter(block => block.type === 'tool_use')
@@ -70,7 +87,9 @@ function mostTokens(
   { system, messages, tools }: Pick<ModelRequest, 'system' | 'messages' | 'tools'>,
   roomUsd: number | undefined,
 ): number {
-  if (roomUsd === undefined || price === null) return LONGEST_ANSWER
+  if (roomUsd === undefined) return LONGEST_ANSWER
+  // As with the limit of a run: one that cannot be kept is worse than none.
+  if (price === null) throw new Error('its price is unknown, so quorum.max_cost cannot be enforced')
   const input = JSON.stringify([system, messages, tools]).length / CHARACTERS_A_TOKEN
   const left = roomUsd - (input * price.input) / 1e6
   const most = price.output === 0 ? (left < 0 ? 0 : LONGEST_ANSWER) : Math.floor((left * 1e6) / price.output)

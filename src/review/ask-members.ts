@@ -68,7 +68,9 @@ export async function askMembers(
   const second = await Promise.all(
     members.map(member => ask(member, withOpinions(makePrompt(), votes, member.name))),
   )
-  return { votes: second.map(({ vote }) => vote), before: votes, costUsd: addCosts([...first, ...second]) }
+  // Whoever fails the second time has not changed its mind.
+  const last = second.map(({ vote }, index) => (vote.verdict === 'error' ? (votes[index] ?? vote) : vote))
+  return { votes: last, before: votes, costUsd: addCosts([...first, ...second]) }
 }
 
 interface Cast {

@@ -198,6 +198,19 @@ describe('a debate', () => {
     expect(costUsd).toBeCloseTo(0.004)
   })
 
+  test('whoever fails in the second round is still against it', async () => {
+    let round = 0
+    const failing = member('c', async () => {
+      round += 1
+      if (round > 1) throw new Error('overloaded')
+      return REJECT
+    })
+    const options = { run: 'r', signal: never, maxTimeMs: 60_000, debate: true }
+    const members = [member('a', APPROVE), member('b', APPROVE), failing]
+    const { votes } = await askMembers(members, {}, () => ({ system: '', user: 'Q' }), options)
+    expect(votes.map(({ verdict }) => verdict)).toEqual(['approve', 'approve', 'reject'])
+  })
+
   test('where all agree there is nothing to debate', async () => {
     const members = [member('a', REJECT), member('b', REJECT)]
     const options = { run: 'r', signal: never, maxTimeMs: 60_000, debate: true }
