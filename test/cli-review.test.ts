@@ -66,6 +66,8 @@ test('[defaults] orchestration holds for kogu run, and without it there is none'
   machine.configure('[defaults]\norchestration = "approval"\n')
   const waiting = machine.run(run)
   expect([waiting.code, waiting.stderr]).toEqual([7, expect.stringContaining('The plan:')])
+  const [, id = ''] = /runs approve (\S+),/.exec(waiting.stderr) ?? []
+  expect(machine.run(['runs', 'show', id]).stdout).toContain('plan   read_file play.toml')
   expect(machine.run([...run, '--orchestration', 'none']).code).toBe(0)
 })
 

@@ -172,11 +172,13 @@ test('runs and their questions are reached from elsewhere with --server and a to
   const asked = await http('GET', `/api/approvals?run=${id}`, undefined, env.KOGU_TOKEN)
   expect(far('approvals', 'approve', asked.json[0].id).stderr).toContain('Approved.')
   const tail = await until(() => {
-    const seen = far('runs', 'tail', id)
+    const seen = far('runs', 'tail', id.slice(0, 8))
     return seen.code === 7 ? undefined : seen
   })
   expect(tail).toMatchObject({ code: 0, stdout: 'I write.\nWritten.\n' })
-  expect(far('runs', 'show', 'ffffffff-0000-4000-8000-000000000000').code).toBe(9)
+  expect(far('runs', 'show', 'ffff-no-run').code).toBe(9)
+  // The server would not hear of it.
+  expect(far('runs', 'resume', id, '--max-turns', '50').stderr).toContain('--max-turns is not for --server.')
   expect(box.run(['runs', 'list', '--server', url]).code).toBe(4)
   expect(box.run(['runs', 'list', '--server', 'http://127.0.0.1:9'], { env }).code).toBe(5)
 })

@@ -7,6 +7,7 @@ import type { ShownQuestion } from '../core/stored-question.ts'
 import { toBlock, toLine } from '../core/visible.ts'
 import { type CommandContext, CommandError, countOption, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { matchId } from './match-id.ts'
 import { table } from './output.ts'
 import { createRunView } from './run-view.ts'
 import { exitCode } from './work-and-tell.ts'
@@ -56,18 +57,7 @@ function toToolError({ problem: { status, detail, hint } }: ServerProblem): Tool
 /** `kogu run TASK --server URL`: starts it there and shows what happens until it ends or waits. */
 export async function runAtServer(context: CommandContext, task: string): Promise<number> {
   const { values } = context
-  for (const name of [
-    'agent',
-    'continue',
-    'record',
-    'replay',
-    'on-ask',
-    'orchestration',
-    'output',
-    'max-time',
-    'max-calls',
-  ])
-    if (values[name] !== undefined) throw new UsageError(`--${name} is not for --server.`)
+  refuseOptions(values, ['agent', 'continue', 'record', 'replay', 'orchestration', ...HERE_ONLY])
   const tools = textOption(values, 'tools')
   const pairs = Array.isArray(values.var) ? values.var.map(String) : []
   const cost = textOption(values, 'max-cost')
@@ -87,6 +77,14 @@ export async function runAtServer(context: CommandContext, task: string): Promis
   )
 }
 
+const HERE_ONLY = ['on-ask', 'ask-timeout', 'output', 'max-time', 'max-calls']
+
+/** A wish that the server does not hear must not seem to be granted. */
+function refuseOptions(values: CommandContext['values'], names: readonly string[]): void {
+  for (const name of names)
+    if (values[name] !== undefined) throw new UsageError(`--${name} is not for --server.`)
+}
+
 function pick<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>) // one key, with this value
 }
@@ -94,7 +92,8 @@ function pick<K extends string, V>(key: K, value: V | undefined): Partial<Record
 /** `kogu runs VERB … --server URL`. */
 export async function runsAtServer(context: CommandContext): Promise<number> {
   const { output, values, positionals } = context
-  const [verb = 'list', id, ...words] = positionals
+  const [verb = 'list', start, ...words] = positionals
+  refuseOptions(values, ['all', 'mode', 'max-turns', 'max-cost', 'max-tokens', ...HERE_ONLY])
   return atServer(context, async client => {
     if (verb === 'list') {
       const query = new URLSearchParams({ limit: textOption(values, 'limit') ?? '20' })
@@ -105,7 +104,8 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
       else output.data(table(items.map(toRow)))
       return EXIT.ok
     }
-    if (id === undefined) throw new UsageError('Which run?', 'See: kogu runs list --server URL')
+    if (start === undefined) throw new UsageError('Which run?', 'See: kogu runs list --server URL')
+    const id = await findId(client, start)
     if (verb === 'tail') return follow(context, client, id)
     if (verb !== 'show' && verb !== 'say' && verb !== 'stop' && verb !== 'pause' && verb !== 'resume')
       throw new UsageError(`kogu runs ${verb} is not for --server.`)
@@ -122,6 +122,26 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
     return EXIT.ok
   })
 }
+
+const MOST_LOOKED_AT = 200
+
+/** Of the newest runs, the one whose id begins like this. */
+async function findId(client: Client, start: string): Promise<string> {
+  if (start.length === WHOLE_ID) return start
+  const path = `/api/runs?limit=${MOST_LOOKED_AT}`
+  const { items } = await client.request<{ items: ServerRun[] }>('GET', path)
+  const id = matchId(
+    start,
+    'run',
+    items.map(run => run.id),
+  )
+  if (id !== start) return id
+  throw new ToolError('not_found', `There is no run '${start}'.`, {
+    hint: 'See: kogu runs list --server URL',
+  })
+}
+
+const WHOLE_ID = '00000000-0000-0000-0000-000000000000'.length
 
 function toRow({ id, status, stop_reason, created_at, cost_usd, task }: ServerRun): string[] {
   const state = stop_reason === null || stop_reason === 'end_turn' ? status : `${status} (${stop_reason})`

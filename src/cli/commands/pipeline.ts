@@ -158,7 +158,7 @@ function describeStep(step: SavedPipelineRun['progress']['steps'][string]): stri
   if (step.status === 'skipped') return step.reason
   if (step.status !== 'done') return step.run === undefined ? '' : `run ${step.run}`
   const from = step.untrusted === undefined ? '' : `(from ${toLine(step.untrusted)}) `
-  return `${from}${toLine(step.text).slice(0, 80)}`
+  return `${from}${toLine(step.text.slice(0, 200).replaceAll(/\s+/g, ' ')).slice(0, 80)}`
 }
 
 async function validate(context: CommandContext, name: string): Promise<number> {

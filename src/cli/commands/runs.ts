@@ -179,14 +179,17 @@ function toJson(run: RunRecord): Record<string, unknown> {
 
 async function show({ output }: CommandContext, database: Database, start: string): Promise<number> {
   const run = await requireRun(database, start)
-  const [{ listMessages }, { listCallsOfRun }] = await Promise.all([
+  const [{ listMessages }, { listCallsOfRun }, { orchestrationOfRun }] = await Promise.all([
     import('../../store/tables/agent-messages.ts'),
     import('../../store/tables/tool-executions.ts'),
+    import('../../store/tables/orchestration-runs.ts'),
   ])
+  // Whoever is to say yes to it wants to see it.
+  const plan = run.stopReason === 'awaiting_plan' ? (await orchestrationOfRun(database, run.id))?.plan : null
   const calls = await listCallsOfRun(database, run.id)
   const messages = await listMessages(database, run.execution)
   if (output.json) {
-    output.object({ ...toJson(run), calls, messages })
+    output.object({ ...toJson(run), calls, messages, plan })
     return EXIT.ok
   }
   output.data(
@@ -195,6 +198,7 @@ async function show({ output }: CommandContext, database: Database, start: strin
       `model  ${toLine(run.spec.model)}`,
       `task   ${underMargin(run.spec.task, '       ')}`,
       ...(run.error === null ? [] : [`error  ${toLine(run.error)}`]),
+      ...(plan?.steps.map(({ name, input }) => `plan   ${toLine(name)} ${toLine(subjectOf(input))}`) ?? []),
       ...calls.map(call => {
         const state = call.isAmbiguous
           ? '? interrupted, effect unknown'
