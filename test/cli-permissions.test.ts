@@ -154,5 +154,7 @@ describe('a dry run', () => {
     const report = box.json(['permissions', 'dry-run', '--file', strict])
     expect(report.transitions).toEqual({ 'allow->deny': 1, 'ask->allow': 1 })
     expect(box.run(['permissions', 'dry-run', '--file', strict, '--fail-on', 'allow->deny']).code).toBe(3)
+    const mode = box.json(['permissions', 'dry-run', '--mode', 'read-only'])
+    expect(mode.transitions).toEqual({ 'allow->deny': 1, 'ask->deny': 1 })
   })
 })

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import type { CallChanges, UndoConflict, UndoPlan, UndoSelection } from '../workspace/undo/undo-plan.ts'
 import { toChangeHistory } from './change-history.ts'
 import { stepEntries, type View } from './render-changes.ts'
@@ -65,7 +66,7 @@ export function renderPlan(
     ...lines(staying.map(path => `  stays   ${shownPath(path, cwd)}: it now contains something else`)),
     ...(leftObjects === 0
       ? []
-      : [`  left    ${leftObjects} git objects, which git gc collects once nothing uses them`]),
+      : [`  left    ${counted(leftObjects, 'git object')}; git gc removes what nothing uses`]),
     ...lines(conflicts.map(each => `  ${output.style('red', 'conflict')} ${sentence(each, stuck, cwd)}`)),
   ].join('\n')
 }

@@ -28,8 +28,8 @@ const VERBS = ['list', 'show', 'create', 'edit', 'delete', 'tools', 'trust'] as 
 
 export const agents: Command = {
   help: `
-Agents of this workspace: a prompt, a model and the tools it may use. A new agent has every tool off, doc/ as its only
-write folder, reading commands only and git to look at.
+Agents of this workspace: a prompt, a model and the tools it may use. A new agent starts with
+every tool off; it can write only in doc/, run only commands that read, and use git read-only.
 
   kogu agents create researcher --tools read-only --system "You are a careful researcher."
   kogu agents tools researcher --on write_file --settings write_file='{"allowed_dirs":["doc","reports"]}'
@@ -38,7 +38,7 @@ write folder, reading commands only and git to look at.
   kogu agents list | show NAME | delete NAME
   kogu agents create|edit NAME [--model M] [--system TEXT] [--description TEXT] [--temperature X] [--max-tokens N]
                                [--tools a,b | read-only]     these and no others
-  kogu agents tools NAME [--on a,b] [--off a,b] [--settings TOOL=JSON]…     without options: what it may
+  kogu agents tools NAME [--on a,b] [--off a,b] [--settings TOOL=JSON]…     without options: what it may do
   kogu agents trust NAME       show the panel .kogu/panels/NAME.toml and allow it to run as it is now
 
 Settings of a tool: allowed_dirs, allowed_commands, allowed_hosts, profile (restricted | shell), git (Disabled | ReadOnly |

@@ -41,7 +41,8 @@ Answer questions that calls have left behind, because nobody was there when they
 A dangerous call needs --confirm with the name of its tool for every kind of yes.
 After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
 The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
-A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call. --server URL: those of a kogu serve elsewhere; token in KOGU_TOKEN.
+A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call.
+--server URL: those of a kogu serve elsewhere; token in KOGU_TOKEN
 `,
   options: {
     session: { type: 'string' },

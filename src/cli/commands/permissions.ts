@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { counted } from '../../core/counted.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import { describeGrant, type Grant } from '../../permissions/grants.ts'
@@ -31,6 +32,7 @@ List and try the rules, see what other rules would have decided, and manage reme
   kogu permissions explain call_4f9c…                       what decided a recorded call
   kogu permissions dry-run --file new.toml --since 30d      decide every recorded call again; runs nothing
   kogu permissions dry-run --file new.toml --fail-on 'deny->allow'
+  kogu permissions dry-run --mode auto                      the rules you have, in another mode
   kogu permissions lint                                     rules that can never decide anything; exit 3 when there are
   kogu permissions grants list | revoke ID | export         answers that were remembered; export prints rules
 
@@ -209,10 +211,14 @@ function toToml({ id, decision, spec }: Grant): string {
 async function tryRules(context: CommandContext): Promise<number> {
   const { values, output } = context
   const file = textOption(values, 'file')
-  if (file === undefined)
-    throw new UsageError('Which rules?', 'kogu permissions dry-run --file new.toml --since 30d')
-  const path = resolve(context.cwd, file)
-  const runtime = await openRuntime({ ...context, values: { ...values, config: path } }, undefined, path)
+  if (file === undefined && values.mode === undefined)
+    throw new UsageError(
+      'Which rules, or which mode?',
+      'For example: kogu permissions dry-run --file new.toml, or: kogu permissions dry-run --mode auto',
+    )
+  const path = file === undefined ? undefined : resolve(context.cwd, file)
+  const withFile = path === undefined ? context : { ...context, values: { ...values, config: path } }
+  const runtime = await openRuntime(withFile, undefined, path)
   try {
     const since = readTime(textOption(values, 'since') ?? '30d', 'since')
     const tool = textOption(values, 'tool')
@@ -253,7 +259,7 @@ function describeReport({ calls, changed, transitions, notComparable }: DryRunRe
       toLine(JSON.stringify(input), 80),
     ])
   return [
-    `${calls} recorded calls, ${changed.length} decisions would change`,
+    `${counted(calls, 'recorded call')}, ${counted(changed.length, 'decision')} would change`,
     ...counts,
     ...(regretted === 0 ? [] : [`  ${regretted} of them were denied by a person and would be allowed`]),
     ...(notComparable === 0

@@ -40,11 +40,12 @@ Options
   --model M            instead of the models that panels name
   --from STEP · --only STEP   with the outputs of an earlier run (--of ID, or the last one) for the steps before;
                        what would be done a second time is named, and needs --yes
-  --catch-up HOW       times at which no server was there: once (default), skip or all · --timezone Europe/Berlin
+  --catch-up HOW       after times missed while no server ran: once (default), skip or all · --timezone Europe/Berlin
   --approve STEP       on resume: a yes to the gate of a step, as in the inbox; repeatable
-  --retry STEP         run a step again of which nobody knows whether it happened · --skip STEP: take it as done
+  --retry STEP         run a step again whose outcome is unknown · --skip STEP: take it as done
 
-Every call is decided, recorded and undoable; kogu undo --run ID takes back all of a run. A pipeline that waits or was killed is resumed where it stopped.
+Every call is decided, recorded and undoable; kogu undo --run ID takes back all of a run. A pipeline that waits or was
+killed is resumed where it stopped.
 Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such pipeline
 `,
   options: {

@@ -32,8 +32,8 @@ Options
   --agent NAME         run as an agent; see: kogu agents list
   --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
-  --orchestration M    none (as [defaults] orchestration says) · automatic: it may have parts of the task done by sub-agents
-                       approval: so too, once you have approved its plan, and every side effect is confirmed
+  --orchestration M    none (default, see [defaults] orchestration) · automatic: sub-agents may do parts of the task
+                       approval: the same, after you approve its plan; every side effect is confirmed
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m  --max-calls N    limits; they end it with exit code 8
   --on-ask WHAT        without a terminal: fail (default; exit code 7, the run is kept and can go on after an answer) ·
                        deny: refuse what would be asked · wait: for an answer given elsewhere; --ask-timeout 30m

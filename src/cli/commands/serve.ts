@@ -29,7 +29,7 @@ Options
   --open            also open the link in the browser
   --allow-remote    let other machines reach it, with one of:
   --tls-cert FILE --tls-key FILE    a certificate of its own, in PEM
-  --proxy           a proxy in front of it has TLS and passes the Host header on; without one, everything is in the clear
+  --proxy           a proxy in front of it does TLS and passes the Host header on; without one, traffic is not encrypted
 
 Names under which other machines address it go into [server] allowed_hosts.
 `,
