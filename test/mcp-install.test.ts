@@ -67,6 +67,10 @@ test('a server is added, listed and removed in the configuration of the person',
     { name: 'fine', status: 'trusted', sandbox: true, tools: 1 },
   ])
   expect(box.json(['call', 'fine__good', '{}', '--yes-once'])).toMatchObject({ text: 'fine' })
+  expect(box.run(['mcp', 'trust', 'fine'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('trusted already'),
+  })
   expect(box.run(['mcp', 'add', 'fine', '--', 'x']).code).toBe(2)
   expect(box.run(['mcp', 'remove', 'fine']).code).toBe(0)
   expect(box.json(['mcp', 'list'])).toEqual([])

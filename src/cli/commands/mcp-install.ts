@@ -44,7 +44,7 @@ export function installInClient(context: CommandContext, rest: readonly string[]
     : join(root, client.path)
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const after = withServer(path, before, client, commandFor(context, root))
-  const { diff } = summarizeDiff(before, after, path)
+  const { diff } = summarizeDiff(before, after, path.replace(/^\//, ''))
   if (output.json) output.object({ path, before, after, written: flag(values, 'yes') })
   else if (diff === '') output.note(`${path} has it already.`)
   else output.data(toBlock(diff ?? after, { margin: '' }))

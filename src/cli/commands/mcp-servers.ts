@@ -145,7 +145,13 @@ async function trust(
       .join('\n  ')}`,
   )
   if (!flag(values, 'yes')) {
-    throw new UsageError('It is not trusted yet.', `When you trust it: kogu mcp trust ${server.name} --yes`)
+    const again = `kogu mcp trust ${server.name} --yes`
+    if (admin.status(server) === 'trusted') {
+      output.note(`It is trusted already. To trust it anew, and fetch its package again: ${again}`)
+      if (output.json) output.object({ ok: true, status: 'trusted' })
+      return EXIT.ok
+    }
+    throw new UsageError('It is not trusted yet.', `When you trust it: ${again}`)
   }
   const { installed, config } = await admin.trust(server)
   note('mcp-server-trusted', {

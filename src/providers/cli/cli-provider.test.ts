@@ -3,6 +3,7 @@ import type { AnyTool } from '../../core/tool.ts'
 import { type CliProviderOptions, createCliProvider } from './cli-provider.ts'
 
 function offered(options: Partial<CliProviderOptions>): {
+  tools: readonly AnyTool[]
   names: Record<string, string | undefined>
   problems: readonly string[]
 } {
@@ -19,7 +20,7 @@ function offered(options: Partial<CliProviderOptions>): {
     tools = list
     problems = trouble
   })
-  return { names: Object.fromEntries(tools.map(({ name, overrides }) => [name, overrides])), problems }
+  return { tools, names: Object.fromEntries(tools.map(({ name, overrides }) => [name, overrides])), problems }
 }
 
 const installed =
@@ -37,12 +38,17 @@ test('the aliases of the founding documents work as far as nothing is lost', () 
   const { names, problems } = offered({ aliases, findProgram: installed('rg', 'fdfind') })
   expect(names).toEqual({ grep_search: 'grep_search' })
   expect(problems).toEqual([
-    "'glob_search' stays built in: 'fd' lacks parameters that callers of glob_search pass",
+    "'glob_search' stays built in: 'fd' lacks the order by time, pages, extended globs and the rules about files that may not be read",
   ])
+  const read = offered({ aliases: { read_file: 'bat' }, findProgram: installed('batcat') })
+  expect(read).toMatchObject({
+    names: {},
+    problems: [expect.stringMatching(/^'read_file' stays built in: 'bat' lacks the record of what was read/)],
+  })
 })
 
 test('a program that is not installed leaves the built-in tool in place and says so', () => {
-  expect(offered({ aliases: { grep_search: 'rg' } })).toEqual({
+  expect(offered({ aliases: { grep_search: 'rg' } })).toMatchObject({
     names: {},
     problems: ["'grep_search' stays built in: the program 'rg' is not installed"],
   })
@@ -52,4 +58,11 @@ test('an alias for a name that nobody has makes a tool of the program', () => {
   expect(offered({ aliases: { my_tool: 'cowsay' }, findProgram: installed('cowsay') }).names).toEqual({
     my_tool: undefined,
   })
+})
+
+test('the tool runs the program by the name that it has here', () => {
+  const { tools } = offered({ aliases: { find_names: 'fd' }, findProgram: installed('fdfind') })
+  expect(tools[0]?.access({ args: ['x'] }, { cwd: '/' } as never)).toEqual([
+    { kind: 'execute', command: 'fdfind x' },
+  ])
 })

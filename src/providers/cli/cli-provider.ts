@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { PRIORITY, type Provider } from '../../core/provider.ts'
 import type { AnyTool } from '../../core/tool.ts'
 import { jqTool, programTool } from './program-tool.ts'
@@ -15,6 +16,12 @@ export interface CliProviderOptions {
 
 /** Names of the same program on other systems. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { fd: 'fdfind', bat: 'batcat', rg: 'ripgrep' }
+
+/** What would be lost with any other program in the place of the built-in tool. */
+const NOT_IN_PROGRAMS: Readonly<Record<string, string>> = {
+  glob_search: 'the order by time, pages, extended globs and the rules about files that may not be read',
+  read_file: 'the record of what was read, which edits need, encodings, notebooks and PDF files',
+}
 
 /**
  * Programs of this machine as tools. It takes the place of a built-in tool only where an alias asks for it and nothing is
@@ -42,11 +49,14 @@ function toTools(options: CliProviderOptions): { tools: AnyTool[]; problems: str
       const consequence = options.builtin.has(name) ? 'stays built in' : 'is not offered'
       problems.push(`'${name}' ${consequence}: the program '${program}' is not installed`)
     } else if (!options.builtin.has(name)) {
-      tools.push(programTool(name, program, `Run ${program} with the given arguments.`))
+      // By the name that it has here: Debian's fd is fdfind.
+      const found = program.includes('/') ? program : basename(path)
+      tools.push(programTool(name, found, `Run ${found} with the given arguments.`))
     } else if (name === 'grep_search' && /(^|\/)rg$/.test(path)) {
       tools.push({ ...options.searchWith(path), overrides: name })
     } else {
-      problems.push(`'${name}' stays built in: '${program}' lacks parameters that callers of ${name} pass`)
+      const missing = NOT_IN_PROGRAMS[name] ?? `parameters that callers of ${name} pass`
+      problems.push(`'${name}' stays built in: '${program}' lacks ${missing}`)
     }
   }
   if (find(options, 'gh') !== undefined && !Object.hasOwn(options.aliases, 'github'))
