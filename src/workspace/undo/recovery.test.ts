@@ -146,6 +146,24 @@ test('a new file of which only the beginning was written is completed', async ()
   expect(statSync(at('begun')).mode & 0o777).toBe(0o640)
 })
 
+test('a new file that was whole when the undo was killed gets its mode, unless a person gave it another', async () => {
+  writeFileSync(at('whole'), 'all of it', { mode: 0o600 })
+  writeFileSync(at('by hand'), 'all of it', { mode: 0o640 })
+  await leaveBehind(async record => {
+    await record.keepBytes(Buffer.from('all of it'), sha256('all of it'))
+    for (const name of ['whole', 'by hand'])
+      record.add({
+        change: 'created',
+        path: at(name),
+        entry: 'file',
+        after: { mode: 0o755, size: 9, sha256: sha256('all of it') },
+        inPlace: { afterIn: record.header.id },
+      })
+  })
+  expect((await recover()).problems).toEqual([])
+  expect([statSync(at('whole')).mode & 0o777, statSync(at('by hand')).mode & 0o777]).toEqual([0o755, 0o640])
+})
+
 test('temporary files go, a folder that was being removed comes back, other names are never touched', async () => {
   const name = '.kogu-tmp-0123456789abcdef'
   writeFileSync(at(name), 'half')

@@ -248,12 +248,21 @@ function completeTorn(store: UndoStore, record: SavedRecord, change: Change, obs
   const next = change.after?.sha256
   if (next === undefined || !lstatSync(path).isFile()) return
   const now = readFileSync(path)
-  if ([old, next].includes(sha256(now))) return
+  const hash = sha256(now)
+  if (hash === next) finishFile(folder, change)
+  if ([old, next].includes(hash)) return
   const bytes = findNext(store, record, change, folder)
   const before = old === undefined ? Buffer.alloc(0) : readKept(store.places, record, old)
   if (!isMixture(now, before, bytes)) return
   overwriteBytes(path, bytes, true)
   setMode(folder, basename(change.path), change.after?.mode ?? 0o600)
+}
+
+/** A new file is nobody else's to read until it is whole, and gets its mode last: a killed undo has not come that far. */
+function finishFile(folder: PinnedDirectory, { path, before, after }: Change): void {
+  const { mode } = lstatSync(folder.at(basename(path)))
+  if (before === undefined && after !== undefined && (mode & PERMISSION_BITS) === 0o600)
+    setMode(folder, basename(path), after.mode)
 }
 
 /** The bytes that were to be written. */
