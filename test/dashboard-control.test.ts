@@ -88,6 +88,33 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByText(/shop-reads: allow read_file .*config.toml:4\)/).waitFor()
     const tools = page.getByRole('region', { name: 'What is decided about a typical call of every tool' })
     await tools.getByRole('row', { name: /write_file ask mode-ask/ }).waitFor()
+    // As a file says it, so that a changed line can be saved.
+    await visit(page, '/settings?text=max_time')
+    await page.getByRole('row', { name: /limits.max_time "15m"/ }).waitFor()
+    await page.getByRole('button', { name: 'Edit limits.max_time' }).click()
+    await page.getByText('max_time = "15m"').first().waitFor()
+  })
+
+  test('a view of the audit log is saved with its filters and columns, and found again', async () => {
+    const page = await dashboard.page('/audit?text=no%20such%20call')
+    const table = page.getByRole('table')
+    // What takes everything away is named.
+    await page.getByRole('button', { name: 'Contains: no such call' }).click()
+    await table.waitFor()
+    const rows = await table.locator('tbody tr').count()
+    await page.getByText(`${rows} matching`, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Risk' }).click()
+    await table.getByRole('columnheader', { name: 'Risk' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('with risk')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.goto(`${dashboard.url}/audit`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'with risk' }).click()
+    await table.getByRole('columnheader', { name: 'Risk' }).waitFor()
   })
 
   test('a server of others is read, trusted, tested, approved and tried; what it says is harmless', async () => {

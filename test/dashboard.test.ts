@@ -277,7 +277,10 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       expect(await page.locator('html').getAttribute('lang')).toBe(lang)
       await page.getByRole('menu').waitFor({ state: 'detached' })
       await page.setViewportSize({ width: 360, height: 740 })
-      await expect.poll(() => overflow(page), PATIENCE).toBe(0)
+      for (const path of ['/', '/panels/pricing', '/audit', '/permissions', '/usage', '/approvals']) {
+        await visit(page, path)
+        await expect.poll(() => overflow(page), { ...PATIENCE, message: `${lang} ${path}` }).toBe(0)
+      }
       await page.setViewportSize({ width: 1280, height: 800 })
     }
   })

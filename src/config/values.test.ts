@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDuration, parseSize } from './values.ts'
+import { duration, parseDuration, parseSize, size, writeAs } from './values.ts'
 
 test.each([
   ['250ms', 250],
@@ -31,4 +31,16 @@ test.each([
 
 test.each(['', '1', 'GB', '-1GB', '1 iB', '1PB', '99999999999TB', '0x10B'])('%j is no size', text => {
   expect(parseSize(text)).toBeUndefined()
+})
+
+test.each([
+  [duration(), '15m'],
+  [duration().describe('with a text'), '1500ms'],
+  [duration(), '2w'],
+  [duration(), '0ms'],
+  [size(), '4GiB'],
+  [size(), '1GB'],
+  [size(), '1500B'],
+])('a value is written as a file would say it: %#', (schema, text) => {
+  expect(writeAs(schema, schema.parse(text))).toBe(text)
 })

@@ -43,13 +43,31 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
+const WRITERS = new WeakMap<object, (value: number) => string>()
+
+/** A value as a file would say it, `"15m"` for 900000; undefined where the schema is neither a duration nor a size. */
+export function writeAs(schema: z.ZodType, value: number): string | undefined {
+  return WRITERS.get(schema.def)?.(value)
+}
+
+/** In the largest unit that leaves no rest. */
+function writeIn(units: Readonly<Record<string, number>>, value: number): string {
+  const fitting = Object.entries(units).filter(([, each]) => value % each === 0 && each <= Math.max(value, 1))
+  const [unit, each] = fitting.reduce((best, next) => (next[1] > best[1] ? next : best))
+  return `${value / each}${unit}`
+}
+
+const WRITTEN_SIZES = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
+
 /** Written as text, read as milliseconds. A bare number is refused: nobody could tell seconds from milliseconds. */
 export function duration() {
   const message = 'Write a duration such as "30s", "15m" or "7d".'
-  return z
+  const schema = z
     .string({ error: message })
     .regex(DURATION, message)
     .transform((text, context) => parsedOrIssue(parseDuration(text), message, context))
+  WRITERS.set(schema.def, ms => writeIn(MILLISECONDS, ms))
+  return schema
 }
 
 /** Written as bytes or as text with a unit, read as bytes. */
@@ -59,7 +77,9 @@ export function size() {
     .string()
     .regex(SIZE, message)
     .transform((value, context) => parsedOrIssue(parseSize(value), message, context))
-  return z.union([z.int().min(0), text], { error: message })
+  const schema = z.union([z.int().min(0), text], { error: message })
+  WRITERS.set(schema.def, bytes => writeIn(WRITTEN_SIZES, bytes))
+  return schema
 }
 
 /** A TOML date or the same as text, read as milliseconds since 1970. A date without a time means midnight UTC. */

@@ -16,8 +16,7 @@ export const routes = {
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
   approvals: () => '/approvals',
   approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
-  audit: (query: { text?: string; tool?: string; outcome?: string; call?: string; run?: string } = {}) =>
-    withQuery('/audit', query),
+  audit: (query: Readonly<Record<string, string | undefined>> = {}) => withQuery('/audit', query),
   tools: () => '/tools',
   tool: (name: string, tab?: string) => withQuery(`/tools/${encodeURIComponent(name)}`, { tab }),
   permissions: (query: { tab?: string; rule?: string; edit?: string; tool?: string; input?: string } = {}) =>

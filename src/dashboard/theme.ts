@@ -34,9 +34,16 @@ export const theme = createTheme({
     NumberInput: { defaultProps: { hideControls: true } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Slider: { defaultProps: { thumbSize: 26 } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+    // A state that is cut off says nothing.
+    Badge: {
+      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
+      styles: {
+        root: { flex: 'none', overflow: 'visible', maxWidth: 'none' },
+        label: { overflow: 'visible' },
+      },
+    },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, multiline: true, maw: 360 } },
-    Tabs: { styles: { tab: { paddingInline: 12 } } },
+    Tabs: { styles: { tab: { paddingInline: 10 } } },
     Paper: { defaultProps: { withBorder: true } },
     Drawer: { defaultProps: { position: 'right', size: 'lg' } },
   },

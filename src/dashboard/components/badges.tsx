@@ -52,12 +52,7 @@ const UNKNOWN: Look = { icon: Clock, color: 'gray', word: 'pending' }
 function LookBadge({ look: { icon: Icon, color, word } }: { look: Look }) {
   const t = useWords(words)
   return (
-    <Badge
-      color={color}
-      leftSection={<Icon size={13} aria-hidden />}
-      style={{ flex: 'none', overflow: 'visible', maxWidth: 'none' }}
-      styles={{ label: { overflow: 'visible' } }}
-    >
+    <Badge color={color} leftSection={<Icon size={13} aria-hidden />}>
       {t(word)}
     </Badge>
   )

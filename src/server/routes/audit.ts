@@ -25,6 +25,7 @@ const filters = pageQuery.extend({
   type: z
     .enum(['call-started', 'approval-requested', 'approval-answered', 'call-finished', 'note'])
     .optional(),
+  risk: z.enum(['low', 'high']).optional(),
   text: z.string().max(500).optional(),
 })
 
@@ -60,6 +61,27 @@ export function auditRoutes(api: Api, { places }: Runtime): void {
       const next =
         items.length > limit && last !== undefined ? `${last.at}~${last.segment}~${last.seq}` : null
       return context.json({ items: page, next }, 200)
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit/count',
+      summary: 'How many events match',
+      request: { query: filters.omit({ limit: true, cursor: true }) },
+      responses: { 200: json(z.object({ count: z.int() }), 'The number') },
+    }),
+    async context => {
+      const { since, until, ...wanted } = context.req.valid('query')
+      const events = readEvents({
+        directory: places.audit,
+        ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(until === undefined ? {} : { until: new Date(until) }),
+        ...withoutUndefined(wanted),
+      })
+      let count = 0
+      for await (const _ of events) count += 1
+      return context.json({ count }, 200)
     },
   )
   api.openapi(

@@ -41,7 +41,16 @@ const home = z
       }),
     ),
     running: z.array(runShape),
-    attention: z.array(z.object({ kind: z.string(), subject: z.string(), text: z.string() })),
+    /** `code` names what the page has words for; `text` says it in English. */
+    attention: z.array(
+      z.object({
+        kind: z.string(),
+        subject: z.string(),
+        text: z.string(),
+        code: z.string().optional(),
+        count: z.int().optional(),
+      }),
+    ),
     last_day: z.object({
       runs: z.int(),
       failed_runs: z.int(),
@@ -123,10 +132,14 @@ async function attention({ runtime, config }: HomeParts, unknownPrices: number) 
     const status = admin.status(server)
     const held = Object.keys(admin.record(server)?.held ?? {}).length
     if (status === 'not trusted' || status === 'changed')
-      return [{ kind: 'mcp', subject: server.name, text: `The MCP server '${server.name}' is ${status}.` }]
-    return held === 0
-      ? []
-      : [{ kind: 'mcp', subject: server.name, text: `${held} tools of '${server.name}' are held.` }]
+      return [
+        {
+          ...{ kind: 'mcp', subject: server.name, text: `The MCP server '${server.name}' is ${status}.` },
+          code: status === 'changed' ? 'server-changed' : 'server-untrusted',
+        },
+      ]
+    const text = `${held} tools of '${server.name}' are held.`
+    return held === 0 ? [] : [{ kind: 'mcp', subject: server.name, text, code: 'tools-held', count: held }]
   })
   const unusable = runtime.dynamic?.problems() ?? []
   return [
@@ -143,6 +156,11 @@ async function attention({ runtime, config }: HomeParts, unknownPrices: number) 
     ...config.loaded.warnings.map(({ message }) => ({ kind: 'config', subject: '', text: message })),
     ...(unknownPrices === 0
       ? []
-      : [{ kind: 'price', subject: '', text: `${unknownPrices} requests went to models of unknown price.` }]),
+      : [
+          {
+            ...{ kind: 'price', subject: '', code: 'unknown-price', count: unknownPrices },
+            text: `${unknownPrices} requests went to models of unknown price.`,
+          },
+        ]),
   ]
 }

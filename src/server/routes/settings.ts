@@ -2,7 +2,9 @@ import { basename } from 'node:path'
 import { describeProjectAuthority, hashPart } from '../../config/authority.ts'
 import type { Environment } from '../../config/environment.ts'
 import { listKeys } from '../../config/keys.ts'
+import { writtenForm } from '../../config/known-keys.ts'
 import { type LoadedConfig, loadConfig } from '../../config/load.ts'
+import { splitKey } from '../../config/positions.ts'
 import { trust, untrust } from '../../config/trust.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { diagnose } from '../../doctor.ts'
@@ -30,7 +32,14 @@ const origin = z.object({
 })
 
 const setting = z
-  .object({ key: z.string(), value: z.unknown(), origin, overrides: z.array(origin) })
+  .object({
+    key: z.string(),
+    value: z.unknown(),
+    /** Of a duration or a size: as a file says it. */
+    text: z.string().optional(),
+    origin,
+    overrides: z.array(origin),
+  })
   .openapi('Setting')
 
 /** The configuration that counts, where it comes from, whether the project is trusted, and the doctor's findings. */
@@ -72,7 +81,10 @@ function configRoutes(api: Api, { config, runtime, version }: SettingsParts): vo
         version,
         workspace: loaded.workspace.root,
         mode: loaded.config.mode,
-        settings: listKeys(loaded),
+        settings: listKeys(loaded).map(info => ({
+          ...info,
+          text: writtenForm(splitKey(info.key) ?? [], info.value),
+        })),
         files: loaded.files,
         warnings: loaded.warnings,
         trust: loaded.trust.status,

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../core/audit.ts'
 import type { DecidedBy, Outcome } from '../../core/decision.ts'
+import type { Risk } from '../../core/tool.ts'
 import { parseStamp, type Stamp } from './line.ts'
 import { listSegments, readBackward, readForward, segmentPath, toCompactTime } from './segment-files.ts'
 
@@ -21,6 +22,8 @@ export interface ReadOptions {
   outcome?: Outcome
   /** By what it was decided; of finished calls only. */
   by?: DecidedBy
+  /** What it could have done; of finished calls only. */
+  risk?: Risk
   type?: AuditEvent['type']
   /** Anywhere in the event, without regard to case. */
   text?: string
@@ -171,7 +174,7 @@ function pick(cursors: readonly Cursor[], isBefore: (a: Line, b: Line) => boolea
 
 /** Looks at the text of the line first: parsing is what costs. */
 function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undefined {
-  const { tool, call, run, outcome, by, type } = options
+  const { tool, call, run, outcome, by, risk, type } = options
   const since = options.since?.toISOString() ?? ''
   const until = options.until?.toISOString() ?? '~'
   const needles = [tool, call, run].filter(needle => needle !== undefined).map(inJson)
@@ -190,6 +193,7 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     if (outcome !== undefined && !(event.type === 'call-finished' && event.decision.outcome === outcome))
       return undefined
     if (by !== undefined && !(event.type === 'call-finished' && event.decision.by === by)) return undefined
+    if (risk !== undefined && !(event.type === 'call-finished' && event.risk === risk)) return undefined
     const { seq, at, prev, hash } = stamp
     return { segment, seq, at, prev, hash, event, text }
   }

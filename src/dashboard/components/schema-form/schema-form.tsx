@@ -29,17 +29,22 @@ export function SchemaForm(props: SchemaFormProps) {
   // Kept while it cannot be read: what somebody has typed is never replaced by an older value.
   const [draft, setDraft] = useState<string | null>(null)
   const [unread, setUnread] = useState<ReadonlySet<string>>(new Set())
+  // A form that nobody has filled in yet is not wrong: what is required is marked, and missed only after a change.
+  const [isChanged, setChanged] = useState(false)
   const field = useMemo(() => toField(schema), [schema])
   const parsed = draft === null ? null : parseJson(draft)
   const broken = parsed?.ok === false ? parsed.reason : null
   const context = useMemo((): FormContext => {
-    const own = mistakesIn(field, value).map(
-      ({ pointer, rule, limit = '' }) => [pointer, t(rule, { limit })] as const,
-    )
+    const own = mistakesIn(field, value)
+      .filter(({ rule }) => isChanged || rule !== 'required')
+      .map(({ pointer, rule, limit = '' }) => [pointer, t(rule, { limit })] as const)
     return {
       mistakes: new Map([...own, ...errors.map(({ pointer, message }) => [pointer, message] as const)]),
       references,
-      set: (path, next) => onChange(toObject(setAt(value, path, next))),
+      set(path, next) {
+        setChanged(true)
+        onChange(toObject(setAt(value, path, next)))
+      },
       setBroken(pointer, isBroken) {
         if (unread.has(pointer) === isBroken) return
         const next = new Set(unread)
@@ -49,7 +54,7 @@ export function SchemaForm(props: SchemaFormProps) {
         onValid?.(next.size === 0)
       },
     }
-  }, [field, value, errors, references, onChange, onValid, unread, t])
+  }, [field, value, errors, references, onChange, onValid, unread, isChanged, t])
   return (
     <Tabs value={tab} onChange={setTab} keepMounted={false} aria-label={label}>
       <Tabs.List mb="sm">

@@ -27,7 +27,7 @@ import { routes } from '../../routes.ts'
 import { riskOf, summaryOf, useWaiting } from '../../shell/waiting.ts'
 import { StartRun } from '../runs/start-run.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import type { Home } from './home.ts'
+import type { Attention as AttentionItem, Home } from './home.ts'
 import { words } from './words.ts'
 
 export default function HomeScreen() {
@@ -68,6 +68,12 @@ function Where({ home }: { home: Home }) {
       </Anchor>
     </Group>
   )
+}
+
+const SAID = ['server-untrusted', 'server-changed', 'tools-held', 'unknown-price'] as const
+
+function isSaid(code: string): code is (typeof SAID)[number] {
+  return (SAID as readonly string[]).includes(code)
 }
 
 const MODE_WORDS = {
@@ -161,23 +167,36 @@ function Running({ home: { running } }: { home: Home }) {
   )
 }
 
+/** Where it can be put right. */
+function placeOf({ kind, subject }: AttentionItem): string | undefined {
+  if (kind === 'mcp') return routes.mcp(subject)
+  if (kind === 'price') return routes.providers()
+  return kind === 'config' ? routes.settings() : undefined
+}
+
 function Attention({ home: { attention } }: { home: Home }) {
   const t = useWords(words)
+  const sayAttention = ({ code, subject, count = 0, text }: AttentionItem): string =>
+    code !== undefined && isSaid(code) ? t(code, { server: subject, count }) : text
   return (
     <Card title={t('attention')}>
       <Stack gap="xs">
         {attention.length === 0 && <Text c="dimmed">{t('nothingAttention')}</Text>}
-        {attention.slice(0, MOST_SHOWN).map(({ kind, text }) => (
-          <Text key={text} size="sm">
-            {kind === 'mcp' ? (
-              <Anchor component={Link} href={routes.mcp()} size="sm">
-                <Untrusted text={text} />
-              </Anchor>
-            ) : (
-              <Untrusted text={text} />
-            )}
-          </Text>
-        ))}
+        {attention.slice(0, MOST_SHOWN).map(each => {
+          const href = placeOf(each)
+          const said = <Untrusted text={sayAttention(each)} />
+          return (
+            <Text key={each.text} size="sm">
+              {href === undefined ? (
+                said
+              ) : (
+                <Anchor component={Link} href={href} size="sm">
+                  {said}
+                </Anchor>
+              )}
+            </Text>
+          )
+        })}
       </Stack>
     </Card>
   )

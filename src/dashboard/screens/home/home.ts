@@ -11,7 +11,7 @@ export interface Home {
     readonly runs: number
   }
   readonly running: readonly Run[]
-  readonly attention: readonly { readonly kind: string; readonly subject: string; readonly text: string }[]
+  readonly attention: readonly Attention[]
   readonly last_day: {
     readonly runs: number
     readonly failed_runs: number
@@ -22,4 +22,14 @@ export interface Home {
     readonly unknown_prices: number
     readonly budget_usd: number | null
   }
+}
+
+export interface Attention {
+  readonly kind: string
+  readonly subject: string
+  /** In English. */
+  readonly text: string
+  /** Of what the page has words for. */
+  readonly code?: string
+  readonly count?: number
 }

@@ -59,6 +59,16 @@ export const words = defineWords({
     modeReadOnly: 'Read-only: nothing can be changed',
     modeAuto: 'Nobody is asked: what needs an approval is refused',
     stop: 'Stop',
+    'server-untrusted': 'The MCP server {server} is not trusted yet.',
+    'server-changed': 'The MCP server {server} has changed since you trusted it.',
+    'tools-held': {
+      one: '{count} tool of {server} waits for your approval.',
+      other: '{count} tools of {server} wait for your approval.',
+    },
+    'unknown-price': {
+      one: '{count} request went to a model of unknown price.',
+      other: '{count} requests went to models of unknown price.',
+    },
   },
   ja: {
     title: 'ホーム',
@@ -118,6 +128,10 @@ export const words = defineWords({
     modeReadOnly: '読み取り専用: 何も変更できません',
     modeAuto: '確認なし: 承認が必要なものは拒否されます',
     stop: '停止',
+    'server-untrusted': 'MCP サーバー {server} はまだ信頼されていません。',
+    'server-changed': 'MCP サーバー {server} は信頼した後に変更されました。',
+    'tools-held': '{server} のツール {count} 件が承認を待っています。',
+    'unknown-price': '価格不明のモデルへのリクエストが {count} 件ありました。',
   },
   ko: {
     title: '홈',
@@ -177,5 +191,9 @@ export const words = defineWords({
     modeReadOnly: '읽기 전용: 아무것도 바꿀 수 없습니다',
     modeAuto: '묻지 않음: 승인이 필요한 것은 거부됩니다',
     stop: '중지',
+    'server-untrusted': 'MCP 서버 {server}을(를) 아직 신뢰하지 않았습니다.',
+    'server-changed': 'MCP 서버 {server}이(가) 신뢰한 뒤에 바뀌었습니다.',
+    'tools-held': '{server}의 도구 {count}개가 승인을 기다립니다.',
+    'unknown-price': '가격을 모르는 모델에 보낸 요청이 {count}건 있습니다.',
   },
 })

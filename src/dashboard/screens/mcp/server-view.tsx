@@ -129,7 +129,7 @@ function Facts({ server }: { server: Server }) {
             ))}
           </Alert>
         )}
-        {server.problems.length > 0 && test.data === undefined && (
+        {isTrusted && server.problems.length > 0 && test.data === undefined && (
           <Alert color="yellow" title={t('problems')}>
             {server.problems.map(problem => (
               <Text size="sm" key={problem}>

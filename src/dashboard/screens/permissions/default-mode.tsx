@@ -7,7 +7,7 @@ import { useWords } from '../../i18n/language.tsx'
 import type { Effective } from './types.ts'
 import { words } from './words.ts'
 
-const MODES = ['ask', 'accept-edits', 'read-only', 'auto']
+const MODES = ['ask', 'accept-edits', 'read-only', 'auto'] as const
 
 /** What counts where no rule speaks; another choice is reviewed as a change of the person's own file. */
 export function DefaultMode() {
@@ -19,7 +19,7 @@ export function DefaultMode() {
       <NativeSelect
         size="xs"
         label={t('modeDefault')}
-        data={MODES}
+        data={MODES.map(value => ({ value, label: t(`mode_${value}`) }))}
         value={config.data?.mode ?? 'ask'}
         onChange={event => want(event.currentTarget.value)}
       />

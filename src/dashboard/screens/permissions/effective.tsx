@@ -4,6 +4,7 @@ import { useGet } from '../../api/api.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -76,21 +77,22 @@ function Settings({ config }: { config: Effective }) {
   const wanted = config.settings.filter(
     ({ key }) => key === 'mode' || /^permissions\.(?!rules?$)/.test(key) || /^sandbox\./.test(key),
   )
-  const columns: readonly Column<Effective['settings'][number]>[] = [
-    { key: 'key', label: t('setting'), phone: 'title', render: ({ key }) => <code>{key}</code> },
+  const columns: readonly Column<Setting>[] = [
+    {
+      key: 'key',
+      label: t('setting'),
+      phone: 'title',
+      render: ({ key }) => <code style={{ whiteSpace: 'nowrap' }}>{key}</code>,
+    },
     {
       key: 'value',
       label: t('value'),
-      render: ({ value }) => <Untrusted text={JSON.stringify(value) ?? ''} most={200} />,
+      render: setting => <Untrusted text={sayValue(setting)} most={200} />,
     },
     {
       key: 'from',
       label: t('source'),
-      render: ({ origin: { layer, file, line } }) => (
-        <Untrusted
-          text={[layer, file === undefined ? '' : line === undefined ? file : `${file}:${line}`].join(' ')}
-        />
-      ),
+      render: ({ origin }) => <SettingPlace origin={origin} />,
     },
   ]
   return (
@@ -108,7 +110,16 @@ function Tools() {
   const t = useWords(words)
   const verdicts = useGet<ToolVerdict[]>('rules', '/api/tools/verdicts')
   const columns: readonly Column<ToolVerdict>[] = [
-    { key: 'tool', label: t('tool'), phone: 'title', render: ({ tool }) => <Untrusted text={tool} /> },
+    {
+      key: 'tool',
+      label: t('tool'),
+      phone: 'title',
+      render: ({ tool }) => (
+        <span style={{ whiteSpace: 'nowrap' }}>
+          <Untrusted text={tool} />
+        </span>
+      ),
+    },
     { key: 'outcome', label: t('decision'), render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
     {
       key: 'by',

@@ -1,3 +1,5 @@
+import type { Setting } from '../../components/setting.tsx'
+
 export type Outcome = 'allow' | 'ask' | 'deny'
 
 export interface Rule {
@@ -67,11 +69,7 @@ export interface Explanation {
 /** Of `GET /api/config`: settings with where they come from. */
 export interface Effective {
   readonly mode: string
-  readonly settings: readonly {
-    readonly key: string
-    readonly value: unknown
-    readonly origin: { readonly layer: string; readonly file?: string; readonly line?: number }
-  }[]
+  readonly settings: readonly Setting[]
 }
 
 /** What `GET /api/tools/verdicts` answers. */

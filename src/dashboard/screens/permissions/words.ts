@@ -128,6 +128,10 @@ export const words = defineWords({
     perTool: 'What is decided about a typical call of every tool',
     typicalCall: 'Typical call',
     modeDefault: 'Mode without a rule',
+    mode_ask: 'ask: changes are asked about',
+    'mode_accept-edits': 'accept-edits: files are edited without asking',
+    'mode_read-only': 'read-only: nothing can be changed',
+    mode_auto: 'auto: nobody is asked',
   },
   ja: {
     title: '権限',
@@ -249,6 +253,10 @@ export const words = defineWords({
     perTool: '各ツールの典型的な呼び出しの判定',
     typicalCall: '典型的な呼び出し',
     modeDefault: 'ルールがないときのモード',
+    mode_ask: 'ask: 変更を確認',
+    'mode_accept-edits': 'accept-edits: ファイルの編集は確認なし',
+    'mode_read-only': 'read-only: 変更できない',
+    mode_auto: 'auto: 誰にも確認しない',
   },
   ko: {
     title: '권한',
@@ -370,5 +378,9 @@ export const words = defineWords({
     perTool: '도구별 전형적인 호출의 결정',
     typicalCall: '전형적인 호출',
     modeDefault: '규칙이 없을 때의 모드',
+    mode_ask: 'ask: 변경을 확인',
+    'mode_accept-edits': 'accept-edits: 파일 편집은 묻지 않음',
+    'mode_read-only': 'read-only: 변경 불가',
+    mode_auto: 'auto: 아무에게도 묻지 않음',
   },
 })

@@ -5,10 +5,11 @@ import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file
 import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
-import type { Config, ConfigFile, Origin, Setting } from './types.ts'
+import type { Config, ConfigFile } from './types.ts'
 import { words } from './words.ts'
 
 export function Settings({ config }: { config: UseQueryResult<Config> }) {
@@ -46,14 +47,14 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
   const [only, setOnly] = useUrlState('set')
   const wanted = settings
     .filter(({ origin }) => only === '' || origin.layer !== 'built-in')
-    .filter(({ key, value }) => `${key} ${JSON.stringify(value)}`.toLowerCase().includes(text.toLowerCase()))
+    .filter(setting => `${setting.key} ${sayValue(setting)}`.toLowerCase().includes(text.toLowerCase()))
   const columns: readonly Column<Setting>[] = [
     {
       key: 'key',
       label: t('key'),
       phone: 'title',
       render: ({ key }) => (
-        <Text ff="monospace" size="sm" component="span">
+        <Text ff="monospace" size="sm" component="span" style={{ whiteSpace: 'nowrap' }}>
           <Untrusted text={key} />
         </Text>
       ),
@@ -61,9 +62,9 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
     {
       key: 'value',
       label: t('value'),
-      render: ({ value }) => <Untrusted text={JSON.stringify(value) ?? ''} most={200} />,
+      render: setting => <Untrusted text={sayValue(setting)} most={200} />,
     },
-    { key: 'origin', label: t('origin'), render: ({ origin }) => <Place origin={origin} /> },
+    { key: 'origin', label: t('origin'), render: ({ origin }) => <SettingPlace origin={origin} /> },
     {
       key: 'overrides',
       label: t('overrides'),
@@ -71,7 +72,8 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
       render: ({ overrides }) =>
         overrides.map(origin => (
           <div key={`${origin.layer} ${origin.file} ${origin.line}`}>
-            <Untrusted text={JSON.stringify(origin.written) ?? ''} most={80} /> <Place origin={origin} />
+            <Untrusted text={JSON.stringify(origin.written) ?? ''} most={80} />{' '}
+            <SettingPlace origin={origin} />
           </div>
         )),
     },
@@ -136,20 +138,10 @@ function layerOf(setting: Setting | undefined): ConfigLayer {
 }
 
 /** The line as it is now, to be changed by hand; what was written counts, not what it was read as. */
-function withSetting(text: string, { key, value, origin }: Setting): string {
+function withSetting(text: string, { key, value, text: said, origin }: Setting): string {
   const table = key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : ''
-  const written = isPlain(origin.written) ? origin.written : isPlain(value) ? value : ''
+  const written = isPlain(origin.written) ? origin.written : (said ?? (isPlain(value) ? value : ''))
   return setTomlKey(text, table, key.slice(key.lastIndexOf('.') + 1), written)
-}
-
-function Place({ origin: { layer, file, line } }: { origin: Origin }) {
-  const t = useWords(words)
-  if (file === undefined) return layer === 'built-in' ? t('builtIn') : layer
-  return (
-    <>
-      {layer} <Untrusted text={line === undefined ? file : `${file}:${line}`} most={120} />
-    </>
-  )
 }
 
 const EDITABLE: readonly string[] = ['user', 'project', 'local'] satisfies ConfigLayer[]

@@ -1,16 +1,4 @@
-export interface Origin {
-  readonly layer: string
-  readonly file?: string
-  readonly line?: number
-  readonly written?: unknown
-}
-
-export interface Setting {
-  readonly key: string
-  readonly value: unknown
-  readonly origin: Origin
-  readonly overrides: readonly Origin[]
-}
+import type { Setting } from '../../components/setting.tsx'
 
 export interface ConfigFile {
   readonly path: string

@@ -12,7 +12,7 @@ export function Tiles({ totals }: { totals: Summary }) {
   const read = totals.input + totals.cached + totals.cacheWrite
   const { p50Ms, p95Ms } = totals
   return (
-    <SimpleGrid cols={{ base: 2, xs: 2, md: 3, lg: 5 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, md: 5 }} spacing="sm">
       <Tile label={t('cost')} value={format.money(totals.costUsd, t('unknown'))}>
         {totals.unknown > 0 && t('unknownPrice', { count: totals.unknown })}
       </Tile>

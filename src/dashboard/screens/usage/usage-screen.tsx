@@ -2,6 +2,7 @@ import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core
 import { CircleDollarSign } from 'lucide-react'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { downloadText, toCsv } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
@@ -65,7 +66,7 @@ export default function UsageScreen() {
           <Button
             variant="default"
             disabled={perDay.data === undefined}
-            onClick={() => download(perDay.data ?? [])}
+            onClick={() => downloadText('kogu-usage.csv', toCsv(FIELDS, perDay.data ?? []))}
           >
             {t('exportCsv')}
           </Button>
@@ -113,17 +114,3 @@ const FIELDS = [
   'costUsd',
   'unknown',
 ] as const
-
-function download(rows: readonly DaySums[]): void {
-  // A cell that begins like a formula would be one in a spreadsheet.
-  const cell = (value: string | number): string => {
-    const text = typeof value === 'string' && /^[=+\-@\t]/.test(value) ? `'${value}` : String(value)
-    return `"${text.replaceAll('"', '""')}"`
-  }
-  const lines = [FIELDS.join(','), ...rows.map(row => FIELDS.map(field => cell(row[field])).join(','))]
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }))
-  link.download = 'kogu-usage.csv'
-  link.click()
-  URL.revokeObjectURL(link.href)
-}
