@@ -83,12 +83,17 @@ export function useSavedFile<Answer, Content>(options: SavedFileOptions<Answer, 
       ? (draft?.content ?? base.content)
       : // What the server read out of this very text; its own routes say what that is.
         ((fromText ?? null) as Content | null)
-  const saving = useAction(() => request<Answer>('PUT', path, { ...given, base: base.hash }), {
+  const put = async (sent: Draft<Content> | null) => {
+    const saved = await request<Answer>('PUT', path, { ...given, base: base.hash })
+    return { saved, sent }
+  }
+  const saving = useAction(put, {
     topics: [topic],
     quiet: true,
-    onDone(saved) {
+    onDone({ saved, sent }) {
       setBase(toFile(saved))
-      setDraft(null)
+      // What was typed while it was being saved stays.
+      setDraft(now => (now === sent ? null : now))
     },
   })
   return {
@@ -115,7 +120,7 @@ export function useSavedFile<Answer, Content>(options: SavedFileOptions<Answer, 
       setBase({ ...base, hash: server.hash })
     },
     save: () =>
-      saving.mutateAsync().then(
+      saving.mutateAsync(draft).then(
         () => true,
         () => false,
       ),
