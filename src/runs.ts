@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { LostRun, takeDurableTurn } from './agents/durable-turn.ts'
 import type { Plan, RunEvent } from './agents/events.ts'
 import type { RunLimits } from './agents/limits.ts'
 import type { LoopState } from './agents/loop-state.ts'
-import { type Message, textOf } from './agents/messages.ts'
+import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
+import { isPlan, toPlan } from './agents/plan.ts'
 import { createControl, type Wish } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
+import { createRunsAtWork } from './agents/runs-at-work.ts'
 import { createSlots } from './agents/slots.ts'
 import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
 import type { Environment } from './config/environment.ts'
@@ -80,6 +83,8 @@ export interface Runs {
   create(spec: RunSpec, id?: string): Promise<RunRecord>
   /** Takes over a run of this folder that nobody works on, also one that ended early; `work` continues it. */
   take(id: string, limits?: RunLimits): Promise<RunRecord>
+  /** The same for a run that is still owned, and whose owner does not work on it any longer. */
+  rescue(id: string): Promise<RunRecord>
   /** Works on a run until it ends, pauses or waits for somebody. Returns how it stands then. */
   work(run: RunRecord, options?: WorkOptions): Promise<RunRecord>
   messages(run: RunRecord): Promise<Message[]>
@@ -116,27 +121,27 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     workspaceId: await workspaceId(runtime.places),
     user,
   }
-  const active = new Set<string>()
+  const atWork = createRunsAtWork()
   const spending = keepSpending(options)
   return {
     models,
     place,
     executor: durable.executor,
-    create: (spec, id) => durable.create(spec, place, id),
-    take: (id, limits) => durable.take(id, place, limits),
+    create: (spec, id = randomUUID()) => atWork.begin(id, () => durable.create(spec, place, id)),
+    take: (id, limits) => atWork.begin(id, () => durable.take(id, place, limits)),
+    rescue: id => atWork.begin(id, () => durable.rescue(id, place)),
     redactText: redactor.text,
     async work(run, how = {}) {
-      active.add(run.id)
       try {
         return await work({ ...options, durable, models, redactor, subAgents, spending }, run, how)
       } finally {
-        active.delete(run.id)
+        atWork.end(run.id)
       }
     },
     async orphaned() {
       const owned = await ownedRuns(database, place)
       return owned.flatMap(({ id, executor }) =>
-        executor === durable.executor && !active.has(id) ? [id] : [],
+        executor === durable.executor && !atWork.has(id) ? [id] : [],
       )
     },
     messages: ({ execution }) => listMessages(database, execution),
@@ -347,18 +352,6 @@ async function decidePlan(
 function withSubAgents(wish: AuthorityWish): AuthorityWish {
   if (wish.tools === 'all' || (wish.tools === undefined && wish.agent === undefined)) return wish
   return { ...wish, tools: [...(wish.tools ?? []), ...SUB_AGENT_TOOLS] }
-}
-
-function isPlan({ pending }: LoopState, wished: Wish | undefined): boolean {
-  return pending.length > 0 && wished === undefined
-}
-
-function toPlan({ pending, messages }: LoopState): Plan {
-  const last = messages.findLast(message => message.role === 'assistant')
-  return {
-    steps: pending.map(({ id, name, input }) => ({ tool_use_id: id, name, input })),
-    text: last === undefined ? '' : textOf(last),
-  }
 }
 
 async function endOrchestration(

@@ -17,6 +17,7 @@ let machine: TestRuntime
 let server: TestDatabase
 let database: Database
 let runs: Runs
+let failures = 0
 
 beforeAll(async () => {
   machine = await openTestRuntime('', laterApprover)
@@ -24,7 +25,13 @@ beforeAll(async () => {
   const { environment, loaded, runtime } = machine
   const variables = { ...environment.variables, DATABASE_URL: server.url }
   database = await openRunDatabase({ ...environment, variables })
-  runs = await openRuns({ loaded, environment, runtime, database })
+  // Wishes are asked for with this; a test can let it fail.
+  const query: Database['query'] = async (text, values) => {
+    if (failures === 0 || !text.startsWith('SELECT requested')) return database.query(text, values)
+    failures -= 1
+    throw new Error('It is away.')
+  }
+  runs = await openRuns({ loaded, environment, runtime, database: { ...database, query } })
 }, 60_000)
 afterAll(async () => {
   await runs.close()
@@ -109,6 +116,56 @@ describe('a worker', () => {
     await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed end_turn')
     await worker.close()
   }, 60_000)
+
+  test('waits with a run that is let go and claimed again until all of its work has ended', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+    const id = await enqueue()
+    const seen: string[] = []
+    const slow: Runs['work'] = async run => {
+      const isFirst = seen.push('begins') === 1
+      const done = await runs.work(run)
+      // It is let go by now; what is left to do takes longer than for another claim of it.
+      if (isFirst) {
+        await requeueRun(database, id)
+        while ((await statusOf(id)) === 'pending queued') await sleep(20)
+      }
+      seen.push('ends')
+      return done
+    }
+    const parts = { runs: { ...runs, work: slow }, database, runtime: machine.runtime, log: () => undefined }
+    const worker = await startWorker({ ...parts, most: 4, mostPerAgent: 2 })
+    while (seen.length < 4) await sleep(20)
+    expect(seen).toEqual(['begins', 'ends', 'begins', 'ends'])
+    await worker.close()
+  }, 20_000)
+
+  test('hears a person who stops a run after the database could not be asked', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\ndelay_ms = 60000\n')
+    const id = await enqueue()
+    const worker = await work()
+    failures = 2
+    while (failures > 0) await sleep(20)
+    await requestRun(database, id, 'stop')
+    while ((await statusOf(id)) !== 'cancelled cancelled') await sleep(20)
+    await worker.close()
+  }, 20_000)
+})
+
+describe('a run that this process works on', () => {
+  test('is not taken a second time, whoever wants it', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+    const run = await runs.take(await enqueue())
+    await expect(runs.take(run.id)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await runs.work(run)).toMatchObject({ status: 'completed' })
+  })
+
+  test('is left alone by a rescue that comes after its end', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+    const run = await runs.take(await enqueue())
+    expect(await runs.work(run)).toMatchObject({ status: 'completed' })
+    await expect(runs.rescue(run.id)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await statusOf(run.id)).toBe('completed end_turn')
+  })
 })
 
 describe('the queue', () => {

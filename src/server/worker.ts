@@ -44,7 +44,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     while (work.running.size < most && !stopped.signal.aborted) {
       const id = await claimRun(database, runs.place, { executor: runs.executor, perAgent: mostPerAgent })
       if (id === undefined) return
-      work.begin(id, () => wake.resolve())
+      work.begin(id, runs.take, () => wake.resolve())
     }
   }
   // Seen without anybody at work on them the last time: a run that was only just begun is not among them twice.
@@ -55,7 +55,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     lost = new Set(orphaned)
     for (const id of [...(await runs.interrupted()), ...again]) {
       if (work.running.size >= most || stopped.signal.aborted) return
-      if (!work.running.has(id)) work.begin(id, () => wake.resolve())
+      if (!work.running.has(id)) work.begin(id, runs.rescue, () => wake.resolve())
     }
   }
   const loop = async (): Promise<void> => {
@@ -95,10 +95,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 function createWork({ runs, database, log }: WorkerOptions) {
   const pausing = new AbortController()
   const running = new Map<string, Promise<void>>()
-  const work = async (id: string): Promise<void> => {
+  const work = async (id: string, take: Runs['rescue']): Promise<void> => {
     log({ level: 'info', event: 'run.taken', run: id })
     try {
-      const run = await runs.take(id)
+      const run = await take(id)
       const done = await runs.work(run, { signal: pausing.signal })
       log({ level: 'info', event: 'run.left', run: id, status: done.status, stop_reason: done.stopReason })
     } catch (error) {
@@ -115,13 +115,15 @@ function createWork({ runs, database, log }: WorkerOptions) {
   }
   return {
     running,
-    begin(id: string, onEnd: () => void): void {
-      const ended = work(id)
+    begin(id: string, take: Runs['rescue'], onEnd: () => void): void {
+      // One that was let go may be claimed again while that is still being put away.
+      const ended = (running.get(id) ?? Promise.resolve())
+        .then(() => work(id, take))
         .catch(error =>
           log({ level: 'error', event: 'run.failed', run: id, message: toToolError(error).message }),
         )
         .finally(() => {
-          running.delete(id)
+          if (running.get(id) === ended) running.delete(id)
           onEnd()
         })
       running.set(id, ended)

@@ -36,13 +36,14 @@ import { openTurnEngine, type TurnEngine, type TurnId, type TurnWork } from './t
 /** The part of the store that works on runs; there is one in each process that does. */
 export interface DurableRuns {
   readonly executor: string
-  /** Under a new id, or one that the caller has written down before. */
-  create(spec: RunSpec, place: RunPlace & { user: string }, id?: string): Promise<RunRecord>
+  create(spec: RunSpec, place: RunPlace & { user: string }, id: string): Promise<RunRecord>
   /**
    * Takes a run of this place over that nobody works on, with other limits if given. Fails with `conflict` while somebody
    * does, and for a run of another place.
    */
   take(id: string, place: RunPlace, limits?: RunLimits): Promise<RunRecord>
+  /** Takes a run whose owner left it in the middle. Fails with `conflict` when it was let go meanwhile: that is its end. */
+  rescue(id: string, place: RunPlace): Promise<RunRecord>
   /** Works on one turn. */
   turn(turn: TurnId, work: TurnWork): Promise<void>
   release(id: string, standstill: Standstill): Promise<void>
@@ -70,15 +71,19 @@ export async function openDurableRuns(database: Database, lifetimeMs: number): P
   const me = executor.id
   return {
     executor: me,
-    async create(spec, { workspace, workspaceId, user }, id = randomUUID()) {
+    async create(spec, { workspace, workspaceId, user }, id) {
       const workflow = await workflowOf(database, user, workspace)
       const run = { id, execution: randomUUID(), workflow, workspace, workspaceId, spec, executor: me }
       await database.transaction(queries => insertRun(queries, run))
       return requireRun(database, id)
     },
     async take(id, place, limits) {
-      await takeOver(database, engine, { id, me, place })
+      await takeOver(database, engine, { id, me, place, isLeft: false })
       await reopen(database, { id, executor: me, ...(limits === undefined ? {} : { limits }) })
+      return requireRun(database, id)
+    },
+    async rescue(id, place) {
+      await takeOver(database, engine, { id, me, place, isLeft: true })
       return requireRun(database, id)
     },
     async turn(turn, work) {
@@ -119,11 +124,12 @@ async function requireRun(database: Database, id: string): Promise<RunRecord> {
 async function takeOver(
   database: Database,
   engine: TurnEngine,
-  { id, me, place }: { id: string; me: string; place: RunPlace },
+  { id, me, place, isLeft }: { id: string; me: string; place: RunPlace; isLeft: boolean },
 ): Promise<void> {
   const run = await requireRun(database, id)
   requireHome(run, place)
   const owner = await ownerOf(database, id)
+  if (isLeft && owner === null) throw new ToolError('conflict', 'Nobody left this run in the middle.')
   if (owner !== null && owner !== me && !(await isGone(database, owner))) {
     throw new ToolError('conflict', 'Another Kogu is working on this run.', {
       hint: `Watch it: kogu runs tail ${id}`,
@@ -132,11 +138,13 @@ async function takeOver(
   if (!(await takeRun(database, id, me, owner))) {
     throw new ToolError('conflict', 'Another Kogu has just taken over this run.')
   }
-  if (owner !== null && owner !== me) {
-    await engine.abandon({ run: id, turn: run.turn })
-    await finishTurn(database, { id, executor: me, turn: run.turn })
-    await forgetExecutor(database, owner)
+  const isAnothers = owner !== null && owner !== me
+  // Nobody begins a turn a second time: neither one that we left, nor one that another may be about to begin.
+  if (isLeft || isAnothers) {
+    const wasBegun = await engine.abandon({ run: id, turn: run.turn })
+    if (wasBegun || isAnothers) await finishTurn(database, { id, executor: me, turn: run.turn })
   }
+  if (isAnothers) await forgetExecutor(database, owner)
 }
 
 interface StoredPart {
@@ -215,12 +223,13 @@ function watchRun(
   const look = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       await sleep(WATCH_MS, undefined, { signal: stopped.signal, ref: false })
-      const found = await wishOf(database, id)
+      // When the database cannot be asked, the step that needs it says so; a wish is heard when it is back.
+      const found = await wishOf(database, id).catch(() => null)
+      if (found === null) continue
       if (found?.executor !== executor) return onWish('lost')
       if (found.requested !== null) return onWish(found.requested)
     }
   }
-  // When the database cannot be asked, the step that needs it says so.
   look().catch(() => undefined)
   return () => stopped.abort()
 }

@@ -18,8 +18,8 @@ export interface TurnId {
 export interface TurnEngine {
   /** Takes the turn, unless somebody took it before. */
   take(turn: TurnId, work: TurnWork): Promise<void>
-  /** Ends a turn that an executor left behind. */
-  abandon(turn: TurnId): Promise<void>
+  /** Ends a turn that an executor left behind. False: it was never begun. */
+  abandon(turn: TurnId): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -78,6 +78,7 @@ export async function openTurnEngine(database: Database, executor: string): Prom
       const id = workflowId(turn)
       const [found] = await DBOS.listWorkflows({ workflowIDs: [id] })
       if (found?.status === 'PENDING' || found?.status === 'ENQUEUED') await DBOS.cancelWorkflow(id)
+      return found !== undefined
     },
     async close() {
       await Promise.allSettled(ending)
