@@ -52,7 +52,7 @@ test('the tools of the founding documents have their parameters and risks', asyn
     expect(tool?.risk, name).toBe(risk)
     const { properties = {}, required: needed } = tool?.input.json ?? {}
     expect(needed, name).toEqual(required)
-    const known = [...Object.keys(properties), ...Object.keys(tool?.parameterAliases ?? {})]
+    const known = [...Object.keys(Object(properties)), ...Object.keys(tool?.parameterAliases ?? {})]
     expect(known, name).toEqual(expect.arrayContaining([...required, ...optional]))
   }
 })
