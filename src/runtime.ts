@@ -224,7 +224,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       return waiting.continueCall(id, callOptions)
     },
-    ...{ tryWaiting: waiting.tryWaiting, changedSince: waiting.changedSince },
+    ...{ tryWaiting: waiting.tryWaiting, changedSince: waiting.changedSince, extend: waiting.extend },
+    offersOf: waiting.offersOf,
     async callInstead(id, changed, callOptions) {
       await recovered()
       return waiting.callInstead(id, changed, callOptions)

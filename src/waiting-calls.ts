@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
+import type { GrantOffer } from './core/decision.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
@@ -29,6 +30,10 @@ export interface WaitingCalls {
   tryWaiting(id: string, signal: AbortSignal): Promise<string>
   /** Files it was asked about that are no longer what they were then. */
   changedSince(id: string): Promise<string[]>
+  /** The answers to it that can be remembered, as the engine made them. */
+  offersOf(id: string): Promise<readonly GrantOffer[]>
+  /** Leaves it open for that much longer than it is now. Says until when. */
+  extend(id: string, ms: number, user: string): Promise<number>
   /**
    * Makes another call in the place of the one that waits, with an input that a person has changed. It is judged like every
    * call; the person's yes counts for it, and the agent is told.
@@ -93,6 +98,22 @@ export function createWaitingCalls(
         .filter((piece, index) => judged[piece] !== states[index])
         .map(piece => piece.slice(FILE_PIECE.length))
     },
+    async offersOf(id) {
+      const stored = await find(id)
+      if (stored.question.subject.kind === 'gate') return []
+      const { judgement } = await explainCall(calls, await toCall(stored, {}))
+      const offered = new Set(stored.question.offers.map(offer => offer.id))
+      return (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id))
+    },
+    async extend(id, ms, user) {
+      const { question } = await findOpen(id)
+      const expiresAt = Math.min(question.expiresAt + ms, calls.clock.now() + LONGEST_OPEN_MS)
+      if (!(await calls.questions.extend(question.id, expiresAt)))
+        throw new ToolError('conflict', `The question ${question.id} was answered meanwhile.`)
+      const details = { question: question.id, call: question.callId, user, expiresAt }
+      calls.audit.record({ type: 'note', action: 'question-extended', details })
+      return expiresAt
+    },
     async callInstead(id, changed, options = {}) {
       const stored = await findOpen(id)
       refuseStepOfPipeline(stored)
@@ -127,6 +148,9 @@ export function createWaitingCalls(
     },
   }
 }
+
+/** A question does not stay open for ever, however often somebody asks for more time. */
+const LONGEST_OPEN_MS = 7 * 24 * 3_600_000
 
 function changedInput(
   { redactor }: CallRuntime,

@@ -237,6 +237,7 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const found: string[] = []
     const tabs = [
       '',
+      '?tab=overview',
       '?tab=timeline',
       '?tab=calls',
       '?tab=agents',

@@ -51,7 +51,20 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     const next = page.getByRole('navigation', { name: 'Waiting questions' }).getByText('reports/prices.md')
     await next.click()
     expect(dashboard.read('prices.json')).toContain('"green tea": 95')
-    await page.getByRole('button', { name: 'Approve once' }).click()
+    const card = page.getByRole('article')
+    await expect
+      .poll(() => page.locator('[data-answer][data-ready]').getAttribute('data-ready'), PATIENCE)
+      .toBe('true')
+    // By keyboard: `a` on the question, then Enter. Any key in between takes it back.
+    await card.press('a')
+    await page.getByText('Enter approves').press('x')
+    await card.press('Enter')
+    expect(await page.getByRole('button', { name: 'Approve once' }).count()).toBe(1)
+    await expect
+      .poll(() => page.locator('[data-answer][data-ready]').getAttribute('data-ready'), PATIENCE)
+      .toBe('true')
+    await card.press('a')
+    await page.getByText('Enter approves').press('Enter')
     await page.getByRole('link', { name: 'Open the run' }).click()
     await page.getByText('completed', { exact: true }).waitFor()
     expect(await page.getByRole('table').textContent()).toContain('black tea')
@@ -113,7 +126,9 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     const [before] = await questions()
     const changed = dashboard.read('prices.json').replace('"cup": 80', '"cup": 85')
     dashboard.write('prices.json', changed)
-    await page.getByRole('button', { name: 'Approve once' }).click()
+    // The card is told by itself.
+    await page.getByText(/prices.json changed after this was proposed/).waitFor()
+    await page.getByRole('button', { name: 'Ask again' }).click()
     await expect
       .poll(async () => (await questions()).filter(each => each.id !== before?.id).length, PATIENCE)
       .toBe(1)
@@ -205,9 +220,20 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.getByRole('treeitem').first().focus()
     await page.keyboard.press('ArrowRight')
     expect(await page.locator(':focus').getAttribute('aria-level')).toBe('2')
-    await page.keyboard.press('ArrowLeft')
-    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Enter')
+    const log = page.getByRole('log')
+    await log.getByText('Green tea 31, then 24.').waitFor()
+    expect(await log.getByText('Black tea grows').count()).toBe(0)
+    await page.getByRole('button', { name: 'All agents' }).click()
+    await log.getByText('Black tea grows').waitFor()
+    await page.goto(`${dashboard.url}/runs/${id}?tab=agents`)
+    await page.getByRole('treeitem').first().press('ArrowLeft')
     expect(await page.getByRole('treeitem').count()).toBe(1)
+    // A link that was cut off leads to the run all the same.
+    await page.goto(`${dashboard.url}/runs/${id.slice(0, 12)}?tab=overview`)
+    await page.getByRole('table', { name: 'Runs with a similar id' }).getByRole('link').first().click()
+    await page.getByRole('tab', { name: 'Overview' }).click()
+    await page.getByRole('region', { name: 'Result' }).getByText('Black tea grows').waitFor()
   })
 
   test('hostile text in an answer is shown, not obeyed', async () => {
@@ -292,7 +318,13 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     const question = (await questions()).find(({ runPath }) => runPath[0] === waits.id)
     const paths = [
       ...['/', '/panels', '/panels/pricing', '/pipelines', '/pipelines/weekly-report', '/runs'],
-      ...[`/runs/${done.id}`, `/runs/${done.id}?tab=timeline`, `/runs/${done.id}?tab=calls`],
+      ...[
+        `/runs/${done.id}`,
+        `/runs/${done.id}?tab=overview`,
+        '/runs/0',
+        `/runs/${done.id}?tab=timeline`,
+        `/runs/${done.id}?tab=calls`,
+      ],
       ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
       ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
       ...['/permissions?tab=test', '/permissions?tab=effective', '/providers', '/servers', '/usage'],

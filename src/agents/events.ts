@@ -72,6 +72,8 @@ export type WorkspaceEvent =
   | { type: 'approval.created'; approval: string; run: string; call: string; tool: string; risk: string }
   | { type: 'approval.updated'; approval: string; run: string; answer: string; user: string }
   | { type: 'approval.closed'; approval: string; run: string }
+  /** Somebody wrote a file that it is about; `state` says in which state all of them are. */
+  | { type: 'approval.touched'; approval: string; run: string; state: string }
   /** Tools came, went or are others now. */
   | { type: 'tool.changed' }
   | { type: 'mcp.status'; server: string; trust: string; available: boolean; held: number }

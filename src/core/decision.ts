@@ -95,6 +95,8 @@ interface Preview {
 export interface GrantOffer {
   readonly id: string
   readonly label: string
+  /** Of command lines: how each has to begin. */
+  readonly words?: readonly string[]
   /** What would be remembered; only the engine that offers it looks inside. */
   readonly specs: readonly unknown[]
 }
@@ -104,4 +106,6 @@ export interface PermissionEngine {
   judge(request: JudgeRequest): Judgement | Promise<Judgement>
   /** Keeps what a person answered (session and permanent grants, permanent denials) and says what was decided. */
   settle(request: JudgeRequest, judgement: Judgement, answer: GivenAnswer): Decision | Promise<Decision>
+  /** Which of these offers would let through, unasked, a call that is asked about now. */
+  coveredBy(request: JudgeRequest, offers: readonly GrantOffer[]): Promise<readonly GrantOffer[]>
 }

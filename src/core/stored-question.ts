@@ -106,6 +106,8 @@ export interface QuestionStore {
   find(id: string): Promise<StoredQuestion | undefined>
   /** Keeps the first answer. Undefined when there is no such question any more. */
   answer(id: string, answer: GivenAnswer, at: number): Promise<Answered | undefined>
+  /** Moves the end of its time. False when it has been answered or has ended. */
+  extend(id: string, expiresAt: number): Promise<boolean>
   /** Ends a question. Of several that end the same one, in whatever process, only one gets true. */
   end(id: string): Promise<boolean>
 }

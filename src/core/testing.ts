@@ -122,6 +122,7 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
         isProtected: () => false,
       },
     }),
+    coveredBy: async () => [],
     settle: (_request, judgement, answer) => {
       const yes = answer.kind === 'once' || answer.kind === 'session' || answer.kind === 'permanent'
       return {
@@ -150,6 +151,12 @@ function memoryQuestions(): QuestionStore {
       const answered = { ...stored, answer: { ...answer, at } }
       all.set(stored.question.id, answered)
       return { stored: answered, isFirst: true }
+    },
+    extend: async (id, expiresAt) => {
+      const stored = find(id)
+      if (stored === undefined || stored.answer !== undefined) return false
+      all.set(id, { ...stored, question: { ...stored.question, expiresAt } })
+      return true
     },
     end: async id => all.delete(id),
   }

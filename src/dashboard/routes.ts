@@ -12,7 +12,7 @@ export const routes = {
   pipeline: (name: string, query: { view?: string; step?: string } = {}) =>
     withQuery(`/pipelines/${encodeURIComponent(name)}`, query),
   runs: (query: { status?: string; agent?: string } = {}) => withQuery('/runs', query),
-  run: (id: string, query: { tab?: string; call?: string; show?: string } = {}) =>
+  run: (id: string, query: { tab?: string; call?: string; show?: string; agent?: string } = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
   approvals: () => '/approvals',
   approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,

@@ -84,13 +84,19 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, isUnreadable))
   }
 
-  const judge = (request: JudgeRequest): Judgement => {
+  const look = (request: JudgeRequest) => {
     const scope = scopeOf(options, request)
     const grants = grantsFor(request, session, options)
-    const { mode } = request.run.authority
     const call = identify(request, scope)
-    const { items } = call
+    const { mode } = request.run.authority
     const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide }
+    return { call, grants, context }
+  }
+
+  const judge = (request: JudgeRequest): Judgement => {
+    const { call, grants, context } = look(request)
+    const { mode } = context
+    const { items } = call
     const refused = deniedByGrant(call, grants)
     const judged = decide(items, request, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
@@ -118,6 +124,13 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     judge(request) {
       if (lines.isLoaded() || request.access.every(({ kind }) => kind !== 'execute')) return judge(request)
       return lines.load().then(() => judge(request))
+    },
+    async coveredBy(request, offers) {
+      if (request.access.some(({ kind }) => kind === 'execute')) await lines.load()
+      if (judge(request).decision.outcome !== 'ask') return []
+      const { call, context } = look(request)
+      // Only this engine makes offers, and it makes them of grant specs.
+      return offers.filter(({ specs }) => coversCall(specs as readonly GrantSpec[], call, context))
     },
     async settle(request, judgement, answer) {
       const decision = answerToDecision(judgement, answer)
@@ -285,7 +298,8 @@ function coversCall(specs: readonly GrantSpec[], call: IdentifiedCall, context: 
 }
 
 function toOffer(specs: readonly GrantSpec[]): GrantOffer {
-  return { id: offerId(specs), label: specs.map(describeGrant).join('; '), specs }
+  const words = specs.flatMap(spec => (spec.kind === 'command' ? spec.words : []))
+  return { id: offerId(specs), label: specs.map(describeGrant).join('; '), words, specs }
 }
 
 function offerId(specs: readonly GrantSpec[]): string {

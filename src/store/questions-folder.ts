@@ -44,6 +44,13 @@ export function openQuestionsFolder(
   }
   const find = async (id: string): Promise<StoredQuestion | undefined> =>
     (await list()).find(({ question }) => question.id === id || question.callId === id)
+  const change = async <T>(id: string, work: (stored: StoredQuestion) => T): Promise<T | undefined> => {
+    const mark = markOf(id)
+    return locked(mark, async () => {
+      const stored = existsSync(mark) ? await readQuestion(id) : undefined
+      return stored === undefined ? undefined : work(stored)
+    })
+  }
   return {
     list,
     find,
@@ -58,15 +65,20 @@ export function openQuestionsFolder(
     async answer(id, answer, at) {
       const known = await find(id)
       if (known === undefined) return undefined
-      const mark = markOf(known.question.id)
-      return locked(mark, async () => {
-        const stored = existsSync(mark) ? await readQuestion(known.question.id) : undefined
-        if (stored === undefined) return undefined
+      return change(known.question.id, stored => {
         if (stored.answer !== undefined) return { stored, isFirst: false }
         const answered: StoredQuestion = { ...stored, answer: { ...answer, at } }
-        write(pathOf(known.question.id), answered, seal)
+        write(pathOf(stored.question.id), answered, seal)
         return { stored: answered, isFirst: true }
       })
+    },
+    async extend(id, expiresAt) {
+      const done = await change(id, stored => {
+        if (stored.answer !== undefined) return false
+        write(pathOf(id), { ...stored, question: { ...stored.question, expiresAt } }, seal)
+        return true
+      })
+      return done ?? false
     },
     // Locked, because an answer that is just being written would bring the question back.
     async end(id) {

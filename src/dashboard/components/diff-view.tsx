@@ -1,7 +1,9 @@
-import { Badge, Group, Stack, Text } from '@mantine/core'
-import { useMemo } from 'react'
+import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
+import { KeyRound } from 'lucide-react'
+import { type ReactNode, useMemo } from 'react'
 import { useWords } from '../i18n/language.tsx'
-import { type DiffFile, type DiffLine, parseDiff } from './parse-diff.ts'
+import { type DiffFile, type DiffLine, parseDiff, toPairs } from './parse-diff.ts'
 import { Untrusted, visibleLine } from './untrusted.tsx'
 import { words } from './words.ts'
 
@@ -9,18 +11,41 @@ import { words } from './words.ts'
 export function DiffView({ diff }: { diff: string }) {
   const t = useWords(words)
   const files = useMemo(() => parseDiff(diff), [diff])
+  const [view, setView] = useLocalStorage({ key: 'kogu-diff', defaultValue: 'unified' })
+  const isWide = useMediaQuery('(min-width: 1200px)', true, { getInitialValueInEffect: false })
   if (files.length === 0) return <Text c="dimmed">{t('unchanged')}</Text>
+  const hasChoice = isWide && files.some(({ removed }) => removed > 0)
   return (
     <Stack gap="sm">
-      {files.map(file => (
-        <FileDiff key={file.path} file={file} />
+      {files.map((file, index) => (
+        <FileDiff key={file.path} file={file} sides={isWide && view === 'sides'}>
+          {index === 0 && hasChoice && (
+            <SegmentedControl
+              size="xs"
+              aria-label={t('diffView')}
+              data={[
+                { value: 'unified', label: t('unified') },
+                { value: 'sides', label: t('sideBySide') },
+              ]}
+              value={view}
+              onChange={setView}
+            />
+          )}
+        </FileDiff>
       ))}
     </Stack>
   )
 }
 
-function FileDiff({ file }: { file: DiffFile }) {
+interface FileDiffProps {
+  readonly file: DiffFile
+  readonly sides: boolean
+  readonly children: ReactNode
+}
+
+function FileDiff({ file, sides, children }: FileDiffProps) {
   const t = useWords(words)
+  const secrets = file.lines.filter(isSecret).length
   return (
     <section className="kogu-sunken" aria-label={visibleLine(file.path)}>
       <Group px="sm" py={6} gap="xs" justify="space-between">
@@ -28,22 +53,33 @@ function FileDiff({ file }: { file: DiffFile }) {
           <Untrusted text={file.path} />
         </Text>
         <Group gap={6}>
+          {children}
+          {secrets > 0 && (
+            <Badge color="red" leftSection={<KeyRound size={13} aria-hidden />}>
+              {t('secretLines', { count: secrets })}
+            </Badge>
+          )}
           <Badge color="green">+{file.added}</Badge>
           <Badge color="red">−{file.removed}</Badge>
         </Group>
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard */}
       <div style={{ maxHeight: '60vh', overflow: 'auto' }} tabIndex={0}>
-        <table className="kogu-diff">
+        <table className="kogu-diff" data-sides={sides || undefined}>
           <caption className="mantine-visually-hidden" style={HIDDEN}>
             {t('added', { count: file.added })}, {t('removed', { count: file.removed })}
           </caption>
-          <tbody>
-            {file.lines.map((line, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
-              <Line key={index} line={line} />
-            ))}
-          </tbody>
+          {sides && (
+            <colgroup>
+              <col style={{ width: '5ch' }} />
+              <col style={{ width: '2ch' }} />
+              <col />
+              <col style={{ width: '5ch' }} />
+              <col style={{ width: '2ch' }} />
+              <col />
+            </colgroup>
+          )}
+          <tbody>{sides ? <SideRows lines={file.lines} /> : <UnifiedRows lines={file.lines} />}</tbody>
         </table>
       </div>
     </section>
@@ -58,26 +94,79 @@ const HIDDEN = {
   clipPath: 'inset(50%)',
 } as const
 
-function Line({ line }: { line: DiffLine }) {
-  if (line.kind === 'hunk') {
-    return (
-      <tr className="hunk">
-        <td colSpan={4}>
-          <Untrusted text={line.text} />
-        </td>
+function UnifiedRows({ lines }: { lines: readonly DiffLine[] }) {
+  return lines.map((line, index) =>
+    line.kind === 'hunk' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
+      <HunkRow key={index} text={line.text} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
+      <tr key={index} className={line.kind === 'same' ? undefined : line.kind}>
+        <td className="number">{line.before}</td>
+        <td className="number">{line.after}</td>
+        <MarkAndText line={line} />
       </tr>
-    )
-  }
+    ),
+  )
+}
+
+function SideRows({ lines }: { lines: readonly DiffLine[] }) {
+  return toPairs(lines).map(([left, right], index) =>
+    left?.kind === 'hunk' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
+      <HunkRow key={index} text={left.text} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
+      <tr key={index}>
+        <Side line={left} number={left?.before} />
+        <Side line={right} number={right?.after} />
+      </tr>
+    ),
+  )
+}
+
+function Side({ line, number }: { line: DiffLine | undefined; number: number | undefined }) {
+  const kind = line === undefined || line.kind === 'same' ? undefined : line.kind
   return (
-    <tr className={line.kind === 'same' ? undefined : line.kind}>
-      <td className="number">{line.before}</td>
-      <td className="number">{line.after}</td>
-      <td className="mark">{line.kind === 'added' ? '+' : line.kind === 'removed' ? '−' : ''}</td>
-      <td>
-        <MarkedText line={line} />
+    <>
+      <td className={`number ${kind ?? ''}`}>{number}</td>
+      {line === undefined ? <td colSpan={2} /> : <MarkAndText line={line} className={kind} />}
+    </>
+  )
+}
+
+function HunkRow({ text }: { text: string }) {
+  return (
+    <tr className="hunk">
+      <td colSpan={6}>
+        <Untrusted text={text} />
       </td>
     </tr>
   )
+}
+
+function MarkAndText({ line, className = '' }: { line: DiffLine; className?: string | undefined }) {
+  const t = useWords(words)
+  return (
+    <>
+      <td className={`mark ${className}`}>
+        {line.kind === 'added' ? '+' : line.kind === 'removed' ? '−' : ''}
+      </td>
+      <td className={className}>
+        <MarkedText line={line} />
+        {isSecret(line) && (
+          <Badge color="red" ml={8} leftSection={<KeyRound size={13} aria-hidden />}>
+            {t('secretLine')}
+          </Badge>
+        )}
+      </td>
+    </>
+  )
+}
+
+/** The server puts such a mark in the place of what looks like a secret, before anybody sees it. */
+function isSecret({ kind, text }: DiffLine): boolean {
+  return kind === 'added' && text.includes('‹secret')
 }
 
 /** The part of a line that differs from the one it takes the place of is underlined. */

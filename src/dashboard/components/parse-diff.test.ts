@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDiff } from './parse-diff.ts'
+import { parseDiff, toPairs } from './parse-diff.ts'
 
 const DIFF = `--- a/prices.json
 +++ b/prices.json
@@ -44,4 +44,15 @@ test('a new and a deleted file have the name that is not /dev/null', () => {
   const text =
     '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+a\n--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n'
   expect(parseDiff(text).map(({ path }) => path)).toEqual(['new.txt', 'old.txt'])
+})
+
+test('side by side, a line stands beside the one it takes the place of', () => {
+  const [file] = parseDiff('--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n same\n-one\n-two\n+three\n end\n')
+  expect(toPairs(file?.lines ?? []).map(pair => pair.map(line => line?.text))).toEqual([
+    ['@@ -1,4 +1,3 @@', '@@ -1,4 +1,3 @@'],
+    ['same', 'same'],
+    ['one', 'three'],
+    ['two', undefined],
+    ['end', 'end'],
+  ])
 })

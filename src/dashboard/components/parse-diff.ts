@@ -52,6 +52,33 @@ export function parseDiff(text: string): DiffFile[] {
   }))
 }
 
+/** Lines beside those they take the place of. A hunk's header, and a line that is the same, is its own neighbour. */
+export function toPairs(
+  lines: readonly DiffLine[],
+): (readonly [DiffLine | undefined, DiffLine | undefined])[] {
+  const pairs: (readonly [DiffLine | undefined, DiffLine | undefined])[] = []
+  let removed: DiffLine[] = []
+  let added: DiffLine[] = []
+  const flush = (): void => {
+    const rows = Math.max(removed.length, added.length)
+    for (let row = 0; row < rows; row += 1) pairs.push([removed[row], added[row]])
+    removed = []
+    added = []
+  }
+  for (const line of lines) {
+    if (line.kind === 'removed') {
+      if (added.length > 0) flush()
+      removed.push(line)
+    } else if (line.kind === 'added') added.push(line)
+    else {
+      flush()
+      pairs.push([line, line])
+    }
+  }
+  flush()
+  return pairs
+}
+
 function readHeader(line: string, next: string): string | undefined {
   const old = /^--- (.+?)\t?$/.exec(line)?.[1]
   if (old === undefined || !next.startsWith('+++ ')) return undefined

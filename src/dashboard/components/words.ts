@@ -56,6 +56,14 @@ export const words = defineWords({
     leaveHunk: 'Take back',
     readsOnly: 'only reads',
     canChange: 'can change things',
+    secretLine: 'looks like a secret',
+    secretLines: {
+      one: '{count} added line looks like a secret',
+      other: '{count} added lines look like secrets',
+    },
+    diffView: 'How differences are shown',
+    unified: 'One column',
+    sideBySide: 'Side by side',
   },
   ja: {
     retry: '再試行',
@@ -112,6 +120,11 @@ export const words = defineWords({
     leaveHunk: '取り消す',
     readsOnly: '読み取りのみ',
     canChange: '変更できる',
+    secretLine: '秘密情報の可能性',
+    secretLines: { one: '秘密情報らしい追加行 {count} 行', other: '秘密情報らしい追加行 {count} 行' },
+    diffView: '差分の表示',
+    unified: '1 列',
+    sideBySide: '左右に並べる',
   },
   ko: {
     retry: '다시 시도',
@@ -168,5 +181,13 @@ export const words = defineWords({
     leaveHunk: '취소',
     readsOnly: '읽기만',
     canChange: '변경 가능',
+    secretLine: '비밀 정보로 보임',
+    secretLines: {
+      one: '비밀 정보로 보이는 추가된 줄 {count}개',
+      other: '비밀 정보로 보이는 추가된 줄 {count}개',
+    },
+    diffView: '차이 표시 방식',
+    unified: '한 열',
+    sideBySide: '나란히',
   },
 })

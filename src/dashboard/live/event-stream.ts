@@ -169,6 +169,7 @@ const EVENT_TYPES = [
     'approval.created',
     'approval.updated',
     'approval.closed',
+    'approval.touched',
     'tool.changed',
   ],
   ...[

@@ -3,6 +3,7 @@ import type { CallFinished, CallStarted } from '../../core/audit.ts'
 import type { Authority } from '../../core/authority.ts'
 import type {
   Decision,
+  GrantOffer,
   Judgement,
   JudgeRequest,
   Mode,
@@ -79,6 +80,34 @@ export async function dryRun(
   return { calls: count, changed, transitions, notComparable }
 }
 
+/** Of each offer, the recorded calls that are asked about under the rules in force and that it would let through. */
+export async function countCovered(
+  calls: AsyncIterable<RecordedCall>,
+  offers: readonly GrantOffer[],
+  engine: PermissionEngine,
+  entryOf: (tool: string) => Entry | undefined,
+  authority: Authority,
+): Promise<{ id: string; words: readonly string[]; calls: number; denied: number }[]> {
+  const counts = offers.map(({ id, words = [] }) => ({ id, words, calls: 0, denied: 0 }))
+  for await (const call of calls) {
+    const run = createRun(call.started.run, { authority, approver: NOBODY })
+    const request = toRequest(call, run, entryOf, undefined)
+    // One that asked and was made again is counted where it ended.
+    if (request === undefined || call.finished.decision.outcome === 'ask') continue
+    for (const covered of await engine.coveredBy(request, offers)) {
+      const count = counts.find(({ id }) => id === covered.id)
+      if (count === undefined) continue
+      count.calls += 1
+      if (isDeniedByPerson(call)) count.denied += 1
+    }
+  }
+  return counts
+}
+
+function isDeniedByPerson({ finished: { decision } }: RecordedCall): boolean {
+  return decision.by === 'user' && decision.outcome === 'deny'
+}
+
 function toRequest(
   { started, finished }: RecordedCall,
   run: Run,
@@ -120,11 +149,8 @@ function outcomeThen({ outcome, by }: Decision): Outcome | undefined {
   return by === 'hook' ? undefined : outcome
 }
 
-function toChange(
-  { at, started, finished }: RecordedCall,
-  was: Outcome,
-  judgement: Judgement,
-): ChangedDecision {
+function toChange(recorded: RecordedCall, was: Outcome, judgement: Judgement): ChangedDecision {
+  const { at, started, finished } = recorded
   const { outcome, by, ref } = judgement.decision
   return {
     at,
@@ -134,6 +160,6 @@ function toChange(
     was,
     now: outcome,
     by: ref === null ? by : `${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`,
-    deniedByPerson: finished.decision.by === 'user' && finished.decision.outcome === 'deny',
+    deniedByPerson: isDeniedByPerson(recorded),
   }
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
 import type { RunPlace } from '../../store/tables/run-place.ts'
 import { lookRegularly, type RegularLook } from './look-regularly.ts'
+import { signatureOf } from './watch-workspace.ts'
 
 /** Tells listeners of questions, wherever they were asked: by a run, over HTTP, from the command line or by an MCP client. */
 export interface Watch extends RegularLook {
@@ -23,14 +24,16 @@ export interface WatchOptions {
 }
 
 export function startWatch({ runtime, database, place, began, onQuestion }: WatchOptions): Watch {
-  const state = { known: new Map<string, ShownQuestion>(), waiting: 0 }
+  const state = { known: new Map<string, ShownQuestion>(), files: new Map<string, string>(), waiting: 0 }
   const look = async (): Promise<void> => {
     const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
     const before = state.known
     state.known = questions
     state.waiting = [...questions.values()].filter(({ answer }) => answer === null).length
     const fresh = [...questions.values()].filter(({ id }) => !before.has(id))
-    const changes = changesBetween(before, questions)
+    const files = new Map([...questions.values()].map(question => [question.id, filesOf(question)]))
+    const changes = [...changesBetween(before, questions), ...touchedBetween(state.files, files, questions)]
+    state.files = files
     await insertWorkspaceEvents(database, place, changes.map(toStored))
     for (const { id, tool, risk, answer, createdAt } of fresh)
       if (answer === null && createdAt >= began) onQuestion({ id, tool: tool.name, risk })
@@ -62,6 +65,27 @@ function changesBetween(
     if (!now.has(id)) events.push({ type: 'approval.closed', approval: id, run })
   }
   return events
+}
+
+function touchedBetween(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+  questions: ReadonlyMap<string, ShownQuestion>,
+): WorkspaceEvent[] {
+  return [...questions.values()].flatMap(({ id, runId: run }) => {
+    const [known, state = ''] = [before.get(id), now.get(id)]
+    return known === undefined || known === state
+      ? []
+      : [{ type: 'approval.touched' as const, approval: id, run, state }]
+  })
+}
+
+const MOST_FILES = 100
+
+/** Looked at every second, so by time and size; whoever is told compares the content. */
+function filesOf({ access }: ShownQuestion): string {
+  const paths = access.flatMap(each => ('path' in each ? [each.path] : [])).slice(0, MOST_FILES)
+  return hash('sha256', paths.map(signatureOf).join(' '))
 }
 
 /** Two servers of one workspace see the same change: its id follows from what it says, so it is written once. */

@@ -5,7 +5,12 @@ import { openTestApp, type TestApp } from '../../../test/support/app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await openTestApp()
+  // An allow that names a host of one's own machine opens it; the ask beside it is stricter.
+  const rules = (['allow', 'ask'] as const).map(
+    decision =>
+      `[[permissions.rules]]\nid = "${decision}-local"\ndecision = "${decision}"\nhost = "127.0.0.1"\n`,
+  )
+  app = await openTestApp({ config: rules.join('') })
 })
 afterAll(() => app.close())
 
@@ -138,4 +143,48 @@ test('an answer can be remembered for a shorter time than the configured one, ne
     const kept = Date.parse(grant?.expires_at ?? '') - before
     expect(Math.round(kept / 3_600_000)).toBe(most)
   }
+})
+
+test('an answer that is to be remembered says which recorded calls it would have covered', async () => {
+  for (const [name, answer] of [
+    ['a', 'once'],
+    ['b', 'deny'],
+  ] as const) {
+    const { id, digest } = await ask('write_file', { path: `counted/${name}.txt`, content: 'x' })
+    await app.send(`POST /api/approvals/${id}/answer`, { answer, digest })
+    await app.send(`POST /api/approvals/${id}/continue`, {})
+  }
+  const { id } = await ask('write_file', { path: 'counted/c.txt', content: 'x' })
+  expect((await app.send(`GET /api/approvals/${id}/offers`)).json).toMatchObject([
+    { calls: 0, denied: 0, words: [] },
+    { calls: 2, denied: 1 },
+  ])
+  const command = await ask('run_command', { command: 'npm install left-pad' })
+  expect((await app.send(`GET /api/approvals/${command.id}/offers`)).json).toMatchObject([
+    { words: [] },
+    { words: ['npm', 'install'] },
+  ])
+})
+
+test('a question can be left open for longer, for a week at most, and not once it is answered', async () => {
+  const { id, digest } = await ask('write_file', { path: 'longer.txt', content: 'x' })
+  const expires = async (): Promise<number> => {
+    const { json }: { json: { expiresAt: number } } = await app.send(`GET /api/approvals/${id}`)
+    return json.expiresAt
+  }
+  const before = await expires()
+  expect((await app.send(`POST /api/approvals/${id}/extend`, { hours: 1 }, 'read')).status).toBe(403)
+  await app.send(`POST /api/approvals/${id}/extend`, { hours: 1 })
+  expect((await expires()) - before).toBe(3_600_000)
+  await app.send(`POST /api/approvals/${id}/extend`, { hours: 168 })
+  expect((await expires()) - before).toBeLessThan(168 * 3_600_000)
+  await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })
+  expect((await app.send(`POST /api/approvals/${id}/extend`, { hours: 1 })).status).toBe(409)
+})
+
+test('a request says what kind of address it leads to', async () => {
+  const { id } = await ask('web_fetch', { url: 'http://127.0.0.1:8080/prices' })
+  expect((await app.send(`GET /api/approvals/${id}/context`)).json).toMatchObject({
+    addresses: [{ url: 'http://127.0.0.1:8080/prices', leads_to: 'loopback' }],
+  })
 })

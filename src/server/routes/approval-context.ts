@@ -1,6 +1,10 @@
+import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { ShownQuestion } from '../../core/stored-question.ts'
+import { analyzeUrl } from '../../permissions/network/network.ts'
+import { countCovered } from '../../permissions/rules/dry-run.ts'
 import type { Runtime } from '../../runtime.ts'
+import { readCalls } from '../../store/audit/calls.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { type ListedCall, listRecentCalls } from '../../store/audit/recent-calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
@@ -34,6 +38,8 @@ const context = z
     review: review.nullable(),
     /** Files that are no longer what they were when it asked: a yes would write nothing and ask again. */
     changed: z.array(z.string()),
+    /** Where each address leads, as far as that can be told without asking anybody: a name is looked up by the call. */
+    addresses: z.array(z.object({ url: z.string(), leads_to: z.string() })),
     /** Calls like this one that ended before. */
     similar: z.object({
       /** What they have in common: the tool, and the beginning of the command line. */
@@ -51,6 +57,18 @@ const context = z
     }),
   })
   .openapi('ApprovalContext')
+
+const offer = z
+  .object({
+    id: z.string(),
+    /** Of command lines: how each has to begin. */
+    words: z.array(z.string()),
+    /** Calls of the last 30 days that are asked about today, and would not be any more. */
+    calls: z.int(),
+    /** Those of them that a person has refused. */
+    denied: z.int(),
+  })
+  .openapi('OfferMatches')
 
 /** What helps to answer a question: who has looked at it, what became of others like it, and trying or changing it. */
 export function approvalContextRoutes(api: Api, runtime: Runtime): void {
@@ -71,7 +89,23 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
         findSimilar(audit, question),
         runtime.changedSince(question.id),
       ])
-      return answer(request, { review: found, changed, similar })
+      return answer(request, { review: found, changed, similar, addresses: addressesOf(question) })
+    },
+  )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/approvals/{id}/offers',
+      summary: 'Which recorded calls each answer that can be remembered would have let through unasked',
+      request: { params },
+      responses: { 200: json(z.array(offer), 'From the narrowest to the widest') },
+    }),
+    async request => {
+      const { id, createdAt } = await requireQuestion(runtime, request.req.valid('param').id)
+      const calls = readCalls({ directory: runtime.places.audit, since: new Date(createdAt - DAYS_30) })
+      const find = (name: string) => runtime.registry.candidates(name)[0]
+      const offers = await runtime.offersOf(id)
+      return answer(request, await countCovered(calls, offers, runtime.permissions, find, runtime.authority))
     },
   )
   api.openapi(
@@ -119,6 +153,15 @@ const instead = z.object({
   digest: z.string().max(100),
   confirm: z.string().max(200).optional(),
 })
+
+function addressesOf({ access }: ShownQuestion): z.infer<typeof context>['addresses'] {
+  return access.flatMap(each => {
+    if (each.kind !== 'network') return []
+    const facts = analyzeUrl(each.url)
+    const isName = facts?.addressClass === 'public' && isIP(facts.host) === 0
+    return [{ url: each.url, leads_to: isName ? 'name' : (facts?.addressClass ?? 'unknown') }]
+  })
+}
 
 /** These two make a call, so a token that may only answer cannot. */
 function requireRunning(scopes: readonly string[]): void {

@@ -93,6 +93,21 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     },
   )
   api.openapi(
+    route('approve', {
+      method: 'post',
+      path: '/api/approvals/{id}/extend',
+      summary: 'Leave a question open for longer, up to a week from now',
+      request: { params, body: body(z.object({ hours: z.int().min(1).max(168).default(1) })) },
+      responses: { 200: json(z.object({ expiresAt: z.number() }), 'Until when it is open') },
+    }),
+    async context => {
+      const { id } = await requireQuestion(runtime, context.req.valid('param').id)
+      const { hours } = context.req.valid('json')
+      const user = `http:${context.get('caller')?.name}`
+      return context.json({ expiresAt: await runtime.extend(id, hours * 3_600_000, user) }, 200)
+    },
+  )
+  api.openapi(
     route('run', {
       method: 'post',
       path: '/api/approvals/{id}/continue',

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Radio, Stack, Text, Textarea } from '@mantine/core'
+import { Badge, Button, Group, Modal, Radio, Stack, Text, Textarea } from '@mantine/core'
 import { type MouseEvent, useState } from 'react'
 import type { AnswerRequest } from '../../../client.ts'
+import { useGet } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
@@ -68,6 +69,11 @@ export function KeepDialog({ question, opened, onClose, onKeep }: KeepDialogProp
   const t = useWords(words)
   const [grant, setGrant] = useState(question.offers[0]?.id ?? '')
   const [span, setSpan] = useState<keyof typeof SPANS>('session')
+  const matches = useGet<OfferMatches[]>(
+    'audit',
+    `/api/approvals/${encodeURIComponent(question.id)}/offers`,
+    { enabled: opened },
+  )
   return (
     <Modal
       opened={opened}
@@ -79,10 +85,24 @@ export function KeepDialog({ question, opened, onClose, onKeep }: KeepDialogProp
         <Radio.Group label={t('remember')} value={grant} onChange={setGrant}>
           <Stack gap="xs" mt="xs">
             {question.offers.map(({ id, label }) => (
-              <Radio key={id} value={id} label={<Untrusted text={label} most={400} />} />
+              <Radio
+                key={id}
+                value={id}
+                label={
+                  <Offer
+                    label={label.replaceAll(question.cwd, question.cwd.split('/').at(-1) ?? '')}
+                    matches={matches.data?.find(each => each.id === id)}
+                  />
+                }
+              />
             ))}
           </Stack>
         </Radio.Group>
+        {question.offers.length === 1 && 'command' in question.input && (
+          <Text size="sm" c="dimmed">
+            {t('onlyExact')}
+          </Text>
+        )}
         <Radio.Group
           label={t('howLong')}
           value={span}
@@ -113,5 +133,42 @@ export function KeepDialog({ question, opened, onClose, onKeep }: KeepDialogProp
         </Group>
       </Stack>
     </Modal>
+  )
+}
+
+interface OfferMatches {
+  readonly id: string
+  /** Of a command line: how it has to begin. */
+  readonly words: readonly string[]
+  readonly calls: number
+  readonly denied: number
+}
+
+/** The rule as the words that have to stand there, what it means, and what it would have covered. */
+function Offer({ label, matches }: { label: string; matches: OfferMatches | undefined }) {
+  const t = useWords(words)
+  return (
+    <Stack gap={4}>
+      {matches !== undefined && matches.words.length > 0 && (
+        <Group gap={4}>
+          {matches.words.map((word, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: words of one line, which never moves
+            <Badge key={index} color="indigo" ff="monospace" tt="none">
+              <Untrusted text={word} most={60} />
+            </Badge>
+          ))}
+          <Badge color="gray" variant="outline">
+            {t('anyWords')}
+          </Badge>
+        </Group>
+      )}
+      <Untrusted text={label} most={400} />
+      {matches !== undefined && (
+        <Text size="xs" c="dimmed">
+          {t('offerMatches', { count: matches.calls })}
+          {matches.denied > 0 && ` · ${t('offerDenied', { count: matches.denied })}`}
+        </Text>
+      )}
+    </Stack>
   )
 }

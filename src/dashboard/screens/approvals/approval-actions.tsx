@@ -13,6 +13,7 @@ import { useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useLive } from '../../live/live-provider.tsx'
 import { DenyDialog, KeepDialog } from './answer-dialogs.tsx'
+import { ByKeyboard } from './by-keyboard.tsx'
 import { canEdit, EditCall } from './edit-call.tsx'
 import { useActGuard } from './use-act-guard.ts'
 import { useContext } from './use-context.ts'
@@ -54,7 +55,7 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
   const idle = ready && !answer.isPending && state.kind !== 'offline'
   const mayApprove = idle && named && blocked === undefined && (files.length === 0 || kept.length > 0)
   const keep = left.size === 0 ? {} : { keep: kept }
-  const act = (event: MouseEvent, wanted: Omit<AnswerRequest, 'digest'>): void => {
+  const act = (event: { timeStamp: number }, wanted: Omit<AnswerRequest, 'digest'>): void => {
     if (isStray(event)) return
     const confirm = needsName && named ? { confirm: question.tool.name } : {}
     answer.mutate({ question, ...wanted, ...confirm })
@@ -87,6 +88,10 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
           </Button>
         </Group>
       </Group>
+      <ByKeyboard
+        mayApprove={mayApprove && changed.length === 0}
+        onApprove={event => act(event, { answer: 'once', ...keep })}
+      />
       <Text size="xs" c="dimmed" role="status">
         {why}
       </Text>

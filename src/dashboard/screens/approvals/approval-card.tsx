@@ -2,7 +2,9 @@ import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantin
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { request } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
+import { useAction } from '../../api/use-action.ts'
 import { RiskBadge } from '../../components/badges.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
 import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
@@ -14,7 +16,9 @@ import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
 import { ContextParts } from './context-parts.tsx'
 import { Reasons } from './reasons.tsx'
+import { RequestParts } from './request-parts.tsx'
 import { Section } from './section.tsx'
+import { ServerClaims } from './server-claims.tsx'
 import { TryCommand } from './try-command.tsx'
 import { words } from './words.ts'
 
@@ -30,11 +34,18 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
   const t = useWords(words)
   const [unread, setUnread] = useState(() => longTexts(question))
   return (
-    <article className="kogu-card" aria-labelledby={`q-${question.id}`} data-question={question.id}>
+    <article
+      className="kogu-card"
+      aria-labelledby={`q-${question.id}`}
+      data-question={question.id}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: who answers by keyboard has to be here first, and nowhere in it
+      tabIndex={0}
+    >
       <Stack gap="md" p="md">
-        <Heading question={question} />
+        <Heading question={question} isOpen={isOpen && question.answer === null} />
         <QuestionBody question={question} onExpand={() => setUnread(false)} />
         {isOpen && canTry(question) && <TryCommand question={question.id} />}
+        <ServerClaims tool={question.tool.name} />
         <Reasons question={question} />
         <ContextParts question={question.id} isOpen={isOpen} />
         <Together question={question} others={others} />
@@ -50,7 +61,7 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
   )
 }
 
-function Heading({ question }: { question: Approval }) {
+function Heading({ question, isOpen }: { question: Approval; isOpen: boolean }) {
   const t = useWords(words)
   const format = useFormat()
   const tool = question.tool.name
@@ -70,6 +81,7 @@ function Heading({ question }: { question: Approval }) {
             ? t('expired')
             : t('expiresIn', { when: format.ago(question.expiresAt) })}
         </Text>
+        {isOpen && <MoreTime question={question.id} />}
         {isRunId(outermost) && (
           <Anchor component={Link} href={routes.run(outermost)} size="sm">
             {t('openRun')}
@@ -85,6 +97,19 @@ function Heading({ question }: { question: Approval }) {
         )}
       </Group>
     </Stack>
+  )
+}
+
+function MoreTime({ question }: { question: string }) {
+  const t = useWords(words)
+  const more = useAction(
+    () => request('POST', `/api/approvals/${encodeURIComponent(question)}/extend`, { hours: 1 }),
+    { topics: ['approvals'] },
+  )
+  return (
+    <Button size="compact-xs" variant="default" loading={more.isPending} onClick={() => more.mutate()}>
+      {t('moreTime')}
+    </Button>
   )
 }
 
@@ -123,7 +148,7 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
           </Text>
         </Text>
       )}
-      <Request question={question} />
+      <RequestParts question={question} />
       {typeof command === 'string' && (
         <Section label={t('exactCommand')}>
           <UntrustedBlock text={command} label={t('exactCommand')} {...expand} />
@@ -164,40 +189,6 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
 
 /** The command and what it is for have their own place. */
 const SHOWN_APART: ReadonlySet<string> = new Set(['command', 'description'])
-
-/** Where a request goes, with the host standing out: the rest of an address can say anything. */
-function Request({ question: { access } }: { question: Approval }) {
-  const t = useWords(words)
-  const requests = access.flatMap(each => (each.kind === 'network' ? [each] : []))
-  if (requests.length === 0 || access.some(({ kind }) => kind === 'execute')) return null
-  return (
-    <Section label={t('request')}>
-      {requests.map(({ method = 'GET', url }) => (
-        <Text key={`${method} ${url}`} size="sm" ff="monospace">
-          <Badge color="gray" mr={6}>
-            {method}
-          </Badge>
-          <Address url={url} />
-        </Text>
-      ))}
-    </Section>
-  )
-}
-
-function Address({ url }: { url: string }) {
-  const host = URL.canParse(url) ? new URL(url).host : ''
-  const at = host === '' ? -1 : url.indexOf(host)
-  if (at === -1) return <Untrusted text={url} most={4_096} />
-  return (
-    <>
-      <Untrusted text={url.slice(0, at)} />
-      <strong>
-        <Untrusted text={host} />
-      </strong>
-      <Untrusted text={url.slice(at + host.length)} most={4_096} />
-    </>
-  )
-}
 
 /** Switches that are off and lists without anything in them say nothing. */
 function isNothing(value: unknown): boolean {

@@ -20,6 +20,8 @@ export function useActGuard(question: string): {
     const onKey = (event: KeyboardEvent): void => {
       const { target } = event
       if (target instanceof HTMLElement && target.closest('[data-answer]') !== null) return
+      // Half of an answer by keyboard, when it is not one of many keys.
+      if (event.key === 'a' && target instanceof HTMLElement && target.matches('[data-question]')) return
       // Moving around is not writing.
       if (event.key.length === 1 || event.key === 'Enter' || event.key === 'Backspace')
         setUntil(before => Math.max(before, performance.now() + AFTER_TYPING_MS))

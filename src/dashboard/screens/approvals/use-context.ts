@@ -17,6 +17,7 @@ export interface ApprovalContext {
   } | null
   /** Files that are no longer what they were when it asked. */
   readonly changed: readonly string[]
+  readonly addresses: readonly { readonly url: string; readonly leads_to: string }[]
   readonly similar: {
     readonly what: string
     readonly calls: number

@@ -120,6 +120,16 @@ export const words = defineWords({
     expiredTab: 'Expired',
     noneExpired: 'Nothing has expired',
     whenOver: 'When it expired',
+    moreTime: '+1 hour',
+    pressEnter: 'Approve once? Enter approves, Esc goes back.',
+    offerMatches: {
+      one: 'Would have covered {count} past call of the last 30 days',
+      other: 'Would have covered {count} past calls of the last 30 days',
+    },
+    offerDenied: '{count} of them denied by a person',
+    anyWords: 'any further words',
+    onlyExact:
+      'Only this exact line can be remembered: with this program, the words that follow decide everything.',
   },
   ja: {
     title: '承認',
@@ -236,6 +246,15 @@ export const words = defineWords({
     expiredTab: '期限切れ',
     noneExpired: '期限切れはありません',
     whenOver: '期限切れの日時',
+    moreTime: '+1 時間',
+    pressEnter: '今回だけ承認しますか? Enter で承認、Esc で戻ります。',
+    offerMatches: {
+      one: '過去 30 日の呼び出し {count} 件に該当',
+      other: '過去 30 日の呼び出し {count} 件に該当',
+    },
+    offerDenied: 'うち {count} 件は人が拒否',
+    anyWords: '以降は任意',
+    onlyExact: '記憶できるのはこの行そのものだけです。このプログラムでは後に続く語がすべてを決めます。',
   },
   ko: {
     title: '승인',
@@ -352,5 +371,11 @@ export const words = defineWords({
     expiredTab: '만료됨',
     noneExpired: '만료된 것이 없습니다',
     whenOver: '만료 시각',
+    moreTime: '+1시간',
+    pressEnter: '이번만 승인할까요? Enter로 승인, Esc로 돌아갑니다.',
+    offerMatches: { one: '지난 30일의 호출 {count}건에 해당', other: '지난 30일의 호출 {count}건에 해당' },
+    offerDenied: '그중 {count}건은 사람이 거부',
+    anyWords: '이후 임의의 단어',
+    onlyExact: '이 명령 그대로만 기억할 수 있습니다. 이 프로그램은 뒤따르는 단어가 모든 것을 결정합니다.',
   },
 })

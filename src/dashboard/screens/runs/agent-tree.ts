@@ -60,6 +60,8 @@ interface Move {
   readonly to?: string | undefined
   /** Whether the current one is closed from now on. */
   readonly close?: boolean
+  /** What the current one said and did is looked at. */
+  readonly open?: true
 }
 
 /** What a key does in a tree, as people know it from their file manager. Undefined: it is not for the tree. */
@@ -84,6 +86,7 @@ export function moveInTree(key: string, rows: readonly TreeRow[], current: strin
       if (row.below > 0 && !row.isClosed) return { close: true }
       return { to: row.agent.parent_execution_id ?? undefined }
     case 'Enter':
+      return { open: true }
     case ' ':
       return row.below > 0 ? { close: !row.isClosed } : {}
     default:

@@ -1,12 +1,14 @@
-import { Badge, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { ChevronDown, ChevronRight, Dot } from 'lucide-react'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { routes, useUrlState } from '../../routes.ts'
 import { moveInTree, type RunAgent, shownRows, type TreeRow } from './agent-tree.ts'
 import classes from './runs.module.css'
 import { words } from './words.ts'
@@ -17,13 +19,15 @@ export function Agents({ run }: { run: string }) {
   const query = useGet<RunAgent[]>('runs', `/api/runs/${encodeURIComponent(run)}/agents`)
   return (
     <DataRegion query={query} isEmpty={all => all.length === 0} empty={<Empty title={t('noEvents')} />}>
-      {all => <AgentTree all={all} />}
+      {all => <AgentTree run={run} all={all} />}
     </DataRegion>
   )
 }
 
-function AgentTree({ all }: { all: readonly RunAgent[] }) {
+function AgentTree({ run, all }: { run: string; all: readonly RunAgent[] }) {
   const t = useWords(words)
+  const [, navigate] = useLocation()
+  const [sums, setSums] = useUrlState('sums', 'own')
   const [closed, close] = useState<ReadonlySet<string>>(new Set())
   const rows = shownRows(all, closed)
   const [focused, focus] = useState('')
@@ -41,40 +45,61 @@ function AgentTree({ all }: { all: readonly RunAgent[] }) {
     if (move === undefined) return
     event.preventDefault()
     if (move.close !== undefined) set(current, move.close)
+    if (move.open === true) navigate(routes.run(run, { agent: current }))
     const { to } = move
     if (to === undefined) return
     focus(to)
     event.currentTarget.querySelector<HTMLElement>(`[data-agent="${CSS.escape(to)}"]`)?.focus()
   }
   return (
-    <div className="kogu-card" role="tree" aria-label={t('agents')} tabIndex={-1} onKeyDown={onKeyDown}>
-      {rows.map(row => (
-        <AgentRow
-          key={row.agent.execution_id}
-          row={row}
-          isCurrent={row.agent.execution_id === current}
-          onFocus={() => focus(row.agent.execution_id)}
-          onToggle={() => set(row.agent.execution_id, !row.isClosed)}
+    <>
+      {all.length > 1 && (
+        <SegmentedControl
+          mb="sm"
+          aria-label={t('sums')}
+          value={sums}
+          onChange={setSums}
+          data={[
+            { value: 'own', label: t('own') },
+            { value: 'all', label: t('withBelow') },
+          ]}
         />
-      ))}
-    </div>
+      )}
+      <div className="kogu-card" role="tree" aria-label={t('agents')} tabIndex={-1} onKeyDown={onKeyDown}>
+        {rows.map(row => (
+          <AgentRow
+            key={row.agent.execution_id}
+            run={run}
+            row={row}
+            isSum={sums === 'all'}
+            isCurrent={row.agent.execution_id === current}
+            onFocus={() => focus(row.agent.execution_id)}
+            onToggle={() => set(row.agent.execution_id, !row.isClosed)}
+          />
+        ))}
+      </div>
+    </>
   )
 }
 
 interface AgentRowProps {
+  readonly run: string
+  /** With the figures of those below it. */
+  readonly isSum: boolean
   readonly row: TreeRow
   readonly isCurrent: boolean
   readonly onFocus: () => void
   readonly onToggle: () => void
 }
 
-function AgentRow({ row, isCurrent, onFocus, onToggle }: AgentRowProps) {
+function AgentRow({ run, row, isSum, isCurrent, onFocus, onToggle }: AgentRowProps) {
   const t = useWords(words)
   const format = useFormat()
   const { agent, depth, below, isClosed, total } = row
   const Arrow = below === 0 ? Dot : isClosed ? ChevronRight : ChevronDown
-  const sums = ({ tokens, cost, calls }: TreeRow['total']): string =>
-    `${t('tokenCount', { count: tokens })} · ${format.money(cost, t('unknown'))} · ${t('calls')} ${format.number(calls)}`
+  const { tokens, cost, calls } = isSum
+    ? total
+    : { tokens: agent.tokens, cost: agent.cost_usd, calls: agent.calls }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself listens to the arrow keys
     <div
@@ -104,10 +129,19 @@ function AgentRow({ row, isCurrent, onFocus, onToggle }: AgentRowProps) {
         </Text>
         <Text size="xs" c="dimmed">
           {agent.duration_ms === null ? '' : `${format.duration(agent.duration_ms)} · `}
-          {sums({ tokens: agent.tokens, cost: agent.cost_usd, calls: agent.calls, waiting: 0 })}
-          {below > 0 && ` (${t('total', { text: sums(total) })})`}
+          {t('tokenCount', { count: tokens })} · {format.money(cost, t('unknown'))} · {t('calls')}{' '}
+          {format.number(calls)}
         </Text>
       </Stack>
+      <Anchor
+        component={Link}
+        href={routes.run(run, { agent: agent.execution_id })}
+        size="sm"
+        tabIndex={-1}
+        onClick={(event: MouseEvent) => event.stopPropagation()}
+      >
+        {t('transcript')}
+      </Anchor>
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { words as shell } from '../../shell/words.ts'
+import { CallAgain } from './call-again.tsx'
 import { words } from './words.ts'
 
 export interface CallDetailsProps {
@@ -52,7 +53,12 @@ export function CallDetails({ run, call, tool, input, isDone, decision, error }:
         <Title order={4} fz="sm" c="dimmed">
           {t('input')}
         </Title>
-        {tool !== undefined && <CopyText text={toCommand(tool, input)} label={t('copyCommand')} />}
+        {tool !== undefined && (
+          <Group gap="xs">
+            {isDone && <CallAgain tool={tool} input={input} />}
+            <CopyText text={toCommand(tool, input)} label={t('copyCommand')} />
+          </Group>
+        )}
       </Group>
       <UntrustedBlock text={JSON.stringify(input, null, 2) ?? ''} lines={20} label={t('input')} />
       {isDone && (

@@ -11,7 +11,7 @@ import { CallDetails, describeDecision } from './call-details.tsx'
 import { CallBadge, oneLine } from './transcript.tsx'
 import { words } from './words.ts'
 
-interface RunCall {
+export interface RunCall {
   readonly id: string
   readonly tool: string
   readonly args: unknown
@@ -22,13 +22,17 @@ interface RunCall {
   readonly at: string
 }
 
+export function useRunCalls(run: string) {
+  return useGet<{ items: RunCall[] }>('runs', `/api/runs/${encodeURIComponent(run)}/calls?limit=1000`)
+}
+
 const STATE_WORDS = { error: 'callError', denied: 'callDenied', waiting: 'callWaiting' } as const
 
 export function Calls({ run }: { run: string }) {
   const t = useWords(words)
   const format = useFormat()
   const [chosen, choose] = useUrlState('call')
-  const query = useGet<{ items: RunCall[] }>('runs', `/api/runs/${encodeURIComponent(run)}/calls?limit=1000`)
+  const query = useRunCalls(run)
   const [show, setShow] = useUrlState('show')
   const isShown = ({ state }: RunCall): boolean => show === '' || state === show
   const call = query.data?.items.find(({ id }) => id === chosen)

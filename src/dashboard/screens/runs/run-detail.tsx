@@ -13,7 +13,7 @@ import {
 import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, RotateCw, Send } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { request, useGet } from '../../api/api.ts'
+import { request, toShownError, useGet } from '../../api/api.ts'
 import type { Change, Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
@@ -27,6 +27,8 @@ import { routes, useUrlState } from '../../routes.ts'
 import { Agents } from './agents.tsx'
 import { Calls } from './calls.tsx'
 import { Changes } from './changes.tsx'
+import { NoSuchRun } from './no-such-run/no-such-run.tsx'
+import { Overview } from './overview/overview.tsx'
 import { RawEvents } from './raw-events.tsx'
 import { type ShownEvent, useRunEvents } from './run-events.ts'
 import { shortModel } from './short-model.ts'
@@ -36,13 +38,16 @@ import { Transcript } from './transcript.tsx'
 import { toItems } from './transcript-items.ts'
 import { words } from './words.ts'
 
-const TABS = ['transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
+const TABS = ['overview', 'transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
 
 export function RunDetail({ id }: { id: string }) {
   const t = useWords(words)
   const query = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`)
   const events = useRunEvents(id)
   const [tab, setTab] = useUrlState('tab', 'transcript')
+  // What is no id at all is refused as such.
+  if (query.data === undefined && [400, 404].includes(toShownError(query.error).status))
+    return <NoSuchRun id={id} />
   return (
     <DataRegion query={query}>
       {run => (
@@ -64,6 +69,9 @@ export function RunDetail({ id }: { id: string }) {
                 ))}
               </Tabs.List>
             </div>
+            <Tabs.Panel value="overview">
+              <Overview run={run} />
+            </Tabs.Panel>
             <Tabs.Panel value="transcript">
               {events.error !== null && <ErrorCard error={events.error} onRetry={events.reload} />}
               <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Text, UnstyledButton } from '@mantine/core'
+import { Alert, Anchor, Badge, Breadcrumbs, Button, Group, Text, UnstyledButton } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   Bot,
@@ -17,7 +17,7 @@ import { Link } from 'wouter'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { routes, useUrlState } from '../../routes.ts'
 import { CallDetails } from './call-details.tsx'
 import { FindInRun, useFind } from './find-in-run.tsx'
 import type { ShownEvent } from './run-events.ts'
@@ -37,7 +37,11 @@ export interface TranscriptProps {
 /** Follows what is said while one is at its end, and stays where one reads. Only what is on the screen is drawn. */
 export function Transcript({ run, events, isRunning }: TranscriptProps) {
   const t = useWords(words)
-  const items = useMemo(() => toItems(events), [events])
+  const [agent, setAgent] = useUrlState('agent')
+  const items = useMemo(() => {
+    const all = toItems(events)
+    return agent === '' ? all : all.filter(item => executionOf(item) === agent)
+  }, [events, agent])
   const box = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
   const [seen, setSeen] = useState(0)
@@ -57,6 +61,7 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
   const find = useFind(items)
   return (
     <div className={classes.transcriptBox}>
+      {agent !== '' && <OneAgent name={nameOf(events, agent)} onAll={() => setAgent('')} />}
       <FindInRun find={find} onGo={place => list.scrollToIndex(place, { align: 'center' })} />
       <div
         ref={box}
@@ -106,6 +111,30 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
 }
 
 const END_PX = 80
+
+function OneAgent({ name, onAll }: { name: string; onAll: () => void }) {
+  const t = useWords(words)
+  return (
+    <Breadcrumbs mb="xs" separatorMargin={6}>
+      <Anchor component="button" type="button" size="sm" onClick={onAll}>
+        {t('allAgents')}
+      </Anchor>
+      <Text size="sm" fw={600}>
+        <Untrusted text={name} most={80} />
+      </Text>
+    </Breadcrumbs>
+  )
+}
+
+function nameOf(events: readonly ShownEvent[], agent: string): string {
+  const started = events.find(event => event.type === 'agent.started' && event.execution === agent)
+  return started?.type === 'agent.started' ? started.name : agent
+}
+
+function executionOf(item: Item): string | undefined {
+  if (item.kind === 'note') return item.event.execution
+  return item.kind === 'call' || item.kind === 'text' ? item.execution : undefined
+}
 
 function TranscriptItem({ run, item, isLast }: { run: string; item: Item; isLast: boolean }) {
   const t = useWords(words)

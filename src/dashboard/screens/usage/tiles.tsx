@@ -1,5 +1,5 @@
-import { SimpleGrid, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { SimpleGrid } from '@mantine/core'
+import { Tile } from '../../components/tile.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { type Summary, TOKEN_KINDS, tokensOf } from './types.ts'
@@ -31,21 +31,5 @@ export function Tiles({ totals }: { totals: Summary }) {
           t('latencyIs', { p50: format.duration(p50Ms), p95: format.duration(p95Ms) })}
       </Tile>
     </SimpleGrid>
-  )
-}
-
-function Tile({ label, value, children }: { label: string; value: string; children?: ReactNode }) {
-  return (
-    <section className="kogu-card" aria-label={label} style={{ padding: 'var(--mantine-spacing-sm)' }}>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text fz="xl" fw={650}>
-        {value}
-      </Text>
-      <Text size="xs" c="dimmed" component="div">
-        {children}
-      </Text>
-    </section>
   )
 }
