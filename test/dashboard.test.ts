@@ -96,6 +96,23 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     dashboard.write('prices.json', dashboard.read('prices.json').replace('101', '120'))
   })
 
+  test('of a proposed text only the parts that a person chooses are written', async () => {
+    const before = Array.from({ length: 30 }, (_, index) => `line ${index}`)
+    dashboard.write('parts.txt', before.join('\n'))
+    const content = before.with(3, 'three').with(20, 'twenty').join('\n')
+    const { question } = await dashboard.send<{ question: string }>('POST', '/api/calls', {
+      ...{ tool: 'write_file', input: { path: 'parts.txt', content } },
+    })
+    const page = await open(`/approvals/${question}`)
+    await page
+      .getByRole('checkbox', { name: /^Take this part/ })
+      .last()
+      .uncheck()
+    await page.getByRole('button', { name: 'Approve chosen parts' }).click()
+    await page.getByText('The changed call was made.').waitFor()
+    expect(dashboard.read('parts.txt')).toBe(before.with(3, 'three').join('\n'))
+  })
+
   test('keys that are typed elsewhere answer no question, and a dangerous one needs its name', async () => {
     await start('release')
     const page = await open('/approvals')
@@ -226,6 +243,9 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(await log.getByText('Black tea grows').count()).toBe(0)
     await page.getByRole('button', { name: 'All agents' }).click()
     await log.getByText('Black tea grows').waitFor()
+    // Found in the output of a call, which the page has not loaded.
+    await page.getByRole('textbox', { name: 'Find in this run' }).fill('week,item,sold')
+    await page.getByText('1 of 1', { exact: true }).waitFor()
     await page.goto(`${dashboard.url}/runs/${id}?tab=agents`)
     await page.getByRole('treeitem').first().press('ArrowLeft')
     expect(await page.getByRole('treeitem').count()).toBe(1)

@@ -1,4 +1,4 @@
-import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Badge, Checkbox, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { KeyRound } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
@@ -7,8 +7,14 @@ import { type DiffFile, type DiffLine, parseDiff, toPairs } from './parse-diff.t
 import { Untrusted, visibleLine } from './untrusted.tsx'
 import { words } from './words.ts'
 
+/** Which parts of a diff of one file are taken, counted from 0. */
+export interface DiffParts {
+  readonly left: ReadonlySet<number>
+  readonly onToggle: (part: number) => void
+}
+
 /** A unified diff, file by file. What was added and removed is told by a sign and by brightness, not by hue alone. */
-export function DiffView({ diff }: { diff: string }) {
+export function DiffView({ diff, parts }: { diff: string; parts?: DiffParts | undefined }) {
   const t = useWords(words)
   const files = useMemo(() => parseDiff(diff), [diff])
   const [view, setView] = useLocalStorage({ key: 'kogu-diff', defaultValue: 'unified' })
@@ -18,7 +24,7 @@ export function DiffView({ diff }: { diff: string }) {
   return (
     <Stack gap="sm">
       {files.map((file, index) => (
-        <FileDiff key={file.path} file={file} sides={isWide && view === 'sides'}>
+        <FileDiff key={file.path} file={file} sides={isWide && view === 'sides'} parts={parts}>
           {index === 0 && hasChoice && (
             <SegmentedControl
               size="xs"
@@ -40,10 +46,11 @@ export function DiffView({ diff }: { diff: string }) {
 interface FileDiffProps {
   readonly file: DiffFile
   readonly sides: boolean
+  readonly parts: DiffParts | undefined
   readonly children: ReactNode
 }
 
-function FileDiff({ file, sides, children }: FileDiffProps) {
+function FileDiff({ file, sides, parts, children }: FileDiffProps) {
   const t = useWords(words)
   const secrets = file.lines.filter(isSecret).length
   return (
@@ -79,7 +86,13 @@ function FileDiff({ file, sides, children }: FileDiffProps) {
               <col />
             </colgroup>
           )}
-          <tbody>{sides ? <SideRows lines={file.lines} /> : <UnifiedRows lines={file.lines} />}</tbody>
+          <tbody>
+            {sides ? (
+              <SideRows lines={file.lines} parts={parts} />
+            ) : (
+              <UnifiedRows lines={file.lines} parts={parts} />
+            )}
+          </tbody>
         </table>
       </div>
     </section>
@@ -94,11 +107,17 @@ const HIDDEN = {
   clipPath: 'inset(50%)',
 } as const
 
-function UnifiedRows({ lines }: { lines: readonly DiffLine[] }) {
+interface RowsProps {
+  readonly lines: readonly DiffLine[]
+  readonly parts: DiffParts | undefined
+}
+
+function UnifiedRows({ lines, parts }: RowsProps) {
+  const partOf = partsOf(lines)
   return lines.map((line, index) =>
     line.kind === 'hunk' ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
-      <HunkRow key={index} text={line.text} />
+      <HunkRow key={index} text={line.text} part={partOf(line)} parts={parts} />
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
       <tr key={index} className={line.kind === 'same' ? undefined : line.kind}>
@@ -110,11 +129,12 @@ function UnifiedRows({ lines }: { lines: readonly DiffLine[] }) {
   )
 }
 
-function SideRows({ lines }: { lines: readonly DiffLine[] }) {
+function SideRows({ lines, parts }: RowsProps) {
+  const partOf = partsOf(lines)
   return toPairs(lines).map(([left, right], index) =>
     left?.kind === 'hunk' ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
-      <HunkRow key={index} text={left.text} />
+      <HunkRow key={index} text={left.text} part={partOf(left)} parts={parts} />
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines of one diff, which never moves
       <tr key={index}>
@@ -135,11 +155,34 @@ function Side({ line, number }: { line: DiffLine | undefined; number: number | u
   )
 }
 
-function HunkRow({ text }: { text: string }) {
+function partsOf(lines: readonly DiffLine[]): (line: DiffLine) => number {
+  const hunks = lines.filter(({ kind, text }) => kind === 'hunk' && text.startsWith('@@'))
+  return line => hunks.indexOf(line)
+}
+
+interface HunkRowProps {
+  readonly text: string
+  readonly part: number
+  readonly parts: DiffParts | undefined
+}
+
+function HunkRow({ text, part, parts }: HunkRowProps) {
+  const t = useWords(words)
   return (
     <tr className="hunk">
       <td colSpan={6}>
-        <Untrusted text={text} />
+        {parts === undefined || part === -1 ? (
+          <Untrusted text={text} />
+        ) : (
+          <Checkbox
+            size="xs"
+            py={4}
+            label={<Untrusted text={text} />}
+            aria-label={t('takePart', { lines: visibleLine(text, 60) })}
+            checked={!parts.left.has(part)}
+            onChange={() => parts.onToggle(part)}
+          />
+        )}
       </td>
     </tr>
   )

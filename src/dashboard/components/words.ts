@@ -64,6 +64,7 @@ export const words = defineWords({
     diffView: 'How differences are shown',
     unified: 'One column',
     sideBySide: 'Side by side',
+    takePart: 'Take this part: {lines}',
   },
   ja: {
     retry: '再試行',
@@ -125,6 +126,7 @@ export const words = defineWords({
     diffView: '差分の表示',
     unified: '1 列',
     sideBySide: '左右に並べる',
+    takePart: 'この部分を含める: {lines}',
   },
   ko: {
     retry: '다시 시도',
@@ -189,5 +191,6 @@ export const words = defineWords({
     diffView: '차이 표시 방식',
     unified: '한 열',
     sideBySide: '나란히',
+    takePart: '이 부분 포함: {lines}',
   },
 })

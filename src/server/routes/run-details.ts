@@ -1,4 +1,10 @@
-import { findRunCall, listRunAgents, listRunCalls, type RunCall } from '../../store/tables/run-details.ts'
+import {
+  findInOutputs,
+  findRunCall,
+  listRunAgents,
+  listRunCalls,
+  type RunCall,
+} from '../../store/tables/run-details.ts'
 import { listEvents, type StoredEvent } from '../../store/tables/run-events.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
@@ -52,6 +58,7 @@ const event = z.looseObject({ seq: z.int(), at: z.string(), type: z.string() }).
 /** What is inside a run: its agents, calls, events, and when what happened. */
 export function runDetailRoutes(api: Api, parts: RunParts): void {
   callRoutes(api, parts)
+  findRoute(api, parts)
   agentRoute(api, parts)
   eventRoutes(api, parts)
 }
@@ -96,6 +103,25 @@ function callRoutes(api: Api, { services }: RunParts): void {
       const found = await findRunCall(opened.database, id, context.req.valid('param').call)
       if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such call in this run.')
       return answer(context, toCall(found))
+    },
+  )
+}
+
+function findRoute(api: Api, { services }: RunParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/runs/{id}/find',
+      summary: 'Calls of a run whose output has a text; what was said is in the events',
+      request: { params, query: z.object({ text: z.string().min(1).max(200) }) },
+      responses: {
+        200: json(z.array(z.object({ call: z.string(), execution: z.string() })), 'The first 1,000'),
+      },
+    }),
+    async context => {
+      const opened = await services()
+      const { id } = await requireRun(opened, context.req.valid('param').id)
+      return answer(context, await findInOutputs(opened.database, id, context.req.valid('query').text))
     },
   )
 }

@@ -13,6 +13,7 @@ import { useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useLive } from '../../live/live-provider.tsx'
 import { DenyDialog, KeepDialog } from './answer-dialogs.tsx'
+import { ApproveParts } from './approve-parts.tsx'
 import { ByKeyboard } from './by-keyboard.tsx'
 import { canEdit, EditCall } from './edit-call.tsx'
 import { useActGuard } from './use-act-guard.ts'
@@ -35,9 +36,11 @@ export interface ApprovalActionsProps {
   readonly question: Approval
   /** Why it cannot be approved yet. It can always be denied. */
   readonly blocked: string | undefined
+  /** Parts of the proposed text that are not wanted. */
+  readonly leftOut: ReadonlySet<number>
 }
 
-export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
+export function ApprovalActions({ question, blocked, leftOut }: ApprovalActionsProps) {
   const t = useWords(words)
   const { ready, isStray } = useActGuard(question.id)
   const { state } = useLive()
@@ -60,10 +63,15 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
     const confirm = needsName && named ? { confirm: question.tool.name } : {}
     answer.mutate({ question, ...wanted, ...confirm })
   }
-  const why = state.kind === 'offline' ? t('notConnected') : !ready ? t('wait') : (blocked ?? t('cannotUndo'))
+  const why =
+    state.kind === 'offline'
+      ? t('notConnected')
+      : !ready
+        ? t('wait')
+        : (blocked ?? t(leftOut.size > 0 ? 'partsNote' : 'cannotUndo'))
   const more: readonly OtherWay[] = [
     ...(canEdit(question) ? [{ label: t('edit'), disabled: !idle, onClick: edit.open }] : []),
-    ...(question.offers.length > 0 && left.size === 0 && changed.length === 0
+    ...(question.offers.length > 0 && left.size + leftOut.size + changed.length === 0
       ? [{ label: t('approveFor'), disabled: !mayApprove, onClick: remember.open }]
       : []),
   ]
@@ -77,19 +85,27 @@ export function ApprovalActions({ question, blocked }: ApprovalActionsProps) {
         <Deny disabled={!idle} onDeny={event => act(event, { answer: 'deny' })} onTell={tell.open} />
         <Group gap="xs" wrap="nowrap">
           <OtherWays ways={more} onTell={tell.open} isIdle={idle} />
-          <Button
-            disabled={!mayApprove}
-            leftSection={
-              changed.length > 0 ? <RefreshCw size={16} aria-hidden /> : <ShieldCheck size={16} aria-hidden />
-            }
-            onClick={event => act(event, { answer: 'once', ...keep })}
-          >
-            {changed.length > 0 ? t('askAgain') : t('approveOnce')}
-          </Button>
+          {leftOut.size > 0 ? (
+            <ApproveParts question={question} left={leftOut} disabled={!mayApprove} isStray={isStray} />
+          ) : (
+            <Button
+              disabled={!mayApprove}
+              leftSection={
+                changed.length > 0 ? (
+                  <RefreshCw size={16} aria-hidden />
+                ) : (
+                  <ShieldCheck size={16} aria-hidden />
+                )
+              }
+              onClick={event => act(event, { answer: 'once', ...keep })}
+            >
+              {changed.length > 0 ? t('askAgain') : t('approveOnce')}
+            </Button>
+          )}
         </Group>
       </Group>
       <ByKeyboard
-        mayApprove={mayApprove && changed.length === 0}
+        mayApprove={mayApprove && changed.length + leftOut.size === 0}
         onApprove={event => act(event, { answer: 'once', ...keep })}
       />
       <Text size="xs" c="dimmed" role="status">

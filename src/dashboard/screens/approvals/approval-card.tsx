@@ -6,7 +6,7 @@ import { request } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RiskBadge } from '../../components/badges.tsx'
-import { DiffView } from '../../components/diff-view.tsx'
+import { type DiffParts, DiffView } from '../../components/diff-view.tsx'
 import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -14,6 +14,7 @@ import { routes } from '../../routes.ts'
 import { riskOf } from '../../shell/waiting.ts'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
+import { countParts } from './approve-parts.tsx'
 import { ContextParts } from './context-parts.tsx'
 import { Reasons } from './reasons.tsx'
 import { RequestParts } from './request-parts.tsx'
@@ -33,6 +34,9 @@ export interface ApprovalCardProps {
 export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
   const t = useWords(words)
   const [unread, setUnread] = useState(() => longTexts(question))
+  const [leftOut, leaveOut] = useState<ReadonlySet<number>>(new Set())
+  const isAnswerable = isOpen && question.answer === null
+  const onToggle = (part: number): void => leaveOut(before => before.symmetricDifference(new Set([part])))
   return (
     <article
       className="kogu-card"
@@ -42,8 +46,12 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
       tabIndex={0}
     >
       <Stack gap="md" p="md">
-        <Heading question={question} isOpen={isOpen && question.answer === null} />
-        <QuestionBody question={question} onExpand={() => setUnread(false)} />
+        <Heading question={question} isOpen={isAnswerable} />
+        <QuestionBody
+          question={question}
+          onExpand={() => setUnread(false)}
+          parts={isAnswerable && countParts(question) > 0 ? { left: leftOut, onToggle } : undefined}
+        />
         {isOpen && canTry(question) && <TryCommand question={question.id} />}
         <ServerClaims tool={question.tool.name} />
         <Reasons question={question} />
@@ -51,8 +59,12 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
         <Together question={question} others={others} />
       </Stack>
       <div className={classes.actions}>
-        {isOpen && question.answer === null ? (
-          <ApprovalActions question={question} blocked={unread ? t('expandFirst') : undefined} />
+        {isAnswerable ? (
+          <ApprovalActions
+            question={question}
+            blocked={unread ? t('expandFirst') : undefined}
+            leftOut={leftOut}
+          />
         ) : (
           <Outcome question={question} others={others} />
         )}
@@ -129,8 +141,14 @@ function titleKey({ subject, preview, access }: Approval) {
   return 'wants'
 }
 
+interface QuestionBodyProps {
+  readonly question: Approval
+  readonly onExpand?: () => void
+  readonly parts?: DiffParts | undefined
+}
+
 /** The difference, the exact command, or the input: never shortened in the middle without saying so. */
-export function QuestionBody({ question, onExpand }: { question: Approval; onExpand?: () => void }) {
+export function QuestionBody({ question, onExpand, parts }: QuestionBodyProps) {
   const t = useWords(words)
   const { preview, details, input, cwd, subject } = question
   const { command } = input
@@ -170,7 +188,7 @@ export function QuestionBody({ question, onExpand }: { question: Approval; onExp
       )}
       {preview !== undefined && (
         <Section label={t('changes')}>
-          <DiffView diff={preview} />
+          <DiffView diff={preview} parts={parts} />
         </Section>
       )}
       {details !== undefined && details !== command && (

@@ -24,6 +24,24 @@ export function canEdit({ subject, input }: Approval): boolean {
   return subject.kind === 'call' && Object.keys(input).length > 0
 }
 
+/** Makes the call with other values in the place of the one that was proposed. */
+export function useInstead(question: Approval) {
+  const t = useWords(words)
+  return useAction(
+    (changed: { values: Readonly<Record<string, unknown>>; confirm?: string }) =>
+      request('POST', `/api/approvals/${encodeURIComponent(question.id)}/instead`, {
+        ...changed,
+        digest: question.digest,
+      }),
+    {
+      topics: ['approvals', 'runs', 'audit', 'changes'],
+      quiet: true,
+      // The card has ended by now, and the form with it.
+      onDone: () => notifications.show({ color: 'green', message: t('editedDone') }),
+    },
+  )
+}
+
 /** Change what the call is given, then approve that: it is another call, which is judged again, and the agent is told. */
 export function EditCall({ question, opened, onClose, isStray }: EditCallProps) {
   const t = useWords(words)
@@ -87,20 +105,7 @@ function EditForm({ question, fields, isStray, onClose }: EditFormProps) {
   const field = fields.find(each => each.key === key)
   const changed = fields.filter(each => (texts[each.key] ?? each.text) !== each.text)
   const broken = changed.find(each => each.isJson && !isJson(texts[each.key] ?? ''))
-  const send = useAction(
-    () =>
-      request('POST', `/api/approvals/${encodeURIComponent(question.id)}/instead`, {
-        values: Object.fromEntries(changed.map(each => [each.key, givenValue(each, texts)])),
-        digest: question.digest,
-        ...(confirm === '' ? {} : { confirm }),
-      }),
-    {
-      topics: ['approvals', 'runs', 'audit', 'changes'],
-      quiet: true,
-      // The card has ended by now, and this form with it.
-      onDone: () => notifications.show({ color: 'green', message: t('editedDone') }),
-    },
-  )
+  const send = useInstead(question)
   const needsName = question.isDangerous || (toShownError(send.error).hint ?? '').includes('confirm')
   const mayApprove =
     changed.length > 0 && broken === undefined && (!needsName || confirm === question.tool.name)
@@ -148,7 +153,11 @@ function EditForm({ question, fields, isStray, onClose }: EditFormProps) {
           loading={send.isPending}
           leftSection={<ShieldCheck size={16} aria-hidden />}
           onClick={event => {
-            if (!isStray(event)) send.mutate()
+            if (isStray(event)) return
+            send.mutate({
+              values: Object.fromEntries(changed.map(each => [each.key, givenValue(each, texts)])),
+              ...(confirm === '' ? {} : { confirm }),
+            })
           }}
         >
           {t('approveEdited')}

@@ -1,6 +1,8 @@
 import { ActionIcon, Group, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { ChevronDown, ChevronUp, Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
+import { useGet } from '../../api/api.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
 import type { Item } from './transcript-items.ts'
@@ -18,16 +20,24 @@ interface Find {
   go(step: 1 | -1): number | undefined
 }
 
-/** Looks through all of a run, also what is not drawn. */
-export function useFind(items: readonly Item[]): Find {
+/** Looks through all of a run, also what is not drawn; through outputs, which are not loaded, on the server. */
+export function useFind(run: string, items: readonly Item[]): Find {
   const [text, setText] = useUrlState('find')
   const [at, setAt] = useState(0)
-  const wanted = useDeferredValue(text).toLowerCase()
-  const hits = useMemo(
-    () =>
-      wanted === '' ? [] : items.flatMap((item, index) => (textOf(item).includes(wanted) ? [index] : [])),
-    [items, wanted],
+  const [asked] = useDebouncedValue(text, 300)
+  const { data: outputs } = useGet<{ call: string; execution: string }[]>(
+    'runs',
+    `/api/runs/${encodeURIComponent(run)}/find?text=${encodeURIComponent(asked)}`,
+    { enabled: asked !== '' },
   )
+  const wanted = useDeferredValue(text).toLowerCase()
+  const hits = useMemo(() => {
+    if (wanted === '') return []
+    const found = new Set(asked === text ? outputs?.map(({ call, execution }) => `${execution} ${call}`) : [])
+    const isHit = (item: Item): boolean =>
+      textOf(item).includes(wanted) || (item.kind === 'call' && found.has(`${item.execution} ${item.call}`))
+    return items.flatMap((item, index) => (isHit(item) ? [index] : []))
+  }, [items, wanted, outputs, asked, text])
   const current = Math.min(at, Math.max(0, hits.length - 1))
   return {
     text,

@@ -58,7 +58,7 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
   useEffect(() => {
     if (atEnd) setSeen(items.length)
   }, [atEnd, items.length])
-  const find = useFind(items)
+  const find = useFind(run, items)
   return (
     <div className={classes.transcriptBox}>
       {agent !== '' && <OneAgent name={nameOf(events, agent)} onAll={() => setAgent('')} />}
