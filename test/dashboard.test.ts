@@ -108,9 +108,11 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       .getByRole('checkbox', { name: /^Take this part/ })
       .last()
       .uncheck()
-    await page.getByRole('button', { name: 'Approve chosen parts' }).click()
+    await page.getByRole('button', { name: 'Approve parts' }).click()
     await page.getByText('The changed call was made.').waitFor()
     expect(dashboard.read('parts.txt')).toBe(before.with(3, 'three').join('\n'))
+    // The proposed call itself stays denied.
+    await expect(dashboard.send('POST', `/api/approvals/${question}/continue`, {})).rejects.toThrow('403')
   })
 
   test('keys that are typed elsewhere answer no question, and a dangerous one needs its name', async () => {

@@ -29,6 +29,8 @@ export type RunEvent =
   | {
       type: 'call.finished'
       call: string
+      /** Its id in the audit log and among the calls of the run; `call` is the model's. */
+      record?: string
       tool: string
       ok: boolean
       error: CallResult['error']

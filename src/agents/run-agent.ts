@@ -169,7 +169,7 @@ function createProgress(call: string, emit: CallParts['emit']): (text: string) =
 function toFinished(call: string, result: CallResult): RunEvent {
   const { tool, ok, error, decision, effects, durationMs, waitMs } = result
   const times = { ms: Math.round(durationMs), waitMs: Math.round(waitMs) }
-  return { type: 'call.finished', call, tool, ok, error, decision, effects, ...times }
+  return { type: 'call.finished', call, record: result.call, tool, ok, error, decision, effects, ...times }
 }
 
 function toResult(run: string, state: LoopState): AgentResult {

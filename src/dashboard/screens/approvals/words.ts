@@ -130,7 +130,7 @@ export const words = defineWords({
     anyWords: 'any further words',
     onlyExact:
       'Only this exact line can be remembered: with this program, the words that follow decide everything.',
-    approveParts: 'Approve chosen parts',
+    approveParts: 'Approve parts',
     partsNote: 'Only the parts with a check are written. The agent is told what you left out.',
   },
   ja: {
@@ -257,7 +257,7 @@ export const words = defineWords({
     offerDenied: 'うち {count} 件は人が拒否',
     anyWords: '以降は任意',
     onlyExact: '記憶できるのはこの行そのものだけです。このプログラムでは後に続く語がすべてを決めます。',
-    approveParts: '選んだ部分を承認',
+    approveParts: '一部を承認',
     partsNote: 'チェックした部分だけを書き込みます。外した部分はエージェントに伝えます。',
   },
   ko: {
@@ -381,7 +381,7 @@ export const words = defineWords({
     offerDenied: '그중 {count}건은 사람이 거부',
     anyWords: '이후 임의의 단어',
     onlyExact: '이 명령 그대로만 기억할 수 있습니다. 이 프로그램은 뒤따르는 단어가 모든 것을 결정합니다.',
-    approveParts: '선택한 부분 승인',
+    approveParts: '일부 승인',
     partsNote: '선택한 부분만 씁니다. 제외한 부분은 에이전트에게 알립니다.',
   },
 })

@@ -25,7 +25,7 @@ export function useFind(run: string, items: readonly Item[]): Find {
   const [text, setText] = useUrlState('find')
   const [at, setAt] = useState(0)
   const [asked] = useDebouncedValue(text, 300)
-  const { data: outputs } = useGet<{ call: string; execution: string }[]>(
+  const { data: outputs } = useGet<{ call: string }[]>(
     'runs',
     `/api/runs/${encodeURIComponent(run)}/find?text=${encodeURIComponent(asked)}`,
     { enabled: asked !== '' },
@@ -33,9 +33,9 @@ export function useFind(run: string, items: readonly Item[]): Find {
   const wanted = useDeferredValue(text).toLowerCase()
   const hits = useMemo(() => {
     if (wanted === '') return []
-    const found = new Set(asked === text ? outputs?.map(({ call, execution }) => `${execution} ${call}`) : [])
+    const found = new Set(asked === text ? outputs?.map(({ call }) => call) : [])
     const isHit = (item: Item): boolean =>
-      textOf(item).includes(wanted) || (item.kind === 'call' && found.has(`${item.execution} ${item.call}`))
+      textOf(item).includes(wanted) || (item.kind === 'call' && found.has(item.record ?? ''))
     return items.flatMap((item, index) => (isHit(item) ? [index] : []))
   }, [items, wanted, outputs, asked, text])
   const current = Math.min(at, Math.max(0, hits.length - 1))

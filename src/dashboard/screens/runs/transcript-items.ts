@@ -7,6 +7,8 @@ export interface CallItem {
   readonly kind: 'call'
   readonly key: string
   readonly call: string
+  /** Under which its output is looked up, once it has ended. */
+  readonly record?: string
   readonly tool: string
   readonly input: unknown
   readonly state: CallState
@@ -79,9 +81,9 @@ export function toItems(events: readonly ShownEvent[]): Item[] {
         change(event, { state: 'unknown' })
         break
       case 'call.finished': {
-        const { ok, error, decision, ms, waitMs } = event
+        const { ok, error, decision, ms, waitMs, record = event.call } = event
         const failed = error !== null && REFUSED.has(error.code) ? 'denied' : 'error'
-        change(event, { state: ok ? 'ok' : failed, error, decision, ms, waitMs })
+        change(event, { state: ok ? 'ok' : failed, error, decision, ms, waitMs, record })
         break
       }
       default:

@@ -246,7 +246,7 @@ function CallLine({ run, item }: { run: string; item: CallItem }) {
       {opened && (
         <CallDetails
           run={run}
-          call={item.call}
+          call={item.record ?? item.call}
           tool={item.tool}
           input={item.input}
           isDone={item.ms !== undefined}
