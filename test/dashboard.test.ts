@@ -253,7 +253,12 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(await page.getByRole('treeitem').count()).toBe(1)
     // A link that was cut off leads to the run all the same.
     await page.goto(`${dashboard.url}/runs/${id.slice(0, 12)}?tab=overview`)
-    await page.getByRole('table', { name: 'Runs with a similar id' }).getByRole('link').first().click()
+    await page.getByText('Runs with a similar id').first().waitFor()
+    await page
+      .locator('main')
+      .getByRole('link', { name: /a tree/ })
+      .first()
+      .click()
     await page.getByRole('tab', { name: 'Overview' }).click()
     await page.getByRole('region', { name: 'Result' }).getByText('Black tea grows').waitFor()
   })
