@@ -80,6 +80,8 @@ async function take(
   await page.locator('[data-live="live"]').waitFor()
   await page.locator('main h1').first().waitFor()
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  // A question takes no answer in its first moment.
+  await page.getByText('Ready in a moment…').waitFor({ state: 'detached' })
   await sleep(400)
   await page.screenshot({ path: join(into, `${name}.png`) })
   console.log(`docs/images/${name}.png`)
