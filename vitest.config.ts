@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Tests use real processes and files and often wait for them: a third worker keeps two cores busy.
-    maxWorkers: 3,
+    // Tests use real processes and files; two workers is what two cores carry.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',

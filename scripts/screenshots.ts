@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import buildProgram from '../test/global-setup.ts'
 import { openTestDashboard, type TestDashboard } from '../test/support/dashboard.ts'
 import { root } from './steps.ts'
 
@@ -12,6 +13,7 @@ const PHONE = { width: 390, height: 740 }
 
 const into = join(root, 'docs/images')
 const MEMORY = join(root, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
+buildProgram()
 const dashboard = await openTestDashboard({
   config: `\n[mcp.notes]\ncommand = [${JSON.stringify(process.execPath)}, ${JSON.stringify(MEMORY)}]\n`,
 })

@@ -13,6 +13,8 @@ test.skipIf(noSandbox !== '')(
     const kogu = await openTestRuntime('[[permissions.rules]]\ntool = "run_command"\ndecision = "allow"\n')
     onTestFinished(() => kogu.close())
     kogu.write('shared', 'old')
+    // Its first call marks the state as its own. Locks in a folder that nobody marked are put aside with it.
+    await kogu.runtime.call({ tool: 'read_file', input: { path: 'shared' } })
     const path = join(kogu.workspace, 'shared')
     const locks = createPathLocks(join(kogu.workspace, '.kogu/locks'))
     const call = await locks.hold([path], async () => {

@@ -91,6 +91,7 @@ export function homeRoutes(api: Api, parts: HomeParts): void {
         toolUse(database, filter),
         listRuns(database, { place, limit: 1 }),
       ])
+      const waiting = questions.filter(({ answer: given }) => given === null)
       const sum = (name: 'calls' | 'asked' | 'refused'): number =>
         tools.reduce((total, tool) => total + tool[name], 0)
       return answer(context, {
@@ -102,20 +103,19 @@ export function homeRoutes(api: Api, parts: HomeParts): void {
           panels: listPanels(workspace).length,
           runs: any === undefined ? 0 : 1,
         },
-        waiting: questions
-          .filter(({ answer: given }) => given === null)
-          .map(({ id, tool, risk, runId, createdAt, expiresAt }) => ({
-            ...{ id, tool: tool.name, risk, run: runId },
-            created_at: new Date(createdAt).toISOString(),
-            expires_at: new Date(expiresAt).toISOString(),
-          })),
+        waiting: waiting.map(({ id, tool, risk, runId, createdAt, expiresAt }) => ({
+          ...{ id, tool: tool.name, risk, run: runId },
+          created_at: new Date(createdAt).toISOString(),
+          expires_at: new Date(expiresAt).toISOString(),
+        })),
         running: running.map(showRun),
         attention: await attention(parts, used.unknown),
         last_day: {
           runs: recent.length,
           failed_runs: recent.filter(({ status }) => status === 'failed').length,
           calls: sum('calls'),
-          asked: sum('asked'),
+          // A call that waits is not among the calls that were made yet.
+          asked: sum('asked') + waiting.length,
           refused: sum('refused'),
           cost_usd: used.costUsd,
           unknown_prices: used.unknown,
