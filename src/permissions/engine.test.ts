@@ -89,6 +89,15 @@ describe('modes', () => {
       expect([line, outcome(engine, 'run_command', run(line))]).not.toEqual([line, 'deny'])
   })
 
+  test.each(['constructor', 'toString x', 'git constructor a', 'git valueOf -x'])(
+    'a word that every object has is a word like any other: %s',
+    line => {
+      const { decision } = judge(createTestEngine([], { mode: 'ask' }), 'run_command', run(line))
+      expect(decision.outcome).toBe('ask')
+      expect(decision.reason).not.toContain('could not be analysed')
+    },
+  )
+
   test('the default deny takes the place of every question', () => {
     const strict = createTestEngine([], { fallback: 'deny' })
     expect(outcome(strict, 'write_file', write('a'))).toBe('deny')

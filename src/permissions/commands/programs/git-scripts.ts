@@ -3,7 +3,7 @@ export function startsProgram(subcommand: string, words: readonly string[]): boo
   const end = words.indexOf('--')
   const options = end === -1 ? words : words.slice(0, end)
   return (
-    (COMMAND_AFTER[subcommand]?.test(words.join(' ')) ?? false) ||
+    (COMMAND_AFTER.get(subcommand)?.test(words.join(' ')) ?? false) ||
     options.some(word => isProgramOption(subcommand, word)) ||
     words.some(word => /^[a-z][a-z0-9+.-]*::/i.test(word)) ||
     (/^(?:merge|pull|rebase)$/.test(subcommand) && hasForeignStrategy(words))
@@ -17,23 +17,23 @@ const LONG = (
   'tag-name-filter cmd-filter'
 ).split(' ')
 
-const SHORT: Readonly<Record<string, RegExp>> = {
-  rebase: /^-\w*x/,
-  clone: /^-\w*[uc]/,
-  difftool: /^-\w*x/,
-  grep: /^-\w*O/,
-}
+const SHORT: ReadonlyMap<string, RegExp> = new Map([
+  ['rebase', /^-\w*x/],
+  ['clone', /^-\w*[uc]/],
+  ['difftool', /^-\w*x/],
+  ['grep', /^-\w*O/],
+])
 
-const COMMAND_AFTER: Readonly<Record<string, RegExp>> = {
-  submodule: /\bforeach\b/,
-  bisect: /\brun\b/,
-  hook: /\brun\b/,
-}
+const COMMAND_AFTER: ReadonlyMap<string, RegExp> = new Map([
+  ['submodule', /\bforeach\b/],
+  ['bisect', /\brun\b/],
+  ['hook', /\brun\b/],
+])
 
 function isProgramOption(subcommand: string, word: string): boolean {
   const name = /^--([a-z][a-z-]+)(?:=|$)/.exec(word)?.[1]
   if (name !== undefined) return LONG.some(each => each.startsWith(name))
-  return SHORT[subcommand]?.test(word) ?? false
+  return SHORT.get(subcommand)?.test(word) ?? false
 }
 
 /** Any name that git does not know is a program. */
