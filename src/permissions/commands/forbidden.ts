@@ -47,6 +47,9 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
       ? null
       : 'changes the partitions of a disk',
   ),
+  ...rules('cryptsetup hdparm nvme badblocks zpool diskutil', ({ words }) =>
+    words.some(word => /format|erase|sanitize|destroy|^-w$/i.test(word)) ? 'erases a disk' : null,
+  ),
   ...rules('nc ncat netcat nc.traditional nc.openbsd', netcat),
   ...rules('socat', ({ words }) =>
     words.some(word => /^(?:exec|system|shell)\b/i.test(word) || /\b(?:EXEC|SYSTEM):/i.test(word))
