@@ -181,6 +181,8 @@ test('runs and their questions are reached from elsewhere with --server and a to
   expect(far('runs', 'resume', id, '--max-turns', '50').stderr).toContain('--max-turns is not for --server.')
   expect(box.run(['runs', 'list', '--server', url]).code).toBe(4)
   expect(box.run(['runs', 'list', '--server', 'http://127.0.0.1:9'], { env }).code).toBe(5)
+  // Without a token, so that nothing is sent even if it were not refused.
+  expect(box.run(['runs', 'list', '--server', 'http://127.0.0.1:80@server.example']).code).toBe(2)
 })
 
 test('a worker beside the server takes over what a killed one leaves', async () => {

@@ -20,8 +20,11 @@ async function atServer<T>(context: CommandContext, work: (client: Client) => Pr
   const { environment, values } = context
   if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const url = textOption(values, 'server') ?? ''
-  if (!/^https?:\/\/[^/]/.test(url))
+  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
     throw new UsageError(`--server takes an address such as http://127.0.0.1:4000, not '${url}'.`)
+  const { protocol, hostname } = new URL(url)
+  if (protocol !== 'https:' && !LOOPBACK.has(hostname))
+    throw new UsageError(`${url} would send the token in the clear.`, 'Use https:// for another machine.')
   const token = environment.variables.KOGU_TOKEN ?? ''
   if (token === '')
     throw new CommandError(
@@ -39,6 +42,8 @@ async function atServer<T>(context: CommandContext, work: (client: Client) => Pr
     throw error
   }
 }
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function toToolError({ problem: { status, detail, hint } }: ServerProblem): ToolError {
   const code =
