@@ -5,6 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
+import { isTooDeep } from '../../core/foreign-schema.ts'
 import { CHARACTERS_PER_TOKEN } from '../compaction.ts'
 import type { AssistantBlock, VendorData } from '../messages.ts'
 import type {
@@ -194,17 +195,6 @@ function toToolUse(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' 
 
 /** Vendors refuse longer names when they get them back, and with them every further request of the run. */
 const LONGEST_NAME = 64
-const DEEPEST = 100
-
-/** Level by level: a value that is nested deeply enough overflows whatever walks it by calling itself. */
-function isTooDeep(value: unknown): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) return true
-    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
-  }
-  return false
-}
 
 /** A vendor that repeats the key it was sent must not bring it into the conversation, which is kept. */
 function withoutKey(block: AssistantBlock, secret: string): AssistantBlock {
