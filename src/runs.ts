@@ -6,7 +6,7 @@ import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import { isPlan, toPlan } from './agents/plan.ts'
-import { createControl, type Wish } from './agents/run-control.ts'
+import { type Control, createControl, type Wish } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
 import { createRunsAtWork } from './agents/runs-at-work.ts'
 import { createSlots } from './agents/slots.ts'
@@ -210,7 +210,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
 
 interface Work extends WorkOptions {
   readonly orchestration: Orchestration | undefined
-  readonly control: ReturnType<typeof createControl>
+  readonly control: Control
   emit(event: RunEvent): void
 }
 

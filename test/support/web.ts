@@ -107,7 +107,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
   const test = createTestEngine(rules)
   return async (
     wanted: Record<string, unknown>,
-    signal = new AbortController().signal,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<ToolOutput> => {
     const input = validateInput(tool, wanted)
     const access = await tool.access(input, { cwd: test.root, workspace: test.root, receipts: new Map() })
