@@ -45,7 +45,6 @@ export function usePages<T>(topic: Topic, path: string) {
 }
 
 export interface ShownError {
-  readonly title: string
   readonly detail: string
   readonly hint: string | null
   readonly code: string
@@ -58,12 +57,11 @@ export interface ShownError {
 /** Any failure of a request, as it is shown. */
 export function toShownError(error: unknown): ShownError {
   if (error instanceof ServerProblem) {
-    const { title, detail, hint, code, status, retryable, request_id, errors } = error.problem
-    return { title, detail, hint, code, status, retryable, requestId: request_id, errors }
+    const { detail, hint, code, status, retryable, request_id, errors } = error.problem
+    return { detail, hint, code, status, retryable, requestId: request_id, errors }
   }
   const detail = error instanceof Error ? error.message : String(error)
   return {
-    title: 'offline',
     detail,
     hint: null,
     code: 'offline',

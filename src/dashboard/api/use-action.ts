@@ -1,5 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useErrorTitle } from '../components/error-title/error-title.ts'
+import { visibleLine } from '../components/untrusted.tsx'
 import { type Topic, toShownError } from './api.ts'
 
 export interface ActionOptions<Result> {
@@ -16,6 +18,7 @@ export function useAction<Input = void, Result = unknown>(
   { topics, onDone, quiet = false }: ActionOptions<Result>,
 ): UseMutationResult<Result, Error, Input> {
   const queries = useQueryClient()
+  const titleOf = useErrorTitle()
   return useMutation<Result, Error, Input>({
     mutationFn: act,
     onSuccess: result => {
@@ -24,8 +27,9 @@ export function useAction<Input = void, Result = unknown>(
     },
     onError(error) {
       if (quiet) return
-      const { title, detail, hint } = toShownError(error)
-      notifications.show({ color: 'red', title, message: hint === null ? detail : `${detail} ${hint}` })
+      const { code, detail, hint } = toShownError(error)
+      const message = visibleLine(hint === null ? detail : `${detail} ${hint}`, 1_000)
+      notifications.show({ color: 'red', title: titleOf(code), message })
     },
   })
 }

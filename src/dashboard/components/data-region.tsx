@@ -2,7 +2,9 @@ import { Alert, Button, Code, CopyButton, Group, Skeleton, Stack, Text, Title } 
 import { CircleAlert, RefreshCw } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { toShownError } from '../api/api.ts'
+import { useFormat } from '../i18n/format.ts'
 import { useWords } from '../i18n/language.tsx'
+import { useErrorTitle } from './error-title/error-title.ts'
 import { Untrusted } from './untrusted.tsx'
 import { words } from './words.ts'
 
@@ -11,6 +13,8 @@ interface Loaded<T> {
   readonly data: T | undefined
   readonly error: unknown
   readonly isPending: boolean
+  /** When the shown data was loaded. */
+  readonly dataUpdatedAt: number
   readonly refetch: () => unknown
 }
 
@@ -26,14 +30,15 @@ export interface DataRegionProps<T> {
 /** Loading, empty, failed or out of date: the four states of everything that is loaded. */
 export function DataRegion<T>({ query, isEmpty, empty, skeleton, children }: DataRegionProps<T>) {
   const t = useWords(words)
-  const { data, error, isPending, refetch } = query
+  const format = useFormat()
+  const { data, error, isPending, dataUpdatedAt, refetch } = query
   if (data !== undefined) {
     return (
       <>
         {error != null && (
           <Alert color="yellow" mb="sm" py="xs" role="status">
             <Group justify="space-between">
-              <Text size="sm">{t('notUpdating')}</Text>
+              <Text size="sm">{t('notUpdating', { time: format.time(dataUpdatedAt) })}</Text>
               <Button size="compact-sm" variant="default" onClick={() => void refetch()}>
                 {t('retry')}
               </Button>
@@ -76,16 +81,11 @@ function Rows() {
 /** What failed, what to do, and what to tell somebody who can help. */
 export function ErrorCard({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useWords(words)
-  const { title, detail, hint, code, requestId, errors } = toShownError(error)
-  const isOffline = code === 'offline'
+  const titleOf = useErrorTitle()
+  const { detail, hint, code, requestId, errors } = toShownError(error)
   const details = JSON.stringify({ code, detail, hint, request_id: requestId, errors })
   return (
-    <Alert
-      color="red"
-      role="alert"
-      icon={<CircleAlert size={18} aria-hidden />}
-      title={isOffline ? t('offline') : title === '' ? t('couldNotLoad') : title}
-    >
+    <Alert color="red" role="alert" icon={<CircleAlert size={18} aria-hidden />} title={titleOf(code)}>
       <Stack gap="xs">
         <Text size="sm">
           <Untrusted text={detail} most={2_000} />

@@ -1,8 +1,18 @@
 import { Alert, Anchor } from '@mantine/core'
 import { EyeOff } from 'lucide-react'
-import { Fragment, useMemo, useState } from 'react'
+import {
+  createContext,
+  type Dispatch,
+  Fragment,
+  type SetStateAction,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import { toVisible } from '../../core/visible.ts'
 import { useWords } from '../i18n/language.tsx'
+import { shorten } from './shorten.ts'
 import { words } from './words.ts'
 
 // The one way in which the page shows what a model, a tool, a file, an MCP server or a project wrote. React puts it in as text
@@ -10,12 +20,45 @@ import { words } from './words.ts'
 
 const ESCAPES = /(⟨U\+[0-9A-F]{4,6}⟩|⟨\d+ spaces⟩)/
 
+/**
+ * Counts the texts below it of which something is not shown. What is approved has to be seen whole, and whoever cuts a text
+ * would have to remember that; here nothing can be cut without being counted.
+ */
+export const CutTexts = createContext<Dispatch<SetStateAction<number>> | undefined>(undefined)
+
+function useCut(isCut: boolean): boolean {
+  const count = useContext(CutTexts)
+  useEffect(() => {
+    if (!isCut || count === undefined) return
+    count(before => before + 1)
+    return () => count(before => before - 1)
+  }, [isCut, count])
+  return count !== undefined
+}
+
 /** A part of one of our lines. Line breaks in it are shown, not made. */
 export function Untrusted({ text, most = 300 }: { text: string; most?: number }) {
-  const shown = useMemo(() => visibleLine(text, most), [text, most])
+  const t = useWords(words)
+  const [limit, setLimit] = useState(most)
+  const shown = useMemo(() => visibleLine(text, limit), [text, limit])
+  const hidden = Math.max(0, text.length - limit)
+  const isCounted = useCut(hidden > 0)
   return (
     <span className="kogu-inline" dir="ltr">
       <Escapes text={shown} />
+      {isCounted && hidden > 0 && (
+        <>
+          {' '}
+          <Anchor
+            component="button"
+            type="button"
+            inherit
+            onClick={() => setLimit(before => before + MOST_CHARACTERS)}
+          >
+            {t('hiddenCharacters', { count: hidden })} · {t('showAll')}
+          </Anchor>
+        </>
+      )}
     </span>
   )
 }
@@ -31,46 +74,37 @@ export interface UntrustedBlockProps {
   /** What is longer shows its head and tail until somebody asks for all of it. */
   readonly most?: number
   readonly lines?: number
-  readonly onExpand?: () => void
   readonly label?: string
 }
 
 /** Several lines in a box of their own. */
-export function UntrustedBlock({ text, most = 4_096, lines = 400, onExpand, label }: UntrustedBlockProps) {
+export function UntrustedBlock({ text, most = 4_096, lines = 400, label }: UntrustedBlockProps) {
   const t = useWords(words)
-  const [all, setAll] = useState(false)
-  const visible = useMemo(() => {
-    const kept = all ? text.slice(0, MOST_CHARACTERS) : shorten(text, most)
-    const shown = typeof kept === 'string' ? [kept] : kept.parts
-    return {
-      parts: shown.map(part => limitLines(makeVisible(part), all ? Number.POSITIVE_INFINITY : lines)),
-      kept,
-    }
-  }, [text, all, most, lines])
-  const hidden = typeof visible.kept === 'string' ? 0 : visible.kept.hidden
-  const cut = visible.parts.some(part => part.left > 0)
+  const [more, setMore] = useState(0)
+  const { parts, hidden } = useMemo(() => {
+    const kept = shorten(text, most + more, more > 0 ? Number.POSITIVE_INFINITY : lines)
+    return { parts: kept.map(makeVisible), hidden: text.length - kept.join('').length }
+  }, [text, more, most, lines])
+  useCut(hidden > 0)
   return (
     <section className="kogu-sunken" aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard */}
       <pre className="kogu-block" dir="ltr" tabIndex={0} style={BOX}>
-        {visible.parts.map((part, index) => (
+        {parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: head and tail, always in this order
           <Fragment key={index}>
             {index > 0 && <strong>{`\n${t('hiddenCharacters', { count: hidden })}\n`}</strong>}
-            <Escapes text={part.text} />
+            <Escapes text={part} />
           </Fragment>
         ))}
       </pre>
-      {(hidden > 0 || cut) && (
+      {hidden > 0 && (
         <Anchor
           component="button"
           type="button"
           size="sm"
           p="xs"
-          onClick={() => {
-            setAll(true)
-            onExpand?.()
-          }}
+          onClick={() => setMore(before => before + MOST_CHARACTERS)}
         >
           {t('showAll')}
         </Anchor>
@@ -80,7 +114,7 @@ export function UntrustedBlock({ text, most = 4_096, lines = 400, onExpand, labe
 }
 
 const BOX = { maxHeight: '60vh', overflow: 'auto' } as const
-/** A line of megabytes would stop the browser; what is longer is in the file or in the export. */
+/** A line of megabytes at once would stop the browser. */
 const MOST_CHARACTERS = 400_000
 
 /** Says that something in these texts would not have been visible. */
@@ -114,19 +148,6 @@ function makeVisible(text: string): string {
     half => `⟨U+${half.charCodeAt(0).toString(16).toUpperCase()}⟩`,
   )
   return toVisible(whole.replaceAll('\r\n', '\n'))
-}
-
-function shorten(text: string, most: number): string | { parts: readonly [string, string]; hidden: number } {
-  if (text.length <= most) return text
-  const half = Math.floor(most / 2)
-  return { parts: [text.slice(0, half), text.slice(-half)], hidden: text.length - 2 * half }
-}
-
-function limitLines(text: string, most: number): { text: string; left: number } {
-  const all = text.split('\n')
-  return all.length <= most
-    ? { text, left: 0 }
-    : { text: all.slice(0, most).join('\n'), left: all.length - most }
 }
 
 /** Never through the middle of what a person sees as one character. */

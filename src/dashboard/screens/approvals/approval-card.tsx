@@ -7,7 +7,7 @@ import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RiskBadge } from '../../components/badges.tsx'
 import { type DiffParts, DiffView } from '../../components/diff-view.tsx'
-import { EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { CutTexts, EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -33,7 +33,7 @@ export interface ApprovalCardProps {
 /** Everything that is known about a call before it is made, and the answer. */
 export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
   const t = useWords(words)
-  const [unread, setUnread] = useState(() => longTexts(question))
+  const [unread, setUnread] = useState(0)
   const [leftOut, leaveOut] = useState<ReadonlySet<number>>(new Set())
   const isAnswerable = isOpen && question.answer === null
   const onToggle = (part: number): void => leaveOut(before => before.symmetricDifference(new Set([part])))
@@ -47,11 +47,12 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
     >
       <Stack gap="md" p="md">
         <Heading question={question} isOpen={isAnswerable} />
-        <QuestionBody
-          question={question}
-          onExpand={() => setUnread(false)}
-          parts={isAnswerable && countParts(question) > 0 ? { left: leftOut, onToggle } : undefined}
-        />
+        <CutTexts value={setUnread}>
+          <QuestionBody
+            question={question}
+            parts={isAnswerable && countParts(question) > 0 ? { left: leftOut, onToggle } : undefined}
+          />
+        </CutTexts>
         {isOpen && canTry(question) && <TryCommand question={question.id} />}
         <ServerClaims tool={question.tool.name} />
         <Reasons question={question} />
@@ -62,7 +63,7 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
         {isAnswerable ? (
           <ApprovalActions
             question={question}
-            blocked={unread ? t('expandFirst') : undefined}
+            blocked={unread > 0 ? t('expandFirst') : undefined}
             leftOut={leftOut}
           />
         ) : (
@@ -143,21 +144,19 @@ function titleKey({ subject, preview, access }: Approval) {
 
 interface QuestionBodyProps {
   readonly question: Approval
-  readonly onExpand?: () => void
   readonly parts?: DiffParts | undefined
 }
 
 /** The difference, the exact command, or the input: never shortened in the middle without saying so. */
-export function QuestionBody({ question, onExpand, parts }: QuestionBodyProps) {
+export function QuestionBody({ question, parts }: QuestionBodyProps) {
   const t = useWords(words)
   const { preview, details, input, cwd, subject } = question
   const { command } = input
   const rest = Object.entries(input).filter(([key, value]) => !SHOWN_APART.has(key) && !isNothing(value))
   const inputText = JSON.stringify(Object.fromEntries(rest), null, 2)
-  const expand = onExpand === undefined ? {} : { onExpand }
   return (
     <>
-      <EscapeWarning texts={[...Object.values(input).map(String), details ?? '', preview ?? '']} />
+      <EscapeWarning texts={[...Object.values(input).map(toText), details ?? '', preview ?? '']} />
       {typeof input.description === 'string' && input.description !== '' && typeof command === 'string' && (
         <Text size="sm">
           “<Untrusted text={input.description} most={400} />”{' '}
@@ -169,7 +168,7 @@ export function QuestionBody({ question, onExpand, parts }: QuestionBodyProps) {
       <RequestParts question={question} />
       {typeof command === 'string' && (
         <Section label={t('exactCommand')}>
-          <UntrustedBlock text={command} label={t('exactCommand')} {...expand} />
+          <UntrustedBlock text={command} label={t('exactCommand')} />
           <Text size="sm" c="dimmed">
             <Untrusted text={t('folder', { path: cwd })} />
             {rest.map(([key, value]) => (
@@ -193,20 +192,29 @@ export function QuestionBody({ question, onExpand, parts }: QuestionBodyProps) {
       )}
       {details !== undefined && details !== command && (
         <Section label={t('details')}>
-          <UntrustedBlock text={details} label={t('details')} {...expand} />
+          <UntrustedBlock text={details} label={t('details')} />
         </Section>
       )}
-      {preview === undefined && command === undefined && rest.length > 0 && (
+      {!isWhole(preview) && command === undefined && rest.length > 0 && (
         <Section label={t('input')}>
-          <UntrustedBlock text={inputText} label={t('input')} {...expand} />
+          <UntrustedBlock text={inputText} label={t('input')} />
         </Section>
       )}
     </>
   )
 }
 
+/** A difference that the server cut shows only a part of what would be written. Lines of files never begin like this. */
+function isWhole(preview: string | undefined): boolean {
+  return preview !== undefined && !/^\[diff cut: /m.test(preview)
+}
+
 /** The command and what it is for have their own place. */
 const SHOWN_APART: ReadonlySet<string> = new Set(['command', 'description'])
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
 
 /** Switches that are off and lists without anything in them say nothing. */
 function isNothing(value: unknown): boolean {
@@ -217,14 +225,6 @@ function isNothing(value: unknown): boolean {
     (typeof value === 'object' && Object.keys(value).length === 0)
   )
 }
-
-/** Texts that are not shown whole at first. */
-function longTexts({ input, details = '' }: Approval): boolean {
-  const { command = '' } = input
-  return String(command).length > LONGEST || details.length > LONGEST
-}
-
-const LONGEST = 4_096
 
 /** Questions of the same run can be judged at once. */
 function Together({ question, others }: { question: Approval; others: readonly Approval[] }) {

@@ -1,9 +1,9 @@
 import { Button, Divider, Group, Stack, Text, Title } from '@mantine/core'
 import { Ban, ShieldCheck } from 'lucide-react'
-import { Fragment, type MouseEvent } from 'react'
+import { Fragment, type MouseEvent, useState } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { CutTexts, Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useAnswer } from './approval-actions.tsx'
 import { QuestionBody } from './approval-card.tsx'
@@ -16,6 +16,7 @@ export function BatchCard({ questions }: { questions: readonly Approval[] }) {
   const t = useWords(words)
   const { ready, isStray } = useActGuard(questions.map(({ id }) => id).join())
   const answer = useAnswer()
+  const [unread, setUnread] = useState(0)
   const idle = ready && !answer.isPending && questions.length > 0
   const act = async (event: MouseEvent, kind: 'once' | 'deny'): Promise<void> => {
     if (isStray(event)) return
@@ -34,12 +35,15 @@ export function BatchCard({ questions }: { questions: readonly Approval[] }) {
             <Title order={3}>
               <Untrusted text={question.tool.title} />
             </Title>
-            <QuestionBody question={question} />
+            <CutTexts value={setUnread}>
+              <QuestionBody question={question} />
+            </CutTexts>
           </Fragment>
         ))}
       </Stack>
       <Stack className={classes.actions} gap="sm" data-answer data-ready={idle}>
         {answer.error !== null && <ErrorCard error={answer.error} />}
+        {unread > 0 && <Text size="sm">{t('expandFirst')}</Text>}
         <Group justify="space-between">
           <Button
             color="red"
@@ -51,7 +55,7 @@ export function BatchCard({ questions }: { questions: readonly Approval[] }) {
             {t('denyAll', { count })}
           </Button>
           <Button
-            disabled={!idle}
+            disabled={!idle || unread > 0}
             leftSection={<ShieldCheck size={16} aria-hidden />}
             onClick={event => void act(event, 'once').catch(() => undefined)}
           >
