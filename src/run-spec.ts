@@ -3,7 +3,7 @@ import type { AgentRecord } from './agents/agent-record.ts'
 import { readOnlyTools } from './agents/agent-tools.ts'
 import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
-import type { Panel } from './agents/panel.ts'
+import type { AiPanel } from './agents/panel.ts'
 import type { RunSpec } from './agents/run-record.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { type AuthorityWish, stricterMode } from './core/authority.ts'
@@ -17,14 +17,14 @@ export interface RunWish {
   readonly task: string
   readonly agent?: { readonly record: AgentRecord; readonly tools: readonly ToolSetting[] }
   /** The file that the agent comes from, for what only the file says. */
-  readonly panel?: Panel
+  readonly panel?: AiPanel
   readonly model?: string
   /** Of those the agent has; without an agent, of all. */
   readonly tools?: 'read-only' | readonly string[]
   readonly mode?: RunSpec['authority']['mode']
   readonly limits?: Partial<RunLimits>
   /** Otherwise as the panel says, or `[defaults]`. */
-  readonly orchestration?: Panel['orchestration']
+  readonly orchestration?: AiPanel['orchestration']
 }
 
 interface SpecParts {
@@ -88,16 +88,17 @@ function authorityOf({ agent, panel }: RunWish, { registry }: Pick<Runtime, 'reg
 function limitsOf(
   wish: RunWish,
   { config: { limits } }: LoadedConfig,
-  orchestration: NonNullable<Panel['orchestration']>,
+  orchestration: NonNullable<AiPanel['orchestration']>,
 ): RunLimits {
   const { panel } = wish
   return {
     maxTurns: turnsOf(wish, limits.max_turns, orchestration !== 'none'),
-    maxTimeMs: limits.max_time,
+    maxTimeMs: panel?.maxTimeMs ?? limits.max_time,
     ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
     ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
     ...(limits.max_calls === undefined ? {} : { maxCalls: limits.max_calls }),
     ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
+    ...(panel?.onLimit === undefined ? {} : { onLimit: panel.onLimit }),
     ...wish.limits,
   }
 }

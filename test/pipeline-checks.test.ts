@@ -15,6 +15,7 @@ beforeAll(async () => {
   box = await openTestRuntime(rule)
   box.write('.kogu/panels/reader.toml', 'prompt = "Read {{page}}"\n[tools.web_fetch]\n')
   box.write('.kogu/panels/writer.toml', 'prompt = "{{input}}"\n[tools.write_file]\n')
+  box.write('.kogu/panels/note.toml', 'kind = "text"\ntext = "Dear {{name}}"\n')
 })
 afterAll(() => box.close())
 
@@ -60,6 +61,15 @@ test.each([
   [
     '[[step]]\nid = "a"\npanel = "reader"\nvars = { page = "x" }\n[[step]]\nid = "b"\npanel = "writer"',
     "Step 'b' acts on what 'a' brings in from outside",
+  ],
+  ['[[step]]\nid = "a"\npanel = "note"', "needs the variable 'name'"],
+  [
+    '[[step]]\nid = "a"\npanel = "note"\nprompt = "x"\nvars = { name = "Kim" }',
+    'does not use {{input}}, so a prompt does nothing',
+  ],
+  [
+    '[[step]]\nid = "a"\ntext = "1"\n[[step]]\nid = "b"\ntext = "2"\n[[edge]]\nfrom = "a"\nto = "b"\nsummarize = true\nsummarizer = "note"',
+    "there is no panel 'note' with a model",
   ],
 ])('the pipeline %j is refused for what its panels and rules are', async (toml, problem) => {
   const made = parsePipeline(`name = "bad"\n${toml}`, 'bad')

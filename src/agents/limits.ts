@@ -8,6 +8,21 @@ export interface RunLimits {
   readonly maxTokens?: number
   readonly maxTimeMs?: number
   readonly maxCalls?: number
+  /** Whether a person is asked, at a limit, if it is to go on with more. */
+  readonly onLimit?: 'stop' | 'ask'
+}
+
+/** What a person may let a run go on with that has reached a limit. */
+export function twice(limits: RunLimits): RunLimits {
+  const { maxTurns, maxCostUsd, maxTokens, maxTimeMs, maxCalls } = limits
+  return {
+    ...limits,
+    maxTurns: maxTurns * 2,
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd: maxCostUsd * 2 }),
+    ...(maxTokens === undefined ? {} : { maxTokens: maxTokens * 2 }),
+    ...(maxTimeMs === undefined ? {} : { maxTimeMs: maxTimeMs * 2 }),
+    ...(maxCalls === undefined ? {} : { maxCalls: maxCalls * 2 }),
+  }
 }
 
 /** Requests to the model for one agent with tools, for an orchestrator. */

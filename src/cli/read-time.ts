@@ -1,4 +1,4 @@
-import { parseDuration } from '../config/values.ts'
+import { parseDuration } from '../core/duration.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 
 /** `7d` and `30m` ago, or a date. */

@@ -1,5 +1,5 @@
 import type { RunLimits } from '../agents/limits.ts'
-import { fillPrompt } from '../agents/panel.ts'
+import { fillPanel } from '../agents/panel.ts'
 import type { RunSpec } from '../agents/run-record.ts'
 import { type RunWish, toRunSpec } from '../run-spec.ts'
 import { type CommandContext, countOption, textOption, UsageError } from './command.ts'
@@ -43,9 +43,9 @@ async function readAgent(
   const { workspace } = session.runtime
   const workflow = await workflowFor(context, session.database, workspace)
   if (panelName !== undefined) {
-    const panel = readPanel(workspace, panelName)
-    const { agent, tools } = await requirePanelAgent(session.database, workflow, panel)
-    return { task: fillPrompt(panel, task, readVariables(context)), panel, agent: { record: agent, tools } }
+    const found = readPanel(workspace, panelName)
+    const { agent, tools, panel } = await requirePanelAgent(session.database, workflow, found)
+    return { task: fillPanel(panel, task, readVariables(context)), panel, agent: { record: agent, tools } }
   }
   const { agent, tools } = await requireAgent(session.database, workflow, agentName ?? '')
   if (agent.sourcePath !== null)

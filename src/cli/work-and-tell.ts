@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { RunEvent } from '../agents/events.ts'
-import type { RunLimits } from '../agents/limits.ts'
+import { twice } from '../agents/limits.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
 import { laterApprover } from '../core/approval.ts'
@@ -80,12 +80,12 @@ async function workOn(
 async function wantsMore(
   { output, stdin }: CommandContext,
   { loaded, approver }: RunSession,
-  { stopReason, status }: RunRecord,
+  { stopReason, status, spec }: RunRecord,
 ): Promise<boolean> {
-  const { on_limit } = loaded.config.limits
+  const { onLimit = loaded.config.limits.on_limit } = spec.limits
   const isHere = approver !== laterApprover && stdin.isTTY === true
   // A budget of all runs is raised in the configuration, not in passing.
-  if (stopReason !== 'limit_reached' || status === 'pending' || on_limit !== 'ask' || !isHere) return false
+  if (stopReason !== 'limit_reached' || status === 'pending' || onLimit !== 'ask' || !isHere) return false
   output.note('Go on with twice the limits? y | n')
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: stdin, output: process.stderr })
@@ -94,16 +94,6 @@ async function wantsMore(
   } finally {
     lines.close()
     stdin.pause()
-  }
-}
-
-function twice({ maxTurns, maxCostUsd, maxTokens, maxTimeMs, maxCalls }: RunLimits): RunLimits {
-  return {
-    maxTurns: maxTurns * 2,
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd: maxCostUsd * 2 }),
-    ...(maxTokens === undefined ? {} : { maxTokens: maxTokens * 2 }),
-    ...(maxTimeMs === undefined ? {} : { maxTimeMs: maxTimeMs * 2 }),
-    ...(maxCalls === undefined ? {} : { maxCalls: maxCalls * 2 }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { duration, parseDuration, parseSize, size, writeAs } from './values.ts'
+import { parseDuration } from '../core/duration.ts'
+import { duration, parseSize, size, writeAs } from './values.ts'
 
 test.each([
   ['250ms', 250],

@@ -1,3 +1,4 @@
+import { variablesOf } from '../agents/panel.ts'
 import {
   checkPipeline,
   type PipelineFacts,
@@ -80,10 +81,13 @@ function factsFrom(runtime: Runtime): PipelineFacts {
     isUntrustedSource: isForeign(tool, entry(tool)),
   })
   const lookAtPanel = (name: string): ReturnType<PipelineFacts['panel']> => {
-    const { tools, prompt } = readPanel(workspace, name)
-    const own = tools.filter(({ enabled }) => enabled).map(({ tool }) => toolFacts(tool))
+    const panel = readPanel(workspace, name)
+    const own = (panel.kind === 'ai' ? panel.tools : [])
+      .filter(({ enabled }) => enabled)
+      .map(({ tool }) => toolFacts(tool))
     return {
-      variables: [...prompt.matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map(match => match[1] ?? ''),
+      kind: panel.kind,
+      variables: variablesOf(panel),
       isHighRisk: own.some(({ isHighRisk }) => isHighRisk),
       isUntrustedSource: own.some(({ isUntrustedSource }) => isUntrustedSource),
     }
@@ -186,8 +190,8 @@ export function warningsOf({ steps }: Pipeline, { workspace }: Runtime, { config
   if (config.limits.max_cost !== undefined || config.limits.budget.day !== undefined) return []
   const known = new Set(listPanels(workspace))
   return steps.flatMap(({ id, panel }) => {
-    if (panel === undefined || !known.has(panel) || readPanel(workspace, panel).maxCostUsd !== undefined)
-      return []
+    const found = panel !== undefined && known.has(panel) ? readPanel(workspace, panel) : undefined
+    if (found?.kind !== 'ai' || found.maxCostUsd !== undefined) return []
     return [
       toLine(
         `Step '${id}': the panel '${panel}' has no cost limit. Set max_cost under [limits] in it or in the configuration.`,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
-import { parseDuration } from '../config/values.ts'
+import { parseDuration } from '../core/duration.ts'
 import { ToolError } from '../core/errors.ts'
 import { readText } from '../store/saved-text.ts'
 

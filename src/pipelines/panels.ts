@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fillPrompt } from '../agents/panel.ts'
+import { type FolderPanel, fillPanel, type TextPanel } from '../agents/panel.ts'
 import type { Edge } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PanelOrder } from '../agents/pipelines/run-pipeline.ts'
@@ -19,7 +19,7 @@ import { toRunSpec } from '../run-spec.ts'
 import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
-import { readPanel, requirePanelAgent } from '../store/runs/find-agent.ts'
+import { readPanel, requirePanelAgent, requireTrusted } from '../store/runs/find-agent.ts'
 import { findRun } from '../store/tables/workflow-runs.ts'
 import { workflowOf } from '../store/tables/workflows.ts'
 
@@ -108,16 +108,16 @@ async function panelSpec(
   { prompt, vars }: Pick<PanelOrder, 'prompt' | 'vars'>,
 ): Promise<RunSpec> {
   const { loaded, runtime, database, runs } = parts
-  const panel = readPanel(runtime.workspace, name)
   const workflow = await workflowOf(database, runs.place.user, runtime.workspace)
-  const { agent, tools } = await requirePanelAgent(database, workflow, panel)
+  const found = readPanel(runtime.workspace, name)
+  const { agent, tools, panel } = await requirePanelAgent(database, workflow, found)
   const variables = Object.fromEntries(
     Object.entries(vars).map(([key, value]) => [
       key,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
   )
-  const filled = fillPrompt(panel, prompt, variables)
+  const filled = fillPanel(panel, prompt, variables)
   const hasInput = /\{\{\s*input\s*\}\}/.test(panel.prompt)
   return toRunSpec(
     { loaded, runtime, runs },
@@ -141,6 +141,18 @@ function modelFor(
   return lastingId(runs.models.find(wanted).id, loaded.workspace.cwd)
 }
 
+/** What a panel hands over in which no model works. Its text reaches models, so somebody has to have looked at it too. */
+export async function panelContent(
+  { runtime, database, runs }: PanelParts,
+  name: string,
+): Promise<TextPanel | FolderPanel | undefined> {
+  const panel = readPanel(runtime.workspace, name)
+  if (panel.kind === 'ai') return undefined
+  const workflow = await workflowOf(database, runs.place.user, runtime.workspace)
+  await requireTrusted(database, workflow, panel)
+  return panel
+}
+
 /** Long outputs, shortened by a model that has no tools: what it reads can make it say something, not do anything. */
 export function summarize(parts: PanelParts, { summarizer }: Edge, text: string): Promise<string> {
   const { runs, runtime, signal } = parts
@@ -153,8 +165,8 @@ export function summarize(parts: PanelParts, { summarizer }: Edge, text: string)
     const base = await panelSpec(parts, summarizer, { prompt: task, vars: {} })
     return { ...base, authority: { ...base.authority, tools: [] } }
   }
-  const model = modelFor(parts, name, summarizer && readPanel(runtime.workspace, summarizer).model)
-  const panelHash = summarizer === undefined ? '' : readPanel(runtime.workspace, summarizer).hash
+  const panel = summarizer === undefined ? undefined : readPanel(runtime.workspace, summarizer)
+  const model = modelFor(parts, name, panel?.kind === 'ai' ? panel.model : undefined)
   const ask: Summarizer['ask'] = async (instruction, chunk) => {
     const made = await runs.create(await spec(`${instruction}\n\n${fenceUntrusted(chunk, 'part')}`))
     const ended = await runs.work(made, { signal })
@@ -162,7 +174,7 @@ export function summarize(parts: PanelParts, { summarizer }: Edge, text: string)
     throw new ToolError('failed', `It could not be summarised: ${ended.error ?? ended.stopReason ?? ''}`)
   }
   return summarizeText(text, {
-    id: `${model} ${panelHash}`,
+    id: `${model} ${panel?.hash ?? ''}`,
     ask,
     cache: openCache(join(runtime.places.pipelines, 'summaries')),
     pause: () => (model.startsWith('rehearsal:') ? Promise.resolve() : pause(signal)),

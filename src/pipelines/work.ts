@@ -6,8 +6,10 @@ import type { StepValue } from '../agents/pipelines/values.ts'
 import type { CallResult } from '../core/call.ts'
 import { addLabel, type Run } from '../core/run.ts'
 import type { CallRequest } from '../runtime.ts'
+import { callOutcome } from './call-outcome.ts'
 import { fillArgs } from './command-lines.ts'
-import { type PanelParts, runPanel, summarize } from './panels.ts'
+import { readFolder } from './folders.ts'
+import { type PanelParts, panelContent, runPanel, summarize } from './panels.ts'
 import { callIdOf } from './settle.ts'
 
 /** What happens in a run of a pipeline, for whoever watches. */
@@ -62,7 +64,7 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       told(step, step.tool ?? '', async () => {
         const id = callIdOf(core.id, step.id, attempt)
         const result = await call(step.tool ?? '', input, { id, ...gateOf(step) })
-        return result.question === undefined ? toOutcome(result) : undefined
+        return result.question === undefined ? callOutcome(result) : undefined
       }),
     ...(parts.rehearse
       ? {
@@ -72,9 +74,10 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       : {}),
     runPipeline: order =>
       told(order.step, `pipeline ${order.step.pipeline ?? ''}`, () => parts.runPipeline(order)),
+    panelContent: name => panelContent(parts, name),
     runPanel: order => told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel(parts, order)),
     async readFolder(step) {
-      const read = async (): Promise<StepOutcome> => readFolder(step, call)
+      const read = async (): Promise<StepOutcome> => readFolder(step.folder ?? '', call)
       return (await told(step, `folder ${step.folder ?? ''}`, read)) ?? NOTHING
     },
     summarize: (edge, text) => summarize(parts, edge, text),
@@ -100,43 +103,3 @@ async function rehearsed({ tool = '' }: Step, said: StepValue, core: Run): Promi
 }
 
 const NOTHING: StepOutcome = { ok: false, error: 'The folder was not read.', retryable: false }
-
-/** What was refused is not tried again: a second try would only ask again. */
-function toOutcome({ ok, text, data, error, label }: CallResult): StepOutcome {
-  const untrusted = label?.trusted === false ? { untrusted: label.source ?? label.origin } : {}
-  if (ok) return { ok: true, text, data, ...untrusted }
-  const retryable = error?.code === 'failed' || error?.code === 'timeout' || error?.code === 'conflict'
-  const message = error?.message ?? text
-  return { ok: false, error: message, retryable }
-}
-
-const MOST_FILES = 200
-const FILE_CHARACTERS = 50_000
-const MOST_CHARACTERS = 150_000
-const LEFT_OUT =
-  /(?:^|\/)(?:node_modules|\.git|\.svn|__pycache__|dist|build|target|\.DS_Store|Thumbs\.db)(?:\/|$)/
-
-/** By the tools, so that what may not be read is not read, and the record says what was. */
-async function readFolder(
-  { folder }: Step,
-  call: (tool: string, input: unknown) => Promise<CallResult>,
-): Promise<StepOutcome> {
-  const listed = await call('glob_search', {
-    pattern: '{*,*/*,*/*/*}',
-    base_dir: folder,
-    max_results: MOST_FILES,
-  })
-  if (!listed.ok) return toOutcome(listed)
-  const { files } = listed.data as { files: string[] }
-  const read: string[] = []
-  let text = ''
-  for (const path of files.toSorted()) {
-    if (LEFT_OUT.test(path) || text.length >= MOST_CHARACTERS) continue
-    const { ok, text: content } = await call('read_file', { path })
-    // Binary or sensitive files are left out, as a person's summary would.
-    if (!ok) continue
-    text += `## ${path}\n${content.slice(0, FILE_CHARACTERS)}\n\n`
-    read.push(path)
-  }
-  return { ok: true, text: text.slice(0, MOST_CHARACTERS), data: { files: read } }
-}

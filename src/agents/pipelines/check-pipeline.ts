@@ -1,4 +1,5 @@
 import { toToolError } from '../../core/errors.ts'
+import type { Panel } from '../panel.ts'
 import { type Graph, loopMates, toGraph } from './graph.ts'
 import type { Pipeline, Step } from './pipeline.ts'
 import { referencesIn } from './values.ts'
@@ -12,7 +13,9 @@ export interface WorkerFacts {
 
 export interface PipelineFacts {
   tool(name: string): (WorkerFacts & { checkArgs(args: Step['args']): string | undefined }) | undefined
-  panel(name: string): (WorkerFacts & { readonly variables: readonly string[] }) | undefined
+  panel(
+    name: string,
+  ): (WorkerFacts & Pick<Panel, 'kind'> & { readonly variables: readonly string[] }) | undefined
   /** What is wrong inside of it is said by whoever knows it. */
   pipeline(name: string): (WorkerFacts & { readonly input: Pipeline['input'] }) | undefined
 }
@@ -50,8 +53,8 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
       ]
     }),
     ...pipeline.edges.flatMap(({ from, to, summarize, summarizer }) =>
-      summarize && summarizer !== undefined && facts.panel(summarizer) === undefined
-        ? [`The edge from '${from}' to '${to}': there is no panel '${summarizer}'.`]
+      summarize && summarizer !== undefined && facts.panel(summarizer)?.kind !== 'ai'
+        ? [`The edge from '${from}' to '${to}': there is no panel '${summarizer}' with a model.`]
         : [],
     ),
   ]
@@ -79,6 +82,9 @@ function checkKind(step: Step, facts: PipelineFacts): string[] {
   return [
     ...missing.map(name => `Step '${id}': the panel '${panel}' needs the variable '${name}'.`),
     ...unused.map(name => `Step '${id}': the panel '${panel}' has no variable '${name}'.`),
+    ...(prompt !== undefined && found.kind !== 'ai' && !found.variables.includes('input')
+      ? [`Step '${id}': the panel '${panel}' does not use {{input}}, so a prompt does nothing.`]
+      : []),
   ]
 }
 

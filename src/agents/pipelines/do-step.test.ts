@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { FolderPanel, TextPanel } from '../panel.ts'
 import { type Pipeline, toPipeline } from './pipeline.ts'
 import { type Progress, type StepOutcome, startProgress } from './progress.ts'
 import { type PipelineWorkers, runPipeline } from './run-pipeline.ts'
@@ -40,6 +41,7 @@ function workers(more: Partial<PipelineWorkers> = {}): PipelineWorkers & { reado
       return { ok: true, text: `did ${JSON.stringify(input)}`, data: input }
     },
     fillArgs: ({ args }, fill) => fill(args) as Record<string, unknown>,
+    panelContent: async () => undefined,
     readFolder: async () => ({ ok: true, text: 'folder', data: null }),
     runPanel: async () => ({ ok: true, text: 'panel', data: null }),
     runPipeline: async ({ input }) => ({ ok: true, text: JSON.stringify(input), data: null }),
@@ -349,4 +351,46 @@ test('a rehearsal says what the step is to say, behind its gate, and a real run 
   const real = workers()
   await runPipeline(run, real)
   expect(real.done.tools).toMatchObject([{ input: { q: 'tea' } }])
+})
+
+test('a panel without a model hands its text over, with what came before it, and words of others stay theirs', async () => {
+  const said = { ok: true as const, text: 'tea,3', data: { rows: [1] }, untrusted: 'example.com' }
+  const about = { name: 'sales', description: '', hash: '' }
+  const contents: Record<string, TextPanel | FolderPanel> = {
+    sales: { ...about, kind: 'table', text: 'item,sold\n{{input}}' },
+    note: { ...about, kind: 'text', text: 'Sold: {{rows}}' },
+    plain: { ...about, kind: 'text', text: 'Only this.' },
+    docs: { ...about, kind: 'folder', folder: '{{steps.page.text}}' },
+  }
+  const folders: unknown[] = []
+  const parts = workers({
+    runTool: async () => said,
+    runPanel: () => Promise.reject(new Error('No model works here.')),
+    panelContent: async name => contents[name],
+    async readFolder({ folder }) {
+      folders.push(folder)
+      return { ok: true, text: 'files', data: null }
+    },
+  })
+  const steps = [
+    { id: 'page', tool: 't' },
+    { id: 'sales', panel: 'sales' },
+    { id: 'note', panel: 'note', vars: { rows: '{{steps.page.rows}}' } },
+    { id: 'asked', panel: 'sales', prompt: 'cup,1' },
+    { id: 'docs', panel: 'docs', gate: 'approval' },
+    { id: 'lone', panel: 'sales' },
+    { id: 'plain', panel: 'plain', prompt: 'x' },
+  ]
+  const { progress } = await runPipeline(start(made({ step: steps })), parts)
+  expect(progress.steps).toMatchObject({
+    sales: { text: 'item,sold\ntea,3', untrusted: 'example.com' },
+    note: { text: 'Sold: [1]', untrusted: 'example.com' },
+    asked: { text: 'item,sold\ncup,1' },
+    docs: { text: 'files' },
+    plain: { text: 'Only this.' },
+  })
+  expect(progress.steps.asked).not.toHaveProperty('untrusted')
+  // A name in a panel's file is a name: nothing that a step said becomes the folder that is read.
+  expect(folders).toEqual(['{{steps.page.text}}'])
+  expect(parts.done.gates).toEqual([{ panel: 'docs', folder: '{{steps.page.text}}' }])
 })

@@ -2,6 +2,7 @@ import { ToolError, toToolError } from '../../core/errors.ts'
 import { fenceUntrusted } from '../../core/fence.ts'
 import { holds, parseCondition } from './condition.ts'
 import { type Graph, loopMates } from './graph.ts'
+import { panelText } from './panel-text.ts'
 import type { Step } from './pipeline.ts'
 import type { StepOutcome } from './progress.ts'
 import type { Memory, PipelineRun, PipelineWorkers } from './run-pipeline.ts'
@@ -48,6 +49,15 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
     return behindGate({ tool: step.tool, args }, () => rehearseTool(step, said))
   }
   if (step.panel !== undefined) {
+    const content = await workers.panelContent(step.panel)
+    if (content?.kind === 'folder') {
+      const { folder } = content
+      return behindGate({ panel: step.panel, folder }, () => workers.readFolder({ ...step, folder }))
+    }
+    if (content !== undefined) {
+      const value = panelText(step, content, scope, context.graph)
+      return behindGate({ panel: step.panel, text: value.text }, async () => ({ ok: true, ...value }))
+    }
     const vars = fillIn(step.vars, scope, { forModel: true }) as Record<string, unknown>
     const asked =
       step.prompt === undefined ? '' : toText(fillIn(step.prompt, { ...scope, vars }, { forModel: true }))

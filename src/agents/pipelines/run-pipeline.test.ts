@@ -39,6 +39,7 @@ function workers(
       summarize: async (_, text) => `short:${text.length}`,
       runTool: async () => ({ ok: true, text: 'tool', data: null }),
       fillArgs: ({ args }, fill) => fill(args) as Record<string, unknown>,
+      panelContent: async () => undefined,
       readFolder: async () => ({ ok: true, text: 'folder', data: null }),
       async runPanel(order) {
         played.orders.push(order)

@@ -1,4 +1,5 @@
 import type { GateAnswer } from '../../core/gate.ts'
+import type { FolderPanel, TextPanel } from '../panel.ts'
 import { doStep } from './do-step.ts'
 import { type Graph, toGraph } from './graph.ts'
 import type { Edge, Pipeline, Step } from './pipeline.ts'
@@ -31,6 +32,8 @@ export interface PipelineWorkers {
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
   /** In a rehearsal: says what the step is to say instead of calling its tool. */
   rehearseTool?(step: Step, said: StepValue): Promise<StepOutcome | undefined>
+  /** Of a panel in which no model works: what it hands over. It has been looked at, or this throws. */
+  panelContent(panel: string): Promise<TextPanel | FolderPanel | undefined>
   runPanel(order: PanelOrder): Promise<StepOutcome | undefined>
   /** Another pipeline, as a run of its own. */
   runPipeline(order: PipelineOrder): Promise<StepOutcome | undefined>

@@ -107,7 +107,8 @@ async function list({ context: { output }, database, workspace, workflow }: Plac
           : agent === undefined
             ? 'panel, not trusted'
             : 'panel, changed'
-      return { name, state, description: panel.description, model: panel.model ?? '(default)' }
+      const model = panel.kind === 'ai' ? (panel.model ?? '(default)') : `(${panel.kind})`
+      return { name, state, description: panel.description, model }
     } catch (error) {
       return {
         name,
@@ -173,7 +174,13 @@ async function showPanel({ context, database, workflow }: Place, panel: Panel): 
   return EXIT.ok
 }
 
-function describePanel({ name, description, system, prompt, tools, hash: _, ...rest }: Panel): string {
+function describePanel(panel: Panel): string {
+  if (panel.kind !== 'ai') {
+    const { name, kind, description } = panel
+    const content = panel.kind === 'folder' ? panel.folder : panel.text
+    return [toVisible([name, kind, description].join('  ')), toVisible(content)].join('\n')
+  }
+  const { name, description, system, prompt, tools, hash: _, ...rest } = panel
   const settings = Object.entries(rest).map(([key, value]) => `${key} ${value}`)
   return [
     toVisible([name, description, ...settings].join('  ')),
@@ -291,7 +298,7 @@ async function trust({ context, database, workspace, workflow }: Place, name: st
   const panel = readPanel(workspace, name)
   await mirrorPanel(database, workflow, panel)
   if (output.json) {
-    output.object({ name, hash: panel.hash, tools: panel.tools })
+    output.object({ name, hash: panel.hash, tools: panel.kind === 'ai' ? panel.tools : [] })
     return EXIT.ok
   }
   output.data(describePanel(panel))

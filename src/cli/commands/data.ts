@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseDuration } from '../../config/values.ts'
+import { parseDuration } from '../../core/duration.ts'
 import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'

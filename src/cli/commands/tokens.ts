@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/values.ts'
+import { parseDuration } from '../../core/duration.ts'
 import { makeToken, openTokens, SCOPES, type Scope } from '../../server/auth/tokens.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/values.ts'
+import { parseDuration } from '../../core/duration.ts'
 import type { UsageGroup } from '../../store/tables/usage.ts'
 import { type Command, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

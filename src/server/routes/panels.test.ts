@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
@@ -100,3 +100,40 @@ test('listeners are told of files that somebody changed beside the server, and o
     )
   }, 5_000)
 })
+
+test('a panel without a model is saved, looked at and versioned like any other, and cannot be run alone', async () => {
+  const settings = { kind: 'table', text: 'item,sold\n{{input}}' }
+  const saved: { json: Panel } = await app.send('PUT /api/panels/sales', { settings, base: null })
+  expect(saved.json).toMatchObject({ kind: 'table', state: 'trusted', variables: ['input'], settings })
+  expect((await app.send('GET /api/panels/sales/versions')).json).toMatchObject([{ version: 1 }])
+  expect(await app.send('POST /api/runs', { panel: 'sales', task: 'x' })).toMatchObject({
+    status: 400,
+    json: { detail: expect.stringContaining('no model works in it') },
+  })
+  const { json: agents }: { json: { id: string; name: string }[] } = await app.send('GET /api/agents')
+  const { id } = agents.find(({ name }) => name === 'sales') ?? { id: '' }
+  expect(await app.send('POST /api/runs', { agent_id: id, task: 'x' })).toMatchObject({ status: 400 })
+  const wrong = { settings: { kind: 'table', prompt: 'x' }, base: null }
+  expect(await app.send('PUT /api/panels/wrong', wrong)).toMatchObject({ status: 400 })
+}, 60_000)
+
+test('a folder panel shows the files that the rules let be seen, inside of the workspace only', async () => {
+  app.machine.write('doc/a.md', 'a')
+  app.machine.write('doc/node_modules/x.js', 'x')
+  const outside = join(app.machine.home, 'outside')
+  mkdirSync(outside)
+  writeFileSync(join(outside, 'secret.txt'), 'secret')
+  symlinkSync(outside, join(app.machine.workspace, 'doc/link'))
+  symlinkSync(outside, join(app.machine.workspace, 'way-out'))
+  const panel = async (name: string, folder: string) => {
+    await app.send(`PUT /api/panels/${name}`, { settings: { kind: 'folder', folder }, base: null })
+    return app.send(`POST /api/panels/${name}/files`)
+  }
+  expect(await panel('docs', 'doc')).toMatchObject({ status: 200, json: { files: ['doc/a.md'] } })
+  const through = await panel('through', 'way-out')
+  expect(JSON.stringify(through)).not.toContain('secret.txt')
+  expect(through.status).toBe(403)
+  expect(await panel('gone', 'no-such-folder')).toMatchObject({ status: 404 })
+  const refused = { settings: { kind: 'folder', folder: '../outside' }, base: null }
+  expect(await app.send('PUT /api/panels/outside', refused)).toMatchObject({ status: 400 })
+}, 60_000)

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
-import { parsePanel } from '../../agents/panel.ts'
+import { PANEL_KINDS, type Panel, parsePanel, variablesOf } from '../../agents/panel.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
+import { filesOf, listFolder } from '../../pipelines/folders.ts'
 import { listPanels, mirrorPanel } from '../../store/runs/find-agent.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { findAgent, listAgents, retireAgent } from '../../store/tables/agents.ts'
@@ -22,6 +23,8 @@ const panelParams = z.object({ name: z.string().regex(NAME, 'Letters, digits, _ 
 const panel = z
   .looseObject({
     name: z.string(),
+    /** Null when it cannot be read. */
+    kind: z.enum(PANEL_KINDS).nullable(),
     /** `trusted`: a person has looked at exactly this text, so it may run. */
     state: z.enum(['trusted', 'new', 'changed', 'broken']),
     hash: z.string(),
@@ -51,6 +54,7 @@ export const wholeVersion = versionShape
 export function panelRoutes(api: Api, parts: RunParts): void {
   lookRoutes(api, parts)
   saveRoutes(api, parts)
+  folderRoute(api, parts)
   trustRoute(api, parts)
   versionRoutes(api, parts)
 }
@@ -172,6 +176,32 @@ function saveRoutes(api: Api, { services, runtime }: RunParts): void {
   )
 }
 
+/** A call like every other: what the rules hide stays hidden, and the record says who looked. */
+function folderRoute(api: Api, { runtime }: RunParts): void {
+  api.openapi(
+    route('run', {
+      method: 'post',
+      path: '/api/panels/{name}/files',
+      summary: 'The files that a panel of the kind folder hands over, as far as the rules let them be seen',
+      request: { params: panelParams },
+      responses: { 200: json(z.object({ files: z.array(z.string()) }), 'Their paths, sorted') },
+    }),
+    async context => {
+      const { name } = context.req.valid('param')
+      const { text } = requireText(runtime.workspace, name)
+      const found = parsePanel(text, name, `.kogu/panels/${name}.toml`)
+      if (found.kind !== 'folder')
+        throw new HttpProblem(400, 'invalid_input', `The panel '${name}' is no folder.`)
+      const { signal } = context.req.raw
+      const listed = await listFolder(found.folder, (tool, input) =>
+        runtime.call({ tool, input, caller: callerName(context), signal }),
+      )
+      if (listed.error !== null) throw new ToolError(listed.error.code, listed.error.message)
+      return context.json({ files: filesOf(listed, found.folder) }, 200)
+    },
+  )
+}
+
 function trustRoute(api: Api, { services, runtime }: RunParts): void {
   api.openapi(
     route('approve', {
@@ -269,7 +299,7 @@ async function look(opened: Services, workspace: string, name: string) {
   const { text, sha256 } = requireText(workspace, name)
   const workflow = await workflowFor(opened, undefined)
   const known = (await listAgents(opened.database, workflow)).find(each => each.name === name)
-  const { settings, error, variables } = understand(name, text)
+  const { settings, error, ...understood } = understand(name, text)
   const [last] = await listRuns(opened.database, { place: opened.runs.place, agent: name, limit: 1 })
   const seen = known === undefined ? 'new' : known.sourceHash === sha256 ? 'trusted' : 'changed'
   return {
@@ -277,7 +307,7 @@ async function look(opened: Services, workspace: string, name: string) {
     state: error === null ? seen : 'broken',
     hash: sha256,
     settings,
-    variables,
+    ...understood,
     error,
     agent_id: known?.id ?? null,
     last_run: last === undefined ? null : showRun(last),
@@ -287,14 +317,18 @@ async function look(opened: Services, workspace: string, name: string) {
 function understand(
   name: string,
   text: string,
-): { settings: Record<string, unknown> | null; error: string | null; variables: string[] } {
+): {
+  settings: Record<string, unknown> | null
+  error: string | null
+  kind: Panel['kind'] | null
+  variables: string[]
+} {
   try {
-    const { prompt = '' } = parsePanel(text, name, `.kogu/panels/${name}.toml`)
-    const names = [...prompt.matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map(([, variable = '']) => variable)
-    return { settings: parse(text), error: null, variables: [...new Set(names)] }
+    const found = parsePanel(text, name, `.kogu/panels/${name}.toml`)
+    return { settings: parse(text), error: null, kind: found.kind, variables: variablesOf(found) }
   } catch (error) {
     if (!(error instanceof ToolError)) throw error
-    return { settings: null, error: toToolError(error).message, variables: [] }
+    return { settings: null, error: toToolError(error).message, kind: null, variables: [] }
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { fillPrompt } from '../../agents/panel.ts'
+import { fillPanel } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { type RunWish, toRunSpec } from '../../run-spec.ts'
@@ -93,13 +93,12 @@ async function whoRuns(
   if (name !== undefined) {
     if (agent_id !== undefined)
       throw new HttpProblem(400, 'invalid_input', 'Name a panel or an agent, not both.')
-    const panel = readPanel(opened.runs.place.workspace, name)
-    const { agent, tools } = await requirePanelAgent(
+    const { agent, tools, panel } = await requirePanelAgent(
       opened.database,
       await workflowFor(opened, undefined),
-      panel,
+      readPanel(opened.runs.place.workspace, name),
     )
-    return { task: fillPrompt(panel, task, variables), panel, agent: { record: agent, tools } }
+    return { task: fillPanel(panel, task, variables), panel, agent: { record: agent, tools } }
   }
   return agent_id === undefined ? { task } : { task, agent: await findAgentFor(opened, agent_id) }
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rea
 import { join, relative } from 'node:path'
 import type { ToolSetting } from '../../agents/agent-authority.ts'
 import type { AgentRecord } from '../../agents/agent-record.ts'
-import { type Panel, parsePanel } from '../../agents/panel.ts'
+import { type AiPanel, type Panel, parsePanel } from '../../agents/panel.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import { listToolPermissions, replaceToolPermissions } from '../tables/agent-tool-permissions.ts'
@@ -53,14 +53,31 @@ export function readPanel(workspace: string, name: string): Panel {
   }
 }
 
-/** The agent of a panel, when a person has looked at exactly this text; otherwise it says how to do that. */
+/** The agent of a panel in which a model works, when a person has looked at exactly this text. */
 export async function requirePanelAgent(
   database: Database,
   workflow: string,
   panel: Panel,
-): Promise<FoundAgent> {
+): Promise<FoundAgent & { readonly panel: AiPanel }> {
+  if (panel.kind !== 'ai') {
+    throw new ToolError(
+      'invalid_input',
+      `The panel '${panel.name}' has the kind '${panel.kind}': no model works in it.`,
+      { hint: 'Use it as a step of a pipeline.' },
+    )
+  }
+  const agent = await requireTrusted(database, workflow, panel)
+  return { agent, tools: panel.tools, panel }
+}
+
+/** The row of a panel that a person has looked at as it is; otherwise it says how to do that. */
+export async function requireTrusted(
+  database: Database,
+  workflow: string,
+  panel: Panel,
+): Promise<AgentRecord> {
   const agent = await findAgent(database, workflow, panel.name)
-  if (agent?.sourceHash === panel.hash) return { agent, tools: panel.tools }
+  if (agent?.sourceHash === panel.hash) return agent
   const why = agent === undefined ? 'was not looked at yet' : 'has changed since it was looked at'
   throw new ToolError('needs_approval', `The panel '${panel.name}' ${why}, so it is not run.`, {
     hint: `Panels can come with a repository. Review it, then allow it: kogu agents trust ${panel.name}`,
@@ -69,16 +86,17 @@ export async function requirePanelAgent(
 
 /** Makes or updates the row that mirrors a panel a person has looked at. */
 export async function mirrorPanel(database: Database, workflow: string, panel: Panel): Promise<void> {
-  const slash = panel.model?.indexOf('/') ?? -1
-  const provider = await providerRow(database, slash > 0 ? (panel.model ?? '').slice(0, slash) : 'anthropic')
+  const own = panel.kind === 'ai' ? panel : undefined
+  const slash = own?.model?.indexOf('/') ?? -1
+  const provider = await providerRow(database, slash > 0 ? (own?.model ?? '').slice(0, slash) : 'anthropic')
   const settings = {
     name: panel.name,
     provider,
     description: panel.description,
-    system: panel.system ?? null,
-    model: slash > 0 ? (panel.model ?? '').slice(slash + 1) : (panel.model ?? null),
-    temperature: panel.temperature ?? null,
-    maxTokens: panel.maxTokens ?? null,
+    system: own?.system ?? null,
+    model: slash > 0 ? (own?.model ?? '').slice(slash + 1) : (own?.model ?? null),
+    temperature: own?.temperature ?? null,
+    maxTokens: own?.maxTokens ?? null,
     sourcePath: `.kogu/panels/${panel.name}.toml`,
     sourceHash: panel.hash,
   }
@@ -93,6 +111,6 @@ export async function mirrorPanel(database: Database, workflow: string, panel: P
     if (id === undefined)
       throw new ToolError('conflict', `The agent '${panel.name}' was just created by another Kogu.`)
     if (known !== undefined) await updateAgent(queries, id, settings)
-    await replaceToolPermissions(queries, id, panel.tools)
+    await replaceToolPermissions(queries, id, own?.tools ?? [])
   })
 }
