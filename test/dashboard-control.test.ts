@@ -163,6 +163,11 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
       ...{ id: randomUUID(), run, execution: execution_id, provider: 'local', model: 'm', usage },
       ...{ costUsd: 0.25, ms: 900 },
     })
+    // A vendor counts what it likes, and nobody knows what it costs.
+    await insertUsage(dashboard.database, {
+      ...{ id: randomUUID(), run, execution: execution_id, provider: 'local', model: `${SCRIPT} ${HIDDEN}` },
+      ...{ usage: { ...usage, output: 6e9 }, costUsd: null, ms: 100 },
+    })
     const page = await dashboard.page('/usage?by=pipeline')
     await page.getByRole('figure', { name: 'Tokens per day' }).waitFor()
     await page.getByRole('radiogroup', { name: 'Cost per day' }).getByText('Table').click()
@@ -170,8 +175,20 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('radiogroup', { name: 'Range' }).getByText('Custom').click()
     await page.getByRole('textbox', { name: 'From', exact: true }).fill('2020-01-01')
     await page.getByRole('textbox', { name: 'To', exact: true }).fill('2020-01-05')
-    await page.getByText('No usage in this range').waitFor()
+    await page.getByText('No usage in this range').first().waitFor()
     expect(page.url()).toContain('from=2020-01-01&to=2020-01-05')
+    await visit(page, '/usage')
+    await page.getByRole('radiogroup', { name: 'Cost per day' }).getByText('Chart').click()
+    const cost = page.getByRole('figure', { name: 'Cost per day' })
+    await cost.getByRole('img', { name: /local\/m \$0\.25.*1 request of unknown price/ }).waitFor()
+    const times = page.getByRole('figure', { name: 'Time of answers' })
+    await times.getByRole('img', { name: /⟨U\+202E⟩/ }).waitFor()
+    expect(await page.evaluate(FIND_ODD)).toEqual([])
+    await visit(page, '/usage?by=tool')
+    await page
+      .getByRole('figure', { name: 'Calls per day' })
+      .getByRole('img', { name: /read_file/ })
+      .waitFor()
     await dashboard.send('POST', `/api/pipeline-runs/${id}/stop`, {})
   })
 

@@ -24,7 +24,7 @@ export const routes = {
   providers: () => '/providers',
   // Not /mcp: that is where MCP clients connect.
   mcp: (server?: string) => (server === undefined ? '/servers' : `/servers/${encodeURIComponent(server)}`),
-  usage: () => '/usage',
+  usage: (query: { range?: string; from?: string; by?: string } = {}) => withQuery('/usage', query),
   settings: (query: { section?: string } = {}) => withQuery('/settings', query),
 }
 

@@ -19,6 +19,9 @@ export function useFormat(): Format {
   return useMemo(() => createFormat(language), [language])
 }
 
+/** For what is no number and no time: files and servers say anything, and a page that cannot say it shows nothing at all. */
+const NONE = '–'
+
 export function createFormat(language: string): Format {
   const number = new Intl.NumberFormat(language)
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
@@ -26,10 +29,20 @@ export function createFormat(language: string): Format {
   const day = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
+  const sayTime =
+    (format: (at: Date) => string) =>
+    (at: string | number): string => {
+      const date = new Date(at)
+      return Number.isNaN(date.getTime()) ? NONE : format(date)
+    }
+  const sayNumber =
+    (format: (value: number) => string) =>
+    (value: number): string =>
+      Number.isFinite(value) ? format(value) : NONE
   return {
-    number: value => number.format(value),
+    number: sayNumber(value => number.format(value)),
     money(usd, unknown) {
-      if (usd === null) return unknown
+      if (usd === null || !Number.isFinite(usd)) return unknown
       const digits = usd !== 0 && Math.abs(usd) < 1 ? 4 : 2
       const options = {
         style: 'currency',
@@ -39,13 +52,13 @@ export function createFormat(language: string): Format {
       }
       return new Intl.NumberFormat(language, options as Intl.NumberFormatOptions).format(usd)
     },
-    time: at => time.format(new Date(at)),
-    dateTime: at => dateTime.format(new Date(at)),
-    day: at => day.format(new Date(at)),
-    ago: at => sayAgo(relative, new Date(at).getTime() - Date.now()),
-    duration: ms => sayDuration(language, ms),
-    bytes: count => sayBytes(language, count),
-    percent: part => percent.format(part),
+    time: sayTime(at => time.format(at)),
+    dateTime: sayTime(at => dateTime.format(at)),
+    day: sayTime(at => day.format(at)),
+    ago: sayTime(at => sayAgo(relative, at.getTime() - Date.now())),
+    duration: sayNumber(ms => sayDuration(language, ms)),
+    bytes: sayNumber(count => sayBytes(language, count)),
+    percent: sayNumber(part => percent.format(part)),
   }
 }
 

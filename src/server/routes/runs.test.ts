@@ -269,6 +269,13 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
   expect((await app.send('GET /api/usage/tools')).json).toEqual(
     expect.arrayContaining([expect.objectContaining({ tool: 'write_file', asked: 2 })]),
   )
+  for (const by of ['model', 'panel', 'pipeline', 'agent'])
+    expect((await app.send(`GET /api/usage/groups?by=${by}`)).json[0]).toMatchObject({
+      ...{ requests: expect.any(Number), p50Ms: expect.any(Number) },
+    })
+  expect((await app.send('GET /api/usage/tools/days')).json).toEqual(
+    expect.arrayContaining([expect.objectContaining({ tool: 'write_file', failed: expect.any(Number) })]),
+  )
   expect((await app.send('GET /api/home')).json).toMatchObject({
     setup: { trust: 'not-needed', runs: 1 },
     last_day: { asked: 2, failed_runs: 2 },

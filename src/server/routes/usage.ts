@@ -2,11 +2,13 @@ import type { LoadedConfig } from '../../config/load.ts'
 import type { Runtime } from '../../runtime.ts'
 import { pipelineRunsOf } from '../../store/pipeline-runs.ts'
 import {
-  type DayUsage,
   spentSince,
   sumUsage,
   toolUse,
+  toolUsePerDay,
+  type UsageFilter,
   usagePerDay,
+  usagePerGroup,
   usageTotal,
 } from '../../store/tables/usage.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
@@ -22,6 +24,9 @@ export interface UsageParts {
 const time = z.iso.datetime({ offset: true })
 const span = z.object({ since: time.optional(), until: time.optional() })
 const by = z.enum(['model', 'provider', 'panel', 'agent', 'run'])
+const grouped = span.extend({ by: z.enum([...by.options, 'pipeline']).default('model') })
+const times = { p50Ms: z.number().nullable(), p95Ms: z.number().nullable() }
+const calls = { tool: z.string(), calls: z.int(), failed: z.int(), refused: z.int() }
 
 const sums = {
   requests: z.int(),
@@ -41,7 +46,8 @@ const budget = z.object({ limit_usd: z.number().nullable(), spent_usd: z.number(
 /** What models cost, and what tools were called. */
 export function usageRoutes(api: Api, parts: UsageParts): void {
   sumRoutes(api, parts)
-  dayRoutes(api, parts)
+  groupRoutes(api, parts)
+  toolRoutes(api, parts)
 }
 
 function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
@@ -72,9 +78,14 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
           z.object({
             ...sums,
             runs: z.int(),
-            p50Ms: z.number().nullable(),
-            p95Ms: z.number().nullable(),
-            budget: z.object({ day: budget, month: budget, warn_at: z.number() }),
+            ...times,
+            budget: z.object({
+              day: budget,
+              month: budget,
+              warn_at: z.number(),
+              /** What one run may cost at most. */
+              run_usd: z.number().nullable(),
+            }),
           }),
           'The totals',
         ),
@@ -87,7 +98,8 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
         day: new Date(today.getFullYear(), today.getMonth(), today.getDate()),
         month: new Date(today.getFullYear(), today.getMonth(), 1),
       }
-      const { day, month, warn_at } = loaded.config.limits.budget
+      const { budget: limits, max_cost } = loaded.config.limits
+      const { day, month, warn_at } = limits
       const [total, ofDay, ofMonth] = await Promise.all([
         usageTotal(database, { place: runs.place, ...toSpan(context.req.valid('query')) }),
         spentSince(database, starts.day),
@@ -97,31 +109,53 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
         day: { limit_usd: day ?? null, spent_usd: ofDay },
         month: { limit_usd: month ?? null, spent_usd: ofMonth },
         warn_at,
+        run_usd: max_cost ?? null,
       }
       return context.json({ ...total, budget: budgets }, 200)
     },
   )
 }
 
-function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
+function groupRoutes(api: Api, { services, runtime }: UsageParts): void {
+  const filterOf = async ({ by: group, ...wanted }: z.infer<typeof grouped>) => {
+    const { database, runs } = await services()
+    const pipelines = group === 'pipeline' ? { pipelines: pipelinesOfRuns(runtime) } : {}
+    const filter: UsageFilter = { place: runs.place, ...toSpan(wanted), ...pipelines }
+    return { database, group, filter }
+  }
   api.openapi(
     route('read', {
       method: 'get',
       path: '/api/usage/days',
       summary: 'Tokens and money of this workspace for each day and group',
-      request: { query: span.extend({ by: z.enum([...by.options, 'pipeline']).default('model') }) },
+      request: { query: grouped },
       responses: {
         200: json(z.array(z.object({ day: z.string(), key: z.string(), ...sums })), 'By day, then by group'),
       },
     }),
     async context => {
-      const { by: group, ...wanted } = context.req.valid('query')
-      const { database, runs } = await services()
-      const filter = { place: runs.place, ...toSpan(wanted) }
-      if (group !== 'pipeline') return answer(context, await usagePerDay(database, group, filter))
-      return answer(context, byPipeline(await usagePerDay(database, 'run', filter), runtime))
+      const { database, group, filter } = await filterOf(context.req.valid('query'))
+      return answer(context, await usagePerDay(database, group, filter))
     },
   )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage/groups',
+      summary: 'Tokens, money and times of answers of this workspace for each group',
+      request: { query: grouped },
+      responses: {
+        200: json(z.array(z.object({ key: z.string(), ...sums, ...times })), 'The dearest first'),
+      },
+    }),
+    async context => {
+      const { database, group, filter } = await filterOf(context.req.valid('query'))
+      return answer(context, await usagePerGroup(database, group, filter))
+    },
+  )
+}
+
+function toolRoutes(api: Api, { services }: UsageParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -131,17 +165,7 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       request: { query: span },
       responses: {
         200: json(
-          z.array(
-            z.object({
-              tool: z.string(),
-              calls: z.int(),
-              failed: z.int(),
-              refused: z.int(),
-              asked: z.int(),
-              p50Ms: z.number(),
-              p95Ms: z.number(),
-            }),
-          ),
+          z.array(z.object({ ...calls, asked: z.int(), p50Ms: z.number(), p95Ms: z.number() })),
           'The most used first',
         ),
       },
@@ -152,37 +176,28 @@ function dayRoutes(api: Api, { services, runtime }: UsageParts): void {
       return answer(context, await toolUse(database, filter))
     },
   )
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/usage/tools/days',
+      summary: 'Calls of agents in this workspace for each day and tool',
+      request: { query: span },
+      responses: { 200: json(z.array(z.object({ day: z.string(), ...calls })), 'By day, then by tool') },
+    }),
+    async context => {
+      const { database, runs } = await services()
+      const filter = { place: runs.place, ...toSpan(context.req.valid('query')) }
+      return answer(context, await toolUsePerDay(database, filter))
+    },
+  )
 }
 
-/** Which pipeline a run of a panel belongs to is in the records of pipelines. */
-function byPipeline(rows: readonly DayUsage[], { places }: Runtime): DayUsage[] {
-  const pipelines = new Map(
+function pipelinesOfRuns({ places }: Runtime): Record<string, string> {
+  return Object.fromEntries(
     pipelineRunsOf(places)
       .list()
       .flatMap(({ pipeline, runs }) => runs.map(run => [run, pipeline] as const)),
   )
-  const groups = Object.groupBy(
-    rows.map(row => ({ ...row, key: pipelines.get(row.key) ?? '(none)' })),
-    ({ day, key }) => `${day} ${key}`,
-  )
-  return Object.values(groups).flatMap((group = []) => group.reduce<DayUsage[]>(addRow, []))
-}
-
-function addRow([sum]: readonly DayUsage[], row: DayUsage): DayUsage[] {
-  if (sum === undefined) return [row]
-  const total = { ...sum }
-  for (const key of [
-    'requests',
-    'input',
-    'cached',
-    'cacheWrite',
-    'output',
-    'reasoning',
-    'costUsd',
-    'unknown',
-  ] as const)
-    total[key] += row[key]
-  return [total]
 }
 
 function toSpan({ since, until }: z.infer<typeof span>): { since: Date; until?: Date } {

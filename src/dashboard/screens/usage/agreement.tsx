@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
 import { BarChart } from '../../components/bar-chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { TableToggle } from '../../components/table-toggle.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { ChartCard } from './chart-card.tsx'
 import type { Agreement } from './types.ts'
 import { words } from './words.ts'
 
@@ -39,32 +39,26 @@ export function AgreementChart({ record: { calls, unanimous, reviewers } }: { re
     ],
   }))
   return (
-    <section
-      className="kogu-card"
-      aria-label={t('agreement')}
-      style={{ padding: 'var(--mantine-spacing-md)' }}
-    >
-      <TableToggle
-        label={t('agreement')}
-        table={
-          <DataTable
-            label={t('agreement')}
-            columns={columns}
-            rows={reviewers}
-            rowKey={({ reviewer }) => reviewer}
-          />
-        }
-      >
-        <BarChart
+    <ChartCard
+      label={t('agreement')}
+      table={
+        <DataTable
           label={t('agreement')}
-          bars={bars}
-          keys={[t('approvals'), t('rejections'), t('noVote')]}
-          format={format.number}
+          columns={columns}
+          rows={reviewers}
+          rowKey={({ reviewer }) => reviewer}
         />
-      </TableToggle>
+      }
+    >
+      <BarChart
+        label={t('agreement')}
+        bars={bars}
+        keys={[t('approvals'), t('rejections'), t('noVote')]}
+        format={format.number}
+      />
       <Text size="sm" c="dimmed" mt="xs">
         {t('unanimous', { count: calls, share: format.percent(unanimous / calls) })}
       </Text>
-    </section>
+    </ChartCard>
   )
 }

@@ -1,14 +1,18 @@
-import { Alert, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Group, Progress, Stack, Text, Title } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
+import { Link } from 'wouter'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
 import type { Budget, Summary } from './types.ts'
 import { words } from './words.ts'
 
-export function Budgets({ budget }: { budget: Summary['budget'] }) {
+export function Budgets({ budget, unknown }: { budget: Summary['budget']; unknown: number }) {
   const t = useWords(words)
-  const { day, month, warn_at } = budget
+  const format = useFormat()
+  const { day, month, warn_at, run_usd } = budget
   const isSet = day.limit_usd !== null || month.limit_usd !== null
+  const first = `${new Date().toISOString().slice(0, 7)}-01`
   return (
     <section aria-label={t('budgets')}>
       <Title order={2} mb="xs">
@@ -16,19 +20,47 @@ export function Budgets({ budget }: { budget: Summary['budget'] }) {
       </Title>
       {isSet ? (
         <Stack gap="sm">
-          <Line label={t('budgetDay')} budget={day} warnAt={warn_at} />
-          <Line label={t('budgetMonth')} budget={month} warnAt={warn_at} />
+          <Line
+            label={t('budgetDay')}
+            budget={day}
+            warnAt={warn_at}
+            spentBy={routes.usage({ range: 'today', by: 'panel' })}
+          />
+          <Line
+            label={t('budgetMonth')}
+            budget={month}
+            warnAt={warn_at}
+            spentBy={routes.usage({ range: 'custom', from: first, by: 'panel' })}
+          />
+          {unknown > 0 && (
+            <Text size="sm" c="dimmed">
+              {t('budgetUnknown')}
+            </Text>
+          )}
         </Stack>
       ) : (
         <Text size="sm" c="dimmed">
           {t('noBudget')}
         </Text>
       )}
+      {run_usd !== null && (
+        <Text size="sm" mt="xs">
+          {t('budgetRun', { limit: format.money(run_usd, '') })}
+        </Text>
+      )}
     </section>
   )
 }
 
-function Line({ label, budget, warnAt }: { label: string; budget: Budget; warnAt: number }) {
+interface LineProps {
+  readonly label: string
+  readonly budget: Budget
+  readonly warnAt: number
+  /** Where it is shown what spent it. */
+  readonly spentBy: string
+}
+
+function Line({ label, budget, warnAt, spentBy }: LineProps) {
   const t = useWords(words)
   const format = useFormat()
   const { limit_usd: limit, spent_usd: spent } = budget
@@ -56,7 +88,10 @@ function Line({ label, budget, warnAt }: { label: string; budget: Budget; warnAt
           mt="xs"
           py={4}
         >
-          {t(isOver ? 'budgetOver' : 'budgetNear')}
+          {t(isOver ? 'budgetOver' : 'budgetNear')}{' '}
+          <Anchor component={Link} href={spentBy} size="sm">
+            {t('whatSpentIt')}
+          </Anchor>
         </Alert>
       )}
     </div>

@@ -1,67 +1,107 @@
 import { SimpleGrid } from '@mantine/core'
-import { type Bar, BarChart } from '../../components/bar-chart.tsx'
+import { BarChart } from '../../components/bar-chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { TableToggle } from '../../components/table-toggle.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { type DaySums, TOKEN_KINDS, tokensOf } from './types.ts'
+import { ChartCard } from './chart-card.tsx'
+import { stack } from './stack.ts'
+import { type DaySums, knownCost, TOKEN_KINDS, type ToolDay, tokensOf } from './types.ts'
 import { words } from './words.ts'
 
 const DAY_MS = 86_400_000
 
-/** Money and tokens, one bar for each day. */
-export function DayCharts({ rows, since, days }: { rows: readonly DaySums[]; since: string; days: number }) {
+interface DayProps<Row> {
+  readonly rows: readonly Row[]
+  readonly since: string
+  readonly days: number
+}
+
+/** Money and tokens, one bar for each day. What has no known price is a cap on its day, not nothing. */
+export function DayCharts({ rows, since, days }: DayProps<DaySums>) {
   const t = useWords(words)
   const format = useFormat()
-  const dates = Array.from({ length: days }, (_, index) =>
-    new Date(Date.parse(since) + index * DAY_MS).toISOString().slice(0, 10),
+  const dates = datesOf(since, days)
+  const say = (day: string): string => format.day(`${day}T12:00:00`)
+  const cost = stack(
+    dates,
+    rows.map(({ day, key, costUsd }) => ({ bar: day, key, value: costUsd })),
+    t('others'),
   )
-  const groups = [...new Set(rows.map(({ key }) => key))]
-  const cost = toBars(dates, format.day, rows, ({ key, costUsd }) => [{ key, value: costUsd }])
-  const tokens = toBars(dates, format.day, rows, row =>
-    TOKEN_KINDS.map(kind => ({ key: t(kind), value: row[kind] })),
-  )
+  const unknown = Map.groupBy(rows, ({ day }) => day)
+  const bars = cost.bars.map(bar => {
+    const count = (unknown.get(bar.label) ?? []).reduce((sum, row) => sum + row.unknown, 0)
+    return {
+      ...{ label: say(bar.label), parts: bar.parts },
+      ...(count === 0 ? {} : { unmeasured: t('unknownPrice', { count }) }),
+    }
+  })
+  const tokens = stack(
+    dates,
+    rows.flatMap(row => TOKEN_KINDS.map(kind => ({ bar: row.day, key: t(kind), value: row[kind] }))),
+    t('others'),
+  ).bars.map(bar => ({ ...bar, label: say(bar.label) }))
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-      <section className="kogu-card" aria-label={t('costPerDay')} style={PAD}>
-        <TableToggle label={t('costPerDay')} table={<DayTable rows={rows} />}>
-          <BarChart
-            label={t('costPerDay')}
-            bars={cost}
-            keys={groups}
-            format={value => format.money(value, t('unknown'))}
-          />
-        </TableToggle>
-      </section>
-      <section className="kogu-card" aria-label={t('tokensPerDay')} style={PAD}>
-        <TableToggle label={t('tokensPerDay')} table={<DayTable rows={rows} />}>
-          <BarChart
-            label={t('tokensPerDay')}
-            bars={tokens}
-            keys={TOKEN_KINDS.map(kind => t(kind))}
-            format={format.number}
-          />
-        </TableToggle>
-      </section>
+      <ChartCard label={t('costPerDay')} table={<DayTable rows={rows} />}>
+        <BarChart
+          label={t('costPerDay')}
+          bars={bars}
+          keys={cost.keys}
+          format={value => format.money(value, t('unknown'))}
+          unmeasured={t('unknownSegment')}
+          empty={t('empty')}
+        />
+      </ChartCard>
+      <ChartCard label={t('tokensPerDay')} table={<DayTable rows={rows} />}>
+        <BarChart
+          label={t('tokensPerDay')}
+          bars={tokens}
+          keys={TOKEN_KINDS.map(kind => t(kind))}
+          format={format.number}
+          empty={t('empty')}
+        />
+      </ChartCard>
     </SimpleGrid>
   )
 }
 
-const PAD = { padding: 'var(--mantine-spacing-md)', minWidth: 0 } as const
+/** Tools cost no tokens of their own: their days are calls, and those that failed or were refused. */
+export function CallDays({ rows, since, days }: DayProps<ToolDay>) {
+  const t = useWords(words)
+  const format = useFormat()
+  const chart = (label: string, countOf: (row: ToolDay) => number) => {
+    const { bars, keys } = stack(
+      datesOf(since, days),
+      rows
+        .map(row => ({ bar: row.day, key: row.tool, value: countOf(row) }))
+        .filter(({ value }) => value > 0),
+      t('others'),
+    )
+    return (
+      <ChartCard label={label} table={<CallTable rows={rows} />}>
+        <BarChart
+          label={label}
+          bars={bars.map(bar => ({ ...bar, label: format.day(`${bar.label}T12:00:00`) }))}
+          keys={keys}
+          format={format.number}
+          empty={t('empty')}
+        />
+      </ChartCard>
+    )
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+      {chart(t('callsPerDay'), ({ calls }) => calls)}
+      {chart(t('failuresPerDay'), ({ failed, refused }) => failed + refused)}
+    </SimpleGrid>
+  )
+}
 
-function toBars(
-  dates: readonly string[],
-  say: (at: string) => string,
-  rows: readonly DaySums[],
-  split: (row: DaySums) => Bar['parts'],
-): Bar[] {
-  return dates.map(day => {
-    const sums = new Map<string, number>()
-    for (const row of rows.filter(each => each.day === day))
-      for (const { key, value } of split(row)) sums.set(key, (sums.get(key) ?? 0) + value)
-    return { label: say(`${day}T12:00:00`), parts: [...sums].map(([key, value]) => ({ key, value })) }
-  })
+function datesOf(since: string, days: number): string[] {
+  return Array.from({ length: days }, (_, index) =>
+    new Date(Date.parse(since) + index * DAY_MS).toISOString().slice(0, 10),
+  )
 }
 
 function DayTable({ rows }: { rows: readonly DaySums[] }) {
@@ -81,8 +121,14 @@ function DayTable({ rows }: { rows: readonly DaySums[] }) {
       key: 'cost',
       label: t('cost'),
       align: 'right',
-      render: ({ costUsd, unknown, requests }) =>
-        unknown === requests ? t('unknown') : format.money(costUsd, t('unknown')),
+      render: row => format.money(knownCost(row), t('unknown')),
+    },
+    {
+      key: 'unknown',
+      label: t('unknownSegment'),
+      align: 'right',
+      phone: 'hide',
+      render: ({ unknown }) => format.number(unknown),
     },
   ]
   return (
@@ -91,6 +137,26 @@ function DayTable({ rows }: { rows: readonly DaySums[] }) {
       columns={columns}
       rows={rows}
       rowKey={({ day, key }) => `${day} ${key}`}
+    />
+  )
+}
+
+function CallTable({ rows }: { rows: readonly ToolDay[] }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const columns: readonly Column<ToolDay>[] = [
+    { key: 'day', label: t('day'), phone: 'title', render: ({ day }) => format.day(`${day}T12:00:00`) },
+    { key: 'tool', label: t('tool'), render: ({ tool }) => <Untrusted text={tool} /> },
+    { key: 'calls', label: t('calls'), align: 'right', render: ({ calls }) => format.number(calls) },
+    { key: 'failed', label: t('failed'), align: 'right', render: ({ failed }) => format.number(failed) },
+    { key: 'refused', label: t('refused'), align: 'right', render: ({ refused }) => format.number(refused) },
+  ]
+  return (
+    <DataTable
+      label={t('callsPerDay')}
+      columns={columns}
+      rows={rows}
+      rowKey={({ day, tool }) => `${day} ${tool}`}
     />
   )
 }

@@ -1,10 +1,10 @@
 import { BarChart } from '../../components/bar-chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { TableToggle } from '../../components/table-toggle.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { ChartCard } from './chart-card.tsx'
 import type { ToolUse } from './types.ts'
 import { words } from './words.ts'
 
@@ -19,6 +19,7 @@ export function ToolTable({ rows }: { rows: readonly ToolUse[] }) {
     { key: 'calls', label: t('calls'), align: 'right', render: ({ calls }) => format.number(calls) },
     { key: 'failed', label: t('failed'), align: 'right', render: ({ failed }) => format.number(failed) },
     { key: 'refused', label: t('refused'), align: 'right', render: ({ refused }) => format.number(refused) },
+    { key: 'rate', label: t('errorRate'), align: 'right', render: row => format.percent(errorRate(row)) },
     {
       key: 'asked',
       label: t('asked'),
@@ -46,31 +47,38 @@ export function ToolTable({ rows }: { rows: readonly ToolUse[] }) {
     label: tool,
     parts: [
       { key: t('ok'), value: calls - failed - refused },
-      { key: t('failed'), value: failed },
+      {
+        key: t('failed'),
+        value: failed,
+        said: `${format.number(failed)} (${format.percent(errorRate({ calls, failed, refused }))})`,
+      },
       { key: t('refused'), value: refused },
     ],
   }))
   return (
-    <section className="kogu-card" aria-label={t('tools')} style={{ padding: 'var(--mantine-spacing-md)' }}>
-      <TableToggle
-        label={t('tools')}
-        table={
-          <DataTable
-            label={t('tools')}
-            columns={columns}
-            rows={rows}
-            rowKey={({ tool }) => tool}
-            href={({ tool }) => routes.audit({ tool })}
-          />
-        }
-      >
-        <BarChart
+    <ChartCard
+      label={t('tools')}
+      table={
+        <DataTable
           label={t('tools')}
-          bars={bars}
-          keys={[t('ok'), t('failed'), t('refused')]}
-          format={format.number}
+          columns={columns}
+          rows={rows}
+          rowKey={({ tool }) => tool}
+          href={({ tool }) => routes.audit({ tool })}
         />
-      </TableToggle>
-    </section>
+      }
+    >
+      <BarChart
+        label={t('tools')}
+        bars={bars}
+        keys={[t('ok'), t('failed'), t('refused')]}
+        format={format.number}
+      />
+    </ChartCard>
   )
+}
+
+/** Of the calls that ran: a refusal is no error of the tool. */
+function errorRate({ calls, failed, refused }: Pick<ToolUse, 'calls' | 'failed' | 'refused'>): number {
+  return calls === refused ? 0 : failed / (calls - refused)
 }

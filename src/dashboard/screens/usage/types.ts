@@ -17,16 +17,29 @@ export type Summary = Sums & {
   readonly runs: number
   readonly p50Ms: number | null
   readonly p95Ms: number | null
-  readonly budget: { readonly day: Budget; readonly month: Budget; readonly warn_at: number }
+  readonly budget: {
+    readonly day: Budget
+    readonly month: Budget
+    readonly warn_at: number
+    readonly run_usd: number | null
+  }
 }
 
 export type DaySums = Sums & { readonly day: string; readonly key: string }
 
-export interface ToolUse {
+/** What `GET /api/usage/groups` lists. */
+export type GroupSums = Sums & Pick<Summary, 'p50Ms' | 'p95Ms'> & { readonly key: string }
+
+interface Calls {
   readonly tool: string
   readonly calls: number
   readonly failed: number
   readonly refused: number
+}
+
+export type ToolDay = Calls & { readonly day: string }
+
+export interface ToolUse extends Calls {
   readonly asked: number
   readonly p50Ms: number
   readonly p95Ms: number
@@ -34,6 +47,11 @@ export interface ToolUse {
 
 export function tokensOf(sums: Sums): number {
   return TOKEN_KINDS.reduce((total, kind) => total + sums[kind], 0)
+}
+
+/** Null when nothing of it has a known price: that is not the same as free. */
+export function knownCost({ costUsd, unknown, requests }: Sums): number | null {
+  return requests > 0 && unknown >= requests ? null : costUsd
 }
 
 /** What `GET /api/reviews/stats` answers. */

@@ -1,33 +1,46 @@
-import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
-import { CircleDollarSign } from 'lucide-react'
+import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useGet } from '../../api/api.ts'
-import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { DataRegion } from '../../components/data-region.tsx'
 import { downloadText, toCsv } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
 import { AgreementChart } from './agreement.tsx'
 import { Budgets } from './budgets.tsx'
-import { DayCharts } from './day-charts.tsx'
+import { CallDays, DayCharts } from './day-charts.tsx'
+import { Latency, TopPanels, toolTimes } from './group-charts.tsx'
 import { toSpan } from './span.ts'
 import { Tiles } from './tiles.tsx'
 import { ToolTable } from './tool-table.tsx'
-import type { Agreement, DaySums, Summary, ToolUse } from './types.ts'
+import {
+  type Agreement,
+  type DaySums,
+  type GroupSums,
+  knownCost,
+  type Summary,
+  type ToolDay,
+  type ToolUse,
+} from './types.ts'
 import { words } from './words.ts'
 
 const RANGES = ['today', 'days7', 'days30', 'days365', 'custom'] as const
-const GROUPS = ['model', 'provider', 'panel', 'pipeline', 'agent'] as const
+const GROUPS = ['model', 'provider', 'panel', 'pipeline', 'agent', 'tool'] as const
 
 export default function UsageScreen() {
   const t = useWords(words)
   const [range, setRange] = useUrlState('range', 'days7')
-  const [by, setBy] = useUrlState('by', 'model')
+  const [wanted, setBy] = useUrlState('by', 'model')
+  const by = GROUPS.find(each => each === wanted) ?? 'model'
   const [from, setFrom] = useUrlState('from')
   const [to, setTo] = useUrlState('to')
   const { since, until, days } = toSpan(range, from, to)
   const query = new URLSearchParams({ since, ...(until === undefined ? {} : { until }) }).toString()
   const summary = useGet<Summary>('usage', `/api/usage/summary?${query}`)
-  const perDay = useGet<DaySums[]>('usage', `/api/usage/days?by=${by}&${query}`)
+  const isOfTools = by === 'tool'
+  const perDay = useGet<DaySums[]>('usage', `/api/usage/days?by=${by}&${query}`, { enabled: !isOfTools })
+  const callsPerDay = useGet<ToolDay[]>('usage', `/api/usage/tools/days?${query}`, { enabled: isOfTools })
+  const groups = useGet<GroupSums[]>('usage', `/api/usage/groups?by=${by}&${query}`, { enabled: !isOfTools })
+  const panels = useGet<GroupSums[]>('usage', `/api/usage/groups?by=panel&${query}`)
   const tools = useGet<ToolUse[]>('usage', `/api/usage/tools?${query}`)
   const reviews = useGet<Agreement>('usage', `/api/reviews/stats?since=${encodeURIComponent(since)}`)
   return (
@@ -57,38 +70,56 @@ export default function UsageScreen() {
               />
             </>
           )}
-          <SegmentedControl
+          <Select
             aria-label={t('by')}
             value={by}
-            onChange={setBy}
+            onChange={value => setBy(value ?? '')}
             data={GROUPS.map(value => ({ value, label: t(value) }))}
+            allowDeselect={false}
+            w={150}
           />
           <Button
             variant="default"
-            disabled={perDay.data === undefined}
-            onClick={() => downloadText('kogu-usage.csv', toCsv(FIELDS, perDay.data ?? []))}
+            disabled={(isOfTools ? callsPerDay : perDay).data === undefined}
+            onClick={() =>
+              downloadText(
+                'kogu-usage.csv',
+                isOfTools
+                  ? toCsv(CALL_FIELDS, callsPerDay.data ?? [])
+                  : toCsv(
+                      FIELDS,
+                      (perDay.data ?? []).map(row => ({ ...row, costUsd: knownCost(row) })),
+                    ),
+              )
+            }
           >
             {t('exportCsv')}
           </Button>
         </Group>
       }
     >
-      <DataRegion
-        query={summary}
-        isEmpty={({ requests, runs }) => requests === 0 && runs === 0 && (tools.data ?? []).length === 0}
-        empty={
-          <Empty icon={<CircleDollarSign size={32} aria-hidden />} title={t('empty')}>
-            {t('emptyHint')}
-          </Empty>
-        }
-      >
+      <DataRegion query={summary}>
         {totals => (
           <Stack gap="lg">
             <Tiles totals={totals} />
-            <Budgets budget={totals.budget} />
-            <DataRegion query={perDay}>
-              {rows => <DayCharts rows={rows} since={since} days={days} />}
-            </DataRegion>
+            <Budgets budget={totals.budget} unknown={totals.unknown} />
+            {isOfTools ? (
+              <DataRegion query={callsPerDay}>
+                {rows => <CallDays rows={rows} since={since} days={days} />}
+              </DataRegion>
+            ) : (
+              <DataRegion query={perDay}>
+                {rows => <DayCharts rows={rows} since={since} days={days} />}
+              </DataRegion>
+            )}
+            <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+              <DataRegion query={panels}>{rows => <TopPanels rows={rows} />}</DataRegion>
+              {isOfTools ? (
+                <DataRegion query={tools}>{rows => <Latency rows={toolTimes(rows)} />}</DataRegion>
+              ) : (
+                <DataRegion query={groups}>{rows => <Latency rows={rows} />}</DataRegion>
+              )}
+            </SimpleGrid>
             <DataRegion query={tools}>{rows => <ToolTable rows={rows} />}</DataRegion>
             <DataRegion query={reviews}>{record => <AgreementChart record={record} />}</DataRegion>
           </Stack>
@@ -114,3 +145,5 @@ const FIELDS = [
   'costUsd',
   'unknown',
 ] as const
+
+const CALL_FIELDS = ['day', 'tool', 'calls', 'failed', 'refused'] as const
