@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { insertEvents } from '../src/store/tables/run-events.ts'
-import { findFaults, overflow, settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -317,90 +316,6 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.getByRole('heading', { name: 'You are not signed in here' }).waitFor()
     expect(await page.locator('main').textContent()).toContain('kogu open')
     await stranger.close()
-  })
-
-  test('every language is complete on the page, and says which it is', async () => {
-    const page = await open('/approvals')
-    for (const [name, lang, heading] of [
-      ['日本語', 'ja', '承認'],
-      ['한국어', 'ko', '승인'],
-      ['English', 'en', 'Approvals'],
-    ] as const) {
-      await page.getByRole('button', { name: /^(Language|言語|언어)$/ }).click()
-      await page.getByRole('menuitem', { name }).click()
-      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-      expect(await page.locator('html').getAttribute('lang')).toBe(lang)
-      await page.getByRole('menu').waitFor({ state: 'detached' })
-      await page.setViewportSize({ width: 360, height: 740 })
-      for (const path of ['/', '/panels/pricing', '/audit', '/permissions', '/usage', '/approvals']) {
-        await visit(page, path)
-        await expect.poll(() => overflow(page), { ...PATIENCE, message: `${lang} ${path}` }).toBe(0)
-      }
-      await page.setViewportSize({ width: 1280, height: 800 })
-    }
-  })
-
-  test('every screen is accessible in both schemes, wide and on a phone, without a sideways scroll', async () => {
-    const done = await start('research', 'accessible')
-    const waits = await start('pricing', 'accessible')
-    await expect.poll(async () => (await questions()).length, PATIENCE).toBeGreaterThan(0)
-    const question = (await questions()).find(({ runPath }) => runPath[0] === waits.id)
-    const paths = [
-      ...['/', '/panels', '/panels/pricing', '/pipelines', '/pipelines/weekly-report', '/runs'],
-      ...[
-        `/runs/${done.id}`,
-        `/runs/${done.id}?tab=overview`,
-        '/runs/0',
-        `/runs/${done.id}?tab=timeline`,
-        `/runs/${done.id}?tab=calls`,
-      ],
-      ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
-      ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
-      ...['/permissions?tab=test', '/permissions?tab=effective', '/providers', '/servers', '/usage'],
-      ...['/settings', '/settings?section=diagnostics', '/nowhere'],
-      ...['/pipelines/weekly-report?step=report', '/pipelines/weekly-report?view=graph&step=adjust'],
-      ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml'],
-    ]
-    const page = await open('/')
-    await settled(page)
-    const found: string[] = []
-    for (const path of paths) {
-      await visit(page, path)
-      found.push(...(await findFaults(page, path)))
-    }
-    expect(found).toEqual([])
-    await dashboard.send('POST', `/api/runs/${waits.id}/stop`, {})
-  }, 240_000)
-
-  test('what loads, is empty, has failed or is out of date is accessible too', async () => {
-    const page = await open('/settings')
-    await settled(page)
-    const found: string[] = []
-    await page.route('**/api/runs?*', () => undefined)
-    await page.evaluate("history.pushState(null, '', '/runs')")
-    await page.locator('[aria-busy="true"] .mantine-Skeleton-root').first().waitFor()
-    found.push(...(await findFaults(page, 'loading')))
-    await page.unroute('**/api/runs?*')
-    const problem = {
-      ...{ type: 'about:blank', title: 'Broken', status: 500, detail: 'For a test.', code: 'failed' },
-      ...{ retryable: false, hint: null, request_id: 'r-1', errors: [] },
-    }
-    await page.route('**/api/runs?*', route => route.fulfill({ status: 500, json: problem }))
-    await page.goto(`${dashboard.url}/runs`)
-    await page.getByRole('alert').getByText('For a test.').waitFor()
-    found.push(...(await findFaults(page, 'failed')))
-    await page.unroute('**/api/runs?*')
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByRole('table').waitFor()
-    await page.route('**/api/runs?*', route => route.fulfill({ status: 500, json: problem }))
-    await dashboard.send('POST', '/api/runs', { panel: 'research', task: 'makes the list load again' })
-    await page.getByText('Not up to date').waitFor()
-    found.push(...(await findFaults(page, 'out of date')))
-    await page.unroute('**/api/runs?*')
-    await page.goto(`${dashboard.url}/runs?text=nothing-is-called-so`)
-    await page.getByText('No run matches these filters').waitFor()
-    found.push(...(await findFaults(page, 'empty')))
-    expect(found).toEqual([])
   })
 })
 
