@@ -48,8 +48,12 @@ export interface AnswerRequest {
   /** Of the question as it was looked at. */
   readonly digest: string
   readonly grant?: string
-  /** How long a permanent answer is remembered at most. */
+  /** How long the answer is remembered at most. */
   readonly hours?: number
+  /** Where a permanent answer holds. */
+  readonly scope?: 'panel' | 'project' | 'everywhere'
+  /** Of a command line: which words, null being any one word. Never wider than the offer. */
+  readonly pattern?: { readonly words: readonly (string | null)[]; readonly more: boolean }
   readonly message?: string
   /** Of the changes that a command has made, only these. */
   readonly keep?: readonly string[]

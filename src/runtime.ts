@@ -226,6 +226,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     ...{ tryWaiting: waiting.tryWaiting, changedSince: waiting.changedSince, extend: waiting.extend },
     offersOf: waiting.offersOf,
+    narrowedOffer: waiting.narrowedOffer,
     async callInstead(id, changed, callOptions) {
       await recovered()
       return waiting.callInstead(id, changed, callOptions)

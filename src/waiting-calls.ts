@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
 import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
-import type { GrantOffer } from './core/decision.ts'
+import type { CommandPattern, GrantOffer, JudgeRequest } from './core/decision.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
@@ -32,6 +32,8 @@ export interface WaitingCalls {
   changedSince(id: string): Promise<string[]>
   /** The answers to it that can be remembered, as the engine made them. */
   offersOf(id: string): Promise<readonly GrantOffer[]>
+  /** One of them with a person's choice of words. Throws where that is wider, or does not cover the call. */
+  narrowedOffer(id: string, grant: string, pattern: CommandPattern): Promise<GrantOffer>
   /** Leaves it open for that much longer than it is now. Says until when. */
   extend(id: string, ms: number, user: string): Promise<number>
   /**
@@ -72,6 +74,14 @@ export function createWaitingCalls(
     signal: signal ?? new AbortController().signal,
     ...options,
   })
+  /** Judged again, because only what still is offered can be remembered. */
+  const lookAt = async (id: string): Promise<{ offers: readonly GrantOffer[]; request?: JudgeRequest }> => {
+    const stored = await find(id)
+    if (stored.question.subject.kind === 'gate') return { offers: [] }
+    const { judgement, request } = await explainCall(calls, await toCall(stored, {}))
+    const offered = new Set(stored.question.offers.map(offer => offer.id))
+    return { offers: (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
+  }
   return {
     async continueCall(id, options = {}) {
       const stored = await find(id)
@@ -98,12 +108,13 @@ export function createWaitingCalls(
         .filter((piece, index) => judged[piece] !== states[index])
         .map(piece => piece.slice(FILE_PIECE.length))
     },
-    async offersOf(id) {
-      const stored = await find(id)
-      if (stored.question.subject.kind === 'gate') return []
-      const { judgement } = await explainCall(calls, await toCall(stored, {}))
-      const offered = new Set(stored.question.offers.map(offer => offer.id))
-      return (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id))
+    offersOf: async id => (await lookAt(id)).offers,
+    async narrowedOffer(id, grant, pattern) {
+      const { offers, request } = await lookAt(id)
+      const offer = offers.find(each => each.id === grant)
+      if (offer === undefined || request === undefined)
+        throw new ToolError('invalid_input', 'This is not one of the answers that can be remembered.')
+      return calls.permissions.narrow(request, offer, pattern)
     },
     async extend(id, ms, user) {
       const { question } = await findOpen(id)

@@ -1,5 +1,5 @@
 import type { Access } from './access.ts'
-import type { Decision } from './decision.ts'
+import type { CommandPattern, Decision } from './decision.ts'
 import type { Risk } from './tool.ts'
 
 /** A call as whoever decides about it sees it. Plain data: it can be stored, sent and shown anywhere. */
@@ -62,8 +62,7 @@ export type QuestionSubject =
 export type Answer =
   /** `paths`: of the changes that the question is about, only these and what is below them. */
   | { kind: 'once'; user: string; paths?: readonly string[] }
-  /** `hours`: how long a permanent one lasts, when that is shorter than the configured time. */
-  | { kind: 'session' | 'permanent'; user: string; grant: string; hours?: number }
+  | RememberedAnswer
   | { kind: 'deny' | 'deny-permanently'; user: string; message?: string }
   /** The answer comes later: the question is stored, and the call can be continued or repeated then. */
   | { kind: 'pending' }
@@ -71,6 +70,20 @@ export type Answer =
   | { kind: 'expired' }
   /** There is nobody to ask. */
   | { kind: 'unavailable'; reason: string }
+
+/** A yes that counts for later calls too. `session`: for this run. */
+export interface RememberedAnswer {
+  readonly kind: 'session' | 'permanent'
+  readonly user: string
+  /** The id of one of the offers. */
+  readonly grant: string
+  /** How long it lasts, when that is shorter than the configured time. */
+  readonly hours?: number
+  /** Where a permanent one holds. Defaults to the agent that asked, or to the workspace where none did. */
+  readonly scope?: 'panel' | 'project' | 'everywhere'
+  /** Of a command line: which words, instead of those that the offer names. */
+  readonly pattern?: CommandPattern
+}
 
 /** An answer of a person, a client or a quorum. */
 export type GivenAnswer = Extract<Answer, { user: string }>

@@ -95,17 +95,47 @@ interface Preview {
 export interface GrantOffer {
   readonly id: string
   readonly label: string
-  /** Of command lines: how each has to begin. */
-  readonly words?: readonly string[]
+  /** Of a command line: its words, and which of them can be chosen. */
+  readonly pattern?: readonly PatternWord[]
+  /** It can hold in other workspaces too. */
+  readonly everywhere?: true
   /** What would be remembered; only the engine that offers it looks inside. */
   readonly specs: readonly unknown[]
+}
+
+/** A word of a command line. `lock`: why it stays as it is; null when it can be any word, or be left out. */
+export interface PatternWord {
+  readonly text: string
+  readonly lock:
+    | 'says-what'
+    | 'option'
+    | 'interpreter'
+    | 'package-runner'
+    | 'fetcher'
+    | 'wrapper'
+    | 'whole-line'
+    | null
+}
+
+/** The command lines that a person wants to allow: these words, null being any one word, and perhaps more after them. */
+export interface CommandPattern {
+  readonly words: readonly (string | null)[]
+  readonly more: boolean
 }
 
 /** The one place that answers "may this happen?". Where it is unsure it asks or refuses. */
 export interface PermissionEngine {
   judge(request: JudgeRequest): Judgement | Promise<Judgement>
   /** Keeps what a person answered (session and permanent grants, permanent denials) and says what was decided. */
-  settle(request: JudgeRequest, judgement: Judgement, answer: GivenAnswer): Decision | Promise<Decision>
+  settle(
+    request: JudgeRequest,
+    judgement: Judgement,
+    answer: GivenAnswer,
+    /** The id of the call that asked. */
+    call?: string,
+  ): Decision | Promise<Decision>
   /** Which of these offers would let through, unasked, a call that is asked about now. */
   coveredBy(request: JudgeRequest, offers: readonly GrantOffer[]): Promise<readonly GrantOffer[]>
+  /** The offer with a person's choice of words: never wider than it was. Throws where it would not cover the call. */
+  narrow(request: JudgeRequest, offer: GrantOffer, pattern: CommandPattern): Promise<GrantOffer>
 }

@@ -38,7 +38,7 @@ export async function obtainApproval(
       continues.question.decision.by !== 'reviewers'
     if (continues === undefined || !isAboutThis) return undefined
     await claim(runtime, call, continues)
-    return isNo(continues.answer) ? settle(runtime, prepared, progress, continues.answer) : undefined
+    return isNo(continues.answer) ? settle(runtime, call, prepared, progress, continues.answer) : undefined
   }
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
@@ -62,17 +62,18 @@ export async function obtainApproval(
     progress.decision = { ...decision, outcome: 'deny', by: 'timeout', reason: 'Nobody answered in time.' }
     throw new ToolError('expired', 'Nobody answered in time, so the call did not run.')
   }
-  return settle(runtime, prepared, progress, answer)
+  return settle(runtime, call, prepared, progress, answer)
 }
 
 /** Ends with the answer when it is a yes. */
 async function settle(
   runtime: CallRuntime,
+  call: Call,
   { request, judgement }: Prepared,
   progress: Progress,
   answer: GivenAnswer,
 ): Promise<GivenAnswer> {
-  progress.decision = await runtime.permissions.settle(request, judgement, answer)
+  progress.decision = await runtime.permissions.settle(request, judgement, answer, call.id)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
   return answer
 }

@@ -123,6 +123,7 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
       },
     }),
     coveredBy: async () => [],
+    narrow: async (_request, offer) => offer,
     settle: (_request, judgement, answer) => {
       const yes = answer.kind === 'once' || answer.kind === 'session' || answer.kind === 'permanent'
       return {

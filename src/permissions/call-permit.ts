@@ -140,5 +140,5 @@ export function mayRead(
   if (matching.some(rule => rule.decision !== 'allow')) return false
   if (matching.length > 0) return true
   if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
-  return context.grantFor(item) !== undefined
+  return context.grantFor(item, false) !== undefined
 }

@@ -15,8 +15,8 @@ export interface DecideContext {
   readonly mode: Mode
   readonly fallback: Fallback
   readonly rules: readonly Rule[]
-  /** The grant that covers this item, if one does. */
-  grantFor(item: Item): { id: string; text: string; source: string } | undefined
+  /** The grant that covers this item, if one does. `isRule`: a rule or setting asks or refuses, not only the mode asks. */
+  grantFor(item: Item, isRule: boolean): { id: string; text: string; source: string } | undefined
   readonly now: number
   /** False when no call of this engine hides the file from a command. */
   readonly mayHide: (realPath: string) => boolean
@@ -114,7 +114,7 @@ function judgeItem(
   const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(context.mode) : settled
   const open = verdict.outcome === 'ask' || verdict.unasked === true
   if (!open || verdict.always === true) return verdict
-  const grant = context.grantFor(item)
+  const grant = context.grantFor(item, verdict.outcome !== 'ask' || verdict.ref.source !== 'built-in')
   if (grant === undefined) return verdict
   return {
     outcome: 'allow',

@@ -1,14 +1,6 @@
-import { hash, randomUUID } from 'node:crypto'
 import type { GivenAnswer } from '../core/approval.ts'
 import type { Containment } from '../core/command.ts'
-import type {
-  Decision,
-  GrantOffer,
-  Judgement,
-  JudgeRequest,
-  Mode,
-  PermissionEngine,
-} from '../core/decision.ts'
+import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
 import { isInside } from '../core/real-path.ts'
@@ -16,7 +8,6 @@ import { lineage, type Run } from '../core/run.ts'
 import { createPermit } from './call-permit.ts'
 import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
-import { startedFiles } from './commands/started-files.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
 import {
@@ -24,17 +15,18 @@ import {
   describeGrant,
   exactGrant,
   type Grant,
-  type GrantSpec,
   type GrantStore,
   type IdentifiedCall,
   identifyCall,
-  offerGrants,
+  inWorkspace,
   placeOf,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { expandItems, fileItem, GIT_PUSH, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
+import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
 import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
+import { coversCall, narrowOffer, previewOf, specsOf } from './offers.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
+import { answerToDecision, toGrants } from './remember.ts'
 import type { Fallback } from './rules/defaults.ts'
 import { type Rule, speaksOfFiles } from './rules/rules.ts'
 
@@ -120,6 +112,17 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     }
   }
 
+  const rememberedSpecs = (request: JudgeRequest, judgement: Judgement, answer: GivenAnswer) => {
+    if (!('grant' in answer)) return [exactGrant(identify(request))]
+    const { call, context } = look(request)
+    const offered = judgement.preview?.grants.find(({ id }) => id === answer.grant)
+    if (offered === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
+    const offer = answer.pattern === undefined ? offered : narrowOffer(offered, answer.pattern, call, context)
+    if (answer.scope === 'everywhere' && offer.everywhere !== true)
+      throw new ToolError('denied', 'This cannot be remembered for other workspaces.')
+    return specsOf(offer)
+  }
+
   return {
     judge(request) {
       if (lines.isLoaded() || request.access.every(({ kind }) => kind !== 'execute')) return judge(request)
@@ -129,12 +132,18 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       if (request.access.some(({ kind }) => kind === 'execute')) await lines.load()
       if (judge(request).decision.outcome !== 'ask') return []
       const { call, context } = look(request)
-      // Only this engine makes offers, and it makes them of grant specs.
-      return offers.filter(({ specs }) => coversCall(specs as readonly GrantSpec[], call, context))
+      return offers.filter(offer => coversCall(specsOf(offer), call, context))
     },
-    async settle(request, judgement, answer) {
+    async narrow(request, offer, pattern) {
+      if (request.access.some(({ kind }) => kind === 'execute')) await lines.load()
+      const { call, context } = look(request)
+      return narrowOffer(offer, pattern, call, context)
+    },
+    async settle(request, judgement, answer, call) {
       const decision = answerToDecision(judgement, answer)
-      const grants = toGrants(identify(request), judgement, answer, options)
+      const { workspace, rememberMs, now } = options
+      const specs = rememberedSpecs(request, judgement, answer)
+      const grants = toGrants(request, specs, answer, { workspace, rememberMs, now, call })
       for (const grant of grants) {
         if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
         // A run that has a name goes on in the next process.
@@ -166,8 +175,11 @@ function contextFor(
     rules: options.rules,
     now: options.now(),
     findSecret: options.findSecret ?? (() => undefined),
-    grantFor(item) {
-      const grant = grants.find(({ decision, spec }) => decision === 'allow' && covers(spec, item, call))
+    grantFor(item, isRule) {
+      const grant = grants.find(
+        ({ decision, spec, everywhere }) =>
+          decision === 'allow' && !(everywhere === true && isRule) && covers(spec, item, call),
+      )
       return grant === undefined
         ? undefined
         : { id: grant.id, source: `${grant.scope} grant`, text: describeGrant(grant.spec) }
@@ -228,7 +240,9 @@ function grantsFor(
     grant.run === undefined || (run.isNamed === true && grant.run === run.id)
   const permanent = grants
     .list()
-    .filter(grant => grant.workspace === workspace && isForRun(grant) && isForAgent(grant, run))
+    .filter(grant => grant.workspace === workspace || grant.everywhere === true)
+    .filter(grant => isForRun(grant) && isForAgent(grant, run))
+    .map(grant => inWorkspace(grant, workspace))
   return [...(session.get(run) ?? []), ...permanent].filter(grant => {
     if (grant.decision === 'allow' && isOfAnotherTool(grant, request)) return false
     return grant.expiresAt === undefined || time < Date.parse(grant.expiresAt)
@@ -268,115 +282,6 @@ function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): 
     .filter(verdict => verdict.outcome === decision.outcome && decision.outcome !== 'allow')
     .map(verdict => verdict.reason)
   return [...new Set([decision.reason, ...others, ...findings, ...(decision.notes ?? [])])]
-}
-
-function previewOf(call: IdentifiedCall, asked: readonly Item[], context: DecideContext) {
-  const { items } = call
-  const effects = items.flatMap(item => (item.kind === 'execute' ? item.analysis.effects : []))
-  const offers = offerGrants(asked, call, context.scope.workspace)
-  const command = items.find(item => item.kind === 'execute')
-  return {
-    effects,
-    dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
-    ...(command === undefined ? {} : { details: command.command, starts: startedFiles(command.analysis) }),
-    grants: offers.filter(specs => coversCall(specs, call, context)).map(toOffer),
-  }
-}
-
-const isPush = (item: Item): boolean => item.kind === 'custom' && item.name === GIT_PUSH
-
-/** An offer is only made when it would really be enough; the same engine answers. */
-function coversCall(specs: readonly GrantSpec[], call: IdentifiedCall, context: DecideContext): boolean {
-  const trial: DecideContext = {
-    ...context,
-    grantFor: item =>
-      specs.some(spec => covers(spec, item, call))
-        ? { id: 'offer', source: 'offer', text: '' }
-        : context.grantFor(item),
-  }
-  return decide(call.items, call.request, trial).decision.outcome === 'allow'
-}
-
-function toOffer(specs: readonly GrantSpec[]): GrantOffer {
-  const words = specs.flatMap(spec => (spec.kind === 'command' ? spec.words : []))
-  return { id: offerId(specs), label: specs.map(describeGrant).join('; '), words, specs }
-}
-
-function offerId(specs: readonly GrantSpec[]): string {
-  return hash('sha256', JSON.stringify(specs)).slice(0, 12)
-}
-
-function answerToDecision(judgement: Judgement, answer: GivenAnswer): Decision {
-  switch (answer.kind) {
-    case 'once':
-    case 'session':
-    case 'permanent':
-      return {
-        ...judgement.decision,
-        outcome: 'allow',
-        by: 'user',
-        reason: `Approved by ${answer.user}.`,
-        user: answer.user,
-      }
-    case 'deny':
-    case 'deny-permanently': {
-      const words = answer.message === undefined ? '' : `: ${answer.message}`
-      return {
-        ...judgement.decision,
-        outcome: 'deny',
-        by: 'user',
-        reason: `Denied by ${answer.user}${words}.`,
-        user: answer.user,
-      }
-    }
-  }
-}
-
-/** An answer for a run outlives the process when the run has a name, but no longer than a day. */
-const HOUR_MS = 60 * 60 * 1000
-const RUN_MS = 24 * HOUR_MS
-
-function lifetimeOf(answer: GivenAnswer, rememberMs: number): number {
-  if (answer.kind === 'session') return RUN_MS
-  const hours = 'hours' in answer ? answer.hours : undefined
-  return hours === undefined ? rememberMs : Math.min(rememberMs, hours * HOUR_MS)
-}
-
-function toGrants(
-  call: IdentifiedCall,
-  judgement: Judgement,
-  answer: GivenAnswer,
-  options: EngineOptions,
-): Grant[] {
-  if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
-    return []
-  const now = options.now()
-  const { request } = call
-  const { agent } = request.run.authority
-  return specsOf(call, judgement, answer).map(spec => ({
-    id: `g-${randomUUID().slice(0, 8)}`,
-    decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
-    scope: answer.kind === 'session' ? 'session' : 'permanent',
-    workspace: options.workspace,
-    ...(answer.kind === 'session' ? { run: request.run.id } : {}),
-    ...(agent === undefined ? {} : { agent }),
-    spec,
-    tool: { name: request.tool.name, fingerprint: request.fingerprint },
-    createdAt: new Date(now).toISOString(),
-    ...(answer.kind === 'deny-permanently'
-      ? {}
-      : { expiresAt: new Date(now + lifetimeOf(answer, options.rememberMs)).toISOString() }),
-    user: answer.user,
-  }))
-}
-
-/** A refusal is remembered as narrowly as possible; a yes is one of the offers. */
-function specsOf(call: IdentifiedCall, judgement: Judgement, answer: GivenAnswer): readonly GrantSpec[] {
-  if (!('grant' in answer)) return [exactGrant(call)]
-  const offer = judgement.preview?.grants.find(candidate => candidate.id === answer.grant)
-  if (offer === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
-  // Only this engine makes offers, and it makes them of grant specs.
-  return offer.specs as readonly GrantSpec[]
 }
 
 /** Whether a rule keeps this file from being read unasked; prepared at most once for a call, and for most not at all. */

@@ -1,12 +1,17 @@
 import { hash } from 'node:crypto'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { isInside, realPathOf } from '../core/real-path.ts'
-import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
-import { type ExecuteItem, type FileItem, type Item, isFile } from './items.ts'
+import { isInside } from '../core/real-path.ts'
+import {
+  type CommandSpec,
+  commandGrant,
+  coversCommand,
+  describeCommandGrant,
+  moveCommand,
+} from './command-grants.ts'
+import { type FileItem, type Item, isFile } from './items.ts'
 import { SENSITIVE_TO_WRITE } from './paths/paths.ts'
-import { doesMoreThanItsCommands } from './rules/rules.ts'
 
 /** A remembered answer. Kept in the state folder, bound to one workspace, revocable; never in a tracked file. */
 export interface Grant {
@@ -15,6 +20,8 @@ export interface Grant {
   readonly scope: 'session' | 'permanent'
   /** Real path of the workspace it was given in. */
   readonly workspace: string
+  /** It holds in other workspaces too, but lifts no rule that asks: those are what their owners want to be asked about. */
+  readonly everywhere?: true
   /** The run it holds for, when it is a session grant. */
   readonly run?: string
   /** The agent it was given to. Without one, it holds for every run in the workspace. */
@@ -25,6 +32,8 @@ export interface Grant {
   readonly createdAt: string
   readonly expiresAt?: string
   readonly user: string
+  /** The call whose question was answered so. */
+  readonly call?: string
 }
 
 export type GrantSpec =
@@ -34,18 +43,6 @@ export type GrantSpec =
   | { kind: 'path'; access: FileItem['kind']; root: string }
   | { kind: 'host'; host: string; port: number; method: string }
   | { kind: 'custom'; name: string; details: string }
-
-/**
- * Command lines whose every command that is not a plain reader begins with these words, has no other options than the
- * line that was asked about, runs in the same folder, and touches only files below these folders.
- */
-interface CommandSpec {
-  readonly kind: 'command'
-  readonly words: readonly string[]
-  readonly options: readonly string[]
-  readonly cwd: string
-  readonly roots: readonly string[]
-}
 
 /** A call with what was found out about it. */
 export interface IdentifiedCall {
@@ -72,6 +69,20 @@ export interface GrantStore {
   add(grant: Grant): Promise<void>
   /** False when there is no such grant. */
   remove(id: string): Promise<boolean>
+}
+
+/**
+ * The grant as it counts in a workspace. A command of one that holds everywhere is bound to the same place in each; a path
+ * stays the same place on the disk.
+ */
+export function inWorkspace(grant: Grant, workspace: string): Grant {
+  if (grant.workspace === workspace || grant.spec.kind !== 'command') return grant
+  return { ...grant, spec: moveCommand(grant.spec, grant.workspace, workspace) }
+}
+
+/** What can hold in other workspaces: the very call is one of this folder. */
+export function canHoldEverywhere(specs: readonly GrantSpec[]): boolean {
+  return specs.every(({ kind }) => kind !== 'exact')
 }
 
 /** Whether a grant answers for this item of the call. */
@@ -113,10 +124,8 @@ export function describeGrant(spec: GrantSpec): string {
   switch (spec.kind) {
     case 'exact':
       return `exactly this: ${spec.text}`
-    case 'command': {
-      const options = spec.options.length === 0 ? 'no options' : `only ${spec.options.join(' ')}`
-      return `'${spec.words.join(' ')} …' in ${spec.cwd}, with ${options}, on files below ${spec.roots.join(', ')}`
-    }
+    case 'command':
+      return describeCommandGrant(spec)
     case 'path': {
       const verb = { file_read: 'read', file_write: 'write', file_delete: 'delete' }[spec.access]
       return `${verb} ${spec.root} and what is below it`
@@ -165,57 +174,10 @@ export function placeOf({ cwd }: JudgeRequest, items: readonly Item[]): string {
   return items.find(item => item.kind === 'execute')?.cwd ?? cwd
 }
 
-function coversCommand({ words, options, cwd, roots }: CommandSpec, item: ExecuteItem): boolean {
-  const { analysis, files } = item
-  // Answers of earlier versions said less; they are asked for again.
-  if (!isWidenable(analysis) || options === undefined || cwd === undefined) return false
-  const risky = analysis.commands.filter(found => found.level !== 'safe')
-  const isSame = (found: FoundCommand): boolean =>
-    found.embeds !== true &&
-    startsWith(found, words) &&
-    found.cwds?.every(folder => folder === cwd) === true &&
-    optionsOf(found).every(option => options.includes(option)) &&
-    operandsOf(found).every(path => roots.some(root => isInside(realPathOf(resolve(cwd, path)), root)))
-  return (
-    risky.length > 0 &&
-    risky.every(isSame) &&
-    files.every(file => roots.some(root => isInside(file.real, root))) &&
-    analysis.access.every(
-      ({ kind }) => kind === 'file_read' || kind === 'file_write' || kind === 'file_delete',
-    )
-  )
-}
-
-/** With their values where these are joined to them. A word that nobody knows may be any option. */
-function optionsOf({ argv }: FoundCommand): string[] {
-  return argv
-    .slice(1)
-    .flatMap(({ text, raw }) => (text === null ? [raw] : /^[-+]./.test(text) && text !== '--' ? [text] : []))
-}
-
-/** Words that may be paths, also of programs of which it is not known what they do with them. */
-function operandsOf({ argv }: FoundCommand): string[] {
-  return argv.slice(1).flatMap(({ text }) => (text !== null && /^\.\.$|\/|^~/.test(text) ? [text] : []))
-}
-
-function isWidenable(analysis: CommandAnalysis): boolean {
-  const fixed = analysis.unresolved || analysis.level === 'dangerous' || analysis.level === 'forbidden'
-  return !fixed && !doesMoreThanItsCommands(analysis)
-}
-
-function startsWith(found: FoundCommand, words: readonly string[]): boolean {
-  return words.every((word, index) => found.argv[index]?.text === word)
-}
-
 function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
   switch (item.kind) {
-    case 'execute': {
-      const words = grantableWords(item.analysis)
-      if (words === undefined) return undefined
-      const risky = item.analysis.commands.filter(found => found.level !== 'safe')
-      const options = [...new Set(risky.flatMap(optionsOf))]
-      return { kind: 'command', words, options, cwd: item.cwd, roots: [workspace] }
-    }
+    case 'execute':
+      return commandGrant(item, workspace)
     case 'file_read':
     case 'file_delete':
       return { kind: 'path', access: item.kind, root: item.real }
@@ -233,32 +195,6 @@ function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
     case 'tool':
       return undefined
   }
-}
-
-// With these, the words after the first decide everything: "any python" or "any curl" would be any program at all.
-const NEVER_WIDENED =
-  /^(python[\d.]*|node|deno|bun|ruby|perl|php|lua|tclsh|r|rscript|java|go|bash|sh|dash|zsh|ksh|fish|pwsh|powershell|npx|pnpx|bunx|uvx|uv|pipx|curl|wget|aria2c|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|sudo|doas|su|env|xargs|parallel|eval|exec|source|awk|gawk|mawk|sed|find|time|timeout|nice|nohup|watch|strace|docker|podman|kubectl|systemctl|crontab|at|git-shell|expect|script|tmux|screen|make|gdb)$/
-
-// Programs whose second word says what they do; the grant holds for that word only.
-const WITH_SUBCOMMANDS =
-  /^(git|npm|pnpm|yarn|cargo|pip3?|poetry|bundle|gem|mvn|gradle|dotnet|gh|hg|svn|apt|apt-get|brew|composer|mix|terraform|helm|rustup|conda)$/
-// And of those, subcommands that run whatever follows them.
-const RUNS_WHAT_FOLLOWS =
-  /^(run|exec|x|dlx|start|config|alias|submodule|bisect|filter-branch|rebase|api|extension)$/
-
-function grantableWords(analysis: CommandAnalysis): string[] | undefined {
-  if (!isWidenable(analysis)) return undefined
-  const risky = analysis.commands.filter(found => found.level !== 'safe')
-  const first = risky[0]?.argv.map(word => word.text) ?? []
-  const [program, second, third] = first
-  if (program === undefined || program === null || NEVER_WIDENED.test(program) || program.includes('/'))
-    return undefined
-  if (!WITH_SUBCOMMANDS.test(program)) return [program]
-  if (second === undefined || second === null || second.startsWith('-')) return undefined
-  if (!RUNS_WHAT_FOLLOWS.test(second)) return [program, second]
-  // `npm run build` is one named script of the project; other programs' forms are not known to be.
-  const namedScript = second === 'run' && third !== undefined && third !== null && !third.startsWith('-')
-  return namedScript && /^(npm|pnpm|yarn)$/.test(program) ? [program, second, third] : undefined
 }
 
 function summarize(request: JudgeRequest, items: readonly Item[]): string {

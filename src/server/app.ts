@@ -14,6 +14,7 @@ import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics
 import { HttpProblem, sendProblem } from './problem.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalContextRoutes } from './routes/approval-context.ts'
+import { approvalOfferRoutes } from './routes/approval-offers.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { auditCallRoutes } from './routes/audit-calls.ts'
@@ -97,6 +98,7 @@ export function createApp(parts: ServerParts): App {
   callRoutes(api, runtime)
   approvalRoutes(api, runtime)
   approvalContextRoutes(api, runtime)
+  approvalOfferRoutes(api, runtime)
   changeRoutes(api, runtime)
   auditCallRoutes(api, runtime, parts.now)
   auditRoutes(api, runtime)

@@ -87,8 +87,8 @@ export async function countCovered(
   engine: PermissionEngine,
   entryOf: (tool: string) => Entry | undefined,
   authority: Authority,
-): Promise<{ id: string; words: readonly string[]; calls: number; denied: number }[]> {
-  const counts = offers.map(({ id, words = [] }) => ({ id, words, calls: 0, denied: 0 }))
+): Promise<{ id: string; calls: number; denied: number }[]> {
+  const counts = offers.map(({ id }) => ({ id, calls: 0, denied: 0 }))
   for await (const call of calls) {
     const run = createRun(call.started.run, { authority, approver: NOBODY })
     const request = toRequest(call, run, entryOf, undefined)

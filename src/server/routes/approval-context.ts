@@ -2,9 +2,7 @@ import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { analyzeUrl } from '../../permissions/network/network.ts'
-import { countCovered } from '../../permissions/rules/dry-run.ts'
 import type { Runtime } from '../../runtime.ts'
-import { readCalls } from '../../store/audit/calls.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { type ListedCall, listRecentCalls } from '../../store/audit/recent-calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
@@ -58,18 +56,6 @@ const context = z
   })
   .openapi('ApprovalContext')
 
-const offer = z
-  .object({
-    id: z.string(),
-    /** Of command lines: how each has to begin. */
-    words: z.array(z.string()),
-    /** Calls of the last 30 days that are asked about today, and would not be any more. */
-    calls: z.int(),
-    /** Those of them that a person has refused. */
-    denied: z.int(),
-  })
-  .openapi('OfferMatches')
-
 /** What helps to answer a question: who has looked at it, what became of others like it, and trying or changing it. */
 export function approvalContextRoutes(api: Api, runtime: Runtime): void {
   api.openapi(
@@ -90,22 +76,6 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
         runtime.changedSince(question.id),
       ])
       return answer(request, { review: found, changed, similar, addresses: addressesOf(question) })
-    },
-  )
-  api.openapi(
-    route('read', {
-      method: 'get',
-      path: '/api/approvals/{id}/offers',
-      summary: 'Which recorded calls each answer that can be remembered would have let through unasked',
-      request: { params },
-      responses: { 200: json(z.array(offer), 'From the narrowest to the widest') },
-    }),
-    async request => {
-      const { id, createdAt } = await requireQuestion(runtime, request.req.valid('param').id)
-      const calls = readCalls({ directory: runtime.places.audit, since: new Date(createdAt - DAYS_30) })
-      const find = (name: string) => runtime.registry.candidates(name)[0]
-      const offers = await runtime.offersOf(id)
-      return answer(request, await countCovered(calls, offers, runtime.permissions, find, runtime.authority))
     },
   )
   api.openapi(

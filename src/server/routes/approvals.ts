@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { GivenAnswer } from '../../core/approval.ts'
+import type { GivenAnswer, RememberedAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
@@ -24,14 +24,25 @@ const approval = z
 
 const params = z.object({ id: z.string().max(200) })
 
+/** The words of a command line: null is any one word. */
+export const commandPattern = z.object({
+  words: z.array(z.string().max(10_000).nullable()).min(1).max(1_000),
+  /** Whether more words may follow. */
+  more: z.boolean(),
+})
+
 const given = z.object({
   answer: z.enum(['once', 'session', 'permanent', 'deny', 'deny-permanently']),
   /** Of the question as it was looked at. */
   digest: z.string().max(100),
   /** Which of the offers is to be remembered, for `session` and `permanent`. */
   grant: z.string().max(200).optional(),
-  /** How long it is remembered, for `permanent`; the configured time without it. */
+  /** How long it is remembered; the configured time, or that of the run, without it. */
   hours: z.int().min(1).max(8_760).optional(),
+  /** Where a `permanent` answer holds. Without it: for the agent that asked, or in the workspace where none did. */
+  scope: z.enum(['panel', 'project', 'everywhere']).optional(),
+  /** Of a command line: which words, in the place of those that the offer names. Never wider than the offer. */
+  pattern: commandPattern.optional(),
   message: z.string().max(10_000).optional(),
   /** Of the changes that a command has made, only these and what is below them; for `once`. */
   keep: z.array(z.string().max(4_096)).min(1).max(1_000).optional(),
@@ -78,7 +89,8 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const question = await requireQuestion(runtime, context.req.valid('param').id)
-      const wanted = toAnswer(question, context.req.valid('json'), `http:${context.get('caller')?.name}`)
+      const user = `http:${context.get('caller')?.name}`
+      const wanted = await toAnswer(runtime, question, context.req.valid('json'), user)
       const answered = await runtime.answerQuestion(question.id, wanted)
       if (answered === undefined) throw ended(question.id)
       const kept = answered.stored.answer ?? null
@@ -147,7 +159,12 @@ function ended(id: string): HttpProblem {
 }
 
 /** A yes counts for what was looked at and for nothing else. */
-function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: string): GivenAnswer {
+async function toAnswer(
+  runtime: Runtime,
+  question: ShownQuestion,
+  body: z.infer<typeof given>,
+  user: string,
+): Promise<GivenAnswer> {
   if (body.digest !== question.digest) {
     throw new HttpProblem(409, 'stale', 'The question has changed since it was shown.', {
       hint: 'Read it again and answer with its current digest.',
@@ -162,12 +179,35 @@ function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: st
     })
   }
   if (body.answer === 'once') return { kind: 'once', user, ...keptPaths(question, body.keep) }
-  const offer = question.offers.find(({ id }) => id === body.grant)
-  if (offer === undefined) {
-    throw new HttpProblem(400, 'invalid_input', "grant is not the id of one of this question's offers.")
+  return { kind: body.answer, user, ...(await remembered(runtime, question, body)) }
+}
+
+/** Checked before the answer is kept: what the engine refuses later would leave the call without an answer. */
+async function remembered(
+  runtime: Runtime,
+  { id, agent, offers }: ShownQuestion,
+  { answer: kind, grant, hours, scope, pattern }: z.infer<typeof given>,
+): Promise<Omit<RememberedAnswer, 'kind' | 'user'>> {
+  const refuse = (detail: string) => new HttpProblem(400, 'invalid_input', detail)
+  if (grant === undefined || !offers.some(offer => offer.id === grant))
+    throw refuse("grant is not the id of one of this question's offers.")
+  if (scope !== undefined && kind !== 'permanent') throw refuse('scope is for answers that are permanent.')
+  if (scope === 'panel' && agent === undefined)
+    throw refuse('No panel asked, so the answer cannot be for one.')
+  if (pattern !== undefined || scope === 'everywhere') {
+    const offer =
+      pattern === undefined
+        ? (await runtime.offersOf(id)).find(each => each.id === grant)
+        : await runtime.narrowedOffer(id, grant, pattern)
+    if (scope === 'everywhere' && offer?.everywhere !== true)
+      throw refuse('This cannot be remembered for other workspaces.')
   }
-  const hours = body.hours === undefined ? {} : { hours: body.hours }
-  return { kind: body.answer, user, grant: offer.id, ...hours }
+  return {
+    grant,
+    ...(hours === undefined ? {} : { hours }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(pattern === undefined ? {} : { pattern }),
+  }
 }
 
 function keptPaths({ subject }: ShownQuestion, names: readonly string[] | undefined): { paths?: string[] } {

@@ -36,6 +36,10 @@ const grant = z
     /** The agent it was given to; null holds for every one. */
     agent: z.string().nullable(),
     tool: z.string().nullable(),
+    /** It holds in other workspaces too. */
+    everywhere: z.boolean(),
+    /** The call whose question was answered so; null for answers of earlier versions. */
+    call: z.string().nullable(),
     created_at: z.string(),
     expires_at: z.string().nullable(),
   })
@@ -174,6 +178,7 @@ function grantRoutes(api: Api, { runtime }: RuleParts): void {
         ...{ id: given.id, decision: given.decision, covers: describeGrant(given.spec) },
         ...{ workspace: given.workspace, user: given.user, scope: given.scope },
         ...{ run: given.run ?? null, agent: given.agent ?? null, tool: given.tool?.name ?? null },
+        ...{ everywhere: given.everywhere === true, call: given.call ?? null },
         ...{ created_at: given.createdAt, expires_at: given.expiresAt ?? null },
       }))
       return context.json(grants, 200)

@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto'
+import type { CommandPattern, GrantOffer } from '../core/decision.ts'
+import { ToolError } from '../core/errors.ts'
+import { narrowCommand, patternWords } from './command-grants.ts'
+import { startedFiles } from './commands/started-files.ts'
+import { type DecideContext, decide } from './decide.ts'
+import {
+  canHoldEverywhere,
+  covers,
+  describeGrant,
+  type GrantSpec,
+  type IdentifiedCall,
+  offerGrants,
+} from './grants.ts'
+import { GIT_PUSH, type Item } from './items.ts'
+
+/** What a person sees of a call before saying yes, with what can be remembered of it. */
+export function previewOf(call: IdentifiedCall, asked: readonly Item[], context: DecideContext) {
+  const { items } = call
+  const effects = items.flatMap(item => (item.kind === 'execute' ? item.analysis.effects : []))
+  const offers = offerGrants(asked, call, context.scope.workspace)
+  const command = items.find(item => item.kind === 'execute')
+  return {
+    effects,
+    dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
+    ...(command === undefined ? {} : { details: command.command, starts: startedFiles(command.analysis) }),
+    grants: offers
+      .filter(specs => coversCall(specs, call, context))
+      .map(specs => toOffer(specs, call, context)),
+  }
+}
+
+const isPush = (item: Item): boolean => item.kind === 'custom' && item.name === GIT_PUSH
+
+/** An offer is only made when it would really be enough; the same engine answers. */
+export function coversCall(
+  specs: readonly GrantSpec[],
+  call: IdentifiedCall,
+  context: DecideContext,
+  everywhere = false,
+): boolean {
+  const trial: DecideContext = {
+    ...context,
+    grantFor: (item, isRule) =>
+      !(everywhere && isRule) && specs.some(spec => covers(spec, item, call))
+        ? { id: 'offer', source: 'offer', text: '' }
+        : context.grantFor(item, isRule),
+  }
+  return decide(call.items, call.request, trial).decision.outcome === 'allow'
+}
+
+/** The offer with a person's choice of words; refused where that would be wider, or would not cover the call itself. */
+export function narrowOffer(
+  offer: GrantOffer,
+  pattern: CommandPattern,
+  call: IdentifiedCall,
+  context: DecideContext,
+): GrantOffer {
+  const specs = specsOf(offer)
+  if (!specs.some(({ kind }) => kind === 'command'))
+    throw new ToolError('invalid_input', 'This can only be remembered exactly as it stands.')
+  const narrowed = specs.map(spec => (spec.kind === 'command' ? narrowCommand(spec, pattern) : spec))
+  if (!coversCall(narrowed, call, context))
+    throw new ToolError('invalid_input', 'These words do not match the call that is asked about.', {
+      hint: 'Leave the words of the call as they are, or let them be any word.',
+    })
+  return toOffer(narrowed, call, context)
+}
+
+/** Only this engine makes offers, and it makes them of grant specs. */
+export function specsOf({ specs }: GrantOffer): readonly GrantSpec[] {
+  return specs as readonly GrantSpec[]
+}
+
+function toOffer(specs: readonly GrantSpec[], call: IdentifiedCall, context: DecideContext): GrantOffer {
+  const command = call.items.find(item => item.kind === 'execute')
+  return {
+    id: offerId(specs),
+    label: specs.map(describeGrant).join('; '),
+    ...(command === undefined ? {} : { pattern: patternWords(command) }),
+    ...(canHoldEverywhere(specs) && coversCall(specs, call, context, true) ? { everywhere: true } : {}),
+    specs,
+  }
+}
+
+function offerId(specs: readonly GrantSpec[]): string {
+  return hash('sha256', JSON.stringify(specs)).slice(0, 12)
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import type { Access } from '../core/access.ts'
+import type { RememberedAnswer } from '../core/approval.ts'
+import type { CommandPattern } from '../core/decision.ts'
+import { createTestEngine, type TestEngine } from './testing.ts'
+
+const run = (command: string): Access => ({ kind: 'execute', command })
+
+function requestOf(engine: TestEngine, command: string, agent?: string) {
+  const authority = agent === undefined ? {} : { authority: { agent } }
+  return engine.request('run_command', run(command), { input: { command }, ...authority })
+}
+
+async function outcome(engine: TestEngine, command: string, agent?: string): Promise<string> {
+  return (await engine.engine.judge(requestOf(engine, command, agent))).decision.outcome
+}
+
+/** Answers the question about a command line with the widest of its offers. */
+async function remember(
+  engine: TestEngine,
+  command: string,
+  answer: Partial<RememberedAnswer> = {},
+  agent?: string,
+): Promise<void> {
+  const request = requestOf(engine, command, agent)
+  const judgement = await engine.engine.judge(request)
+  const grant = judgement.preview?.grants.at(-1)?.id ?? ''
+  await engine.engine.settle(
+    request,
+    judgement,
+    { kind: 'permanent', user: 'kim', grant, ...answer },
+    'call_1',
+  )
+}
+
+const words = (...list: (string | null)[]): CommandPattern => ({ words: list, more: false })
+
+describe('words that a person chooses', () => {
+  test('an exact word is that word, any word is one word, and a word that was left out is none', async () => {
+    for (const [pattern, allowed] of [
+      [words('npm', 'test', 'a', 'b'), ['npm test a b']],
+      [words('npm', 'test', 'a', null), ['npm test a b', 'npm test a x']],
+      [
+        { words: ['npm', 'test', 'a'], more: true },
+        ['npm test a', 'npm test a b', 'npm test a x', 'npm test a b c'],
+      ],
+      [
+        { words: ['npm', 'test'], more: true },
+        ['npm test', 'npm test a', 'npm test a b', 'npm test a x', 'npm test x b', 'npm test a b c'],
+      ],
+    ] as const) {
+      const engine = createTestEngine()
+      await remember(engine, 'npm test a b', { pattern })
+      for (const line of [
+        'npm test',
+        'npm test a',
+        'npm test a b',
+        'npm test a x',
+        'npm test x b',
+        'npm test a b c',
+      ])
+        expect([line, await outcome(engine, line)]).toEqual([
+          line,
+          allowed.some(each => each === line) ? 'allow' : 'ask',
+        ])
+      for (const line of ['npm install a b', 'npm test a b --x', 'npm test a b && y', 'npm test a b > ../x'])
+        expect([line, await outcome(engine, line)]).not.toEqual([line, 'allow'])
+    }
+  })
+
+  test('options stay those of the line that was asked about, wherever they stand', async () => {
+    const engine = createTestEngine()
+    await remember(engine, 'npm test --silent a', { pattern: words('npm', 'test', null) })
+    expect(await outcome(engine, 'npm test b --silent')).toBe('allow')
+    expect(await outcome(engine, 'npm test b')).toBe('allow')
+    expect(await outcome(engine, 'npm test b --prefix=x')).toBe('ask')
+    expect(await outcome(engine, 'npm --silent test b')).toBe('ask')
+  })
+
+  test.each([
+    ['npm test a', words(null, 'test', 'a')],
+    ['npm test a', words('npm', null, 'a')],
+    ['npm test a', words('npm')],
+    ['npm test a', words('node', 'test', 'a')],
+    ['npm test a', words('npm', 'test', 'b')],
+    ['npm test a', words('npm', 'test')],
+    ['npm run build a', words('npm', 'run', null, 'a')],
+    ['python3 x.py', words('python3', null)],
+    ['node -e 1', words('node', '-e', null)],
+    ['bash -c ls', words('bash', null, null)],
+    ['npx x', words('npx', null)],
+    ['sudo ls', words('sudo', null)],
+    ['curl https://example.com', words('curl', null)],
+    ['env A=1 npm test', words('env', null, 'npm', 'test')],
+    ['xargs rm', words('xargs', null)],
+  ])('a forged choice for %s is refused and nothing is remembered', async (line, pattern) => {
+    const engine = createTestEngine()
+    await expect(remember(engine, line, { pattern })).rejects.toThrow()
+    await expect(
+      remember(engine, line, { pattern: { ...pattern, words: [null], more: true } }),
+    ).rejects.toThrow()
+    expect(engine.grants).toEqual([])
+  })
+
+  test.each([
+    ['npm test a', ['says-what', 'says-what', null]],
+    ['npm test --silent a', ['says-what', 'says-what', 'option', null]],
+    ['touch a.txt', ['says-what', null]],
+    ['python3 x.py', ['interpreter', 'interpreter']],
+    ['bash -c ls', ['interpreter', 'interpreter', 'interpreter']],
+    ['npx x', ['package-runner', 'package-runner']],
+    ['curl https://example.com', ['fetcher', 'fetcher']],
+    ['./a.sh b', ['whole-line', 'whole-line']],
+  ])('%s says which words cannot be anything else, and why', async (line, locks) => {
+    const engine = createTestEngine()
+    const { preview } = await engine.engine.judge(requestOf(engine, line))
+    expect(preview?.grants.at(-1)?.pattern?.map(({ lock }) => lock)).toEqual(locks)
+  })
+})
+
+describe('where an answer holds', () => {
+  test('for a panel: in its runs, and neither in those of another panel nor in those without one', async () => {
+    const engine = createTestEngine()
+    await remember(engine, 'npm test', { scope: 'panel' }, 'pricing')
+    expect(await outcome(engine, 'npm test', 'pricing')).toBe('allow')
+    expect(await outcome(engine, 'npm test', 'other')).toBe('ask')
+    expect(await outcome(engine, 'npm test')).toBe('ask')
+    const elsewhere = createTestEngine()
+    elsewhere.grants.push(...engine.grants)
+    expect(await outcome(elsewhere, 'npm test', 'pricing')).toBe('ask')
+  })
+
+  test('for a panel that did not ask: nowhere', async () => {
+    const engine = createTestEngine()
+    await expect(remember(engine, 'npm test', { scope: 'panel' })).rejects.toThrow('No panel asked')
+    expect(engine.grants).toEqual([])
+  })
+
+  test('for the project: in every run of this workspace and of no other', async () => {
+    const engine = createTestEngine()
+    await remember(engine, 'npm test', { scope: 'project' }, 'pricing')
+    for (const agent of ['pricing', 'other', undefined])
+      expect(await outcome(engine, 'npm test', agent)).toBe('allow')
+    const elsewhere = createTestEngine()
+    elsewhere.grants.push(...engine.grants)
+    expect(await outcome(elsewhere, 'npm test')).toBe('ask')
+    expect(engine.grants).toMatchObject([{ call: 'call_1', user: 'kim' }])
+  })
+
+  test('everywhere: at the same place of other workspaces, on their own files', async () => {
+    const engine = createTestEngine()
+    await remember(engine, 'npm test', { scope: 'everywhere' }, 'pricing')
+    const elsewhere = createTestEngine()
+    elsewhere.grants.push(...engine.grants)
+    expect(await outcome(elsewhere, 'npm test a')).toBe('allow')
+    expect(await outcome(elsewhere, `npm test ${engine.workspace}/a`)).toBe('ask')
+    expect(await outcome(elsewhere, 'npm install')).toBe('ask')
+  })
+
+  test('everywhere never lifts a rule that asks or denies, nor a mode or default that refuses', async () => {
+    const engine = createTestEngine()
+    await remember(engine, 'npm test', { scope: 'everywhere' })
+    const rule = { tool: ['run_command'], command: ['npm', 'test'] }
+    for (const [other, expected] of [
+      [createTestEngine([{ ...rule, decision: 'ask' }]), 'ask'],
+      [createTestEngine([{ ...rule, decision: 'deny' }]), 'deny'],
+      [createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['npm', '**'] }]), 'ask'],
+      [createTestEngine([], { mode: 'read-only' }), 'deny'],
+      [createTestEngine([], { mode: 'auto' }), 'deny'],
+      [createTestEngine([], { fallback: 'deny' }), 'deny'],
+    ] as const) {
+      other.grants.push(...engine.grants)
+      expect(await outcome(other, 'npm test')).toBe(expected)
+    }
+  })
+
+  test('everywhere is not offered for what a rule asks about, nor for this very call', async () => {
+    const asking = createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['npm', 'test'] }])
+    await expect(remember(asking, 'npm test', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
+    const exact = createTestEngine()
+    await expect(remember(exact, 'python3 x.py', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
+    expect([asking.grants, exact.grants]).toEqual([[], []])
+  })
+})
+
+test('an answer for a run can be shorter than the run, and never longer than a day', async () => {
+  const engine = createTestEngine()
+  const named = {
+    ...requestOf(engine, 'npm test'),
+    run: { ...requestOf(engine, 'x').run, isNamed: true as const },
+  }
+  const judgement = await engine.engine.judge(named)
+  const grant = judgement.preview?.grants[0]?.id ?? ''
+  for (const hours of [1, 100])
+    await engine.engine.settle(named, judgement, { kind: 'session', user: 'kim', grant, hours })
+  const lasting = engine.grants.map(
+    ({ createdAt, expiresAt }) => Date.parse(expiresAt ?? '') - Date.parse(createdAt),
+  )
+  expect(lasting).toEqual([3_600_000, 24 * 3_600_000])
+})
