@@ -63,6 +63,31 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     expect(dashboard.read(OWN_FILE)).not.toContain('locked-')
   })
 
+  test('an answer is remembered for the words and the place that a person chose, and for no others', async () => {
+    const { question } = await dashboard.send<{ question: string }>('POST', '/api/calls', {
+      ...{ tool: 'run_command', input: { command: 'npm install left-pad right-pad' } },
+    })
+    const page = await dashboard.page(`/approvals/${question}`)
+    await page.getByRole('button', { name: 'Approve for…' }).click()
+    const sheet = page.getByRole('dialog', { name: 'Approve for…' })
+    await sheet.getByRole('radio', { name: /npm install …/ }).click()
+    expect(await sheet.getByRole('button', { name: 'npm' }).count()).toBe(0)
+    await sheet.getByRole('button', { name: 'right-pad' }).click()
+    await sheet.getByText('This call would not be covered').waitFor()
+    expect(await sheet.getByRole('button', { name: 'Approve and remember' }).isDisabled()).toBe(true)
+    await sheet.getByRole('button', { name: 'left-pad' }).click()
+    await sheet.getByText('and this one').waitFor()
+    await sheet.getByRole('radio', { name: 'Everywhere' }).click()
+    await sheet.getByRole('button', { name: 'Approve and remember' }).click()
+    await page.getByText('approved permanently').waitFor()
+    expect(await dashboard.send('GET', `/api/approvals/${question}`)).toMatchObject({
+      answer: {
+        ...{ kind: 'permanent', scope: 'everywhere', hours: 1 },
+        pattern: { words: ['npm', 'install', 'left-pad', 'right-pad'], more: true },
+      },
+    })
+  })
+
   test('a rule is written beside what it would have changed, held against its examples, and saved', async () => {
     const page = await dashboard.page('/permissions')
     await page.getByRole('button', { name: 'New rule' }).click()

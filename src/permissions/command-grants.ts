@@ -59,11 +59,16 @@ export function patternWords({ analysis }: ExecuteItem): PatternWord[] {
   })
 }
 
-export function describeCommandGrant({ words, following, options, cwd, roots }: CommandSpec): string {
+/** The words of the lines it covers; `*` is any word, and `more` stands for any further words. */
+export function grantedWords({ words, following }: CommandSpec, more: string): string[] {
   const next = following?.words.map(word => word ?? '*') ?? []
-  const line = [...words, ...next, ...(following?.more === false ? [] : ['…'])].join(' ')
+  return [...words, ...next, ...(following?.more === false ? [] : [more])]
+}
+
+export function describeCommandGrant(spec: CommandSpec): string {
+  const { options, cwd, roots } = spec
   const allowed = options.length === 0 ? 'no options' : `only ${options.join(' ')}`
-  return `'${line}' in ${cwd}, with ${allowed}, on files below ${roots.join(', ')}`
+  return `'${grantedWords(spec, '…').join(' ')}' in ${cwd}, with ${allowed}, on files below ${roots.join(', ')}`
 }
 
 export function coversCommand(spec: CommandSpec, { analysis, files }: ExecuteItem): boolean {

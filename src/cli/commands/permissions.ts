@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { counted } from '../../core/counted.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
+import { grantedWords } from '../../permissions/command-grants.ts'
 import { describeGrant, type Grant } from '../../permissions/grants.ts'
 import { type DryRunReport, dryRun } from '../../permissions/rules/dry-run.ts'
 import { lintRules } from '../../permissions/rules/lint.ts'
@@ -183,8 +184,9 @@ async function grants(context: CommandContext, runtime: Runtime, [verb = 'list',
   }
 }
 
-function toRow({ id, decision, workspace, spec, expiresAt, user }: Grant): string[] {
-  return [id, decision, toLine(describeGrant(spec)), toLine(workspace), expiresAt ?? '', toLine(user)]
+function toRow({ id, decision, workspace, everywhere, spec, expiresAt, user }: Grant): string[] {
+  const where = everywhere === true ? 'everywhere' : toLine(workspace)
+  return [id, decision, toLine(describeGrant(spec)), where, expiresAt ?? '', toLine(user)]
 }
 
 /** A rule that says the same, for a configuration file. An exact call cannot be written as a rule. */
@@ -194,7 +196,7 @@ function toToml({ id, decision, spec }: Grant): string {
     case 'exact':
       return `# ${id}: ${decision} ${JSON.stringify(spec.text)} exactly; rules cannot say that.\n`
     case 'command':
-      return `${head}tool = "run_command"\ncommand = ${JSON.stringify([...spec.words, '**'])}\n`
+      return `${head}tool = "run_command"\ncommand = ${JSON.stringify(grantedWords(spec, '**'))}\n`
     case 'path': {
       const tool = { file_read: 'read_file', file_write: 'write_file', file_delete: 'delete_file' }[
         spec.access

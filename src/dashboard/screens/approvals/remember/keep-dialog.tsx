@@ -7,7 +7,6 @@ import type { AnswerRequest } from '../../../../client.ts'
 import { request, toShownError, useGet } from '../../../api/api.ts'
 import type { Approval } from '../../../api/types.ts'
 import { Untrusted } from '../../../components/untrusted.tsx'
-import { useShortPath } from '../../../components/use-short-path.ts'
 import { useWords } from '../../../i18n/language.tsx'
 import { AS_OFFERED, type LineWord, toPattern } from './chips.ts'
 import { RuleChips } from './rule-chips.tsx'
@@ -75,8 +74,19 @@ function Form({ question, onClose, onKeep }: Omit<KeepDialogProps, 'opened'>) {
       {offer !== undefined && offer.words.length > 0 && (canChoose || isLocked(offer)) && (
         <RuleChips line={offer.words} chosen={chosen} onChange={choose} />
       )}
-      <Live offer={shown} error={match.error} />
-      <Choice label={t('where')} value={scope} onChange={pick} of={SCOPES} open={scopes} />
+      <Live question={question} offer={shown} error={match.error} />
+      <Choice
+        label={t('where')}
+        value={scope}
+        onChange={pick}
+        of={SCOPES.filter(each => each !== 'panel' || scopes.includes(each))}
+        open={scopes}
+      />
+      {offer !== undefined && !scopes.includes('everywhere') && (
+        <Text size="xs" c="dimmed">
+          {t('notEverywhere')}
+        </Text>
+      )}
       <Choice label={t('howLong')} value={span} onChange={setSpan} of={SPANS[scope]} open={SPANS[scope]} />
       {scope === 'everywhere' && <Alert color="orange">{t('everywhereNote')}</Alert>}
       <Text size="sm" c="dimmed">
@@ -147,7 +157,6 @@ interface OffersProps {
 
 function Offers({ question, offers, grant, onPick }: OffersProps) {
   const t = useWords(words)
-  const shorten = useShortPath()
   return (
     <Radio.Group label={t('remember')} value={grant} onChange={onPick}>
       <Stack gap="xs" mt="xs">
@@ -156,7 +165,10 @@ function Offers({ question, offers, grant, onPick }: OffersProps) {
             key={id}
             value={id}
             label={
-              <Untrusted text={shorten(offers.find(each => each.id === id)?.covers ?? label)} most={400} />
+              <Untrusted
+                text={shortened(question, offers.find(each => each.id === id)?.covers ?? label)}
+                most={400}
+              />
             }
           />
         ))}
@@ -165,9 +177,14 @@ function Offers({ question, offers, grant, onPick }: OffersProps) {
   )
 }
 
-function Live({ offer, error }: { offer: OfferMatches | undefined; error: unknown }) {
+interface LiveProps {
+  readonly question: Approval
+  readonly offer: OfferMatches | undefined
+  readonly error: unknown
+}
+
+function Live({ question, offer, error }: LiveProps) {
   const t = useWords(words)
-  const shorten = useShortPath()
   if (error !== null)
     return (
       <Alert color="red" py="xs" role="status" icon={<CircleX size={18} aria-hidden />}>
@@ -186,10 +203,15 @@ function Live({ offer, error }: { offer: OfferMatches | undefined; error: unknow
         {t('matches', { count: offer.calls })} {t('ofThemDenied', { count: offer.denied })} {t('andThisOne')}
       </Text>
       <Text size="xs" c="dimmed">
-        <Untrusted text={shorten(offer.covers)} most={400} />
+        <Untrusted text={shortened(question, offer.covers)} most={400} />
       </Text>
     </Alert>
   )
+}
+
+/** A folder by its own name: where it lies is on the card. */
+function shortened({ cwd }: Approval, text: string): string {
+  return text.replaceAll(cwd, cwd.split('/').at(-1) ?? '')
 }
 
 interface ChoiceProps<Value extends Scope | Span> {

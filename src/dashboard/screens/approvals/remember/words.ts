@@ -12,6 +12,7 @@ export const words = defineWords({
     everywhere: 'Everywhere',
     everywhereNote:
       'It then also holds in other projects, where the same words can start other code. Rules that ask or deny still win.',
+    notEverywhere: 'Not everywhere: this is bound to its folder, or a rule asks about it.',
     howLong: 'For how long',
     session: 'Until the run ends',
     hour: '1 hour',
@@ -45,7 +46,7 @@ export const words = defineWords({
     notThisOne: 'This call would not be covered.',
   },
   ja: {
-    title: '範囲を決めて承認…',
+    title: '範囲を指定して承認…',
     cancel: 'キャンセル',
     remember: '記憶する内容',
     where: '適用範囲',
@@ -55,6 +56,7 @@ export const words = defineWords({
     everywhere: 'すべての場所',
     everywhereNote:
       '他のプロジェクトでも有効になり、同じ語でも別のコードが動くことがあります。確認または拒否するルールは引き続き優先されます。',
+    notEverywhere: '「すべての場所」は選べません。このフォルダーに限られるか、ルールが確認を求めています。',
     howLong: '期間',
     session: '実行が終わるまで',
     hour: '1 時間',
@@ -94,6 +96,7 @@ export const words = defineWords({
     everywhere: '모든 곳',
     everywhereNote:
       '다른 프로젝트에서도 적용되며, 같은 단어가 다른 코드를 실행할 수 있습니다. 확인하거나 거부하는 규칙은 그대로 우선합니다.',
+    notEverywhere: '모든 곳은 선택할 수 없습니다. 이 폴더에만 해당하거나 규칙이 확인을 요구합니다.',
     howLong: '기간',
     session: '실행이 끝날 때까지',
     hour: '1시간',
