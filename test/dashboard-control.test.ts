@@ -263,13 +263,20 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('tab', { name: 'Versions' }).click()
     await page.getByRole('heading', { name: '1 → 2' }).waitFor()
     await page.getByRole('tab', { name: 'Quality' }).click()
-    await page.getByRole('region', { name: 'By category' }).waitFor()
+    await page.getByRole('region', { name: 'By category' }).getByText('not measured').first().waitFor()
+    await page.getByRole('tab', { name: 'Safety' }).click()
+    await page.getByText('uses the network: not found').waitFor()
+    await page.getByText('is what runs').waitFor()
+    await page.getByRole('tab', { name: 'Permissions' }).click()
+    await page.getByRole('region', { name: 'What it may do' }).waitFor()
     await page.goto(`${dashboard.url}/tools/odd_tool?line=2`)
     await page.locator('.kogu-marked-line').waitFor()
     await page.getByRole('tab', { name: 'Try', exact: true }).click()
     await page.getByRole('textbox', { name: /^text/ }).fill('tea')
     await page.getByRole('button', { name: 'Call it' }).click()
     await page.getByRole('link', { name: /Review and answer|In the audit log/ }).waitFor()
+    await page.getByRole('tab', { name: 'Use', exact: true }).click()
+    await page.getByRole('row', { name: /http:person/ }).waitFor()
   })
 
   test('what others wrote is harmless on every screen, in texts and in labels', async () => {
@@ -293,8 +300,15 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
       ...['/audit', '/audit?kind=everything', '/panels', '/panels/odd', '/panels/odd?part=try&tab=versions'],
       ...['/pipelines', '/pipelines/odd', '/pipelines/odd?view=graph', '/pipelines/odd?step=long'],
       ...['/permissions', '/permissions?edit=odd-rule', '/permissions?tab=effective'],
-      ...['/permissions?tab=grants', '/tools', '/tools?tab=dynamic', '/tools/odd_tool'],
-      ...['/tools/odd_tool?tab=quality', '/tools/odd__good', '/servers', '/servers/odd', '/providers'],
+      ...['/permissions?tab=grants', '/tools', '/tools?tab=mcp', '/tools?tab=dynamic', '/tools/odd_tool'],
+      ...[
+        '/tools/odd_tool?tab=quality',
+        '/tools/odd_tool?tab=usage',
+        '/tools/odd__good',
+        '/servers',
+        '/servers/odd',
+        '/providers',
+      ],
       ...['/usage', '/settings', '/settings?section=trust'],
     ]) {
       await visit(page, path)

@@ -26,6 +26,7 @@ export interface NewTool {
   readonly capabilities?: Capabilities
   readonly examples?: readonly Example[]
   readonly createdBy: string
+  readonly createdIn?: string
 }
 
 const RESERVED = [
@@ -76,6 +77,7 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
     updatedAt: now,
     createdFromTask: wanted.generatedFrom ?? texts.manual,
     createdBy: wanted.createdBy,
+    ...(wanted.createdIn === undefined ? {} : { createdIn: wanted.createdIn }),
     tags: wanted.tags,
     previous:
       replaces === undefined ? [] : [...replaces.previous, toOldVersion(replaces)].slice(-MOST_VERSIONS),

@@ -86,6 +86,8 @@ export interface DynamicTool {
   readonly updatedAt: string
   readonly createdFromTask?: string
   readonly createdBy: string
+  /** The run in which this version was made. */
+  readonly createdIn?: string
   readonly tags: readonly string[]
   readonly previous: readonly OldVersion[]
   /** From here on it changes with use. */
@@ -93,6 +95,8 @@ export interface DynamicTool {
   readonly lastUsedAt?: string
   readonly confidenceScore: number
   readonly verificationStatus: VerificationStatus
+  /** When its examples were run last, and how many gave their result. Without examples there is nothing to say. */
+  readonly verified?: { readonly at: string; readonly passed: number; readonly total: number }
   /** The newest last. */
   readonly runs: readonly RunRecord[]
   /** Why it may not run. */
@@ -186,6 +190,7 @@ export const dynamicToolSchema = (): z.ZodType<DynamicTool> =>
     updatedAt: z.string(),
     createdFromTask: z.string().exactOptional(),
     createdBy: z.string(),
+    createdIn: z.string().max(200).exactOptional(),
     tags: z.array(z.string()),
     previous: z.array(
       z.object({
@@ -202,6 +207,7 @@ export const dynamicToolSchema = (): z.ZodType<DynamicTool> =>
     lastUsedAt: z.string().exactOptional(),
     confidenceScore: score(),
     verificationStatus: z.enum(VERIFICATION_STATUSES),
+    verified: z.object({ at: z.string(), passed: z.int().min(0), total: z.int().min(1) }).exactOptional(),
     runs: z.array(
       z.object({ at: z.string(), ok: z.boolean(), ms: z.number(), error: z.string().exactOptional() }),
     ),

@@ -108,6 +108,7 @@ function createTool(parts: DynamicParts): AnyTool {
           capabilities: capabilitiesOf(input),
           examples: input.examples ?? [],
           createdBy: context.run.authority.agent ?? 'user',
+          createdIn: context.runId,
         },
         parts,
       )

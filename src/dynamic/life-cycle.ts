@@ -1,8 +1,11 @@
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { ToolContext } from '../core/tool.ts'
+import { measuredScore } from './analysis/quality.ts'
 import { needsAttention } from './attention.ts'
+import { chooseCatalogue } from './catalogue/catalogue.ts'
 import { type DynamicTool, describeWishes, dynamicToolSchema } from './definition.ts'
+import type { Evidence } from './evidence.ts'
 import type { DynamicParts } from './parts.ts'
 import { refusal } from './refusal.ts'
 import { type Metrics, metricsOf, type StoredTool } from './store.ts'
@@ -20,6 +23,10 @@ export interface LifeCycle {
   problems(): readonly string[]
   find(nameOrId: string): StoredTool
   metrics(tool: DynamicTool): Metrics
+  /** From 0 to 1; null when nothing in the code speaks for or against it. */
+  quality(tool: DynamicTool): number | null
+  /** What its scores are made of, in the words of a language. */
+  evidence(tool: DynamicTool, language: string): Promise<Evidence>
   /** What a person should look at, one sentence each. */
   attention(): readonly string[]
   /** Runs the examples and keeps the status. */
@@ -76,6 +83,11 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     problems: () => store.problems(),
     find,
     metrics: metricsOf,
+    quality: ({ quality }) => measuredScore(quality),
+    async evidence(tool, language) {
+      const { evidenceOf } = await import('./evidence.ts')
+      return evidenceOf(tool, chooseCatalogue(language, undefined))
+    },
     attention: () =>
       needsAttention(
         store.list().map(({ tool }) => tool),
@@ -95,7 +107,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
       const { buildTool } = await import('./create.ts')
       const next = buildTool(
         {
-          ...tool,
+          ...withoutRun(tool),
           ...fromTask(tool),
           code: code ?? tool.code,
           description: description ?? tool.description,
@@ -144,7 +156,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async import(text, context, consent) {
       const given = readExport(text, parts)
       const { buildTool } = await import('./create.ts')
-      const built = buildTool({ ...given, ...fromTask(given), createdBy: 'user' }, parts)
+      const built = buildTool({ ...withoutRun(given), ...fromTask(given), createdBy: 'user' }, parts)
       await requireConsent(built, consent)
       const result = await verified(built, context)
       await store.save(result.tool)
@@ -160,6 +172,11 @@ async function requireConsent(tool: DynamicTool, consent: Consent): Promise<void
   const wishes = describeWishes(tool.name, tool.capabilities)
   if (isFree || (await consent(wishes))) return
   throw new ToolError('needs_approval', `Nobody approved ${wishes}.`)
+}
+
+/** What a person makes of it was made in no run. */
+function withoutRun({ createdIn: _, ...tool }: DynamicTool): Omit<DynamicTool, 'createdIn'> {
+  return tool
 }
 
 function fromTask({ createdFromTask }: DynamicTool): { generatedFrom?: string } {

@@ -51,6 +51,7 @@ export interface Metrics {
   readonly runs: number
   readonly successRate: number | null
   readonly medianMs: number | null
+  readonly p95Ms: number | null
   readonly errors: Readonly<Record<string, number>>
 }
 
@@ -63,6 +64,7 @@ export function metricsOf({ runs }: DynamicTool): Metrics {
     runs: runs.length,
     successRate: runs.length === 0 ? null : runs.filter(({ ok }) => ok).length / runs.length,
     medianMs: times[Math.floor(times.length / 2)] ?? null,
+    p95Ms: times[Math.ceil(times.length * 0.95) - 1] ?? null,
     errors,
   }
 }

@@ -31,7 +31,9 @@ export async function verifyTool(
   if (total > 0)
     parts.note(isGood ? 'verification.pass' : 'verification.fail', { ...about, success: isGood, failures })
   const status = failures.length > 0 ? 'failed' : tool.safety.isSafe ? 'passed' : 'unverified'
-  return { tool: { ...tool, verificationStatus: status }, passed: total - failures.length, total, failures }
+  const passed = total - failures.length
+  const verified = total === 0 ? {} : { verified: { at: parts.now().toISOString(), passed, total } }
+  return { tool: { ...tool, verificationStatus: status, ...verified }, passed, total, failures }
 }
 
 async function tryExample(

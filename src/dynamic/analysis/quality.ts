@@ -66,6 +66,12 @@ export function assessQuality(code: ParsedCode): QualityAssessment {
   }
 }
 
+/** Null when nothing in the code spoke for or against it: every score is then only where it begins. */
+export function measuredScore({ score, categoryScores, issues }: QualityAssessment): number | null {
+  const isMeasured = issues.length > 0 || CATEGORIES.some(name => categoryScores[name] !== START[name])
+  return isMeasured ? score : null
+}
+
 type Negative = QualityFinding & { severity: QualityIssue['severity'] }
 
 function isIssue(finding: QualityFinding): finding is Negative {

@@ -25,6 +25,8 @@ export interface Catalogue {
   readonly high: (count: number) => string
   readonly safety: Readonly<Record<SafetyKind, { readonly issue: string; readonly advice: string }>>
   readonly quality: Readonly<Record<string, string>>
+  /** What speaks for the code. */
+  readonly strengths: Readonly<Record<string, string>>
   readonly examples: (passed: number, total: number) => string
 }
 

@@ -21,10 +21,16 @@ const summary = z
     quarantined: z.string().nullable(),
     /** 0 to 1. */
     safety: z.number(),
-    quality: z.number(),
+    /** Null: nothing in the code speaks for or against it. */
+    quality: z.number().nullable(),
     confidence: z.number(),
     uses: z.int(),
+    /** Of the last 30 days, as far as runs are kept (100). */
+    uses_30d: z.int(),
+    /** Its examples, when they were run last; null: nothing was tried. */
+    verified: z.object({ at: z.string(), passed: z.int(), total: z.int() }).nullable(),
     created_by: z.string(),
+    created_in: z.string().nullable(),
     created_at: z.string(),
     updated_at: z.string(),
     last_used_at: z.string().nullable(),
@@ -32,6 +38,7 @@ const summary = z
       runs: z.int(),
       successRate: z.number().nullable(),
       medianMs: z.number().nullable(),
+      p95Ms: z.number().nullable(),
       errors: z.record(z.string(), z.int()),
     }),
   })
@@ -46,6 +53,11 @@ const detail = summary.extend({
     tools: z.array(z.string()),
   }),
   examples: z.array(z.looseObject({})),
+  /** Of the definition. */
+  hash: z.string(),
+  /** Whether calls run exactly this code now. */
+  is_running: z.boolean(),
+  evidence: z.object({ safety: z.array(z.looseObject({})), quality: z.array(z.looseObject({})) }),
   safety_analysis: z.looseObject({ score: z.number() }),
   quality_assessment: z.looseObject({ score: z.number() }),
   runs: z.array(z.looseObject({ at: z.string(), ok: z.boolean(), ms: z.number() })),
@@ -92,12 +104,12 @@ function lookRoutes(api: Api, runtime: Runtime): void {
       method: 'get',
       path: '/api/dynamic-tools/{name}',
       summary: 'One of them: code, analysis, versions, use',
-      request: { params },
+      request: { params, query: z.object({ language: z.enum(['en', 'ja', 'ko']).default('en') }) },
       responses: { 200: json(detail, 'The tool') },
     }),
-    context => {
-      const life = requireLife(runtime)
-      return answer(context, toDetail(life, life.find(context.req.valid('param').name)))
+    async context => {
+      const found = requireLife(runtime).find(context.req.valid('param').name)
+      return answer(context, await toDetail(runtime, found, context.req.valid('query').language))
     },
   )
 }
@@ -120,7 +132,7 @@ function steerRoutes(api: Api, runtime: Runtime): void {
         const life = requireLife(runtime)
         const { name } = context.req.valid('param')
         await act(life, name)
-        return answer(context, toDetail(life, life.find(name)))
+        return answer(context, await toDetail(runtime, life.find(name)))
       },
     )
   }
@@ -139,7 +151,7 @@ function steerRoutes(api: Api, runtime: Runtime): void {
       const life = requireLife(runtime)
       const { name } = context.req.valid('param')
       await life.quarantine(name, context.req.valid('json').reason)
-      return answer(context, toDetail(life, life.find(name)))
+      return answer(context, await toDetail(runtime, life.find(name)))
     },
   )
 }
@@ -158,7 +170,7 @@ function editRoutes(api: Api, runtime: Runtime): void {
       const { name } = context.req.valid('param')
       const code = await codeContext(runtime, context.req.raw.signal)
       const done = await life.verify(name, code)
-      return answer(context, { ...done, tool: toDetail(life, life.find(done.tool.id)) })
+      return answer(context, { ...done, tool: await toDetail(runtime, life.find(done.tool.id)) })
     },
   )
   api.openapi(
@@ -191,7 +203,7 @@ function editRoutes(api: Api, runtime: Runtime): void {
         // Who may approve calls sees beside the code what it may reach.
         async () => true,
       )
-      return answer(context, { ...made, tool: toDetail(life, life.find(made.tool.id)) })
+      return answer(context, { ...made, tool: await toDetail(runtime, life.find(made.tool.id)) })
     },
   )
   api.openapi(
@@ -220,7 +232,8 @@ async function codeContext(runtime: Runtime, signal: AbortSignal): Promise<CodeC
 }
 
 function toSummary(life: LifeCycle, { tool, scope }: Stored): z.infer<typeof summary> {
-  const { runs, successRate, medianMs, errors } = life.metrics(tool)
+  const { runs, successRate, medianMs, p95Ms, errors } = life.metrics(tool)
+  const since = Date.now() - DAYS_30
   return {
     id: tool.id,
     name: tool.name,
@@ -230,19 +243,26 @@ function toSummary(life: LifeCycle, { tool, scope }: Stored): z.infer<typeof sum
     status: tool.quarantined === undefined ? tool.verificationStatus : 'quarantined',
     quarantined: tool.quarantined ?? null,
     safety: tool.safety.score,
-    quality: tool.quality.score,
+    quality: life.quality(tool),
     confidence: tool.confidenceScore,
     uses: tool.usageCount,
+    uses_30d: tool.runs.filter(({ at }) => Date.parse(at) >= since).length,
+    verified: tool.verified ?? null,
     created_by: tool.createdBy,
+    created_in: tool.createdIn ?? null,
     created_at: tool.createdAt,
     updated_at: tool.updatedAt,
     last_used_at: tool.lastUsedAt ?? null,
-    metrics: { runs, successRate, medianMs, errors: { ...errors } },
+    metrics: { runs, successRate, medianMs, p95Ms, errors: { ...errors } },
   }
 }
 
-function toDetail(life: LifeCycle, stored: Stored): object {
-  const { tool } = stored
+const DAYS_30 = 30 * 86_400_000
+
+async function toDetail(runtime: Runtime, stored: Stored, language = 'en'): Promise<object> {
+  const { tool, hash } = stored
+  const life = requireLife(runtime)
+  const [entry] = runtime.registry.candidates(tool.name)
   const later = [...tool.previous.slice(1).map(({ code }) => code), tool.code]
   const versions = tool.previous.map((old, index) => ({
     ...old,
@@ -254,6 +274,10 @@ function toDetail(life: LifeCycle, stored: Stored): object {
     parameters: tool.parameters,
     capabilities: tool.capabilities,
     examples: tool.examples,
+    hash,
+    // The title of a made tool ends with its id, which is a hash of its code.
+    is_running: entry?.provider.id === 'dynamic' && entry.tool.title.endsWith(`(${tool.id})`),
+    evidence: await life.evidence(tool, language),
     safety_analysis: tool.safety,
     quality_assessment: tool.quality,
     runs: tool.runs,

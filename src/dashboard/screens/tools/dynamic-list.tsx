@@ -7,7 +7,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
-import { Score, StatusBadge } from './dynamic-badges.tsx'
+import { Author, Score, StatusBadge, sayTests } from './dynamic-badges.tsx'
 import type { DynamicTool, DynamicList as Loaded } from './types.ts'
 import { words } from './words.ts'
 
@@ -26,35 +26,33 @@ export function DynamicList() {
       align: 'right',
       render: ({ quality }) => <Score value={quality} />,
     },
+    { key: 'tests', label: t('tests'), align: 'right', render: tool => sayTests(tool) ?? t('notMeasured') },
     {
       key: 'uses',
-      label: t('uses'),
+      label: t('uses30'),
       align: 'right',
       phone: 'hide',
-      render: ({ uses }) => format.number(uses),
+      render: tool => format.number(tool.uses_30d),
     },
     {
-      key: 'success',
-      label: t('success'),
-      align: 'right',
-      phone: 'hide',
-      render: ({ metrics }) =>
-        metrics.successRate === null ? t('notMeasured') : format.percent(metrics.successRate),
-    },
-    {
-      key: 'median',
-      label: t('median'),
+      key: 'errors',
+      label: t('errorRate'),
       align: 'right',
       phone: 'hide',
       render: ({ metrics }) =>
-        metrics.medianMs === null ? t('notMeasured') : format.duration(metrics.medianMs),
+        metrics.successRate === null ? t('notMeasured') : format.percent(1 - metrics.successRate),
     },
     {
-      key: 'author',
-      label: t('author'),
+      key: 'times',
+      label: t('times'),
+      align: 'right',
       phone: 'hide',
-      render: tool => <Untrusted text={tool.created_by} />,
+      render: ({ metrics }) =>
+        metrics.medianMs === null
+          ? t('notMeasured')
+          : `${format.duration(metrics.medianMs)} / ${format.duration(metrics.p95Ms ?? metrics.medianMs)}`,
     },
+    { key: 'author', label: t('author'), phone: 'hide', render: tool => <Author tool={tool} /> },
     { key: 'changed', label: t('changed'), phone: 'hide', render: tool => format.ago(tool.updated_at) },
   ]
   return (

@@ -1,21 +1,87 @@
 import { Anchor, Badge, Group, List, Stack, Text, Title } from '@mantine/core'
+import { CircleCheck, ShieldCheck, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import { useGet } from '../../api/api.ts'
 import { DiffView } from '../../components/diff-view.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { Score } from './dynamic-badges.tsx'
-import { CATEGORIES, type DynamicDetail } from './types.ts'
+import { VerdictCard } from './tool-view.tsx'
+import type { DynamicDetail, Finding, Verdict } from './types.ts'
 import { words } from './words.ts'
 
 interface PartProps {
   readonly tool: DynamicDetail
 }
 
-/** What it may want from outside, and what the analysis found in its code. */
+/** Every check that was made: what it did not find, what was declared, and what it found, with the line. */
 export function Safety({ tool }: PartProps) {
   const t = useWords(words)
+  return (
+    <List size="sm" listStyleType="none" spacing={6} aria-label={t('safety')}>
+      {tool.evidence.safety.map(({ kind, text, state, findings }) => {
+        const { icon: Icon, color } = CHECKS[state]
+        return (
+          <List.Item key={kind} icon={<Icon size={16} color={color} aria-hidden />}>
+            {text}: {t(state)}
+            <Findings findings={findings} />
+          </List.Item>
+        )
+      })}
+    </List>
+  )
+}
+
+const CHECKS = {
+  clear: { icon: CircleCheck, color: 'var(--mantine-color-green-7)' },
+  declared: { icon: ShieldCheck, color: 'var(--mantine-color-yellow-7)' },
+  found: { icon: TriangleAlert, color: 'var(--mantine-color-red-7)' },
+} as const
+
+export function Quality({ tool }: PartProps) {
+  const t = useWords(words)
+  return (
+    <section aria-label={t('categories')}>
+      <Title order={2}>{t('categories')}</Title>
+      <List size="sm" listStyleType="none" spacing={6}>
+        {tool.evidence.quality.map(({ category, score, findings }) => (
+          <List.Item key={category}>
+            <Group gap="xs">
+              <Score value={score} /> {t(category)}
+            </Group>
+            <Findings findings={findings} />
+          </List.Item>
+        ))}
+      </List>
+    </section>
+  )
+}
+
+const COLOURS = { critical: 'red', high: 'red', medium: 'orange', low: 'gray', good: 'green' } as const
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  const t = useWords(words)
+  if (findings.length === 0) return null
+  return (
+    <List size="sm" withPadding>
+      {findings.map(({ severity, line, text }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list, in order
+        <List.Item key={index}>
+          <Badge color={COLOURS[severity]}>{t(severity)}</Badge> <Untrusted text={text} most={400} />{' '}
+          <Anchor component={Link} href={`?tab=code&line=${line}`} size="xs">
+            {t('line', { line })}
+          </Anchor>
+        </List.Item>
+      ))}
+    </List>
+  )
+}
+
+/** What it may want from outside, and what the rules say about a call of it. */
+export function Permissions({ tool }: PartProps) {
+  const t = useWords(words)
+  const verdicts = useGet<Verdict[]>('tools', '/api/tools/verdicts')
   const { network, read, tools } = tool.capabilities
   const allowed = [
     { label: t('network'), names: network },
@@ -34,98 +100,7 @@ export function Safety({ tool }: PartProps) {
           ))}
         </List>
       </section>
-      <Issues
-        issues={tool.safety_analysis.issues.map(({ type, severity, what, line }) => ({
-          severity,
-          line,
-          text: `${type}: ${what}`,
-        }))}
-      />
-    </Stack>
-  )
-}
-
-export function Quality({ tool }: PartProps) {
-  const t = useWords(words)
-  const { categoryScores, issues } = tool.quality_assessment
-  return (
-    <Stack gap="md">
-      <section aria-label={t('categories')}>
-        <Title order={2}>{t('categories')}</Title>
-        <List size="sm" listStyleType="none">
-          {CATEGORIES.map(category => (
-            <List.Item key={category}>
-              <Group gap="xs">
-                <Score value={categoryScores[category]} /> {t(category)}
-              </Group>
-            </List.Item>
-          ))}
-        </List>
-      </section>
-      <Issues
-        issues={issues.map(({ category, severity, rule, line }) => ({
-          severity,
-          line,
-          text: `${category}: ${rule}`,
-        }))}
-      />
-    </Stack>
-  )
-}
-
-const COLOURS: Readonly<Record<string, string>> = {
-  critical: 'red',
-  high: 'red',
-  medium: 'orange',
-  low: 'gray',
-}
-
-function Issues({ issues }: { issues: readonly { severity: string; line: number; text: string }[] }) {
-  const t = useWords(words)
-  if (issues.length === 0) return <Text size="sm">{t('noIssues')}</Text>
-  return (
-    <List size="sm">
-      {issues.map(({ severity, line, text }) => (
-        <List.Item key={`${text} ${line}`}>
-          <Badge color={COLOURS[severity] ?? 'gray'}>{severity}</Badge> <Untrusted text={text} most={400} />{' '}
-          <Anchor component={Link} href={`?tab=code&line=${line}`} size="xs">
-            {t('line', { line })}
-          </Anchor>
-        </List.Item>
-      ))}
-    </List>
-  )
-}
-
-export function Use({ tool }: PartProps) {
-  const t = useWords(words)
-  const format = useFormat()
-  type Run = DynamicDetail['runs'][number]
-  const columns: readonly Column<Run>[] = [
-    { key: 'at', label: t('at'), phone: 'title', render: ({ at }) => format.dateTime(at) },
-    {
-      key: 'result',
-      label: t('result'),
-      render: ({ ok, error }) => (ok ? t('ok') : `${t('error')}: ${error ?? ''}`),
-    },
-    { key: 'took', label: t('took'), align: 'right', render: ({ ms }) => format.duration(ms) },
-  ]
-  const { successRate, medianMs } = tool.metrics
-  return (
-    <Stack gap="sm">
-      <Text size="sm">
-        {t('uses')}: {format.number(tool.uses)} · {t('success')}:{' '}
-        {successRate === null ? t('notMeasured') : format.percent(successRate)} · {t('median')}:{' '}
-        {medianMs === null ? t('notMeasured') : format.duration(medianMs)}
-      </Text>
-      {tool.runs.length > 0 && (
-        <DataTable
-          label={t('runs')}
-          columns={columns}
-          rows={tool.runs.toReversed()}
-          rowKey={({ at }) => at}
-        />
-      )}
+      <VerdictCard verdict={verdicts.data?.find(each => each.tool === tool.name)} />
     </Stack>
   )
 }

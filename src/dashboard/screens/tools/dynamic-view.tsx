@@ -6,19 +6,25 @@ import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
-import { useWords } from '../../i18n/language.tsx'
+import { useFormat } from '../../i18n/format.ts'
+import { useLanguage, useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
-import { Score, StatusBadge } from './dynamic-badges.tsx'
+import { Author, Score, StatusBadge, sayTests } from './dynamic-badges.tsx'
 import { Code } from './dynamic-code.tsx'
-import { Quality, Safety, Use, Versions } from './dynamic-parts.tsx'
+import { Permissions, Quality, Safety, Versions } from './dynamic-parts.tsx'
 import { Tests, TryTool } from './dynamic-tests.tsx'
+import { Use } from './dynamic-use.tsx'
 import type { DynamicDetail } from './types.ts'
 import { words } from './words.ts'
 
 /** A tool that a model wrote: what it is, what was found in it, and what a person does with it. */
 export function DynamicView({ name }: { name: string }) {
   const t = useWords(words)
-  const tool = useGet<DynamicDetail>('tools', `/api/dynamic-tools/${encodeURIComponent(name)}`)
+  const { language } = useLanguage()
+  const tool = useGet<DynamicDetail>(
+    'tools',
+    `/api/dynamic-tools/${encodeURIComponent(name)}?language=${language}`,
+  )
   return (
     <Page
       title={name}
@@ -48,7 +54,7 @@ function Details({ tool }: { tool: DynamicDetail }) {
         <Text size="sm">{t('quality')}</Text>
         <Score value={tool.quality} />
         <Text size="sm">{t('confidence')}</Text>
-        <Score value={tool.confidence} />
+        <Score value={tool.uses === 0 ? null : tool.confidence} />
       </Group>
       {tool.quarantined !== null && (
         <Alert color="red" icon={<ShieldAlert size={18} aria-hidden />} title={t('quarantined')}>
@@ -59,12 +65,13 @@ function Details({ tool }: { tool: DynamicDetail }) {
       <Text>
         <Untrusted text={tool.description} most={2_000} />
       </Text>
+      <Verified tool={tool} />
       <Actions tool={tool} />
       <Tabs value={tab} onChange={value => setTab(value ?? 'code')} keepMounted={false}>
         <Tabs.List aria-label={tool.name}>
-          {(['code', 'safety', 'quality', 'tests', 'tryTab', 'usage', 'versions'] as const).map(value => (
+          {TABS.map(value => (
             <Tabs.Tab key={value} value={value}>
-              {t(value)}
+              {value === 'tests' ? `${t('tests')} ${sayTests(tool) ?? ''}` : t(value)}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -89,8 +96,40 @@ function Details({ tool }: { tool: DynamicDetail }) {
         <Tabs.Panel value="versions" pt="md">
           <Versions tool={tool} />
         </Tabs.Panel>
+        <Tabs.Panel value="permissions" pt="md">
+          <Permissions tool={tool} />
+        </Tabs.Panel>
       </Tabs>
     </Stack>
+  )
+}
+
+const TABS = [
+  ...(['code', 'safety', 'quality', 'tests'] as const),
+  ...(['tryTab', 'usage', 'versions', 'permissions'] as const),
+] as const
+
+/** What was done before it may run, and whether what runs is what was looked at. */
+function Verified({ tool }: { tool: DynamicDetail }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const { verified, hash, is_running, version } = tool
+  return (
+    <Text size="sm">
+      {t('checkedCode', { version, date: format.dateTime(tool.updated_at) })} ·{' '}
+      {verified === null
+        ? t('noExamples')
+        : t('ranExamples', {
+            passed: verified.passed,
+            count: verified.total,
+            date: format.dateTime(verified.at),
+          })}{' '}
+      ·{' '}
+      <Text span ff="monospace" size="sm" title={hash}>
+        {hash.slice(0, 8)}…
+      </Text>{' '}
+      {is_running ? t('isRunning') : t('notRunning')} · {t('author')} <Author tool={tool} />
+    </Text>
   )
 }
 

@@ -1,21 +1,29 @@
-import { Badge, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Badge, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Plug } from 'lucide-react'
+import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { OutcomeBadge, ToolRiskBadge } from '../../components/badges.tsx'
-import { DataRegion } from '../../components/data-region.tsx'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, visibleLine } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
-import type { Verdict } from './types.ts'
+import type { DynamicList, Verdict } from './types.ts'
 import { words } from './words.ts'
 
-export function ToolList() {
+/** Those of MCP servers, or all that are there without one. What models made has a list of its own. */
+export function ToolList({ from }: { from: 'kogu' | 'servers' }) {
   const t = useWords(words)
   const tools = useGet<Tool[]>('tools', '/api/tools')
+  const made = useGet<DynamicList>('tools', '/api/dynamic-tools')
+  const isMade = (name: string): boolean => made.data?.items.some(tool => tool.name === name) === true
   const verdicts = useGet<Verdict[]>('tools', '/api/tools/verdicts')
   const [text, setText] = useUrlState('text')
   const [provider, setProvider] = useUrlState('from')
+  const isHere = ({ provider: of, name }: Tool): boolean =>
+    isOfServer(of) === (from === 'servers') && !(of === 'dynamic' && isMade(name))
+  const sourceOf = (id: string): string => (isSource(id) ? t(id) : id.replace(/^mcp:/, ''))
   const columns: readonly Column<Tool>[] = [
     { key: 'name', label: t('name'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
     { key: 'category', label: t('category'), render: ({ title }) => <Untrusted text={title} most={80} /> },
@@ -28,7 +36,12 @@ export function ToolList() {
         return found === undefined ? null : <OutcomeBadge outcome={found.outcome} />
       },
     },
-    { key: 'from', label: t('provider'), phone: 'hide', render: tool => <Untrusted text={tool.provider} /> },
+    {
+      key: 'from',
+      label: t('provider'),
+      phone: 'hide',
+      render: tool => <Untrusted text={sourceOf(tool.provider)} />,
+    },
     {
       key: 'state',
       label: t('state'),
@@ -38,8 +51,9 @@ export function ToolList() {
     },
   ]
   return (
-    <DataRegion query={tools}>
-      {list => {
+    <DataRegion query={tools} isEmpty={all => all.filter(isHere).length === 0} empty={<NoServers />}>
+      {all => {
+        const list = all.filter(isHere)
         const providers = [...new Set(list.map(tool => tool.provider))]
         const wanted = list
           .filter(tool => provider === '' || tool.provider === provider)
@@ -59,7 +73,10 @@ export function ToolList() {
               />
               <Select
                 aria-label={t('provider')}
-                data={[{ value: '', label: t('all') }, ...providers.map(value => ({ value, label: value }))]}
+                data={[
+                  { value: '', label: t('all') },
+                  ...providers.map(value => ({ value, label: visibleLine(sourceOf(value), 60) })),
+                ]}
                 value={provider}
                 onChange={value => setProvider(value ?? '')}
                 allowDeselect={false}
@@ -80,5 +97,33 @@ export function ToolList() {
         )
       }}
     </DataRegion>
+  )
+}
+
+/** Providers that Kogu brings along, by their ids. */
+const SOURCES = ['builtin', 'custom', 'script', 'cli', 'dynamic'] as const
+
+function isSource(id: string): id is (typeof SOURCES)[number] {
+  return SOURCES.some(source => source === id)
+}
+
+function isOfServer(provider: string): boolean {
+  return provider.startsWith('mcp:')
+}
+
+function NoServers() {
+  const t = useWords(words)
+  return (
+    <Empty
+      icon={<Plug size={32} aria-hidden />}
+      title={t('noServers')}
+      action={
+        <Anchor component={Link} href={routes.mcp()}>
+          {t('toServers')}
+        </Anchor>
+      }
+    >
+      {t('noServersHint')}
+    </Empty>
   )
 }

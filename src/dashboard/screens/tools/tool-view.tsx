@@ -73,7 +73,7 @@ export function ToolView({ name }: { name: string }) {
   )
 }
 
-function VerdictCard({ verdict }: { verdict: Verdict | undefined }) {
+export function VerdictCard({ verdict }: { verdict: Verdict | undefined }) {
   const t = useWords(words)
   if (verdict === undefined) return null
   const { outcome, by, reasons, rule, sample } = verdict

@@ -24,11 +24,15 @@ function Lists() {
     <Page title={t('title')} intro={t('intro')}>
       <Tabs value={tab} onChange={value => setTab(value ?? 'tools')} keepMounted={false}>
         <Tabs.List aria-label={t('title')}>
-          <Tabs.Tab value="tools">{t('registered')}</Tabs.Tab>
+          <Tabs.Tab value="tools">{t('builtIn')}</Tabs.Tab>
+          <Tabs.Tab value="mcp">{t('ofServers')}</Tabs.Tab>
           <Tabs.Tab value="dynamic">{t('dynamic')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tools" pt="md">
-          <ToolList />
+          <ToolList from="kogu" />
+        </Tabs.Panel>
+        <Tabs.Panel value="mcp" pt="md">
+          <ToolList from="servers" />
         </Tabs.Panel>
         <Tabs.Panel value="dynamic" pt="md">
           <DynamicList />

@@ -23,23 +23,28 @@ export interface DynamicTool {
   readonly status: 'unverified' | 'pending' | 'passed' | 'failed' | 'deprecated' | 'quarantined'
   readonly quarantined: string | null
   readonly safety: number
-  readonly quality: number
+  readonly quality: number | null
   readonly confidence: number
   readonly uses: number
+  readonly uses_30d: number
+  readonly verified: { readonly at: string; readonly passed: number; readonly total: number } | null
   readonly created_by: string
+  readonly created_in: string | null
   readonly updated_at: string
   readonly metrics: {
     readonly runs: number
     readonly successRate: number | null
     readonly medianMs: number | null
+    readonly p95Ms: number | null
     readonly errors: Readonly<Record<string, number>>
   }
 }
 
-export const CATEGORIES = [
-  ...(['readability', 'errorHandling', 'documentation'] as const),
-  ...(['testability', 'performance', 'securityAwareness'] as const),
-] as const
+export interface Finding {
+  readonly severity: 'critical' | 'high' | 'medium' | 'low' | 'good'
+  readonly text: string
+  readonly line: number
+}
 
 export interface DynamicDetail extends DynamicTool {
   readonly code: string
@@ -51,21 +56,25 @@ export interface DynamicDetail extends DynamicTool {
   }[]
   readonly capabilities: Readonly<Record<'network' | 'read' | 'tools', readonly string[]>>
   readonly examples: readonly unknown[]
-  readonly safety_analysis: {
-    readonly issues: readonly {
-      readonly type: string
-      readonly severity: string
-      readonly what: string
-      readonly line: number
+  readonly hash: string
+  readonly is_running: boolean
+  readonly evidence: {
+    readonly safety: readonly {
+      readonly kind: string
+      readonly text: string
+      readonly state: 'clear' | 'declared' | 'found'
+      readonly findings: readonly Finding[]
     }[]
-  }
-  readonly quality_assessment: {
-    readonly categoryScores: Readonly<Record<(typeof CATEGORIES)[number], number>>
-    readonly issues: readonly {
-      readonly category: string
-      readonly severity: string
-      readonly rule: string
-      readonly line: number
+    readonly quality: readonly {
+      readonly category:
+        | 'readability'
+        | 'errorHandling'
+        | 'documentation'
+        | 'testability'
+        | 'performance'
+        | 'securityAwareness'
+      readonly score: number | null
+      readonly findings: readonly Finding[]
     }[]
   }
   readonly runs: readonly {
