@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { onceApprover } from './core/approval.ts'
-import { type Call, type CallResult, type CallRuntime, callTool, explainCall, tryOut } from './core/call.ts'
+import {
+  type Call,
+  type CallResult,
+  type CallRuntime,
+  callTool,
+  explainCall,
+  type Prepared,
+  tryOut,
+} from './core/call.ts'
 import type { CommandPattern, GrantOffer, JudgeRequest } from './core/decision.ts'
+import { partsOf } from './core/diff-parts.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
@@ -15,7 +24,9 @@ export type CallOptions = Partial<Pick<Call, 'signal' | 'onProgress' | 'elicit'>
 
 export interface ChangedInput {
   /** The values that differ; all others stay as the agent gave them. */
-  readonly values: Readonly<Record<string, unknown>>
+  readonly values?: Readonly<Record<string, unknown>>
+  /** Or the parts of the preview that are not wanted, counted from 0. */
+  readonly leaveOut?: readonly number[]
   /** Of the question as it was looked at. */
   readonly digest: string
   readonly user: string
@@ -128,8 +139,18 @@ export function createWaitingCalls(
     async callInstead(id, changed, options = {}) {
       const stored = await findOpen(id)
       refuseStepOfPipeline(stored)
-      const input = changedInput(calls, stored, changed)
+      requireSame(stored, changed)
       const waiting = await toCall(stored, options)
+      const { input, told } =
+        changed.leaveOut === undefined
+          ? changedInput(calls, stored, changed.values ?? {})
+          : inputWithoutParts(
+              await explainCall(calls, waiting),
+              stored,
+              waiting,
+              calls.workspace,
+              changed.leaveOut,
+            )
       const call: Call = {
         ...waiting,
         id: `call_${randomUUID()}`,
@@ -149,7 +170,7 @@ export function createWaitingCalls(
       const answer = {
         kind: 'deny',
         user: changed.user,
-        message: tellAgent(calls, stored, changed.values),
+        message: tellAgent(calls, stored, told),
       } as const
       const answered = await calls.questions.answer(stored.question.id, answer, calls.clock.now())
       if (answered?.isFirst !== true)
@@ -163,16 +184,25 @@ export function createWaitingCalls(
 /** A question does not stay open for ever, however often somebody asks for more time. */
 const LONGEST_OPEN_MS = 7 * 24 * 3_600_000
 
-function changedInput(
-  { redactor }: CallRuntime,
-  stored: StoredQuestion,
-  { values, digest }: ChangedInput,
-): Record<string, unknown> {
-  const { question } = stored
+/** Another input, and what the agent is told about it. */
+interface NewInput {
+  readonly input: Readonly<Record<string, unknown>>
+  readonly told: string
+}
+
+function requireSame({ question }: StoredQuestion, { digest }: ChangedInput): void {
   if (question.digest !== digest)
     throw new ToolError('stale', 'The question has changed since it was shown.', { hint: 'Read it again.' })
   if (question.subject.kind !== 'call')
     throw new ToolError('invalid_input', 'The command has already run; choose which of its changes to keep.')
+}
+
+function changedInput(
+  { redactor }: CallRuntime,
+  stored: StoredQuestion,
+  values: Readonly<Record<string, unknown>>,
+): NewInput {
+  const { question } = stored
   const shown = shownQuestion(stored, redactor).input
   // Whoever edits what is masked would put the mask in the place of the secret.
   const masked = Object.keys(values).find(key => !isDeepStrictEqual(shown[key], question.input[key]))
@@ -180,24 +210,43 @@ function changedInput(
     throw new ToolError('invalid_input', `A part of '${masked}' is not shown, so it cannot be changed here.`)
   const input = { ...question.input, ...values }
   if (isDeepStrictEqual(input, question.input)) throw new ToolError('invalid_input', 'Nothing was changed.')
-  return input
+  const changes = Object.entries(values).map(([key, value]) => {
+    const [before, after] = [question.input[key], value].map(each =>
+      typeof each === 'string' ? each : (JSON.stringify(each) ?? ''),
+    )
+    return summarizeDiff(before ?? '', after ?? '', key).diff ?? `${key} was replaced.`
+  })
+  return { input, told: `The change:\n${changes.join('\n')}` }
+}
+
+/** Made by the tool itself, of the file as it is: which has to be the one that was shown. */
+function inputWithoutParts(
+  { request }: Prepared,
+  { question }: StoredQuestion,
+  call: Call,
+  workspace: string,
+  parts: readonly number[],
+): NewInput {
+  const left = new Set(parts)
+  const all = partsOf(question.preview ?? '')
+  const context = { cwd: call.cwd, workspace, receipts: call.run.receipts }
+  if (request.tool.preview?.(request.input, context) !== question.preview)
+    throw new ToolError('stale', 'The change is another one by now.', { hint: 'Read the question again.' })
+  const isSome = left.size > 0 && left.size < all.length && parts.every(part => part in all)
+  const input = isSome ? request.tool.leaveOut?.(request.input, left, context) : undefined
+  if (input === undefined)
+    throw new ToolError('invalid_input', 'These parts cannot be left out of the change.', {
+      hint: 'Deny the call, or change its input.',
+    })
+  const told = all.filter((_, index) => left.has(index)).join('')
+  return { input, told: `These parts of it were left out:\n${told}` }
 }
 
 const MOST_TOLD = 6_000
 
 /** What became of its call, for the agent. */
-function tellAgent(
-  { redactor }: CallRuntime,
-  { question: { input, tool } }: StoredQuestion,
-  values: ChangedInput['values'],
-): string {
-  const changes = Object.entries(values).map(([key, value]) => {
-    const [before, after] = [input[key], value].map(each =>
-      typeof each === 'string' ? each : (JSON.stringify(each) ?? ''),
-    )
-    return summarizeDiff(before ?? '', after ?? '', key).diff ?? `${key} was replaced.`
-  })
-  const told = redactor.text(changes.join('\n'))
+function tellAgent({ redactor }: CallRuntime, { question: { tool } }: StoredQuestion, text: string): string {
+  const told = redactor.text(text)
   const cut = told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD)}…` : told
-  return `A person changed the input and made the call of ${tool.name} in its place, so do not repeat it. The change:\n${cut}`
+  return `A person changed the input and made the call of ${tool.name} in its place, so do not repeat it. ${cut}`
 }

@@ -29,6 +29,8 @@ export interface CallSummary {
   readonly details?: string
   /** The difference it would make, as far as the tool can tell. */
   readonly preview?: string
+  /** Parts of the preview that can be left out one by one. */
+  readonly parts?: number
 }
 
 export interface Question extends CallSummary {

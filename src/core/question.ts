@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { CallSummary, Question, QuestionSubject } from './approval.ts'
 import type { Call, CallRuntime, Prepared } from './call.ts'
 import { canonicalJson } from './canonical-json.ts'
+import { partsOf } from './diff-parts.ts'
 import { fileState } from './file-state.ts'
 import { lineage } from './run.ts'
 import { changedPieces, FILE_PIECE, type Judged } from './stored-question.ts'
@@ -78,11 +79,18 @@ export function describeChanges(before: Judged, now: Judged): string {
 }
 
 /** A preview that fails is no reason not to ask: the person sees the input itself. */
-function previewOf(workspace: string, call: Call, request: Prepared['request']): { preview?: string } {
+function previewOf(
+  workspace: string,
+  call: Call,
+  { tool, input }: Prepared['request'],
+): { preview?: string; parts?: number } {
   try {
-    const { receipts } = call.run
-    const preview = request.tool.preview?.(request.input, { cwd: call.cwd, workspace, receipts })
-    return preview === undefined ? {} : { preview }
+    const context = { cwd: call.cwd, workspace, receipts: call.run.receipts }
+    const preview = tool.preview?.(input, context)
+    if (preview === undefined) return {}
+    const parts = partsOf(preview).length
+    const isDivisible = parts > 1 && tool.leaveOut?.(input, new Set([0]), context) !== undefined
+    return { preview, ...(isDivisible ? { parts } : {}) }
   } catch {
     // For example a file that cannot be read; the call itself will say so.
     return {}

@@ -132,6 +132,12 @@ export interface Tool<Input = unknown> {
   run(input: Input, context: ToolContext): Promise<ToolOutput>
   /** What a person who is asked should see: the difference it would make. Changes nothing. */
   preview?(input: Input, context: AccessContext): string | undefined
+  /** The input of a call that does the same without these parts of the preview, counted from 0; undefined when there is none. */
+  leaveOut?(
+    input: Input,
+    parts: ReadonlySet<number>,
+    context: AccessContext,
+  ): Readonly<Record<string, unknown>> | undefined
   /** Does it without any effect, for a person who wants to see first. Only when asked for. */
   tryOut?(input: Input, context: ToolContext): Promise<string>
 }
@@ -165,6 +171,11 @@ type Definition<Shape extends z.ZodRawShape> = {
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[] | Promise<Access[]>
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
   preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
+  leaveOut?(
+    input: z.output<z.ZodObject<Shape>>,
+    parts: ReadonlySet<number>,
+    context: AccessContext,
+  ): Readonly<Record<string, unknown>> | undefined
   tryOut?(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<string>
 }
 

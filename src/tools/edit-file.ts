@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
+import { withoutParts } from '../core/diff-parts.ts'
 import { ToolError } from '../core/errors.ts'
-import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { type AccessContext, defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { summarizeDiff } from '../core/unified-diff.ts'
 import { describeChange } from './edit/describe-change.ts'
 import { explainRefusal } from './edit/explain.ts'
 import { lineNumbers } from './edit/lines.ts'
 import { placeholderNote, refusePlaceholders } from './edit/placeholder-guard.ts'
 import { applyMatches, applySplices, type Plan, planEdits } from './edit/plan.ts'
+import { smallestEdit } from './edit/smallest-edit.ts'
 import { type Edit, RUNGS, type Rung } from './edit/types.ts'
 import { hardLinkAccess, presentBytes, presentSize, readOnlyNote, restoreReceipt } from './existing-file.ts'
 import { filePath, toolPath } from './file-path.ts'
@@ -113,16 +115,34 @@ export const editFile = defineTool({
     ]
   },
   preview(wanted, context) {
-    const before = presentBytes(wanted.path, context)
-    if (before === undefined) return undefined
-    const { splices } = planOrRefuse(before, wanted, { knowledge: 'current', shown: wanted.path })
-    const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-    return summarizeDiff(decode(before), decode(applySplices(before, splices)), wanted.path).diff ?? undefined
+    const change = proposedChange(wanted, context)
+    if (change === undefined) return undefined
+    return summarizeDiff(change.before, change.after, wanted.path).diff ?? undefined
+  },
+  leaveOut(wanted, parts, context) {
+    const { before = '', after = '' } = proposedChange(wanted, context) ?? {}
+    const { diff } = summarizeDiff(before, after, wanted.path)
+    const text = withoutParts(after, diff ?? '', parts)
+    // Bytes that are no text cannot be quoted.
+    if (text === undefined || text === before || before.includes('\uFFFD')) return undefined
+    const { path, allow_shrink } = wanted
+    return { path, ...smallestEdit(before, text), replace_all: false, dry_run: false, allow_shrink }
   },
   async run(wanted, context) {
     return wanted.dry_run ? preview(wanted, context) : apply(wanted, context)
   },
 })
+
+function proposedChange(
+  wanted: Input,
+  context: AccessContext,
+): { before: string; after: string } | undefined {
+  const bytes = presentBytes(wanted.path, context)
+  if (bytes === undefined) return undefined
+  const { splices } = planOrRefuse(bytes, wanted, { knowledge: 'current', shown: wanted.path })
+  const decode = (part: Uint8Array): string => new TextDecoder().decode(part)
+  return { before: decode(bytes), after: decode(applySplices(bytes, splices)) }
+}
 
 function editsOf(wanted: Input): Edit[] {
   const list = wanted.edits ?? [wanted]

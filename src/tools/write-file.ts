@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path'
 import * as z from 'zod'
 import { type Access, OVERWRITE_UNREAD } from '../core/access.ts'
 import { counted } from '../core/counted.ts'
+import { withoutParts } from '../core/diff-parts.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
@@ -91,6 +92,12 @@ export const writeFile = defineTool({
   preview({ path, content, mode }, context) {
     const before = new TextDecoder().decode(presentBytes(path, context))
     return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
+  },
+  leaveOut(wanted, parts, context) {
+    const before = new TextDecoder().decode(presentBytes(wanted.path, context))
+    const { diff } = summarizeDiff(before, wanted.content, wanted.path)
+    const content = wanted.mode === 'append' ? undefined : withoutParts(wanted.content, diff ?? '', parts)
+    return content === undefined || content === before ? undefined : { ...wanted, content }
   },
   async run(wanted, context) {
     if (wanted.mode === 'append') refuseLargeAppend(wanted.path, context)

@@ -19,11 +19,3 @@ test('a diff of another text is not taken back', () => {
   expect(reverseDiff('c\n', createTwoFilesPatch('x', 'x', 'a\n', 'b\n'))).toBeUndefined()
   expect(reverseDiff('c\n', 'no diff')).toBeUndefined()
 })
-
-test('of a diff with several parts, only some are taken back', () => {
-  const before = Array.from({ length: 20 }, (_, index) => `line ${index}`)
-  const after = before.with(2, 'two').with(15, 'fifteen')
-  const diff = createTwoFilesPatch('x', 'x', before.join('\n'), after.join('\n'))
-  expect(reverseDiff(after.join('\n'), diff, new Set([1]))).toBe(before.with(2, 'two').join('\n'))
-  expect(reverseDiff(after.join('\n'), diff, new Set())).toBe(after.join('\n'))
-})

@@ -19,6 +19,7 @@ interface Waiting {
   digest: string
   callId: string
   offers: { id: string }[]
+  parts?: number
 }
 
 async function ask(tool: string, input: object, run?: string): Promise<Waiting> {
@@ -94,6 +95,49 @@ describe('a call that waits, made with another input', () => {
     const values = { command: 'git push --force origin main' }
     const refused = await app.send(`POST /api/approvals/${id}/instead`, { values, digest })
     expect(refused).toMatchObject({ status: 400, json: { hint: expect.stringContaining('confirm') } })
+  })
+})
+
+describe('parts of a change that are left out', () => {
+  const before = Array.from({ length: 40 }, (_, index) => (index % 10 === 0 ? `at ${index}` : 'same'))
+  const write = (path: string): void => writeFileSync(fileOf(path), `${before.join('\n')}\n`)
+  const edit = (line: number) => ({ old_string: `at ${line}\n`, new_string: `new ${line}\n` })
+
+  test.each([
+    ['replacements', { edits: [edit(0), edit(20), edit(30)] }],
+    ['a replacement of every occurrence', { old_string: 'at ', new_string: 'new ', replace_all: true }],
+    [
+      'one replacement',
+      { old_string: before.join('\n'), new_string: before.join('\n').replaceAll('at', 'new') },
+    ],
+  ])('of %s: the rest is written, and the agent is told', async (_, input) => {
+    write('parts.txt')
+    const { id, digest, parts } = await ask('edit_file', { path: 'parts.txt', ...input }, 'in-parts')
+    expect(parts).toBeGreaterThan(2)
+    const done = await app.send(`POST /api/approvals/${id}/instead`, { leave_out: [1], digest })
+    expect(done).toMatchObject({ status: 200, json: { ok: true, decision: { by: 'user' } } })
+    const lines = readFileSync(fileOf('parts.txt'), 'utf8').split('\n')
+    expect(lines.filter(line => line.startsWith('at'))).toContain(parts === 3 ? 'at 20' : 'at 10')
+    expect(lines).toEqual(expect.arrayContaining(['new 0', 'new 30']))
+    expect(lines).toHaveLength(41)
+    const again: { json: { detail: string } } = await app.send('POST /api/calls', {
+      ...{ tool: 'edit_file', input: { path: 'parts.txt', ...input }, run: 'in-parts' },
+    })
+    expect(again.json.detail).toContain('left out')
+  })
+
+  test('all of them, none, or parts that are not there are refused, as is a file that has changed', async () => {
+    write('refused.txt')
+    const { id, digest } = await ask('edit_file', { path: 'refused.txt', edits: [edit(0), edit(20)] })
+    const path = `POST /api/approvals/${id}/instead`
+    for (const body of [
+      ...[[0, 1], [2], [0, 5], [-1], []].map(leave_out => ({ leave_out })),
+      ...[{}, { leave_out: [0], values: { path: 'x' } }],
+    ])
+      expect([body, (await app.send(path, { ...body, digest })).status]).toEqual([body, 400])
+    writeFileSync(fileOf('refused.txt'), `above\n${before.join('\n')}\n`)
+    expect((await app.send(path, { leave_out: [0], digest })).status).toBe(409)
+    expect((await app.send(`GET /api/approvals/${id}`)).json).toMatchObject({ answer: null })
   })
 })
 

@@ -103,14 +103,17 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
     async request => {
       requireRunning(request.get('caller')?.scopes ?? [])
       const { id } = await requireQuestion(runtime, request.req.valid('param').id)
-      const { confirm, ...given } = request.req.valid('json')
-      const changed = { ...given, user: `http:${request.get('caller')?.name}` }
-      const done = await runtime.callInstead(
-        id,
-        confirm === undefined ? changed : { ...changed, confirm },
-        // What a person has approved goes on when the page is closed.
-        {},
-      )
+      const { confirm, values, leave_out, digest } = request.req.valid('json')
+      if ((values === undefined) === (leave_out === undefined))
+        throw new HttpProblem(400, 'invalid_input', 'Send either values or leave_out.')
+      const changed = {
+        ...{ digest, user: `http:${request.get('caller')?.name}` },
+        ...(values === undefined ? {} : { values }),
+        ...(leave_out === undefined ? {} : { leaveOut: leave_out }),
+        ...(confirm === undefined ? {} : { confirm }),
+      }
+      // What a person has approved goes on when the page is closed.
+      const done = await runtime.callInstead(id, changed, {})
       return sendResult(request, done) as never
     },
   )
@@ -118,7 +121,9 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
 
 const instead = z.object({
   /** Values of the input that differ. */
-  values: z.record(z.string().max(200), z.unknown()),
+  values: z.record(z.string().max(200), z.unknown()).optional(),
+  /** Or parts of the preview that are not wanted, counted from 0. */
+  leave_out: z.array(z.int().min(0)).min(1).max(10_000).optional(),
   /** Of the question as it was looked at. */
   digest: z.string().max(100),
   confirm: z.string().max(200).optional(),

@@ -14,7 +14,6 @@ import { routes } from '../../routes.ts'
 import { riskOf } from '../../shell/waiting.ts'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
-import { countParts } from './approve-parts.tsx'
 import { ContextParts } from './context-parts.tsx'
 import { Reasons } from './reasons.tsx'
 import { RequestParts } from './request-parts.tsx'
@@ -50,7 +49,7 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
         <CutTexts value={setUnread}>
           <QuestionBody
             question={question}
-            parts={isAnswerable && countParts(question) > 0 ? { left: leftOut, onToggle } : undefined}
+            parts={isAnswerable && question.parts !== undefined ? { left: leftOut, onToggle } : undefined}
           />
         </CutTexts>
         {isOpen && canTry(question) && <TryCommand question={question.id} />}

@@ -24,11 +24,18 @@ export function canEdit({ subject, input }: Approval): boolean {
   return subject.kind === 'call' && Object.keys(input).length > 0
 }
 
+interface InsteadRequest {
+  readonly values?: Readonly<Record<string, unknown>>
+  /** Parts of the difference, counted from 0. */
+  readonly leave_out?: readonly number[]
+  readonly confirm?: string
+}
+
 /** Makes the call with other values in the place of the one that was proposed. */
 export function useInstead(question: Approval) {
   const t = useWords(words)
   return useAction(
-    (changed: { values: Readonly<Record<string, unknown>>; confirm?: string }) =>
+    (changed: InsteadRequest) =>
       request('POST', `/api/approvals/${encodeURIComponent(question.id)}/instead`, {
         ...changed,
         digest: question.digest,
