@@ -116,6 +116,15 @@ describe('reasons and commands', () => {
     for (const reason of analyze('foo $X | bar > y &').reasons) expect(reason.text).toMatch(/^[A-Z`].*[.]$/)
   })
 
+  test('all settings of git ask because of secrets, however they are asked for; one that is none does not', () => {
+    for (const line of ['git config --list', 'git config -l', 'git config list', 'git config --list user.name'])
+      expect(analyze(line)).toMatchObject({
+        plan: null,
+        reasons: [{ text: '`git` shows or changes settings (all settings may include secrets).' }],
+      })
+    expect(analyze('git config user.name').plan).not.toBeNull()
+  })
+
   test('hidden characters are named and ask', () => {
     const cases: [string, RegExp][] = [
       ['ls\u200b', /does not show.*U\+200B/],

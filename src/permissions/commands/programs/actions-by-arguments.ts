@@ -206,7 +206,12 @@ const GIT: readonly (readonly [RegExp, Action])[] = [
     act('unknown', 'runs commands', ['runs-code', 'git-changes']),
   ],
   [
-    /^(?:add|commit|stash|merge|cherry-pick|revert|checkout|switch|branch|tag|reset|mv|init|am|apply|notes|worktree|submodule|bisect|remote|gc|pack-refs|update-index|read-tree|write-tree|commit-tree|hash-object|mktag|mktree|rerere|sparse-checkout|symbolic-ref|format-patch|archive|bundle|maintenance|fast-import|fast-export|merge-file|checkout-index|fsck|repack|config|var|difftool|mergetool|bugreport|diagnose)\b/,
+    // By the words alone the two cannot be told apart for certain, so that both count as a change.
+    /^config\b/,
+    act('caution', 'shows or changes settings', ['git-changes', 'writes-files']),
+  ],
+  [
+    /^(?:add|commit|stash|merge|cherry-pick|revert|checkout|switch|branch|tag|reset|mv|init|am|apply|notes|worktree|submodule|bisect|remote|gc|pack-refs|update-index|read-tree|write-tree|commit-tree|hash-object|mktag|mktree|rerere|sparse-checkout|symbolic-ref|format-patch|archive|bundle|maintenance|fast-import|fast-export|merge-file|checkout-index|fsck|repack|var|difftool|mergetool|bugreport|diagnose)\b/,
     act('caution', 'changes the repository or its files', ['git-changes', 'writes-files']),
   ],
   [

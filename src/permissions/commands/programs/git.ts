@@ -74,6 +74,7 @@ function firstOperand(allowed: RegExp, reason: string): (parsed: ParsedFlags) =>
 
 function configCheck({ flags, operands }: ParsedFlags): string | null {
   const first = operands[0]?.text ?? ''
+  if (first === 'list' || flags.has('-l') || flags.has('--list')) return 'all settings may include secrets'
   const keys = ['--get', '--get-all', '--get-regexp'].flatMap(flag => flags.get(flag) ?? [])
   const key = keys[0] ?? (first === 'get' ? operands[1]?.text : first)
   if (key === undefined || key === null || key === '') return 'all settings may include secrets'
@@ -155,7 +156,8 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
   [
     'config',
     {
-      flags: '-z --null --show-origin --local --global --type= --bool --int --get= --get-all= --get-regexp=',
+      flags:
+        '-zl --null --list --show-origin --local --global --type= --bool --int --get= --get-all= --get-regexp=',
       check: configCheck,
       noPaths: true,
     },
