@@ -99,8 +99,6 @@ export interface Runtime extends WaitingCalls {
   isEnabled(entry: Entry): boolean
   /** Adds a source of tools; the returned function takes it out again and closes it. */
   registerProvider(provider: Provider): Promise<() => Promise<void>>
-  /** Whether the configuration wants to be told of programs that became tools. */
-  readonly suggestsPrograms: boolean
   call(request: CallRequest): Promise<CallResult>
   /** The calls of one turn: neighbours that say they may run side by side do, the others one after another. */
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
@@ -187,7 +185,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     closeRun: runs.close,
     isEnabled: parts.calls.isEnabled,
     registerProvider: provider => registry.add(provider),
-    suggestsPrograms: options.loaded.config.tools.suggest_enhanced_tools,
     async call(request) {
       await recovered()
       if (isLongRow()) await setImmediate()

@@ -92,7 +92,8 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
     () => {
       box.write('.kogu/scripts/say.sh', '# kogu tool\n# description = "d"\n# risk = "low"\ntouch made\n')
       configure('[[permissions.rules]]\ndecision = "allow"\ntool = "say"\n')
-      expect(kogu('tools', 'trust', 'say').status).toBe(0)
+      const { sha256 } = JSON.parse(kogu('tools', 'trust', 'say', '--json').stdout)
+      expect(kogu('tools', 'trust', 'say', sha256).status).toBe(0)
       const say = (...flags: string[]) => JSON.parse(kogu('call', 'say', '{}', '--json', ...flags).stdout)
       expect(say().error).toMatchObject({
         code: 'needs_approval',

@@ -136,3 +136,30 @@ test('a template that cannot be used is an error with its line and column', () =
     "config.toml:3:18: Custom tool 'x': {code} is an argument of 'sh', which would run it as a command.",
   )
 })
+
+test('a template that is written over several lines is pointed at in its own line', () => {
+  configure('[tools.custom.x]\ndescription = "d"\ncommand = """\nls \\\n  -l {typo}\n"""\n')
+  expect(machine.run(['tools', 'list']).stderr).toContain('config.toml:5:6: ')
+})
+
+test('kogu tools add writes a tool that works, and none that another one would hide', () => {
+  const add = (name: string, command: string) => machine.run(['tools', 'add', name, '--command', command])
+  expect(add('say', 'echo hi').code).toBe(0)
+  expect(machine.json(['tools', 'test', 'say', '{}'])).toMatchObject({ access: [{ command: 'echo hi' }] })
+  expect(add('Read', 'cat x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("The name 'Read' is taken by 'read_file' (builtin)."),
+  })
+})
+
+test('better programs of the machine are suggested once each, with the line that makes tools of them', () => {
+  const bin = recorder('fdfind')
+  const list = (...more: string[]) => machine.run(['tools', 'list', ...more], { env: { PATH: bin } }).stderr
+  expect(list('--set', 'tools.suggest_enhanced_tools=false')).not.toContain('detected')
+  expect(list()).toMatch(/Enhanced tools detected on your system:\n {2}fd .*fd_search = "fd"\n/)
+  expect(list()).not.toContain('detected')
+  // Installed later: only what is new is said.
+  writeFileSync(join(bin, 'jq'), '', { mode: 0o755 })
+  expect(list()).toMatch(/detected on your system:\n {2}jq {2}is the tool json_query/)
+  expect(list()).not.toContain('detected')
+})

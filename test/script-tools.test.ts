@@ -30,6 +30,12 @@ function script(name: string, text: string): void {
   writeFileSync(join(machine.workspace, '.kogu', 'scripts', name), text)
 }
 
+/** As a person does who has read it. */
+function trust(name: string): void {
+  const { sha256 } = machine.json(['tools', 'trust', name])
+  expect(machine.run(['tools', 'trust', name, sha256]).code).toBe(0)
+}
+
 describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspace', () => {
   test('are held until somebody trusts them, and held again when they change', () => {
     script('count.py', COUNT)
@@ -38,16 +44,30 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
       code: 'unknown_tool',
       hint: expect.stringContaining('kogu tools trust count'),
     })
-    expect(machine.run(['tools', 'trust', 'count']).code).toBe(0)
+    trust('count')
     expect(call()).toMatchObject({ ok: true, data: { characters: 10 }, tool: 'count' })
     script('count.py', `${COUNT}print("more")\n`)
     expect(call().error).toMatchObject({ code: 'unknown_tool' })
   })
 
+  test('of JavaScript and TypeScript run unasked too, wherever the Node of Kogu is installed', () => {
+    const header = '// kogu tool\n// description = "Greets"\n'
+    script('plain.js', `${header}process.stdin.on('data', text => console.log('js ' + text))\n`)
+    script('typed.ts', `${header}process.stdin.on('data', (text: Buffer) => console.log('ts ' + text))\n`)
+    for (const name of ['plain', 'typed']) {
+      trust(name)
+      // Without an answer to any question: contained, it sees only a part of the machine.
+      expect(machine.json(['call', name, '{}'])).toMatchObject({
+        ok: true,
+        data: { stdout: expect.stringMatching(/^[jt]s \{\}\n$/) },
+      })
+    }
+  })
+
   test('lie in folders of the configuration as well, or are all off', () => {
     machine.write('tools/count.py', COUNT)
     machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
-    expect(machine.run(['tools', 'trust', 'count']).code).toBe(0)
+    trust('count')
     const call = () => machine.json(['call', 'count', '{"text":"abc"}', '--yes-once'])
     expect(call()).toMatchObject({ data: { characters: 3 } })
     machine.configure('[tools.scripts]\nfolders = ["tools"]\nenabled = false\n')
@@ -63,8 +83,8 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
     )
     chmodSync(join(machine.workspace, 'tools/plain'), 0o755)
     machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
-    machine.run(['tools', 'trust', 'count'])
-    machine.run(['tools', 'trust', 'plain'])
+    trust('count')
+    trust('plain')
     machine.write('tools/json.py', 'print("planted", flush=True)\nraise SystemExit(0)\n')
     const counted = machine.json(['call', 'count', '{"text":"abc"}', '--yes-once'])
     expect(counted.data).toMatchObject({ stdout: `{"characters": 3}\n['count.py']\n` })
@@ -80,7 +100,7 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
       }
       await expect(found()).rejects.toThrow('Unknown tool')
       script('count.py', COUNT)
-      machine.run(['tools', 'trust', 'count'])
+      trust('count')
       await vi.waitFor(async () => expect(await found()).toContain('characters'), 10_000)
     } finally {
       await client.close()
@@ -104,7 +124,7 @@ try: urllib.request.urlopen("https://" + given["host"], timeout=5)
 except Exception as error: print(error)
 `,
     )
-    expect(machine.run(['tools', 'trust', 'report']).code).toBe(0)
+    trust('report')
     const call = (path: string, host: string) =>
       machine.json(['call', 'report', JSON.stringify({ path, host }), '--yes-once'])
     const inside = call('reports/2026/a.txt', 'other.invalid')
@@ -130,12 +150,40 @@ except Exception as error: print(error)
   })
 })
 
+test('trust is for what was shown, not for what an agent has made of it since', () => {
+  machine.write('tools/count.py', COUNT)
+  machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
+  const { code, stderr } = machine.run(['tools', 'trust', 'count'])
+  expect(code).toBe(7)
+  expect(stderr).toContain('  | given = json.load(sys.stdin)')
+  expect(stderr).toContain('risk low, changes nothing, contacts nobody')
+  const [, hash = ''] = /kogu tools trust count (\w+)/.exec(stderr) ?? []
+  machine.write('tools/count.py', `${COUNT}print("and more")\n`)
+  expect(machine.run(['tools', 'trust', 'count', hash])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('tools/count.py is not what you have seen.'),
+  })
+  expect(machine.run(['tools', 'trust', 'count', '']).code).toBe(2)
+  machine.write('tools/count.py', COUNT)
+  expect(machine.run(['tools', 'trust', 'count', hash]).code).toBe(0)
+})
+
+test('one whose name is taken says so when it is trusted', () => {
+  script('list.sh', '# kogu tool\n# description = "Lists"\nls\n')
+  const { sha256 } = machine.json(['tools', 'trust', 'list'])
+  expect(machine.run(['tools', 'trust', 'list', sha256]).stderr).toContain(
+    "the name 'list' of tool 'list' is taken by 'list_directory' (builtin)",
+  )
+})
+
 test('one that cannot be used is reported and hides no other', () => {
   script('count.py', COUNT)
   script('broken.py', '# kogu tool\n# description = 5\n')
+  script('open.py', '#!/usr/bin/env python3\n# kogu tool\n# description = "d\n')
   script('notes.txt', 'no tool')
   const { stderr } = machine.run(['tools', 'list'])
   expect(stderr).toContain('broken.py: its declaration is not valid: description')
+  expect(stderr).toContain('open.py: its declaration is not valid TOML in line 3: ')
   expect(stderr).toContain("'count' is new or has changed")
   expect(stderr).not.toContain('notes')
 })

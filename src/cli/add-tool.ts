@@ -6,10 +6,10 @@ import { makeFolders } from '../core/make-folders.ts'
 import { parseTemplate, TemplateError } from '../providers/custom/template.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
-import { loadOptions } from './open-runtime.ts'
+import { loadOptions, openRuntime } from './open-runtime.ts'
 
 /** Writes a custom tool to the end of the user's configuration. Comments and order of the file stay as they are. */
-export function addTool(context: CommandContext, name: string): number {
+export async function addTool(context: CommandContext, name: string): Promise<number> {
   const { values, output, environment } = context
   if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const command = textOption(values, 'command')
@@ -23,6 +23,7 @@ export function addTool(context: CommandContext, name: string): number {
     throw new UsageError(`'${name}' is not a tool name: letters, digits, - and _, beginning with a letter.`)
   if (Object.hasOwn(loadConfig(loadOptions(context)).config.tools.custom, name))
     throw new UsageError(`There is a custom tool '${name}' already.`)
+  await requireFree(context, name)
   const block = toToml(name, {
     command,
     risk,
@@ -41,6 +42,21 @@ export function addTool(context: CommandContext, name: string): number {
     output.note(`Written to ${file}. Try it: kogu tools test ${name} '{…}'`)
   }
   return EXIT.ok
+}
+
+/** A tool that wants the name of another one is left out. */
+async function requireFree(context: CommandContext, name: string): Promise<void> {
+  const runtime = await openRuntime(context)
+  try {
+    const [holder] = runtime.registry.candidates(name)
+    if (holder === undefined) return
+    throw new UsageError(
+      `The name '${name}' is taken by '${holder.tool.name}' (${holder.provider.id}).`,
+      'Choose another name.',
+    )
+  } finally {
+    await runtime.close()
+  }
 }
 
 interface Parameter {

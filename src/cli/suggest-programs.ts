@@ -1,22 +1,65 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadConfig } from '../config/load.ts'
 import { makeFolders } from '../core/make-folders.ts'
-import type { Runtime } from '../runtime.ts'
+import { writeWhole } from '../core/write-whole.ts'
+import { findAlias } from '../providers/cli/cli-provider.ts'
 import type { CommandContext } from './command.ts'
+import { loadOptions } from './open-runtime.ts'
+import { table } from './output.ts'
 
-/** Says once which programs of this machine became tools, unless `suggest_enhanced_tools` is off. */
-export function suggestPrograms({ output, environment }: CommandContext, { registry }: Runtime): void {
-  const found = registry.list().filter(({ provider }) => provider.id === 'cli')
-  if (found.length === 0 || output.json) return
-  const marker = join(environment.directories.state, 'suggested-programs')
+/** Programs that do more than their usual counterparts. `alias`: the line that makes a tool of one that is none yet. */
+const ENHANCED = [
+  { program: 'gh', says: 'is the tool github' },
+  { program: 'jq', says: 'is the tool json_query' },
+  {
+    program: 'rg',
+    says: 'grep_search has a ripgrep of its own; to use yours:',
+    alias: 'grep_search = "rg"',
+  },
+  {
+    program: 'fd',
+    says: 'finds files by name, faster than find:',
+    alias: 'fd_search = "fd"',
+  },
+  { program: 'bat', says: 'prints files with their syntax:', alias: 'show_file = "bat"' },
+]
+
+/** Says once of each program of this machine how agents can use it, unless `suggest_enhanced_tools` is off. */
+export function suggestPrograms(context: CommandContext): void {
+  const { output, environment } = context
+  const { config } = loadConfig(loadOptions(context))
+  const { cli, suggest_enhanced_tools: isOn, providers = ['cli'] } = config.tools
+  if (!isOn || !cli.enabled || !providers.includes('cli') || output.json) return
+  const find = (name: string): string | undefined =>
+    environment.path.map(folder => join(folder, name)).find(path => existsSync(path))
+  const used = Object.values(cli.aliases)
+  const { state } = environment.directories
+  const said = join(state, 'suggested-programs')
+  const before = readLines(said)
+  const found = ENHANCED.filter(
+    ({ program }) =>
+      !used.includes(program) && !before.includes(program) && findAlias(find, program) !== undefined,
+  )
+  if (found.length === 0) return
   try {
-    makeFolders(environment.directories.state)
-    // 'wx': whoever creates the file is the one who says it.
-    writeFileSync(marker, '', { flag: 'wx', mode: 0o600 })
+    makeFolders(state)
+    writeWhole(said, `${[...before, ...found.map(({ program }) => program)].join('\n')}\n`)
   } catch {
-    // Said before, or no place to remember that it was.
+    // Nowhere to remember it: better never than every time.
     return
   }
-  const names = found.map(({ tool }) => tool.name).join(', ')
-  output.note(`🔍 Enhanced tools detected on your system: ${names}. Choose others with [tools.cli.aliases].`)
+  const rows = found.map(({ program, says, alias = '' }) => [`  ${program}`, says, alias])
+  output.note(`🔍 Enhanced tools detected on your system:\n${table(rows)}`)
+  if (found.some(({ alias }) => alias !== undefined))
+    output.note('  The lines go below [tools.cli.aliases] of your configuration: kogu config edit')
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+  } catch {
+    // Nothing was said yet.
+    return []
+  }
 }

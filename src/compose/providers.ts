@@ -1,6 +1,7 @@
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError, type Place } from '../config/config-error.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { joinKey } from '../config/positions.ts'
+import { positionInString } from '../config/string-position.ts'
 import type { Processes } from '../core/processes.ts'
 import { localProvider, PRIORITY } from '../core/provider.ts'
 import type { Registry } from '../core/registry.ts'
@@ -9,7 +10,7 @@ import { scriptFolders } from '../providers/script/script-folders.ts'
 import { createScriptProvider } from '../providers/script/script-provider.ts'
 import type { Places } from '../store/places.ts'
 import { openScriptTrust, scriptTrustFile } from '../store/script-trust.ts'
-import { findInPath, trustedPath } from '../tools/command/find-program.ts'
+import { findTrusted } from '../tools/command/find-program.ts'
 import { grepSearchTool } from '../tools/grep-search.ts'
 import { createRipgrep } from '../tools/search/ripgrep.ts'
 import type { RuntimeOptions } from './compose.ts'
@@ -25,12 +26,12 @@ export async function addConfiguredProviders(
   const { config, workspace } = loaded
   if (config.tools.cli.enabled && isProviderOn(config, 'cli')) {
     const { createCliProvider } = await import('../providers/cli/cli-provider.ts')
-    const folders = trustedPath(environment.path, workspace.root)
     await registry.add(
       createCliProvider({
         aliases: config.tools.cli.aliases,
-        findProgram: name => findInPath(name, folders),
-        searchWith: path => grepSearchTool(createRipgrep(processes, path)),
+        findProgram: name => findTrusted(name, environment.path, workspace.root),
+        // Kogu's own search, whoever built its ripgrep: what it finds is the workspace's, as without the alias.
+        searchWith: path => ({ ...grepSearchTool(createRipgrep(processes, path)), isPartOfKogu: true }),
         builtin: new Set(registry.list().map(({ tool }) => tool.name)),
       }),
     )
@@ -62,11 +63,12 @@ async function customTools({ config, contributions }: LoadedConfig): Promise<Any
   return loadCustomTools(config.tools.custom, (name, message, offset = 0) => {
     const path = ['tools', 'custom', name, 'command']
     const source = contributions.get(joinKey(path))?.[0]?.source
-    const place = source?.place(path, 'value') ?? { file: 'configuration' }
-    const { position } = place
-    // The value begins with its quote.
+    const place: Place = source?.place(path, 'value') ?? { file: 'configuration' }
+    const { text, position } = place
     const at =
-      position === undefined ? {} : { position: { ...position, column: position.column + 1 + offset } }
+      text === undefined || position === undefined
+        ? {}
+        : { position: positionInString(text, position, offset) }
     throw new ConfigError(`Custom tool '${name}': ${message}`, { ...place, ...at })
   })
 }

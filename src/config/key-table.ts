@@ -45,7 +45,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'mcp.**': { reader: 'compose/mcp.ts' },
 
   'tools.providers': { ...stricter(common), reader: 'compose/providers.ts' },
-  'tools.suggest_enhanced_tools': { reader: 'runtime.ts' },
+  'tools.suggest_enhanced_tools': { reader: 'cli/suggest-programs.ts' },
   'tools.budget': { reader: 'cli/commands/mcp.ts' },
   'tools.builtin.enabled': { ...stricter(firstOf([false, true])), reader: 'compose/compose.ts' },
   'tools.custom.**': { reader: 'compose/providers.ts' },

@@ -123,6 +123,7 @@ function customToolSchema() {
     overrides: z.string().optional().describe('The tool that this one replaces'),
     timeout: duration().optional(),
     working_dir: z.string().min(1).optional().describe('A folder in the workspace'),
+    max_output: size().optional().describe('Bytes of each stream that a result shows'),
     env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
     parameters: z
       .record(

@@ -20,6 +20,8 @@ interface ToolProcessRequest {
    */
   readonly trusted?: TrustedFile
   readonly timeoutMs: number
+  /** How many bytes of each stream the result shows; defaults to the configured number. */
+  readonly outputBytes?: number
   /** Stops it when it has written nothing for so long. */
   readonly idleTimeoutMs?: number
   readonly stdin?: string

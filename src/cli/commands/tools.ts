@@ -32,7 +32,8 @@ List tools, show one in full, or count calls per provider.
   kogu tools dynamic promote reverse    makes it a tool of all your workspaces
   kogu tools dynamic export reverse reverse.json       and: import reverse.json
                                         asks about what the code may reach; --yes: it may
-  kogu tools trust count                lets a script of .kogu/scripts be used, as it is now
+  kogu tools trust count                shows a script of .kogu/scripts; with your yes, or the hash that it names, the
+                                        script can be used as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
 `,
@@ -47,16 +48,15 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
     lift: { type: 'boolean' },
     yes: { type: 'boolean' },
   },
-  words: { list: 1, show: 2, stats: 1, add: 2, test: 3, trust: 2 },
+  words: { list: 1, show: 2, stats: 1, add: 2, test: 3, trust: 3 },
   async run(context) {
     const [verb = 'list', name, json] = context.positionals
     if (verb === 'add') return (await import('../add-tool.ts')).addTool(context, name ?? missingName())
     if (verb === 'dynamic') return (await import('../dynamic-tools.ts')).dynamicTools(context)
     if (verb === 'trust')
-      return (await import('../trust-script.ts')).trustScript(context, name ?? missingName())
+      return (await import('../trust-script.ts')).trustScript(context, name ?? missingName(), json)
     const runtime = await openRuntime(context)
     try {
-      if (verb === 'list' && runtime.suggestsPrograms) suggestPrograms(context, runtime)
       if (verb === 'list') return list(context, runtime)
       if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
       if (verb === 'stats') return await stats(context, runtime)
@@ -74,6 +74,7 @@ function missingName(): never {
 
 function list(context: CommandContext, { registry, isEnabled }: Runtime): number {
   const { output } = context
+  suggestPrograms(context)
   const entries = registry.list()
   for (const problem of registry.problems())
     output.note(`${output.noteStyle('yellow', 'warning:')} ${toLine(problem)}`)
@@ -135,12 +136,14 @@ async function test(
   const { access, decision, reasons } = explanation
   const [execute] = access.filter(each => each.kind === 'execute')
   if (output.json) output.object(explanation)
-  else
+  else {
     output.data(
       [...(execute === undefined ? [] : [execute.command]), `${decision}: ${reasons.join(' ')}`]
         .map(text => toLine(text))
         .join('\n'),
     )
+    output.note(`Nothing ran. To run it: kogu call ${toLine(tool)} '{…}'`)
+  }
   return EXIT.ok
 }
 

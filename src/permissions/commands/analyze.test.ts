@@ -117,7 +117,12 @@ describe('reasons and commands', () => {
   })
 
   test('all settings of git ask because of secrets, however they are asked for; one that is none does not', () => {
-    for (const line of ['git config --list', 'git config -l', 'git config list', 'git config --list user.name'])
+    for (const line of [
+      'git config --list',
+      'git config -l',
+      'git config list',
+      'git config --list user.name',
+    ])
       expect(analyze(line)).toMatchObject({
         plan: null,
         reasons: [{ text: '`git` shows or changes settings (all settings may include secrets).' }],

@@ -44,10 +44,11 @@ function toTools(options: CliProviderOptions): { tools: AnyTool[]; problems: str
   const tools: AnyTool[] = []
   const problems: string[] = []
   for (const [name, program] of Object.entries(options.aliases)) {
-    const path = find(options, program)
+    const path = findAlias(options.findProgram, program)
     if (path === undefined) {
       const consequence = options.builtin.has(name) ? 'stays built in' : 'is not offered'
-      problems.push(`'${name}' ${consequence}: the program '${program}' is not installed`)
+      const where = program.includes('/') ? 'there, or lies where an agent can write' : 'installed'
+      problems.push(`'${name}' ${consequence}: the program '${program}' is not ${where}`)
     } else if (!options.builtin.has(name)) {
       // By the name that it has here: Debian's fd is fdfind.
       const found = program.includes('/') ? program : basename(path)
@@ -59,14 +60,18 @@ function toTools(options: CliProviderOptions): { tools: AnyTool[]; problems: str
       problems.push(`'${name}' stays built in: '${program}' lacks ${missing}`)
     }
   }
-  if (find(options, 'gh') !== undefined && !Object.hasOwn(options.aliases, 'github'))
+  if (options.findProgram('gh') !== undefined && !Object.hasOwn(options.aliases, 'github'))
     tools.push(programTool('github', 'gh', 'Run the GitHub command line, gh, with the given arguments.'))
-  if (find(options, 'jq') !== undefined && !Object.hasOwn(options.aliases, 'json_query'))
+  if (options.findProgram('jq') !== undefined && !Object.hasOwn(options.aliases, 'json_query'))
     tools.push(jqTool('jq'))
   return { tools, problems }
 }
 
-function find({ findProgram }: CliProviderOptions, program: string): string | undefined {
+/** By its own name, or by the one that it has on other systems. */
+export function findAlias(
+  findProgram: CliProviderOptions['findProgram'],
+  program: string,
+): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, program) ? OTHER_NAMES[program] : undefined
   return findProgram(program) ?? (other === undefined ? undefined : findProgram(other))
 }

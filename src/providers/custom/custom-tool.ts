@@ -16,6 +16,8 @@ export interface CustomToolSettings {
   /** In milliseconds. */
   readonly timeout?: number | undefined
   readonly working_dir?: string | undefined
+  /** Bytes of each stream that a result shows. */
+  readonly max_output?: number | undefined
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -37,7 +39,8 @@ const DEFAULT_TIMEOUT_MS = 120_000
  */
 export function toCustomTool(name: string, settings: CustomToolSettings): AnyTool {
   const template = parseTemplate(settings.command, new Set(Object.keys(settings.parameters)))
-  const { working_dir: cwd, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, env } = settings
+  const { working_dir: cwd, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, max_output: outputBytes, env } = settings
+  const limits = { timeoutMs, ...(outputBytes === undefined ? {} : { outputBytes }) }
   const tool: Tool<Values> = {
     name,
     aliases: [],
@@ -58,7 +61,7 @@ export function toCustomTool(name: string, settings: CustomToolSettings): AnyToo
       const command = toLine(rendered)
       const started = performance.now()
       const words = 'argv' in rendered ? { words: rendered.argv } : {}
-      const result = await processes.run({ command, ...words, timeoutMs, env })
+      const result = await processes.run({ command, ...words, ...limits, env })
       return toProcessOutput(command, result, performance.now() - started)
     },
   }

@@ -112,6 +112,11 @@ test.each([
   ['rsync -e {x} a b', 'run it as a command'],
   ['npx -y {x}', 'run it as a command'],
   ['awk {x} file', 'read as code'],
+  ['echo {x} | sh', 'runs its input as a program'],
+  ['printf %s {x} | tee log | sudo bash -s', 'runs its input as a program'],
+  ['cat {x} | (cd sub && python3 -)', 'runs its input as a program'],
+  ['echo {x} | docker exec -i web /bin/sh', 'runs its input as a program'],
+  ['echo {x} | ssh host', 'runs its input as a program'],
   ['echo {typo} {x}', '{typo} is not a parameter'],
   ['echo "unterminated', 'not valid shell syntax'],
 ])('the template %j is refused', (source, reason) => {
@@ -126,6 +131,10 @@ test.each([
   'find . -name {x}',
   'grep -e {x} -r .',
   'docker exec web ls {x}',
+  'echo {x} | sort',
+  'curl https://example.com/list | sh lines.sh | grep -e {x}',
+  'cat {x} | python3 report.py',
+  'grep -rl -e {x} . | xargs wc -l',
   'node scripts/report.js --print-title={x}',
 ])('the template %j is one that people write', source => {
   expect(() => template(source, 'x')).not.toThrow()

@@ -55,6 +55,8 @@ const SHELL = /^(?:.*\/)?(?:ba|da|z|k|fi)?sh$/
 /** Interpreters whose next argument is code after one of these flags. */
 const INTERPRETERS =
   /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|awk|gawk|mawk|sed|jq|osascript)$/
+/** Those that read a program from their input when they are given no file. */
+const INPUT_INTERPRETER = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/
 const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute)$/
 /** Options whose value is a program, or settings that name one. */
 const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
@@ -79,6 +81,7 @@ export function parseTemplate(source: string, parameters: ReadonlySet<string>): 
     for (const slot of slotsOf(command, parameters)) slots.set(slot.pos, slot)
   refuseStrayPlaceholders(source, parameters, [...slots.values()])
   const ordered = [...slots.values()].sort((a, b) => a.pos - b.pos)
+  refuseCodeOnInput(script, ordered)
   return {
     source,
     slots: ordered,
@@ -88,15 +91,43 @@ export function parseTemplate(source: string, parameters: ReadonlySet<string>): 
 }
 
 /** Commands of the script itself; those inside `$(…)` are left out, so that placeholders in them count as stray. */
-function commandsOf(script: ParsedScript): Command[] {
-  const found: Command[] = []
+function commandsOf(root: ParsedScript | SyntaxNode): Command[] {
+  return nodesOf(root).filter(node => node.type === 'Command')
+}
+
+function nodesOf(root: ParsedScript | SyntaxNode): SyntaxNode[] {
+  const found: SyntaxNode[] = []
   const visit = (node: SyntaxNode): void => {
     if (node.type === 'Word' || node.type === 'Assignment' || node.type === 'HereDoc') return
-    if (node.type === 'Command') found.push(node)
+    found.push(node)
     forEachChild(node, visit)
   }
-  visit(script)
+  visit(root)
   return found
+}
+
+/** `echo {x} | sh`: quoted or not, what comes out of the pipe is a program for whoever reads it as one. */
+function refuseCodeOnInput(script: ParsedScript, slots: readonly Slot[]): void {
+  for (const pipeline of nodesOf(script)) {
+    if (pipeline.type !== 'Pipeline') continue
+    const last = pipeline.commands.findLastIndex(part => commandsOf(part).some(readsCode))
+    const end = pipeline.commands[last]?.pos ?? pipeline.pos
+    const slot = slots.find(({ pos }) => pos >= pipeline.pos && pos < end)
+    if (slot === undefined) continue
+    const [name = ''] = parameterNames(slot.pieces)
+    throw new TemplateError(
+      `{${name}} becomes input of a command that runs its input as a program.`,
+      slot.pos,
+    )
+  }
+}
+
+/** A shell or an interpreter without a file, also behind a wrapper (`sudo sh`, `docker exec -i web sh`). */
+function readsCode({ name, suffix }: Command): boolean {
+  const words = [name, ...suffix].filter(node => node?.type === 'Word').map(({ value }) => value)
+  const at = words.findIndex(word => SHELL.test(word) || INPUT_INTERPRETER.test(word.split('/').at(-1) ?? ''))
+  const isRemote = /^(?:.*\/)?ssh$/.test(words[0] ?? '')
+  return isRemote || (at !== -1 && words.slice(at + 1).every(word => word.startsWith('-')))
 }
 
 function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {

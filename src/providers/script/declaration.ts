@@ -41,15 +41,14 @@ export function readDeclaration(text: string, kind: 'script' | 'toml' | 'json'):
   const parsed = schema.safeParse(kind === 'json' ? readJson(source) : readToml(source))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new Error(
-    `its declaration is not valid: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? ''}`,
-  )
+  const key = issue?.path.map(String).join('.') ?? ''
+  throw new Error(`its declaration is not valid: ${key === '' ? '' : `${key}: `}${issue?.message ?? ''}`)
 }
 
 const COMMENT = /^\s*(?:#|\/\/|--|;)\s?/
 const MOST_HEADER_LINES = 200
 
-/** The comment lines after `# kogu tool`, without their marks, as TOML. */
+/** The comment lines after `# kogu tool`, without their marks, as TOML, in the lines where they stand. */
 function headerOf(text: string): string | undefined {
   const lines = text.split(/\r?\n/, MOST_HEADER_LINES)
   const start = lines.findIndex(
@@ -58,7 +57,8 @@ function headerOf(text: string): string | undefined {
   if (start === -1) return undefined
   const rest = lines.slice(start + 1)
   const end = rest.findIndex(line => !COMMENT.test(line))
-  return (end === -1 ? rest : rest.slice(0, end)).map(line => line.replace(COMMENT, '')).join('\n')
+  const header = (end === -1 ? rest : rest.slice(0, end)).map(line => line.replace(COMMENT, ''))
+  return '\n'.repeat(start + 1) + header.join('\n')
 }
 
 function readToml(text: string): unknown {
@@ -66,7 +66,8 @@ function readToml(text: string): unknown {
     return parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: 16 })
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    throw new Error(`its declaration is not valid TOML: ${error.message.split('\n')[0] ?? ''}`)
+    const message = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? ''
+    throw new Error(`its declaration is not valid TOML in line ${error.line}: ${message}`)
   }
 }
 

@@ -17,7 +17,7 @@ export function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; pro
     problems: [
       ...found.flatMap(({ problems }) => problems),
       ...held.map(
-        ({ name }) => `'${name}' is new or has changed. Read it, then trust it: kogu tools trust ${name}`,
+        ({ name }) => `'${name}' is new or has changed. To read and trust it: kogu tools trust ${name}`,
       ),
     ],
   }
@@ -50,7 +50,7 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
       const content = readTrusted({ path, sha256 })
       if (content === undefined) {
         throw new ToolError('forbidden', `The script '${name}' has changed since it was trusted.`, {
-          hint: `Read it, then trust it again: kogu tools trust ${name}`,
+          hint: `To read it and trust it again: kogu tools trust ${name}`,
         })
       }
       const started = performance.now()

@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import { isInside } from '../../core/real-path.ts'
 
@@ -24,6 +24,12 @@ export function findProgram(name: string, folders: readonly string[]): string {
   throw new ToolError('not_found', `The program '${name}' was not found.`, {
     hint: 'Check the spelling, or install it.',
   })
+}
+
+/** A program by its name or full path, if it lies where the agent cannot put one of its own. */
+export function findTrusted(name: string, folders: readonly string[], workspace: string): string | undefined {
+  if (!isAbsolute(name)) return findInPath(name, trustedPath(folders, workspace))
+  return isProgram(name) && trustedPath([dirname(name)], workspace).length > 0 ? name : undefined
 }
 
 /** The first folder's program of this name. */

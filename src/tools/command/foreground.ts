@@ -36,6 +36,8 @@ export interface ForegroundRequest {
   /** One of the words, which stands for a private copy with this content. */
   readonly trusted?: TrustedFile
   readonly timeoutMs: number
+  /** How many bytes of each stream are shown; defaults to the configured number. */
+  readonly outputBytes?: number
   readonly idleTimeoutMs: number | undefined
   readonly stdin: string | undefined
   readonly additions: Readonly<Record<string, string>>
@@ -107,7 +109,7 @@ async function runIn(
   context: ProcessContext,
 ): Promise<ForegroundResult> {
   const command = commandOf(context)
-  const keepers = createKeepers(parts, context)
+  const keepers = createKeepers({ ...parts, ...request }, context)
   const proxy = await proxyFor(parts, request, command)
   try {
     const env = environmentFor(parts, command, {
@@ -251,7 +253,7 @@ async function runWithoutWalls(
 
 async function profileFor(
   parts: CommandParts,
-  { preview }: ForegroundRequest,
+  { preview, words }: ForegroundRequest,
   context: ProcessContext,
   given: { env: Record<string, string>; temporary: CommandTemporary; proxySocket: string | undefined },
 ): Promise<SandboxProfile> {
@@ -270,7 +272,7 @@ async function profileFor(
     // What only reads is over before anybody saves anything, and starts faster without.
     ...(readsOnly || command.contained === true ? {} : { home: parts.home }),
     hidden,
-    ...openFolders(parts, command, hidden),
+    ...openFolders(parts, command, hidden, words?.[0]),
     network: given.proxySocket === undefined ? 'none' : { proxySocket: given.proxySocket },
     unixSockets: !readsOnly,
     // Lines that only read cannot write to the /tmp of the run.
@@ -283,7 +285,10 @@ async function profileFor(
 
 type Keepers = ReturnType<typeof createKeepers>
 
-function createKeepers({ places, outputBytes }: CommandParts, context: ProcessContext) {
+function createKeepers(
+  { places, outputBytes }: Pick<CommandParts, 'places' | 'outputBytes'>,
+  context: ProcessContext,
+) {
   mkdirSync(places.output, { recursive: true, mode: 0o700 })
   const limit = outputBytes === undefined ? {} : { limit: outputBytes }
   const stdout = createOutputKeeper(limit)

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { CommandPermit, CommandPlan } from '../../core/command.ts'
 import { isInside } from '../../core/real-path.ts'
 import type { SandboxProfile } from '../../core/sandbox.ts'
@@ -9,11 +9,13 @@ import type { CommandParts } from './parts.ts'
 /**
  * Which folders of the host a command sees. An approved one: all but what is hidden. One that runs unasked: the system's
  * own, the workspace, what the line names, and the programs; a spelling that the analysis missed then shows nothing.
+ * `program` is what a tool starts by its full path, wherever it is installed: Kogu's own Node for scripts.
  */
 export function openFolders(
   parts: CommandParts,
   { hidden, plan, contained }: CommandPermit,
   hiddenPaths: readonly string[],
+  program = '',
 ): Pick<SandboxProfile, 'readable' | 'closed' | 'protected'> {
   const state = join(parts.workspace, '.kogu')
   const settings = join(parts.workspace, 'kogu.toml')
@@ -26,6 +28,8 @@ export function openFolders(
   const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
   const readable = [
     ...[...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(isClosed),
+    // Only the file: what lies beside it is not the tool's to show.
+    ...(isAbsolute(program) ? [program] : []),
     ...(contained === true ? hidden.shown.filter(isFolderInTmp) : []),
   ]
   const open = [parts.workspace, ...readable]

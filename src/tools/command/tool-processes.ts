@@ -12,7 +12,7 @@ import { isTrusted } from './run-command.ts'
 /** Processes for one call: the line that was judged for it runs as `run_command` would run it, and no other. */
 export function openToolProcesses(parts: CommandParts, context: ProcessContext, tool: string): ToolProcesses {
   return {
-    async run({ command, words, trusted, timeoutMs, idleTimeoutMs, stdin, env, within }) {
+    async run({ command, words, trusted, timeoutMs, outputBytes, idleTimeoutMs, stdin, env, within }) {
       const judged = context.permit.access.find(access => access.kind === 'execute')
       const isJudged = judged?.command === command && (words === undefined || toShellLine(words) === command)
       if (!isJudged) {
@@ -28,6 +28,7 @@ export function openToolProcesses(parts: CommandParts, context: ProcessContext, 
           ...(words === undefined ? {} : { words }),
           ...(trusted === undefined ? {} : { trusted }),
           timeoutMs,
+          ...(outputBytes === undefined ? {} : { outputBytes }),
           idleTimeoutMs,
           stdin,
           additions: env ?? {},
