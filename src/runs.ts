@@ -6,7 +6,7 @@ import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import { isPlan, toPlan } from './agents/plan.ts'
-import { type Control, createControl, type Wish } from './agents/run-control.ts'
+import { type Control, createControl } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
 import { createRunsAtWork } from './agents/runs-at-work.ts'
 import { createSlots } from './agents/slots.ts'
@@ -37,6 +37,7 @@ import { markState } from './store/own-state.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
+import { withdrawAgent } from './store/runs/stop-agent.ts'
 import { stopRun } from './store/runs/stop-run.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import { cancelApprovals } from './store/tables/approvals.ts'
@@ -53,6 +54,7 @@ import {
 import type { RunPlace } from './store/tables/run-place.ts'
 import { findRun, ownedRuns, type Standstill, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
+import { toEvent, toStandstill } from './standstill.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
 
@@ -170,7 +172,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   const control = createControl(how.signal)
   // Somebody wished it before this process took the run.
   if (run.requested !== null) control.wish(run.requested)
-  const unwatch = durable.watch(run.id, control.wish)
+  const unwatch = durable.watch(run.id, control)
   const emit = (event: RunEvent): void => {
     const shown = parts.redactor.value(event)
     writer.emit(shown)
@@ -191,9 +193,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     await writer.flush()
     await parts.spending.written()
     await durable.release(run.id, stand)
-    // A stop that came while it began to wait for somebody: nobody else looks at the wish of a run that stands still.
-    if (stand.status === 'pending' && (await wishOf(database, run.id))?.requested === 'stop')
-      await stopRun(database, run, parts.runtime.withdrawQuestions)
+    if (stand.status === 'pending') await obeyLate(parts, run)
     return await durable.look(run.id)
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
@@ -206,6 +206,15 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     unwatch()
     await writer.flush()
   }
+}
+
+/** A stop that came while it began to wait for somebody: nobody else looks at the wishes for a run that stands still. */
+async function obeyLate({ database, runtime }: Parts, run: RunRecord): Promise<void> {
+  const { requested = null, stopped = [] } = (await wishOf(database, run.id)) ?? {}
+  for (const execution of stopped)
+    await withdrawAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
+  if (requested === 'stop' || requested === 'stop_after_step')
+    await stopRun(database, run, runtime.withdrawQuestions)
 }
 
 interface Work extends WorkOptions {
@@ -245,7 +254,7 @@ async function takeTurns(
   const orchestrator: Orchestrator = {
     ...{ run, execution: run.execution, core, store, model, orchestrates, emit },
     ...{ limits: spec.limits, temperature: spec.temperature, maxTokens: spec.maxTokens, system: spec.system },
-    ...{ signal: control.signal, depth: 0, nested: { count: 0 } },
+    ...{ signal: control.signal, control, depth: 0, nested: { count: 0 } },
     purse: { share: 1, aside: { tokens: 0 } },
     slots: createSlots(loaded.config.agents.max_parallel),
     tell: event => onEvent?.(event),
@@ -364,30 +373,4 @@ async function endOrchestration(
   const how = status === 'completed' ? 'completed' : 'failed'
   await finishOrchestration(database, id, how, output)
   emit({ type: 'orchestration.finished', orchestration: id, status: how })
-}
-
-/** Undefined when it goes on. */
-function toStandstill(
-  { ending, pending, answered }: LoopState,
-  wished: Wish | undefined,
-): Standstill | undefined {
-  if (wished === 'lost') throw new LostRun()
-  if (wished === 'stop') return { status: 'cancelled', stopReason: 'cancelled', error: 'It was stopped.' }
-  if (ending !== null) {
-    const { stopReason, error } = ending
-    return {
-      status: error === undefined ? 'completed' : 'failed',
-      stopReason,
-      ...(error === undefined ? {} : { error }),
-    }
-  }
-  if (wished === 'pause') return { status: 'pending', stopReason: 'paused' }
-  // A turn that ends with calls still open waits for a person's answer.
-  const waits = pending.length > answered.length
-  return waits ? { status: 'pending', stopReason: 'awaiting_approval' } : undefined
-}
-
-function toEvent({ status, stopReason, error }: Standstill): RunEvent {
-  if (status === 'pending') return { type: 'run.paused', reason: stopReason }
-  return { type: 'run.finished', status, stopReason, ...(error === undefined ? {} : { error }) }
 }

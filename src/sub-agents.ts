@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
-import { readOnlyTools } from './agents/agent-tools.ts'
+import { coreIdOf } from './agents/agent-ids.ts'
+import { offeredTools, readOnlyTools } from './agents/agent-tools.ts'
 import { takeDurableTurn } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
 import { ORCHESTRATION_TURNS, type RunLimits } from './agents/limits.ts'
-import { end, type LoopState, type StopReason } from './agents/loop-state.ts'
+import type { LoopState } from './agents/loop-state.ts'
 import { createQuarantine, type Quarantine } from './agents/quarantine.ts'
+import type { Control } from './agents/run-control.ts'
 import type { Slots } from './agents/slots.ts'
 import {
   type Executed,
@@ -32,6 +34,7 @@ import {
   insertSubAgent,
   type SubAgentRecord,
 } from './store/tables/sub-agents.ts'
+import { cutOff, endEarly, endStopped, hasMore } from './sub-agent-ends.ts'
 import { type AgentPart, createTurnContext } from './turn-context.ts'
 
 // Sub-agents of runs. A child is an execution of the same run in the database, and a run of its own below its parent's for
@@ -54,6 +57,8 @@ export interface Orchestrator extends AgentPart {
   readonly slots: Slots
   /** How many of its sub-agents are at work. Meanwhile it only waits, and needs no slot itself. */
   readonly nested: { count: number }
+  /** What a person wants of the run and of the agents in it. */
+  readonly control: Pick<Control, 'stopAgents' | 'stopOf'>
   /** Whoever watches the run in this process. */
   tell(event: RunEvent): void
 }
@@ -165,9 +170,6 @@ async function runChild(
   const quarantine = outputSchema === undefined ? undefined : createQuarantine(outputSchema)
   const execution = uuidFrom('execution', context.callId)
   const { run } = parent
-  await insertChildExecution(database, {
-    ...{ id: execution, agent: agent.id, run: run.id, parent: parent.execution, input },
-  })
   const about = { agent: agent.id, name: agent.name, execution }
   // Under the same agent's name: one that a model chose must match no rule.
   const core = await runtime.openRun({
@@ -177,6 +179,15 @@ async function runChild(
   })
   const writer = createEventWriter(database, run.id, execution)
   try {
+    const orchestrates = quarantine === undefined && mayOrchestrate(loaded, parent.depth + 1)
+    const isToEnd = await insertChildExecution(database, {
+      ...{ id: execution, agent: agent.id, run: run.id, parent: parent.execution, input },
+      tools: offeredTools(runtime.registry, core.authority, { subAgents: orchestrates }).map(
+        ({ name }) => name,
+      ),
+    })
+    // Wished before this process took the run.
+    if (isToEnd) parent.control.stopAgents([execution])
     parent.emit({ type: 'agent.started', ...about })
     const child = await createChild(parts, parent, {
       agent,
@@ -189,7 +200,7 @@ async function runChild(
     })
     const ended = await takeTurns(parts, parent, child, context)
     const state = quarantine === undefined ? ended : await quarantined(quarantine, child.store, ended)
-    const status = state.ending?.error === undefined ? 'completed' : 'failed'
+    const status = statusOf(state)
     parent.emit({ type: 'agent.finished', ...about, status })
     if (state.ending?.error !== undefined)
       throw new ToolError('failed', state.ending.error, {
@@ -204,6 +215,11 @@ async function runChild(
     await runtime.closeRun(core.id)
     await writer.flush()
   }
+}
+
+function statusOf({ ending }: LoopState): 'completed' | 'failed' | 'cancelled' {
+  if (ending?.error === undefined) return 'completed'
+  return ending.stopReason === 'cancelled' ? 'cancelled' : 'failed'
 }
 
 /** What a child has of its parent's authority, by `[agents] inherit`: all of it, and never more. */
@@ -254,7 +270,7 @@ async function createChild(
   parent: Orchestrator,
   { agent, execution, input, core, context, writer, quarantine }: ChildParts,
 ): Promise<Orchestrator> {
-  const { run, model, slots, tell } = parent
+  const { run, model, slots, tell, control } = parent
   const depth = parent.depth + 1
   const state = await parent.store.load()
   return {
@@ -265,6 +281,7 @@ async function createChild(
     slots,
     depth,
     tell,
+    control,
     store: durable.storeFor({ run: run.id, execution, task: input, isChild: true }, model, redactor),
     limits: childLimits(parent.limits, state),
     purse: { ...parent.purse, share: parent.purse.share / besideEachOther(state, loaded) },
@@ -274,7 +291,7 @@ async function createChild(
     agent: agent.name,
     orchestrates: quarantine === undefined && mayOrchestrate(loaded, depth),
     nested: { count: 0 },
-    signal: context.signal,
+    signal: AbortSignal.any([context.signal, control.stopOf(execution)]),
     emit(event) {
       const shown = redactor.value(event)
       writer.emit(shown)
@@ -319,46 +336,22 @@ async function takeTurns(
   }
   const leave = child.orchestrates ? parts.join(child) : () => undefined
   const context = createTurnContext(parts, { ...child, store })
+  const stop = child.control.stopOf(child.execution)
   try {
     for (;;) {
       const before = await store.load()
-      if (before.ending !== null) return before
+      if (before.ending !== null && !(await hasMore(store, before))) return before
+      if (stop.aborted) return await endStopped(parts, child, store, before)
       if (signal.aborted) return await cutOff(parent, store, before)
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
       if (budget?.exceeded === true) return await endEarly(store, before, 'limit_reached', budget.sentence)
       await takeDurableTurn(context)
-      if (waiting.question !== undefined)
+      if (waiting.question !== undefined && !stop.aborted)
         throw new Pending({ id: waiting.question, callId }, `The sub-agent '${child.agent}' asks.`)
     }
   } finally {
     leave()
   }
-}
-
-/** A pause leaves it as it stands, to go on later. When only this call was out of time, nobody will. */
-async function cutOff(
-  { signal }: Orchestrator,
-  store: Orchestrator['store'],
-  state: LoopState,
-): Promise<LoopState> {
-  if (signal.aborted) throw new ToolError('cancelled', 'It was stopped.')
-  return endEarly(store, state, 'cancelled', 'It took too long.')
-}
-
-async function endEarly(
-  store: Orchestrator['store'],
-  state: LoopState,
-  reason: StopReason,
-  error: string,
-): Promise<LoopState> {
-  const ended = end(state, reason, error)
-  await store.save(ended, {})
-  return ended
-}
-
-/** Short enough for the name of a file, and begins with that of the run, so that all of a run can be undone together. */
-function coreIdOf(run: string, execution: string): string {
-  return `${run}.${execution.replaceAll('-', '').slice(0, 16)}`
 }
 
 /** A UUID that follows from what it is given: a call, a run. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { agentAuthority } from '../src/agents/agent-authority.ts'
@@ -12,11 +12,14 @@ import { openRuns, type Runs } from '../src/runs.ts'
 import { readEvents } from '../src/store/audit/read.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
 import { checkBudget } from '../src/store/runs/budget.ts'
+import { stopAgent } from '../src/store/runs/stop-agent.ts'
 import { stopRun } from '../src/store/runs/stop-run.ts'
+import { listMessages } from '../src/store/tables/agent-messages.ts'
 import { listApprovals } from '../src/store/tables/approvals.ts'
+import { listRunAgents } from '../src/store/tables/run-details.ts'
 import { sayToRun } from '../src/store/tables/run-messages.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
-import { requestRun } from '../src/store/tables/workflow-runs.ts'
+import { findRun, requestRun } from '../src/store/tables/workflow-runs.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
@@ -116,6 +119,19 @@ describe('a run', () => {
     expect(paused).toMatchObject({ status: 'pending', stopReason: 'paused' })
   })
 
+  test('is stopped after its step: what the step does is done, and nothing after it', async () => {
+    const create = await open(
+      `${call('write_file', '{ path = "a.txt", content = "x" }')}[[answer]]\ntext = "not said"\n`,
+      'mode = "accept-edits"\n',
+    )
+    const run = await create()
+    await requestRun(database, run.id, 'stop_after_step')
+    const ended = await runs.work((await findRun(database, run.id)) ?? run)
+    expect(ended).toMatchObject({ status: 'cancelled' })
+    expect(await resultsOf(ended)).toMatchObject([{ text: expect.stringContaining('Created a.txt'), isError: false }])
+    expect(JSON.stringify(await runs.messages(ended))).not.toContain('not said')
+  })
+
   test('hears what a person says with the next turn, and goes on when it was about to end', async () => {
     // The message is there long before the model has answered.
     const create = await open('[[answer]]\ndelay_ms = 2000\ntext = "first"\n[[answer]]\ntext = "heard"\n')
@@ -166,6 +182,112 @@ describe('a run', () => {
     expect(text.match(/<\/workspace_text>/g)).toHaveLength(2)
     expect(text).toContain('- deploy: How to deploy (.claude/skills/deploy/SKILL.md)')
     expect(text).not.toContain('secret steps')
+  })
+})
+
+describe('one sub-agent of a run', () => {
+  const DELEGATE = (path: string, name: string): string => `
+[[${path}]]
+[[${path}.call]]
+tool = "create_sub_agent"
+input = { name = "${name}", description = "d", system_prompt = "You are ${name}." }
+[[${path}]]
+[[${path}.call]]
+tool = "execute_sub_agent"
+input = { agent_id = "{{last.data.agent_id}}", input = "Part of it" }
+[[${path}]]
+text = "${name} has ended."
+`
+  const TREE = `${DELEGATE('answer', 'middle')}${DELEGATE('agents.middle.answer', 'leaf')}`
+  const WRITES =
+    '[[agents.leaf.answer]]\n[[agents.leaf.answer.call]]\ntool = "write_file"\ninput = { path = "a.txt", content = "x" }\n'
+  const orchestrated = { orchestration: 'automatic' as const }
+
+  const agentNamed = async (run: RunRecord, name: string) => {
+    const found = (await listRunAgents(database, run.id)).find(agent => agent.name === name)
+    if (found === undefined) throw new Error(`${name} has not begun`)
+    return found
+  }
+  const stop = async (run: RunRecord, name: string): Promise<void> => {
+    const { execution } = await agentNamed(run, name)
+    await stopAgent(database, { run: run.id, execution }, box.runtime.withdrawQuestions)
+  }
+
+  test('is stopped with all below it while they work, and the agent above is told and goes on', async () => {
+    const slow = '[[agents.leaf.answer]]\ndelay_ms = 60000\ntext = "late"\n'
+    const run = await (await open(`${TREE}${slow}`))(orchestrated)
+    // A second wish changes nothing.
+    const both = async () => {
+      await stop(run, 'middle')
+      await stop(run, 'middle')
+    }
+    let wished: Promise<void> | undefined
+    const ended = await runs.work(run, {
+      onEvent(event) {
+        // The second one that is made is the leaf, by the middle one, which is at work then.
+        if (event.type === 'agent.created' && event.name === 'leaf') wished = both()
+      },
+    })
+    await wished
+    expect(ended).toMatchObject({ status: 'completed', output: 'middle has ended.' })
+    const [, told] = await resultsOf(ended)
+    expect(told).toMatchObject({ isError: true, text: expect.stringContaining('A person stopped it') })
+    for (const agent of await listRunAgents(database, run.id))
+      if (agent.parent !== null) expect(agent).toMatchObject({ status: 'failed', stopReason: 'cancelled' })
+    await expect(stop(run, 'middle')).rejects.toThrow('has ended already')
+  })
+
+  test('is stopped while one below it waits for an answer: nobody is asked any longer, and the run goes on', async () => {
+    const run = await (await open(`${TREE}${WRITES}`))(orchestrated)
+    expect(await runs.work(run)).toMatchObject({ stopReason: 'awaiting_approval' })
+    const [question] = await box.runtime.listQuestions()
+    await stop(run, 'middle')
+    expect(await box.runtime.listQuestions()).toEqual([])
+    expect(await listApprovals(database, { place: runs.place, run: run.id })).toMatchObject([
+      { id: question?.id, status: 'cancelled', decidedBy: null },
+    ])
+    const ended = await runs.work(await runs.take(run.id))
+    expect(ended).toMatchObject({ status: 'completed', output: 'middle has ended.' })
+    expect(await agentNamed(run, 'leaf')).toMatchObject({ status: 'failed', stopReason: 'cancelled' })
+    expect(existsSync(join(box.workspace, 'a.txt'))).toBe(false)
+  })
+
+  test('that is stopped just as it begins to wait for an answer asks nobody', async () => {
+    const run = await (await open(`${TREE}${WRITES}`))(orchestrated)
+    const approver: Approver = {
+      async ask() {
+        await stop(run, 'leaf')
+        return { kind: 'pending' }
+      },
+    }
+    let stood = await runs.work(run, { approver })
+    // Whether the wish was heard before it began to wait is for the clock to say.
+    if (stood.status === 'pending') stood = await runs.work(await runs.take(run.id))
+    expect(stood).toMatchObject({ status: 'completed', output: 'middle has ended.' })
+    expect(await box.runtime.listQuestions()).toEqual([])
+    expect(await agentNamed(run, 'middle')).toMatchObject({ status: 'completed', output: 'leaf has ended.' })
+  })
+
+  test('hears what a person says to it, and nobody else does', async () => {
+    const run = await (await open(`${TREE}${WRITES}[[agents.leaf.answer]]\ntext = "done"\n`))(orchestrated)
+    await runs.work(run)
+    const { execution } = await agentNamed(run, 'leaf')
+    await sayToRun(database, crypto.randomUUID(), run.id, 'Mind the gap', execution)
+    const [question] = await box.runtime.listQuestions()
+    await box.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+    const ended = await runs.work(await runs.take(run.id))
+    expect(ended.status).toBe('completed')
+    expect(JSON.stringify(await listMessages(database, execution))).toContain('Mind the gap')
+    expect(JSON.stringify(await runs.messages(ended))).not.toContain('Mind the gap')
+  })
+
+  test('of no run, of another run, or the agent of the run itself, is not stopped', async () => {
+    const run = await (await open('[[answer]]\ntext = "done"\n'))()
+    const stopOne = (execution: string) =>
+      stopAgent(database, { run: run.id, execution }, box.runtime.withdrawQuestions)
+    await expect(stopOne(crypto.randomUUID())).rejects.toThrow('no such agent')
+    await expect(stopOne(run.execution)).rejects.toThrow('agent of the run itself')
+    expect(await runs.work(run)).toMatchObject({ status: 'completed' })
   })
 })
 

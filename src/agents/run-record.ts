@@ -3,6 +3,7 @@ import { ToolError } from '../core/errors.ts'
 import type { Label } from '../core/tool.ts'
 import type { RunLimits } from './limits.ts'
 import type { ModelErrorKind } from './model.ts'
+import type { RunWish } from './run-control.ts'
 
 // What is kept of a run. Plain data: the store writes it down, doors show it.
 
@@ -46,7 +47,7 @@ export interface RunRecord {
   readonly spec: RunSpec
   /** The number of the next turn. */
   readonly turn: number
-  readonly requested: 'pause' | 'stop' | null
+  readonly requested: RunWish | null
   readonly createdAt: Date
   readonly completedAt: Date | null
   /** Null as soon as one request had an unknown price. */

@@ -32,6 +32,7 @@ import { pipelineRunRoutes } from './routes/pipeline-runs.ts'
 import { pipelineRoutes } from './routes/pipelines.ts'
 import { reviewRoutes } from './routes/reviews.ts'
 import { ruleRoutes } from './routes/rules.ts'
+import { runAgentRoutes } from './routes/run-agents.ts'
 import { runDetailRoutes } from './routes/run-details.ts'
 import { runRoutes } from './routes/runs.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
@@ -106,6 +107,7 @@ export function createApp(parts: ServerParts): App {
   ruleRoutes(api, parts)
   runRoutes(api, parts)
   runDetailRoutes(api, parts)
+  runAgentRoutes(api, parts)
   executionRoutes(api, parts)
   workspaceRoutes(api, parts)
   usageRoutes(api, parts)

@@ -25,6 +25,8 @@ export const runShape = z
     max_cost_usd: z.number().nullable(),
     mode: z.string().nullable(),
     orchestration: z.string().nullable(),
+    /** What a person wants of it and has not happened yet. */
+    requested: z.enum(['pause', 'stop', 'stop_after_step']).nullable(),
   })
   .openapi('Run')
 
@@ -49,6 +51,7 @@ export function showRun(run: RunRecord): z.infer<typeof runShape> {
     max_cost_usd: run.spec.limits.maxCostUsd ?? null,
     mode: run.spec.authority.mode ?? null,
     orchestration: run.spec.orchestration ?? null,
+    requested: run.status === 'running' ? run.requested : null,
   }
 }
 

@@ -164,6 +164,45 @@ describe('a run that is killed', () => {
   }, 120_000)
 })
 
+test('a sub-agent that a person stopped ends in the next process when its own is killed at that moment', async () => {
+  const delegate = (path: string, name: string): string =>
+    `[[${path}]]\n[[${path}.call]]\ntool = "create_sub_agent"\ninput = { name = "${name}", description = "d", system_prompt = "s" }
+[[${path}]]\n[[${path}.call]]\ntool = "execute_sub_agent"\ninput = { agent_id = "{{last.data.agent_id}}", input = "Part" }
+[[${path}]]\ntext = "${name} has ended."\n`
+  const slow = '[[agents.leaf.answer]]\ndelay_ms = 60000\ntext = "late"\n'
+  home.write('tree.toml', `${delegate('answer', 'middle')}${delegate('agents.middle.answer', 'leaf')}${slow}`)
+  const args = ['run', 'tree', '--model', 'rehearsal:tree.toml', '--orchestration', 'automatic']
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--ndjson'], { cwd: home.workspace, env: home.env })
+  const ended = new Promise(resolve => child.on('close', resolve))
+  child.stdout.setEncoding('utf8')
+  let said = ''
+  await new Promise<void>(resolve => {
+    child.stdout.on('data', (chunk: string) => {
+      said += chunk
+      if (said.includes('"name":"leaf"')) resolve()
+    })
+  })
+  const client = new pg.Client({ connectionString: database.url, application_name: 'test' })
+  await client.connect()
+  const id = /"run":"([^"]+)"/.exec(said)?.[1] ?? ''
+  await client.query(
+    `UPDATE agent_executions e SET stop_requested_at = NOW() FROM agents a
+     WHERE a.id = e.agent_id AND a.name = 'middle' AND e.workflow_run_id = $1`,
+    [id],
+  )
+  child.kill('SIGKILL')
+  await ended
+  home.run(['runs', 'resume', id])
+  expect(home.json(['runs', 'show', id])).toMatchObject({ status: 'completed', text: 'middle has ended.' })
+  const { rows } = await client.query(
+    `SELECT status, stop_reason FROM agent_executions WHERE workflow_run_id = $1 AND parent_execution_id IS NOT NULL`,
+    [id],
+  )
+  await client.end()
+  expect(rows.length).toBeGreaterThan(0)
+  for (const row of rows) expect(row).toEqual({ status: 'failed', stop_reason: 'cancelled' })
+}, 60_000)
+
 test('a call that was approved and killed before it ran is done once, asked again, or shown as unknown', async () => {
   home.write(
     'asked.toml',

@@ -1,7 +1,6 @@
 import {
   findInOutputs,
   findRunCall,
-  listRunAgents,
   listRunCalls,
   type RunCall,
 } from '../../store/tables/run-details.ts'
@@ -30,36 +29,12 @@ const call = z
   })
   .openapi('ToolCall')
 
-const agent = z
-  .object({
-    execution_id: z.string(),
-    parent_execution_id: z.string().nullable(),
-    agent_id: z.string().nullable(),
-    name: z.string(),
-    description: z.string().nullable(),
-    status: z.string(),
-    stop_reason: z.string().nullable(),
-    task: z.string(),
-    output: z.string().nullable(),
-    error: z.string().nullable(),
-    tokens: z.int(),
-    cost_usd: z.number().nullable(),
-    calls: z.int(),
-    duration_ms: z.int().nullable(),
-    started_at: z.string().nullable(),
-    completed_at: z.string().nullable(),
-    /** Questions of its own that wait for somebody. */
-    waiting: z.int(),
-  })
-  .openapi('RunAgent')
-
 const event = z.looseObject({ seq: z.int(), at: z.string(), type: z.string() }).openapi('RunEvent')
 
-/** What is inside a run: its agents, calls, events, and when what happened. */
+/** What is inside a run: its calls, events, and when what happened. */
 export function runDetailRoutes(api: Api, parts: RunParts): void {
   callRoutes(api, parts)
   findRoute(api, parts)
-  agentRoute(api, parts)
   eventRoutes(api, parts)
 }
 
@@ -122,50 +97,6 @@ function findRoute(api: Api, { services }: RunParts): void {
       const opened = await services()
       const { id } = await requireRun(opened, context.req.valid('param').id)
       return answer(context, await findInOutputs(opened.database, id, context.req.valid('query').text))
-    },
-  )
-}
-
-function agentRoute(api: Api, { services, runtime }: RunParts): void {
-  api.openapi(
-    route('read', {
-      method: 'get',
-      path: '/api/runs/{id}/agents',
-      summary: 'The agents of a run, each with the one that made it',
-      request: { params },
-      responses: { 200: json(z.array(agent), 'In the order in which they began') },
-    }),
-    async context => {
-      const opened = await services()
-      const run = await requireRun(opened, context.req.valid('param').id)
-      const [agents, questions] = await Promise.all([
-        listRunAgents(opened.database, run.id),
-        runtime.listQuestions(),
-      ])
-      const open = questions.filter(({ answer: given }) => given === null)
-      const shown = agents.map(each => ({
-        execution_id: each.execution,
-        parent_execution_id: each.parent,
-        agent_id: each.agent,
-        name: each.name ?? run.spec.agent ?? 'agent',
-        description: each.description,
-        status: each.status,
-        stop_reason: each.stopReason,
-        task: each.task,
-        output: each.output,
-        error: each.error,
-        tokens: each.tokens,
-        cost_usd: each.costUsd,
-        calls: each.calls,
-        duration_ms: each.durationMs,
-        started_at: each.startedAt?.toISOString() ?? null,
-        completed_at: each.completedAt?.toISOString() ?? null,
-        // A run's own questions carry its id, those of sub-agents that of their execution.
-        waiting: open.filter(
-          ({ runId }) => runId === each.execution || (each.parent === null && runId === run.id),
-        ).length,
-      }))
-      return answer(context, shown)
     },
   )
 }

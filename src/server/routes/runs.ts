@@ -10,6 +10,7 @@ import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
 import { sayToRun } from '../../store/tables/run-messages.ts'
 import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
@@ -218,7 +219,7 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
   const steer = (
     path: string,
     summary: string,
-    act: (opened: Services, run: RunRecord) => Promise<void>,
+    act: (opened: Services, run: RunRecord) => Promise<unknown>,
   ): void => {
     api.openapi(
       route('run', {
@@ -236,12 +237,13 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
       },
     )
   }
-  steer('/api/runs/{id}/stop', 'Stop a run, and take back what it has asked', async ({ database }, run) => {
-    await stopRun(database, run, runtime.withdrawQuestions)
-  })
-  steer('/api/runs/{id}/pause', 'Pause a run after what it is doing now', ({ database }, run) =>
-    requestRun(database, run.id, 'pause'),
+  steer('/api/runs/{id}/stop', 'Stop a run, and take back what it has asked', ({ database }, run) =>
+    stopRun(database, run, runtime.withdrawQuestions),
   )
+  steer('/api/runs/{id}/stop-after-step', 'Stop a run when its step has ended', ({ database }, run) =>
+    stopRun(database, run, runtime.withdrawQuestions, 'stop_after_step'),
+  )
+  steer('/api/runs/{id}/pause', 'Pause a run', ({ database }, run) => requestRun(database, run.id, 'pause'))
   steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run) => {
     if (await requeueRun(database, run.id)) return
     throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')
@@ -250,19 +252,41 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     route('run', {
       method: 'post',
       path: '/api/runs/{id}/say',
-      summary: 'Say something to a run; the agent gets it with the next turn',
-      request: { params, body: body(z.object({ text: z.string().min(1).max(200_000) })) },
+      summary: 'Say something to a run, or to a sub-agent in it; the agent gets it with the next turn',
+      request: {
+        params,
+        body: body(z.object({ text: z.string().min(1).max(200_000), execution_id: z.uuid().optional() })),
+      },
       responses: { 202: json(runShape, 'The run as it stands') },
     }),
     async context => {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
-      await sayToRun(opened.database, randomUUID(), run.id, context.req.valid('json').text)
+      const { text, execution_id = run.execution } = context.req.valid('json')
+      if (execution_id !== run.execution) {
+        await requireWorking(opened.database, { run: run.id, execution: execution_id })
+        await sayToRun(opened.database, randomUUID(), run.id, text, execution_id)
+        return context.json(showRun(run), 202)
+      }
+      await sayToRun(opened.database, randomUUID(), run.id, text)
       // One that has ended goes on to read it; one that waits for an answer or was paused stays so.
       if (run.status === 'completed') await requeueRun(opened.database, run.id)
       return context.json(showRun(await requireRun(opened, run.id)), 202)
     },
   )
+}
+
+/** Nobody would ever read what is said to a sub-agent that has ended. */
+async function requireWorking(
+  database: Services['database'],
+  agent: { run: string; execution: string },
+): Promise<void> {
+  const found = await findRunAgent(database, agent)
+  if (found === undefined) throw new HttpProblem(404, 'not_found', 'This run has no such agent.')
+  if (!found.hasEnded) return
+  throw new HttpProblem(409, 'conflict', 'This sub-agent has ended already.', {
+    hint: 'Say it to the run.',
+  })
 }
 
 /** Only of this workspace: another one's server has its files. */

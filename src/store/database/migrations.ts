@@ -6,6 +6,7 @@ import { APPROVALS } from './migrations/0005-approvals.ts'
 import { OWNER } from './migrations/0006-owner.ts'
 import { REVIEWS } from './migrations/0007-reviews.ts'
 import { EVENT_PLACES } from './migrations/0008-event-places.ts'
+import { STEERING } from './migrations/0009-steering.ts'
 
 export interface Migration {
   readonly version: number
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'owner', sql: OWNER },
   { version: 7, name: 'reviews', sql: REVIEWS },
   { version: 8, name: 'event places', sql: EVENT_PLACES },
+  { version: 9, name: 'steering', sql: STEERING },
 ]

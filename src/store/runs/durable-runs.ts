@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LostRun, type TurnStore } from '../../agents/durable-turn.ts'
 import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
+import type { Control } from '../../agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Redactor } from '../../core/redact.ts'
@@ -53,8 +54,8 @@ export interface DurableRuns {
    * to stay as it was.
    */
   storeFor(part: StoredPart, model: { provider: string; name: string }, redactor: Redactor): TurnStore
-  /** Aborts when a person wants the run to pause or stop, or when the run is no longer ours. */
-  watch(id: string, onWish: (wish: 'pause' | 'stop' | 'lost') => void): () => void
+  /** Says what a person wants of the run, and when the run is no longer ours. */
+  watch(id: string, control: Heard): () => void
   /** Runs of a workspace whose executor is gone. */
   interrupted(place: RunPlace): Promise<string[]>
   close(): Promise<void>
@@ -99,7 +100,7 @@ export async function openDurableRuns(database: Database, lifetimeMs: number): P
     look: id => requireRun(database, id),
     storeFor: (part, model, redactor) =>
       createTurnStore(database, { part, executor: me, model, redactor, lifetimeMs }),
-    watch: (id, onWish) => watchRun(database, me, id, onWish),
+    watch: (id, control) => watchRun(database, me, id, control),
     async interrupted(place) {
       const owned = await ownedRuns(database, place)
       const gone = new Set<string>()
@@ -151,7 +152,7 @@ interface StoredPart {
   readonly run: string
   readonly execution: string
   readonly task: string
-  /** A sub-agent hears what its orchestrator tells it, and not what the person says to the run. */
+  /** A sub-agent hears what its orchestrator tells it and what the person says to it, and not what is said to the run. */
   readonly isChild?: true
 }
 
@@ -198,7 +199,7 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
     claim: claim => insertClaim(database, { ...claim, run: id, execution, executor }),
     finish: (call, result) => finishClaim(database, call, result),
     claims: calls => findClaims(database, calls),
-    messages: async () => (part.isChild === true ? [] : waitingMessages(database, id)),
+    messages: () => waitingMessages(database, id, part.isChild === true ? execution : null),
     spentElsewhere: () => spentElsewhere(database, id, execution),
   }
 }
@@ -213,12 +214,9 @@ async function asOwner(save: () => Promise<void>): Promise<void> {
 
 const WATCH_MS = 400
 
-function watchRun(
-  database: Database,
-  executor: string,
-  id: string,
-  onWish: (wish: 'pause' | 'stop' | 'lost') => void,
-): () => void {
+type Heard = Pick<Control, 'wish' | 'stopAgents'>
+
+function watchRun(database: Database, executor: string, id: string, control: Heard): () => void {
   const stopped = new AbortController()
   const look = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
@@ -226,8 +224,12 @@ function watchRun(
       // When the database cannot be asked, the step that needs it says so; a wish is heard when it is back.
       const found = await wishOf(database, id).catch(() => null)
       if (found === null) continue
-      if (found?.executor !== executor) return onWish('lost')
-      if (found.requested !== null) return onWish(found.requested)
+      if (found?.executor !== executor) return control.wish('lost')
+      control.stopAgents(found.stopped)
+      if (found.requested === null) continue
+      control.wish(found.requested)
+      // Until the step has come to its end, one can still want more.
+      if (found.requested !== 'stop_after_step') return
     }
   }
   look().catch(() => undefined)

@@ -7,15 +7,16 @@ import { requestRun } from '../tables/workflow-runs.ts'
 
 /**
  * Stops a run. One that nobody works on has ended with this, and `withdraw` takes back what it has asked; whoever works on
- * any other stops within a second and does the same. True: it has ended.
+ * any other stops within a second, or after its step, and does the same. True: it has ended.
  */
 export async function stopRun(
   database: Database,
   { id, execution }: Pick<RunRecord, 'id' | 'execution'>,
   withdraw: (run: string) => Promise<void>,
+  wish: 'stop' | 'stop_after_step' = 'stop',
 ): Promise<boolean> {
   if (!(await cancelStanding(database, id))) {
-    await requestRun(database, id, 'stop')
+    await requestRun(database, id, wish)
     // Whoever worked on it may have let it go in between, and sees no wish any longer.
     if (!(await cancelStanding(database, id))) return false
   }

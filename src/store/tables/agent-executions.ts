@@ -15,7 +15,7 @@ export async function loadState(queries: Queries, execution: string): Promise<Lo
   return { ...row.state, messages: await listMessages(queries, execution) }
 }
 
-/** Writes down a state, with the messages that are new since `known`. */
+/** Writes down a state, with the messages that are new since `known`. One that was stopped with its parent stays so. */
 export async function saveState(
   queries: Queries,
   at: { execution: string; known: number },
@@ -26,7 +26,7 @@ export async function saveState(
   const updated = queries.query(
     `UPDATE agent_executions SET state = $2, status = $3::text, stop_reason = $4, output_text = $5, error_message = $6,
        token_usage = $7, duration_ms = $8, completed_at = CASE WHEN $3::text = 'running' THEN NULL ELSE NOW() END
-     WHERE id = $1`,
+     WHERE id = $1 AND ($3::text <> 'running' OR stop_requested_at IS NULL OR completed_at IS NULL)`,
     [
       at.execution,
       toJson(state),

@@ -2,6 +2,7 @@ import type { ExecutedCall, WaitingCall } from '../../agents/durable-turn.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './json.ts'
 import { ofPlace, type RunPlace } from './run-place.ts'
+import { SUBTREE } from './sub-agents.ts'
 
 // Questions of agents' runs. The question itself, as one answers it, is a file beside what it holds back (a command's
 // changes) and is locked and judged there, like every other; a run could otherwise be answered only where the database is.
@@ -46,6 +47,16 @@ export async function cancelApprovals({ query }: Queries, run: string): Promise<
   await query(
     `UPDATE approvals SET status = 'cancelled', decided_at = NOW() WHERE workflow_run_id = $1 AND status = 'pending'`,
     [run],
+  )
+}
+
+/** Of a sub-agent that was stopped, and of those below it. */
+export async function cancelAgentApprovals({ query }: Queries, execution: string): Promise<void> {
+  await query(
+    `WITH RECURSIVE ${SUBTREE}
+     UPDATE approvals SET status = 'cancelled', decided_at = NOW()
+     WHERE status = 'pending' AND execution_id IN (SELECT id FROM subtree)`,
+    [execution],
   )
 }
 

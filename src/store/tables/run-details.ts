@@ -45,6 +45,12 @@ export interface RunAgent {
   readonly durationMs: number | null
   readonly startedAt: Date | null
   readonly completedAt: Date | null
+  /** Of a sub-agent: what it was told, and the tools that it was offered. */
+  readonly system: string | null
+  readonly tools: readonly string[] | null
+  readonly turns: number
+  /** A person wants it to end, and it has not. */
+  readonly isStopping: boolean
 }
 
 /** In the order in which they began. */
@@ -54,7 +60,8 @@ export async function listRunAgents({ query }: Queries, run: string): Promise<Ru
        e.stop_reason AS "stopReason", e.input_text AS task, e.output_text AS output, e.error_message AS error,
        coalesce((e.token_usage->>'total')::int, 0) AS tokens, (e.state->>'costUsd')::float8 AS "costUsd",
        coalesce((e.state->>'calls')::int, 0) AS calls, e.duration_ms::int AS "durationMs", e.started_at AS "startedAt",
-       e.completed_at AS "completedAt"
+       e.completed_at AS "completedAt", a.system_prompt AS system, e.tools, coalesce((e.state->>'turn')::int, 0) AS turns,
+       e.stop_requested_at IS NOT NULL AND e.completed_at IS NULL AS "isStopping"
      FROM agent_executions e LEFT JOIN agents a ON a.id = e.agent_id
      WHERE e.workflow_run_id = $1 ORDER BY e.created_at, e.id`,
     [run],

@@ -62,15 +62,66 @@ export async function findSubAgent(
   return row
 }
 
-/** The part of a sub-agent in a run. Begun again under the same id, it is the one that is there. */
+/**
+ * The part of a sub-agent in a run. Begun again under the same id, it is the one that is there; true: a person wants it to
+ * end.
+ */
 export async function insertChildExecution(
   { query }: Queries,
-  child: { id: string; agent: string; run: string; parent: string; input: string },
-): Promise<void> {
-  await query(
-    `INSERT INTO agent_executions (id, agent_id, workflow_run_id, parent_execution_id, status, input_text, started_at)
-     VALUES ($1, $2, $3, $4, 'running', $5, NOW()) ON CONFLICT (id) DO NOTHING`,
-    [child.id, child.agent, child.run, child.parent, child.input],
+  child: { id: string; agent: string; run: string; parent: string; input: string; tools: readonly string[] },
+): Promise<boolean> {
+  const [row] = await query<{ stopped: boolean }>(
+    `INSERT INTO agent_executions AS e (id, agent_id, workflow_run_id, parent_execution_id, status, input_text, started_at,
+       tools)
+     VALUES ($1, $2, $3, $4, 'running', $5, NOW(), $6) ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id
+     RETURNING e.stop_requested_at IS NOT NULL AS stopped`,
+    [child.id, child.agent, child.run, child.parent, child.input, JSON.stringify(child.tools)],
+  )
+  return row?.stopped === true
+}
+
+/** Of an agent in a run: itself and all below it. */
+export const SUBTREE = `subtree AS (SELECT id FROM agent_executions WHERE id = $1
+  UNION ALL SELECT e.id FROM agent_executions e JOIN subtree ON e.parent_execution_id = subtree.id)`
+
+/** Writes down that a person wants a sub-agent to end. False: there is none, or it has ended. */
+export async function requestAgentStop(
+  { query }: Queries,
+  { run, execution }: { run: string; execution: string },
+): Promise<boolean> {
+  const rows = await query(
+    `UPDATE agent_executions SET stop_requested_at = coalesce(stop_requested_at, NOW())
+     WHERE id = $1 AND workflow_run_id = $2 AND parent_execution_id IS NOT NULL AND completed_at IS NULL RETURNING 1`,
+    [execution, run],
+  )
+  return rows.length > 0
+}
+
+export async function findRunAgent(
+  { query }: Queries,
+  { run, execution }: { run: string; execution: string },
+): Promise<{ parent: string | null; hasEnded: boolean } | undefined> {
+  const [row] = await query<{ parent: string | null; hasEnded: boolean }>(
+    `SELECT parent_execution_id AS parent, completed_at IS NOT NULL AS "hasEnded" FROM agent_executions
+     WHERE id = $1 AND workflow_run_id = $2`,
+    [execution, run],
+  )
+  return row
+}
+
+/** Ends all that work below a sub-agent which was stopped. Returns those that had not ended. */
+export async function endBelow(
+  { query }: Queries,
+  execution: string,
+): Promise<{ execution: string; agent: string; name: string }[]> {
+  return query(
+    `WITH RECURSIVE ${SUBTREE}, ended AS (UPDATE agent_executions SET status = 'failed', stop_reason = 'cancelled',
+         error_message = 'It was stopped with the agent above it.', completed_at = NOW(),
+         stop_requested_at = coalesce(stop_requested_at, NOW())
+       WHERE id <> $1 AND completed_at IS NULL AND id IN (SELECT id FROM subtree) RETURNING id, agent_id)
+     SELECT ended.id AS execution, coalesce(ended.agent_id::text, '') AS agent, coalesce(a.name, '') AS name
+     FROM ended LEFT JOIN agents a ON a.id = ended.agent_id`,
+    [execution],
   )
 }
 

@@ -1,5 +1,6 @@
 import type { RunLimits } from '../../agents/limits.ts'
 import type { ModelErrorKind } from '../../agents/model.ts'
+import type { RunWish } from '../../agents/run-control.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './json.ts'
@@ -17,7 +18,7 @@ interface Row {
   output_text: string | null
   spec: RunSpec
   turn: number
-  requested: 'pause' | 'stop' | null
+  requested: RunWish | null
   created_at: Date
   completed_at: Date | null
   cost: number | null
@@ -236,7 +237,7 @@ export async function releaseRun(
 }
 
 /** Whoever works on the run does it within a second. One that is still in the queue leaves it for a pause. */
-export async function requestRun({ query }: Queries, id: string, wish: 'pause' | 'stop'): Promise<void> {
+export async function requestRun({ query }: Queries, id: string, wish: RunWish): Promise<void> {
   await query(
     `UPDATE workflow_runs SET requested = $2::text, stop_reason = CASE
        WHEN $2::text = 'pause' AND executor IS NULL AND status = 'pending' AND stop_reason = 'queued' THEN 'paused'
@@ -246,13 +247,20 @@ export async function requestRun({ query }: Queries, id: string, wish: 'pause' |
   )
 }
 
-/** What a person wants of a run, and who works on it. */
-export async function wishOf(
-  { query }: Queries,
-  id: string,
-): Promise<{ requested: 'pause' | 'stop' | null; executor: string | null } | undefined> {
-  const [row] = await query<{ requested: 'pause' | 'stop' | null; executor: string | null }>(
-    'SELECT requested, executor FROM workflow_runs WHERE id = $1',
+export interface Wishes {
+  readonly requested: RunWish | null
+  /** Who works on it. */
+  readonly executor: string | null
+  /** Sub-agents that are to end and have not. */
+  readonly stopped: readonly string[]
+}
+
+/** What a person wants of a run. */
+export async function wishOf({ query }: Queries, id: string): Promise<Wishes | undefined> {
+  const [row] = await query<Wishes>(
+    `SELECT requested, executor, ARRAY(SELECT e.id::text FROM agent_executions e WHERE e.workflow_run_id = r.id
+       AND e.stop_requested_at IS NOT NULL AND e.completed_at IS NULL) AS stopped
+     FROM workflow_runs r WHERE r.id = $1`,
     [id],
   )
   return row
