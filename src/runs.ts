@@ -10,6 +10,7 @@ import { type Control, createControl } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
 import { createRunsAtWork } from './agents/runs-at-work.ts'
 import { createSlots } from './agents/slots.ts'
+import { type Standstill, toEvent, toStandstill } from './agents/standstill.ts'
 import { SUB_AGENT_TOOLS } from './agents/sub-agent-tools.ts'
 import type { Environment } from './config/environment.ts'
 import { createStateFolder } from './config/init.ts'
@@ -52,9 +53,8 @@ import {
   savePlan,
 } from './store/tables/orchestration-runs.ts'
 import type { RunPlace } from './store/tables/run-place.ts'
-import { findRun, ownedRuns, type Standstill, wishOf } from './store/tables/workflow-runs.ts'
+import { findRun, ownedRuns, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
-import { toEvent, toStandstill } from './standstill.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
 

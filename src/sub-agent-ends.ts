@@ -29,11 +29,7 @@ export async function endStopped(
 }
 
 /** A pause leaves it as it stands, to go on later. When only this call was out of time, nobody will. */
-export async function cutOff(
-  { signal }: AgentPart,
-  store: TurnStore,
-  state: LoopState,
-): Promise<LoopState> {
+export async function cutOff({ signal }: AgentPart, store: TurnStore, state: LoopState): Promise<LoopState> {
   if (signal.aborted) throw new ToolError('cancelled', 'It was stopped.')
   return endEarly(store, state, 'cancelled', 'It took too long.')
 }

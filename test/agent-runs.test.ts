@@ -128,7 +128,9 @@ describe('a run', () => {
     await requestRun(database, run.id, 'stop_after_step')
     const ended = await runs.work((await findRun(database, run.id)) ?? run)
     expect(ended).toMatchObject({ status: 'cancelled' })
-    expect(await resultsOf(ended)).toMatchObject([{ text: expect.stringContaining('Created a.txt'), isError: false }])
+    expect(await resultsOf(ended)).toMatchObject([
+      { text: expect.stringContaining('Created a.txt'), isError: false },
+    ])
     expect(JSON.stringify(await runs.messages(ended))).not.toContain('not said')
   })
 

@@ -70,7 +70,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 // The composition root and the public API: files at the top of src, and two folders that know every part.
 const TOP_LEVEL = [
   ...['compose', 'pipelines'],
-  ...['index.ts', 'client.ts', 'runtime.ts', 'runs.ts', 'run-database.ts', 'models.ts', 'sub-agents.ts'],
+  ...[
+    'index.ts',
+    'client.ts',
+    'runtime.ts',
+    'runs.ts',
+    'run-database.ts',
+    'models.ts',
+    'sub-agents.ts',
+    'sub-agent-ends.ts',
+  ],
   ...['run-spec.ts', 'turn-context.ts', 'ask-reviewer.ts', 'run-review.ts', 'review-settings.ts'],
   ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts', 'waiting-calls.ts'],
 ]

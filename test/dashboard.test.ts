@@ -221,6 +221,44 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(Math.abs((await log.evaluate(box => box.scrollTop)) - top)).toBeLessThanOrEqual(1)
   })
 
+  test('one sub-agent is stopped with all below it, and the agent above goes on', async () => {
+    const delegate = (path: string, name: string): string =>
+      `[[${path}]]\n[[${path}.call]]\ntool = "create_sub_agent"
+input = { name = "${name}", description = "<b>why</b>", system_prompt = "You are ${name}." }
+[[${path}]]\n[[${path}.call]]\ntool = "execute_sub_agent"
+input = { agent_id = "{{last.data.agent_id}}", input = "Part of it" }\n[[${path}]]\ntext = "${name} has ended."\n`
+    const slow = '[[agents.leaf.answer]]\ndelay_ms = 60000\ntext = "late"\n'
+    dashboard.write(
+      'tree.toml',
+      `${delegate('answer', 'middle')}${delegate('agents.middle.answer', 'leaf')}${slow}`,
+    )
+    const { id: agent } = await dashboard.send<{ id: string }>('POST', '/api/agents', {
+      ...{ name: 'orchestrator', model: `rehearsal:${dashboard.workspace}/tree.toml` },
+    })
+    await dashboard.send('POST', '/api/orchestrate', {
+      agent_id: agent,
+      input: 'Split it',
+      mode: 'automatic',
+    })
+    const { items } = await dashboard.send<{ items: { id: string }[] }>('GET', '/api/runs?text=Split%20it')
+    const page = await open(`/runs/${items[0]?.id}?tab=agents`)
+    await page.getByRole('treeitem', { name: /leaf/ }).waitFor()
+    await page.getByRole('treeitem', { name: /middle/ }).click()
+    const about = page.getByRole('region', { name: 'About middle' })
+    await about.getByText('<b>why</b>').waitFor()
+    await about.getByRole('textbox', { name: 'Message to middle' }).fill('Hurry')
+    await about.getByRole('button', { name: 'Send message' }).click()
+    await about.getByText('Sent.').waitFor()
+    await about.getByRole('button', { name: 'Stop subtree' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop subtree' }).click()
+    for (const name of [/middle/, /leaf/])
+      await page.getByRole('treeitem', { name }).getByText('stopped', { exact: true }).waitFor()
+    await page
+      .getByRole('treeitem', { name: /orchestrator/ })
+      .getByText('completed')
+      .waitFor()
+  })
+
   test('chosen runs are stopped together, and agents are a tree that is walked by keys', async () => {
     const runs = await Promise.all([start('pricing', 'stop me'), start('pricing', 'me too')])
     const page = await open('/runs?text=me')

@@ -36,6 +36,8 @@ export type RunEvent =
       error: CallResult['error']
       decision: CallResult['decision']
       effects: CallResult['effects']
+      /** Low: it can have changed nothing. */
+      risk?: CallResult['risk']
       ms: number
       waitMs: number
     }

@@ -167,9 +167,10 @@ function createProgress(call: string, emit: CallParts['emit']): (text: string) =
 }
 
 function toFinished(call: string, result: CallResult): RunEvent {
-  const { tool, ok, error, decision, effects, durationMs, waitMs } = result
+  const { tool, ok, error, decision, effects, risk, durationMs, waitMs } = result
   const times = { ms: Math.round(durationMs), waitMs: Math.round(waitMs) }
-  return { type: 'call.finished', call, record: result.call, tool, ok, error, decision, effects, ...times }
+  const about = { call, record: result.call, tool, ok, error, decision, effects, risk }
+  return { type: 'call.finished', ...about, ...times }
 }
 
 function toResult(run: string, state: LoopState): AgentResult {

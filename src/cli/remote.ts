@@ -119,7 +119,7 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
         ? await client.run(id)
         : await client.request<ServerRun>(
             'POST',
-            `/api/runs/${encodeURIComponent(id)}/${verb}`,
+            `/api/runs/${encodeURIComponent(id)}/${verb}${verb === 'stop' && values['after-step'] === true ? '-after-step' : ''}`,
             verb === 'say' ? { text: words.join(' ') } : {},
           )
     if (output.json) output.object(run)

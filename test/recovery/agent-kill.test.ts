@@ -172,7 +172,10 @@ test('a sub-agent that a person stopped ends in the next process when its own is
   const slow = '[[agents.leaf.answer]]\ndelay_ms = 60000\ntext = "late"\n'
   home.write('tree.toml', `${delegate('answer', 'middle')}${delegate('agents.middle.answer', 'leaf')}${slow}`)
   const args = ['run', 'tree', '--model', 'rehearsal:tree.toml', '--orchestration', 'automatic']
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--ndjson'], { cwd: home.workspace, env: home.env })
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--ndjson'], {
+    cwd: home.workspace,
+    env: home.env,
+  })
   const ended = new Promise(resolve => child.on('close', resolve))
   child.stdout.setEncoding('utf8')
   let said = ''

@@ -46,7 +46,7 @@ List, watch and steer agents' runs.
   kogu runs show ID        the task, the answers, the calls, what changed and what was refused
   kogu runs tail ID        what happens in it, from its beginning, until it ends; --ndjson for programs
   kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
-  kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed
+  kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed; stop --after-step: when its step has ended
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
                            --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was, and
                            --mode at most what the run began with
@@ -72,6 +72,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     'max-time': { type: 'string' },
     'max-calls': { type: 'string' },
     mode: { type: 'string' },
+    'after-step': { type: 'boolean' },
     ...SERVER_OPTION,
   },
   words: { list: 1, show: 2, tail: 2, stop: 2, pause: 2, resume: 2, rerun: 2, approve: 2, reject: 2 },
@@ -262,8 +263,9 @@ async function stop(context: CommandContext, database: Database, start: string):
   const runtime = await openRuntime(context)
   try {
     requireHome(run, runPlace(context))
-    const hasEnded = await stopRun(database, run, runtime.withdrawQuestions)
-    if (output.json) output.object({ id: run.id, requested: 'stop', was: run.status })
+    const wish = flag(context.values, 'after-step') ? 'stop_after_step' : 'stop'
+    const hasEnded = await stopRun(database, run, runtime.withdrawQuestions, wish)
+    if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
     else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
     else output.note(run.status === 'running' ? 'Asked to stop.' : `It was not running (${run.status}).`)
     return EXIT.ok

@@ -12,6 +12,10 @@ export type Run = ServerRun & {
   /** Calls that were refused, and those that failed. */
   readonly denied?: number
   readonly failed_calls?: number
+  readonly agents?: number
+  readonly max_cost_usd: number | null
+  /** What a person wants of it and has not happened yet. */
+  readonly requested: 'pause' | 'stop' | 'stop_after_step' | null
 }
 
 export interface Page<T> {

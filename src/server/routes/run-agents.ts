@@ -66,11 +66,17 @@ export function runAgentRoutes(api: Api, { services, runtime }: RunParts): void 
       ])
       const open = questions.filter(({ answer: given }) => given === null)
       const { agent: named, tools = named === undefined ? ('all' as const) : [] } = run.spec.authority
-      const own = offeredTools(runtime.registry, { tools }, { subAgents: run.spec.orchestration !== undefined })
+      const own = offeredTools(
+        runtime.registry,
+        { tools },
+        { subAgents: run.spec.orchestration !== undefined },
+      )
       const names = own.map(({ name }) => name)
       return answer(
         context,
-        agents.map(each => toAgent(run, each, { open, tools: each.tools ?? (each.parent === null ? names : []) })),
+        agents.map(each =>
+          toAgent(run, each, { open, tools: each.tools ?? (each.parent === null ? names : []) }),
+        ),
       )
     },
   )
@@ -115,7 +121,7 @@ function toAgent(
     started_at: each.startedAt?.toISOString() ?? null,
     completed_at: each.completedAt?.toISOString() ?? null,
     waiting: open.filter(({ runId }) => runId === core).length,
-    stopping: each.isStopping,
+    stopping: each.isStopped && each.completedAt === null,
     prompt: each.parent === null ? (run.spec.system ?? null) : each.system,
     tools,
     limits_left: limitsLeft(run, each),
@@ -123,7 +129,8 @@ function toAgent(
 }
 
 /** Nobody works for a run that stands still or was stopped, whatever it was doing then. */
-function standOf(run: RunRecord, { status, stopReason }: RunAgent) {
+function standOf(run: RunRecord, { status, stopReason, isStopped }: RunAgent) {
+  if (isStopped && status === 'failed') return { status: 'cancelled', stop_reason: stopReason }
   const goesOn = status === 'running' || status === 'pending'
   return goesOn && run.status !== 'running'
     ? { status: run.status, stop_reason: run.stopReason }

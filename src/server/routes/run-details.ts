@@ -1,9 +1,4 @@
-import {
-  findInOutputs,
-  findRunCall,
-  listRunCalls,
-  type RunCall,
-} from '../../store/tables/run-details.ts'
+import { findInOutputs, findRunCall, listRunCalls, type RunCall } from '../../store/tables/run-details.ts'
 import { listEvents, type StoredEvent } from '../../store/tables/run-events.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
@@ -119,7 +114,7 @@ function eventRoutes(api: Api, { services }: RunParts): void {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
       const events = await allEvents(opened, run.id)
-      return context.json({ items: toTimeline(events), newest: events.at(-1)?.seq ?? 0 }, 200)
+      return context.json({ items: toTimeline(events, run.createdAt), newest: events.at(-1)?.seq ?? 0 }, 200)
     },
   )
   api.openapi(

@@ -5,6 +5,7 @@ import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
 import type { Control } from '../../agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from '../../agents/run-record.ts'
+import type { Standstill } from '../../agents/standstill.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Redactor } from '../../core/redact.ts'
 import type { Database } from '../database/database.ts'
@@ -27,7 +28,6 @@ import {
   releaseRun,
   reopen,
   requireOwner,
-  type Standstill,
   takeRun,
   wishOf,
 } from '../tables/workflow-runs.ts'

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
 import { coreIdOf } from '../../agents/agent-ids.ts'
+import { ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import { cancelAgentApprovals } from '../tables/approvals.ts'
 import { findRunAgent, requestAgentStop } from '../tables/sub-agents.ts'

@@ -49,8 +49,8 @@ export interface RunAgent {
   readonly system: string | null
   readonly tools: readonly string[] | null
   readonly turns: number
-  /** A person wants it to end, and it has not. */
-  readonly isStopping: boolean
+  /** A person wants it to end, or it ended with one that was stopped. */
+  readonly isStopped: boolean
 }
 
 /** In the order in which they began. */
@@ -58,10 +58,10 @@ export async function listRunAgents({ query }: Queries, run: string): Promise<Ru
   return query<RunAgent>(
     `SELECT e.id AS execution, e.parent_execution_id AS parent, e.agent_id AS agent, a.name, a.description, e.status,
        e.stop_reason AS "stopReason", e.input_text AS task, e.output_text AS output, e.error_message AS error,
-       coalesce((e.token_usage->>'total')::int, 0) AS tokens, (e.state->>'costUsd')::float8 AS "costUsd",
+       coalesce((e.token_usage->>'total')::int, 0) AS tokens, CASE WHEN e.state IS NULL THEN 0 ELSE (e.state->>'costUsd')::float8 END AS "costUsd",
        coalesce((e.state->>'calls')::int, 0) AS calls, e.duration_ms::int AS "durationMs", e.started_at AS "startedAt",
        e.completed_at AS "completedAt", a.system_prompt AS system, e.tools, coalesce((e.state->>'turn')::int, 0) AS turns,
-       e.stop_requested_at IS NOT NULL AND e.completed_at IS NULL AS "isStopping"
+       e.stop_requested_at IS NOT NULL AS "isStopped"
      FROM agent_executions e LEFT JOIN agents a ON a.id = e.agent_id
      WHERE e.workflow_run_id = $1 ORDER BY e.created_at, e.id`,
     [run],

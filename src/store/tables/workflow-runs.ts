@@ -2,6 +2,7 @@ import type { RunLimits } from '../../agents/limits.ts'
 import type { ModelErrorKind } from '../../agents/model.ts'
 import type { RunWish } from '../../agents/run-control.ts'
 import type { RunRecord, RunSpec, RunStatus } from '../../agents/run-record.ts'
+import type { Standstill } from '../../agents/standstill.ts'
 import type { Queries } from '../database/database.ts'
 import { toJson } from './json.ts'
 import { ofPlace, type RunPlace } from './run-place.ts'
@@ -212,12 +213,6 @@ export async function finishTurn(
     run.executor,
     run.turn,
   ])
-}
-
-export interface Standstill {
-  readonly status: Exclude<RunStatus, 'running'>
-  readonly stopReason: string
-  readonly error?: string
 }
 
 /** It ends, or waits for somebody: nobody owns it any longer. */

@@ -1,4 +1,4 @@
-import { Drawer, SegmentedControl } from '@mantine/core'
+import { Drawer, Group, SegmentedControl, Text } from '@mantine/core'
 import type { Decision } from '../../../core/decision.ts'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
@@ -23,7 +23,7 @@ export interface RunCall {
 }
 
 export function useRunCalls(run: string) {
-  return useGet<{ items: RunCall[] }>('runs', `/api/runs/${encodeURIComponent(run)}/calls?limit=1000`)
+  return useGet<{ items: RunCall[] }>('runs', `${callsPath(run)}?limit=1000`)
 }
 
 const STATE_WORDS = { error: 'callError', denied: 'callDenied', waiting: 'callWaiting' } as const
@@ -31,11 +31,9 @@ const STATE_WORDS = { error: 'callError', denied: 'callDenied', waiting: 'callWa
 export function Calls({ run }: { run: string }) {
   const t = useWords(words)
   const format = useFormat()
-  const [chosen, choose] = useUrlState('call')
   const query = useRunCalls(run)
   const [show, setShow] = useUrlState('show')
   const isShown = ({ state }: RunCall): boolean => show === '' || state === show
-  const call = query.data?.items.find(({ id }) => id === chosen)
   return (
     <>
       <DataRegion
@@ -98,24 +96,55 @@ export function Calls({ run }: { run: string }) {
           </>
         )}
       </DataRegion>
-      <Drawer
-        opened={call !== undefined}
-        onClose={() => choose('')}
-        title={call === undefined ? '' : <Untrusted text={call.tool} />}
-        closeButtonProps={{ 'aria-label': t('close') }}
-      >
-        {call !== undefined && (
-          <CallDetails
-            run={run}
-            call={call.id}
-            tool={call.tool}
-            input={call.args}
-            isDone
-            decision={call.decision ?? undefined}
-            error={null}
-          />
-        )}
-      </Drawer>
+      <CallDrawer run={run} />
     </>
   )
+}
+
+/** The call that the address names, over whatever lists it. */
+export function CallDrawer({ run }: { run: string }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const [chosen, choose] = useUrlState('call')
+  const query = useGet<RunCall>('runs', `${callsPath(run)}/${encodeURIComponent(chosen)}`, {
+    enabled: chosen !== '',
+  })
+  const { data: call } = query
+  return (
+    <Drawer
+      opened={chosen !== ''}
+      onClose={() => choose('')}
+      size="lg"
+      title={call === undefined ? '' : <Untrusted text={call.tool} />}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
+      {chosen !== '' && (
+        <DataRegion query={query}>
+          {found => (
+            <>
+              <Group gap="xs">
+                <CallBadge state={found.state} />
+                <Text size="sm" c="dimmed">
+                  {t('ran', { time: format.duration(found.run_ms) })} · {format.dateTime(found.at)}
+                </Text>
+              </Group>
+              <CallDetails
+                run={run}
+                call={found.id}
+                tool={found.tool}
+                input={found.args}
+                isDone
+                decision={found.decision ?? undefined}
+                error={null}
+              />
+            </>
+          )}
+        </DataRegion>
+      )}
+    </Drawer>
+  )
+}
+
+function callsPath(run: string): string {
+  return `/api/runs/${encodeURIComponent(run)}/calls`
 }

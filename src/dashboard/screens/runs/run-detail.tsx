@@ -1,41 +1,32 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  CopyButton,
-  Group,
-  Menu,
-  Tabs,
-  Text,
-  Textarea,
-  VisuallyHidden,
-} from '@mantine/core'
-import { CirclePause, Download, Ellipsis, Link2, Octagon, Play, RotateCw, Send } from 'lucide-react'
+import { Alert, Anchor, Button, Group, Tabs, Text, Textarea, VisuallyHidden } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { Send } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { request, toShownError, useGet } from '../../api/api.ts'
 import type { Change, Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
-import { downloadText } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
-import { Agents } from './agents.tsx'
+import { AgentColumn, Agents } from './agents/agents.tsx'
 import { Calls } from './calls.tsx'
 import { Changes } from './changes.tsx'
 import { NoSuchRun } from './no-such-run/no-such-run.tsx'
 import { Overview } from './overview/overview.tsx'
 import { RawEvents } from './raw-events.tsx'
 import { type ShownEvent, useRunEvents } from './run-events.ts'
+import classes from './runs.module.css'
 import { shortModel } from './short-model.ts'
+import { Ending } from './steer/ending.tsx'
+import { RunActions } from './steer/run-actions.tsx'
 import { useReasons } from './stop-reason.ts'
 import { Timeline } from './timeline.tsx'
 import { Transcript } from './transcript.tsx'
-import { toItems } from './transcript-items.ts'
 import { words } from './words.ts'
 
 const TABS = ['overview', 'transcript', 'timeline', 'calls', 'agents', 'changes', 'inout', 'events'] as const
@@ -45,6 +36,8 @@ export function RunDetail({ id }: { id: string }) {
   const query = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`)
   const events = useRunEvents(id)
   const [tab, setTab] = useUrlState('tab', 'transcript')
+  const isWide = useMediaQuery('(min-width: 1400px)')
+  const hasColumn = isWide && (query.data?.agents ?? 1) > 1
   // What is no id at all is refused as such.
   if (query.data === undefined && [400, 404].includes(toShownError(query.error).status))
     return <NoSuchRun id={id} />
@@ -54,7 +47,7 @@ export function RunDetail({ id }: { id: string }) {
         <Page
           title={run.task.split('\n')[0] ?? ''}
           intro={<Facts run={run} />}
-          actions={<Actions run={run} events={events.events} />}
+          actions={<RunActions run={run} events={events.events} />}
         >
           <PlanQuestion events={events.events} run={run} />
           <Ending run={run} events={events.events} />
@@ -65,6 +58,7 @@ export function RunDetail({ id }: { id: string }) {
                   <Tabs.Tab key={each} value={each}>
                     {t(each)}
                     {each === 'calls' && run.calls > 0 ? ` (${run.calls})` : ''}
+                    {each === 'agents' && (run.agents ?? 1) > 1 ? ` (${run.agents})` : ''}
                   </Tabs.Tab>
                 ))}
               </Tabs.List>
@@ -74,7 +68,10 @@ export function RunDetail({ id }: { id: string }) {
             </Tabs.Panel>
             <Tabs.Panel value="transcript">
               {events.error !== null && <ErrorCard error={events.error} onRetry={events.reload} />}
-              <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />
+              <div className={hasColumn ? classes.withAgents : undefined}>
+                <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />
+                {hasColumn && <AgentColumn run={id} />}
+              </div>
               <Say run={run} />
             </Tabs.Panel>
             <Tabs.Panel value="timeline">
@@ -135,112 +132,9 @@ function Facts({ run }: { run: Run }) {
         <Untrusted text={shortModel(run.model)} most={60} /> · {format.dateTime(run.created_at)} ·{' '}
         {format.duration(end - Date.parse(run.created_at))} · {t('tokenCount', { count: run.tokens })} ·{' '}
         {format.money(run.cost_usd, t('unknown'))}
+        {run.max_cost_usd === null ? '' : ` / ${format.money(run.max_cost_usd, '')}`}
       </Text>
     </Group>
-  )
-}
-
-/** What went wrong, and what may have had an effect all the same. */
-function Ending({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
-  const t = useWords(words)
-  if (run.status !== 'failed' && run.status !== 'cancelled') return null
-  const cut = toItems(events).flatMap(item =>
-    item.kind === 'call' && (item.state === 'unknown' || item.state === 'running') ? [item.tool] : [],
-  )
-  if (run.status === 'cancelled' && cut.length === 0) return null
-  return (
-    <Alert
-      color={run.status === 'failed' ? 'red' : 'orange'}
-      py="xs"
-      title={run.status === 'failed' ? t('whyFailed') : undefined}
-    >
-      {run.status === 'failed' && <Untrusted text={run.error ?? run.stop_reason ?? ''} most={1_000} />}
-      {cut.length > 0 && (
-        <Text size="sm">
-          <Untrusted text={t('cutOff', { calls: cut.slice(0, 20).join(', ') })} most={600} />
-        </Text>
-      )}
-    </Alert>
-  )
-}
-
-function Actions({ run, events }: { run: Run; events: readonly ShownEvent[] }) {
-  const t = useWords(words)
-  const act = useAction(
-    (verb: 'stop' | 'pause' | 'resume' | 'again') =>
-      request<Run>('POST', `/api/runs/${encodeURIComponent(run.id)}/${verb}`, {}),
-    { topics: ['runs'] },
-  )
-  const [, navigate] = useLocation()
-  const isActive = run.status === 'running' || run.status === 'pending'
-  const stands = run.status === 'pending' && run.stop_reason === 'paused'
-  return (
-    <>
-      {(stands || run.status === 'failed' || run.status === 'cancelled') && (
-        <Button
-          variant="default"
-          leftSection={<Play size={16} aria-hidden />}
-          loading={act.isPending}
-          onClick={() => act.mutate('resume')}
-        >
-          {t('resume')}
-        </Button>
-      )}
-      {run.status === 'running' && (
-        <Button
-          variant="default"
-          leftSection={<CirclePause size={16} aria-hidden />}
-          onClick={() => act.mutate('pause')}
-        >
-          {t('pause')}
-        </Button>
-      )}
-      {isActive && (
-        <Button
-          color="red"
-          variant="light"
-          leftSection={<Octagon size={16} aria-hidden />}
-          loading={act.isPending}
-          onClick={() => act.mutate('stop')}
-        >
-          {t('stop')}
-        </Button>
-      )}
-      <Menu>
-        <Menu.Target>
-          <Button variant="default" px="xs" aria-label={t('more')}>
-            <Ellipsis size={18} aria-hidden />
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<RotateCw size={15} aria-hidden />}
-            onClick={() => act.mutate('again', { onSuccess: made => navigate(routes.run(made.id)) })}
-          >
-            {t('again')}
-          </Menu.Item>
-          <CopyButton value={window.location.href}>
-            {({ copied, copy }) => (
-              <Menu.Item
-                closeMenuOnClick={false}
-                onClick={copy}
-                leftSection={<Link2 size={15} aria-hidden />}
-              >
-                {copied ? t('copied') : t('copyLink')}
-              </Menu.Item>
-            )}
-          </CopyButton>
-          <Menu.Item
-            onClick={() =>
-              downloadText(`run-${run.id}.ndjson`, events.map(event => JSON.stringify(event)).join('\n'))
-            }
-            leftSection={<Download size={15} aria-hidden />}
-          >
-            {t('export')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-    </>
   )
 }
 

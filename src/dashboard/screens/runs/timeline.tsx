@@ -1,5 +1,6 @@
-import { Button, Text } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { Fragment, useState } from 'react'
+import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { DataTable } from '../../components/data-table.tsx'
@@ -7,6 +8,8 @@ import { TableToggle } from '../../components/table-toggle.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { routes } from '../../routes.ts'
+import { CallDrawer } from './calls.tsx'
 import classes from './runs.module.css'
 import { useReasons } from './stop-reason.ts'
 import { CallBadge } from './transcript.tsx'
@@ -20,6 +23,9 @@ interface TimelineItem {
   readonly started_at: string
   readonly ended_at: string | null
   readonly wait_ms: number
+  readonly backoffs: readonly { readonly started_at: string; readonly ms: number }[]
+  readonly record: string | null
+  readonly approval: string | null
   readonly state: 'running' | 'waiting' | 'ok' | 'error' | 'denied' | 'unknown'
   readonly tokens: number | null
 }
@@ -41,20 +47,21 @@ export function Timeline({ run }: { run: string }) {
       {({ items }) => (
         <>
           <TableToggle label={t('picture')} table={<TimelineTable items={items.slice(0, most)} />}>
-            <TimelinePicture items={items.slice(0, most)} />
+            <TimelinePicture run={run} items={items.slice(0, most)} />
           </TableToggle>
           {items.length > most && (
             <Button variant="default" onClick={() => show(most + PAGE)}>
               {t('moreRows', { count: Math.min(PAGE, items.length - most) })}
             </Button>
           )}
+          <CallDrawer run={run} />
         </>
       )}
     </DataRegion>
   )
 }
 
-function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
+function TimelinePicture({ run, items }: { run: string; items: readonly TimelineItem[] }) {
   const t = useWords(words)
   const format = useFormat()
   const starts = items.map(({ started_at }) => Date.parse(started_at))
@@ -70,8 +77,10 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
         {items.map((item, index) => {
           const start = (starts[index] ?? from) - from
           const whole = (ends[index] ?? from) - from - start
-          const waited = Math.min(whole, item.state === 'waiting' ? whole : item.wait_ms)
+          const stands = item.state === 'waiting' || item.kind === 'pause'
+          const waited = Math.min(whole, stands ? whole : item.wait_ms)
           const failed = item.state === 'error' || item.state === 'denied'
+          const backedOff = item.backoffs.reduce((sum, { ms }) => sum + ms, 0)
           return (
             <Fragment key={`${item.kind} ${item.execution} ${item.id}`}>
               <Text
@@ -80,7 +89,17 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
                 pl={depthOf(item) * 20 + (item.kind === 'step' ? 0 : 16)}
                 fw={item.kind === 'step' ? 600 : 400}
               >
-                <Untrusted text={labelOf(item)} most={60} />
+                {item.record === null ? (
+                  <Untrusted text={labelOf(item)} most={60} />
+                ) : (
+                  <Anchor
+                    component={Link}
+                    href={routes.run(run, { tab: 'timeline', call: item.record })}
+                    size="sm"
+                  >
+                    <Untrusted text={labelOf(item)} most={60} />
+                  </Anchor>
+                )}
               </Text>
               <div className={classes.track} aria-hidden>
                 {waited > 0 && (
@@ -89,16 +108,29 @@ function TimelinePicture({ items }: { items: readonly TimelineItem[] }) {
                     style={{ left: percent(start), width: percent(waited) }}
                   />
                 )}
-                {whole - waited >= 0 && item.state !== 'waiting' && (
+                {whole - waited >= 0 && !stands && (
                   <div
                     className={`${classes.segment} kogu-bar ${failed ? 'kogu-bar-failed' : 'kogu-bar-run'}`}
                     style={{ left: percent(start + waited), width: percent(whole - waited) }}
                   />
                 )}
+                {item.backoffs.map(({ started_at, ms }) => (
+                  <div
+                    key={started_at}
+                    className={`${classes.segment} kogu-bar kogu-bar-backoff`}
+                    style={{ left: percent(Date.parse(started_at) - from), width: percent(ms) }}
+                  />
+                ))}
               </div>
-              <Text size="xs" c="dimmed" ta="right">
-                {format.duration(whole - waited)}
-              </Text>
+              {item.state === 'waiting' && item.approval !== null ? (
+                <Button component={Link} href={routes.approval(item.approval)} size="compact-xs">
+                  {t('review')}
+                </Button>
+              ) : (
+                <Text size="xs" c="dimmed" ta="right">
+                  {format.duration(Math.max(0, stands ? waited : whole - waited - backedOff))}
+                </Text>
+              )}
             </Fragment>
           )
         })}
@@ -165,6 +197,13 @@ function TimelineTable({ items }: { items: readonly TimelineItem[] }) {
           label: t('callWaiting'),
           align: 'right',
           render: item => format.duration(item.wait_ms),
+        },
+        {
+          key: 'backoff',
+          label: t('backoff'),
+          align: 'right',
+          phone: 'hide',
+          render: item => format.duration(item.backoffs.reduce((sum, { ms }) => sum + ms, 0)),
         },
       ]}
     />

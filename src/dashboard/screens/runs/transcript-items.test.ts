@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ShownEvent } from './run-events.ts'
-import { toItems } from './transcript-items.ts'
+import { cutOffCalls, toItems } from './transcript-items.ts'
 
 let seq = 0
 // Only what the page reads of an event matters here.
@@ -47,4 +47,26 @@ test('pieces of a text are one text, until the next step', () => {
     event({ type: 'text.delta', text: 'Bye' }),
   ])
   expect(items.map(item => item.kind === 'text' && item.text)).toEqual(['Hello', 'Bye'])
+})
+
+test('of the calls that were cut off, those that ran and can change something may have had an effect', () => {
+  const call = (id: string, ...more: object[]): ShownEvent[] => [
+    event({ type: 'call.proposed', call: id, tool: id, input: {} }),
+    ...more.map(fields => event({ call: id, tool: id, ...fields })),
+  ]
+  const started = { type: 'call.started' }
+  const cancelled = { type: 'call.finished', ok: false, error: { code: 'cancelled', message: '' }, waitMs: 0 }
+  const { without, unclear } = cutOffCalls(
+    toItems([
+      ...call('done', started, { type: 'call.finished', ok: true, error: null }),
+      ...call('read', started, { ...cancelled, risk: 'low' }),
+      ...call('write', started, { ...cancelled, risk: 'high' }),
+      ...call('asked', { ...cancelled, risk: 'high' }),
+      ...call('killed', started, { type: 'call.ambiguous' }),
+    ]),
+  )
+  expect([without, unclear].map(calls => calls.map(({ tool }) => tool))).toEqual([
+    ['read', 'asked'],
+    ['write', 'killed'],
+  ])
 })

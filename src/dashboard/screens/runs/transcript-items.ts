@@ -17,6 +17,10 @@ export interface CallItem {
   readonly decision?: Decision
   readonly ms?: number
   readonly waitMs?: number
+  /** It was let through, and ran. */
+  readonly wasStarted?: boolean
+  /** Low: it can have changed nothing. */
+  readonly risk?: string | undefined
   readonly execution?: string | undefined
 }
 
@@ -77,13 +81,16 @@ export function toItems(events: readonly ShownEvent[]): Item[] {
       case 'call.waiting':
         change(event, { state: 'waiting', approval: event.approval })
         break
+      case 'call.started':
+        change(event, { wasStarted: true })
+        break
       case 'call.ambiguous':
         change(event, { state: 'unknown' })
         break
       case 'call.finished': {
-        const { ok, error, decision, ms, waitMs, record = event.call } = event
+        const { ok, error, decision, ms, waitMs, risk, record = event.call } = event
         const failed = error !== null && REFUSED.has(error.code) ? 'denied' : 'error'
-        change(event, { state: ok ? 'ok' : failed, error, decision, ms, waitMs, record })
+        change(event, { state: ok ? 'ok' : failed, error, decision, ms, waitMs, record, risk })
         break
       }
       default:
@@ -91,6 +98,18 @@ export function toItems(events: readonly ShownEvent[]): Item[] {
     }
   }
   return items
+}
+
+/** Calls that a stop or a crash ended, apart from those among them that may have had an effect. */
+export function cutOffCalls(items: readonly Item[]): { without: CallItem[]; unclear: CallItem[] } {
+  const cut = items.filter(
+    (item): item is CallItem =>
+      item.kind === 'call' &&
+      (item.state === 'unknown' || item.state === 'running' || item.error?.code === 'cancelled'),
+  )
+  const isUnclear = ({ state, wasStarted = false, risk }: CallItem): boolean =>
+    state === 'unknown' || (wasStarted && risk !== 'low')
+  return { unclear: cut.filter(isUnclear), without: cut.filter(call => !isUnclear(call)) }
 }
 
 function addText(items: Item[], key: string, text: string, execution: string | undefined): void {

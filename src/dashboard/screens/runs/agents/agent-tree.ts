@@ -3,7 +3,7 @@ export interface RunAgent {
   readonly parent_execution_id: string | null
   readonly name: string
   readonly description: string | null
-  readonly status: 'pending' | 'running' | 'completed' | 'failed'
+  readonly status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
   readonly stop_reason: string | null
   readonly task: string
   readonly error: string | null
@@ -12,6 +12,19 @@ export interface RunAgent {
   readonly calls: number
   readonly duration_ms: number | null
   readonly waiting: number
+  /** A person wants it to end, and it has not. */
+  readonly stopping: boolean
+  readonly completed_at: string | null
+  /** What it was told besides its task. */
+  readonly prompt: string | null
+  readonly tools: readonly string[]
+  /** Null where there is no limit. */
+  readonly limits_left: {
+    readonly turns: number
+    readonly cost_usd: number | null
+    readonly tokens: number | null
+    readonly calls: number | null
+  }
 }
 
 interface Sums {

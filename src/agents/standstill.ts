@@ -1,8 +1,14 @@
-import { LostRun } from './agents/durable-turn.ts'
-import type { RunEvent } from './agents/events.ts'
-import type { LoopState } from './agents/loop-state.ts'
-import type { Wish } from './agents/run-control.ts'
-import type { Standstill } from './store/tables/workflow-runs.ts'
+import { LostRun } from './durable-turn.ts'
+import type { RunEvent } from './events.ts'
+import type { LoopState } from './loop-state.ts'
+import type { Wish } from './run-control.ts'
+import type { RunStatus } from './run-record.ts'
+
+export interface Standstill {
+  readonly status: Exclude<RunStatus, 'running'>
+  readonly stopReason: string
+  readonly error?: string
+}
 
 /** Undefined when it goes on. */
 export function toStandstill(

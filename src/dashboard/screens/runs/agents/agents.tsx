@@ -2,38 +2,81 @@ import { Anchor, Badge, Group, SegmentedControl, Stack, Text } from '@mantine/co
 import { ChevronDown, ChevronRight, Dot } from 'lucide-react'
 import { type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useGet } from '../../api/api.ts'
-import { RunBadge } from '../../components/badges.tsx'
-import { DataRegion, Empty } from '../../components/data-region.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
-import { useFormat } from '../../i18n/format.ts'
-import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { useGet } from '../../../api/api.ts'
+import { RunBadge } from '../../../components/badges.tsx'
+import { DataRegion, Empty } from '../../../components/data-region.tsx'
+import { Untrusted } from '../../../components/untrusted.tsx'
+import { useFormat } from '../../../i18n/format.ts'
+import { useWords } from '../../../i18n/language.tsx'
+import { routes, useUrlState } from '../../../routes.ts'
+import classes from '../runs.module.css'
+import { words } from '../words.ts'
+import { AgentDetails } from './agent-details.tsx'
 import { moveInTree, type RunAgent, shownRows, type TreeRow } from './agent-tree.ts'
-import classes from './runs.module.css'
-import { words } from './words.ts'
+import { words as ownWords } from './words.ts'
+
+function useAgents(run: string) {
+  return useGet<RunAgent[]>('runs', `/api/runs/${encodeURIComponent(run)}/agents`)
+}
 
 /** Who works for whom: a tree that is walked by arrow keys. One that waits marks all above it. */
 export function Agents({ run }: { run: string }) {
   const t = useWords(words)
-  const query = useGet<RunAgent[]>('runs', `/api/runs/${encodeURIComponent(run)}/agents`)
+  const [sums, setSums] = useUrlState('sums', 'own')
   return (
-    <DataRegion query={query} isEmpty={all => all.length === 0} empty={<Empty title={t('noEvents')} />}>
-      {all => <AgentTree run={run} all={all} />}
+    <DataRegion
+      query={useAgents(run)}
+      isEmpty={all => all.length === 0}
+      empty={<Empty title={t('noEvents')} />}
+    >
+      {all => (
+        <>
+          {all.length > 1 && (
+            <SegmentedControl
+              mb="sm"
+              aria-label={t('sums')}
+              value={sums}
+              onChange={setSums}
+              data={[
+                { value: 'own', label: t('own') },
+                { value: 'all', label: t('withBelow') },
+              ]}
+            />
+          )}
+          <AgentTree run={run} all={all} isSum={sums === 'all'} />
+        </>
+      )}
     </DataRegion>
   )
 }
 
-function AgentTree({ run, all }: { run: string; all: readonly RunAgent[] }) {
+/** The same beside the transcript, where there is room: whom one chooses is whose transcript one reads. */
+export function AgentColumn({ run }: { run: string }) {
+  const { data = [] } = useAgents(run)
+  if (data.length < 2) return null
+  return (
+    <div className={classes.agentColumn}>
+      <AgentTree run={run} all={data} isSum isSlim />
+    </div>
+  )
+}
+
+interface AgentTreeProps {
+  readonly run: string
+  readonly all: readonly RunAgent[]
+  /** With the figures of those below each. */
+  readonly isSum: boolean
+  readonly isSlim?: boolean
+}
+
+function AgentTree({ run, all, isSum, isSlim = false }: AgentTreeProps) {
   const t = useWords(words)
   const [, navigate] = useLocation()
-  const [sums, setSums] = useUrlState('sums', 'own')
   const [closed, close] = useState<ReadonlySet<string>>(new Set())
   const rows = shownRows(all, closed)
-  const [focused, focus] = useState('')
-  const current = rows.some(({ agent }) => agent.execution_id === focused)
-    ? focused
-    : (rows[0]?.agent.execution_id ?? '')
+  const [chosen, choose] = useUrlState('row')
+  const chosenRow = rows.find(({ agent }) => agent.execution_id === chosen) ?? rows[0]
+  const current = chosenRow?.agent.execution_id ?? ''
   const set = (id: string, isClosed: boolean): void => {
     const next = new Set(closed)
     if (isClosed) next.add(id)
@@ -48,52 +91,40 @@ function AgentTree({ run, all }: { run: string; all: readonly RunAgent[] }) {
     if (move.open === true) navigate(routes.run(run, { agent: current }))
     const { to } = move
     if (to === undefined) return
-    focus(to)
+    choose(to, { replace: true })
     event.currentTarget.querySelector<HTMLElement>(`[data-agent="${CSS.escape(to)}"]`)?.focus()
   }
   return (
     <>
-      {all.length > 1 && (
-        <SegmentedControl
-          mb="sm"
-          aria-label={t('sums')}
-          value={sums}
-          onChange={setSums}
-          data={[
-            { value: 'own', label: t('own') },
-            { value: 'all', label: t('withBelow') },
-          ]}
-        />
-      )}
       <div className="kogu-card" role="tree" aria-label={t('agents')} tabIndex={-1} onKeyDown={onKeyDown}>
         {rows.map(row => (
           <AgentRow
             key={row.agent.execution_id}
             run={run}
             row={row}
-            isSum={sums === 'all'}
-            isCurrent={row.agent.execution_id === current}
-            onFocus={() => focus(row.agent.execution_id)}
+            isSum={isSum}
+            isSlim={isSlim}
+            isCurrent={row === chosenRow}
+            onChoose={() => choose(row.agent.execution_id, { replace: true })}
             onToggle={() => set(row.agent.execution_id, !row.isClosed)}
           />
         ))}
       </div>
+      {!isSlim && chosenRow !== undefined && <AgentDetails key={current} run={run} row={chosenRow} />}
     </>
   )
 }
 
-interface AgentRowProps {
-  readonly run: string
-  /** With the figures of those below it. */
-  readonly isSum: boolean
+interface AgentRowProps extends Pick<AgentTreeProps, 'run' | 'isSum' | 'isSlim'> {
   readonly row: TreeRow
   readonly isCurrent: boolean
-  readonly onFocus: () => void
+  readonly onChoose: () => void
   readonly onToggle: () => void
 }
 
-function AgentRow({ run, row, isSum, isCurrent, onFocus, onToggle }: AgentRowProps) {
+function AgentRow({ run, row, isSum, isSlim, isCurrent, onChoose, onToggle }: AgentRowProps) {
   const t = useWords(words)
+  const own = useWords(ownWords)
   const format = useFormat()
   const { agent, depth, below, isClosed, total } = row
   const Arrow = below === 0 ? Dot : isClosed ? ChevronRight : ChevronDown
@@ -110,23 +141,30 @@ function AgentRow({ run, row, isSum, isCurrent, onFocus, onToggle }: AgentRowPro
       tabIndex={isCurrent ? 0 : -1}
       data-agent={agent.execution_id}
       className={classes.agent}
-      style={{ paddingLeft: 12 + depth * 20 }}
-      onFocus={onFocus}
-      onClick={below === 0 ? undefined : onToggle}
+      style={{ paddingLeft: 12 + depth * (isSlim ? 12 : 20) }}
+      onClick={onChoose}
     >
-      <Arrow size={16} aria-hidden style={{ flex: 'none', marginTop: 4 }} />
+      <Arrow
+        size={16}
+        aria-hidden
+        style={{ flex: 'none', marginTop: 4, cursor: below === 0 ? undefined : 'pointer' }}
+        onClick={below === 0 ? undefined : onToggle}
+      />
       <Stack gap={2} style={{ flex: 1, minWidth: 0 }}>
         <Group gap="xs">
           <Text fw={600}>
             <Untrusted text={agent.name} most={80} />
           </Text>
           <RunBadge run={{ status: agent.status, stop_reason: agent.stop_reason }} />
+          {agent.stopping && <Badge color="orange">{own('stopping')}</Badge>}
           {total.waiting > 0 && <Badge color="yellow">{t('waitingBelow', { count: total.waiting })}</Badge>}
           {isClosed && <Badge color="gray">{t('collapsed', { count: below })}</Badge>}
         </Group>
-        <Text size="sm" c="dimmed">
-          <Untrusted text={agent.error ?? agent.description ?? agent.task} most={240} />
-        </Text>
+        {!isSlim && (
+          <Text size="sm" c="dimmed">
+            <Untrusted text={agent.error ?? agent.task} most={240} />
+          </Text>
+        )}
         <Text size="xs" c="dimmed">
           {agent.duration_ms === null ? '' : `${format.duration(agent.duration_ms)} · `}
           {t('tokenCount', { count: tokens })} · {format.money(cost, t('unknown'))} · {t('calls')}{' '}

@@ -4,7 +4,8 @@ import { type RunAgent, shownRows } from './agent-tree.ts'
 const agent = (id: string, parent: string | null, values: Partial<RunAgent> = {}): RunAgent => ({
   ...{ execution_id: id, parent_execution_id: parent, name: id, description: null, status: 'completed' },
   ...{ stop_reason: null, task: '', error: null, tokens: 10, cost_usd: 1, calls: 2, duration_ms: 5 },
-  waiting: 0,
+  ...{ waiting: 0, stopping: false, completed_at: null, prompt: null, tools: [] },
+  limits_left: { turns: 1, cost_usd: null, tokens: null, calls: null },
   ...values,
 })
 
