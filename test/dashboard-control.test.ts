@@ -145,6 +145,10 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
   test('a server of others is read, trusted, tested, approved and tried; what it says is harmless', async () => {
     const page = await dashboard.page('/servers/odd')
     await page.getByText(/runs ".*hostile-mcp-server.ts" "escapes"/).waitFor()
+    await page
+      .getByRole('region', { name: 'As a command line, the rules say' })
+      .getByText(/^(allow|ask|deny)$/)
+      .waitFor()
     await page.getByRole('button', { name: 'Trust it' }).click()
     await page.getByRole('button', { name: 'Start and test' }).click()
     await page.getByText(/It answered in .*: \d+ tools/).waitFor()
@@ -154,6 +158,8 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('button', { name: 'What would happen?' }).click()
     await page.getByRole('button', { name: 'Call it' }).click()
     await page.getByRole('link', { name: 'Review and answer' }).waitFor()
+    await page.getByRole('button', { name: 'Turn this tool off' }).click()
+    await page.locator('tr.added').getByText('tools.off = ["good"]').waitFor()
   })
 
   test("another client's servers are taken over without their secrets", async () => {

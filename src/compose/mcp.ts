@@ -65,8 +65,12 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
       writable: [loaded.workspace.root, join(environment.directories.state, 'workspaces')],
     },
   }
-  const open = (server: McpServerConfig, record: Parameters<typeof openServer>[2]) =>
-    openServer(parts, server, record)
+  const logs = new Map<McpServerConfig, () => string>()
+  const open = async (server: McpServerConfig, record: Parameters<typeof openServer>[2]) => {
+    const opened = await openServer(parts, server, record)
+    logs.set(server, opened.errors)
+    return opened
+  }
   for (const server of servers) {
     if (!server.enabled || !loaded.config.tools.mcp.enabled) continue
     const provider = createMcpProvider({
@@ -83,6 +87,7 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
     records,
     version,
     open,
+    log: server => logs.get(server)?.() ?? '',
     install: {
       processes: commands.processes,
       folder: join(environment.directories.cache, 'mcp'),

@@ -314,7 +314,7 @@ async function run(
         await Promise.race([work.catch(() => undefined), sleep(500, undefined, { ref: false })])
       throw error
     })
-    runtime.registry.count(entry.provider, true)
+    runtime.registry.count(entry.provider, true, runtime.clock.elapsed() - started)
     return output
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)

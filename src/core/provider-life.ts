@@ -30,6 +30,7 @@ export class ProviderLife {
   /** Why it is down. */
   problem: string | undefined
   isUp = false
+  isStarting = false
   /** Resolves when the first start has succeeded or failed. */
   settled: Promise<void> = Promise.resolve()
 
@@ -82,6 +83,7 @@ export class ProviderLife {
     if (this.#isEnded) return
     const life = new AbortController()
     this.#life = life
+    this.isStarting = true
     try {
       const starting = async (): Promise<void> =>
         this.#provider.start(life.signal, (tools, problems = []) => {
@@ -92,6 +94,8 @@ export class ProviderLife {
       if (!this.isUp && !life.signal.aborted) throw new Error('it offered no tools')
     } catch (error) {
       if (!life.signal.aborted) await this.#goDown(toToolError(error).message)
+    } finally {
+      if (this.#life === life) this.isStarting = false
     }
   }
 

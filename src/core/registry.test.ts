@@ -232,8 +232,10 @@ test('listeners hear of every change, and calls are counted', async () => {
   })
   const provider = localProvider('builtin', 'Built-in', PRIORITY.builtin, [echo])
   const remove = await registry.add(provider)
-  registry.count(provider, true)
-  registry.count(provider, false)
+  registry.count(provider, true, 30)
+  registry.count(provider, false, 900)
+  expect(registry.health('builtin')).toEqual({ isStarting: false, problems: [], p50Ms: 30 })
+  expect(registry.health('b')).toBeUndefined()
   expect(registry.statistics()).toEqual([
     {
       id: 'builtin',

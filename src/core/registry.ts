@@ -26,6 +26,15 @@ export interface ProviderStatistics {
   failures: number
 }
 
+/** How one provider is doing. */
+export interface ProviderHealth {
+  readonly isStarting: boolean
+  /** Why it is down, and which of its tools cannot be offered. */
+  readonly problems: readonly string[]
+  /** Of its last calls that went well; null when there were none. */
+  readonly p50Ms: number | null
+}
+
 interface Registered {
   readonly provider: Provider
   readonly life: ProviderLife
@@ -33,6 +42,8 @@ interface Registered {
   refused: string[]
   calls: number
   failures: number
+  /** How long its last good calls took. */
+  readonly times: number[]
 }
 
 /** Names to tools, over all providers. Names and aliases are compared without regard to case. */
@@ -56,7 +67,7 @@ export class Registry {
       throw new Error(`A provider with the id '${provider.id}' is registered already.`)
     }
     const life = new ProviderLife(provider, this.#times, () => this.#rebuild())
-    const registered: Registered = { provider, life, refused: [], calls: 0, failures: 0 }
+    const registered: Registered = { provider, life, refused: [], calls: 0, failures: 0, times: [] }
     this.#registered.push(registered)
     await life.start()
     return async () => {
@@ -147,18 +158,29 @@ export class Registry {
 
   /** Tools that were refused and providers that are down, one sentence each. */
   problems(): string[] {
-    return this.#registered.flatMap(({ provider, life, refused }) => [
-      ...(life.problem === undefined ? [] : [life.problem]),
-      ...[...life.toolProblems, ...refused].map(problem => `${provider.id}: ${problem}`),
-    ])
+    return this.#registered.flatMap(problemsOf)
   }
 
-  count(provider: Provider, ok: boolean): void {
+  /** Undefined when there is no such provider, as one that is off. */
+  health(id: string): ProviderHealth | undefined {
+    const registered = this.#registered.find(({ provider }) => provider.id === id)
+    if (registered === undefined) return undefined
+    const times = registered.times.toSorted((a, b) => a - b)
+    return {
+      isStarting: registered.life.isStarting,
+      problems: problemsOf(registered),
+      p50Ms: times[Math.floor(times.length / 2)] ?? null,
+    }
+  }
+
+  count(provider: Provider, ok: boolean, ms?: number): void {
     const registered = this.#registered.find(other => other.provider === provider)
     if (registered === undefined) return
     registered.calls += 1
     if (!ok) registered.failures += 1
     else registered.life.succeeded()
+    if (ok && ms !== undefined) registered.times.push(ms)
+    if (registered.times.length > MOST_TIMES) registered.times.shift()
   }
 
   /** A provider said that it cannot work now. Its tools stay known, and it is started again after a while. */
@@ -184,6 +206,15 @@ export class Registry {
     this.#byName = byName
     for (const listener of this.#listeners) listener()
   }
+}
+
+const MOST_TIMES = 100
+
+function problemsOf({ provider, life, refused }: Registered): string[] {
+  return [
+    ...(life.problem === undefined ? [] : [life.problem]),
+    ...[...life.toolProblems, ...refused].map(problem => `${provider.id}: ${problem}`),
+  ]
 }
 
 /** Puts a tool under its name and aliases, or says why it may not have them. */

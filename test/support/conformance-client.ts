@@ -32,6 +32,7 @@ const connection = await connect({
   open: async () => ({
     transport: new StreamableHTTPClientTransport(new URL(url)),
     over: async () => undefined,
+    errors: () => '',
   }),
   onToolsChanged: () => undefined,
 })

@@ -14,6 +14,8 @@ export interface AdminParts {
   readonly version: string
   readonly install: InstallParts
   open(server: McpServerConfig, record: McpRecord): Promise<OpenedTransport>
+  /** What the process that was started last wrote to standard error, its end. */
+  log(server: McpServerConfig): string
 }
 
 interface ServerTest {
@@ -35,6 +37,8 @@ export interface McpAdmin {
   /** Trusts this configuration; fetches the server first when it has to be fetched. */
   trust(server: McpServerConfig): Promise<McpRecord>
   forget(server: McpServerConfig): Promise<void>
+  /** The end of what it wrote to standard error since it was started last. It may hold anything. */
+  log(server: McpServerConfig): string
   /** Starts the server anew and lists its tools. */
   test(server: McpServerConfig): Promise<ServerTest>
   /** Approves what is held: these tools, or all. Returns their names. */
@@ -67,6 +71,7 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
       return trusted
     },
     forget: server => records.update(recordKey(server), () => undefined),
+    log: parts.log,
     test: server => testServer(parts, server),
     async approve(server, tools) {
       const approved: string[] = []

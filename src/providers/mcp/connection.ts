@@ -12,6 +12,8 @@ export interface OpenedTransport {
   readonly transport: Transport
   /** Why it is gone, as the rest of a sentence; undefined when it is not. */
   over(): Promise<string | undefined>
+  /** The end of what it wrote to standard error; of a server elsewhere nothing. */
+  errors(): string
 }
 
 /** What a server learns of, and may ask of, whoever calls. */

@@ -1,9 +1,7 @@
 import { ProviderUnavailable, ToolError, toToolError } from '../../core/errors.ts'
-import { expandBraces } from '../../core/glob.ts'
 import { type OnTools, PRIORITY, type Provider } from '../../core/provider.ts'
 import { toShellLine } from '../../core/shell-words.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
-import { compileText, type NameTest } from '../../core/wildcard.ts'
 import type { LayerCall } from './call-on-layer.ts'
 import { type Connection, connect, type OpenedTransport } from './connection.ts'
 import { argumentsOf } from './install-server.ts'
@@ -11,6 +9,7 @@ import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from '
 import { configHash, type McpServerConfig, recordKey } from './server-config.ts'
 import { type CallServer, toTool, type WayToServer } from './to-tool.ts'
 import { pinOf, readDefinitions, type ToolDefinition } from './tool-definition.ts'
+import { compileNames, isWanted } from './wanted-tools.ts'
 
 export interface McpProviderParts {
   readonly server: McpServerConfig
@@ -45,7 +44,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     await records.update(recordKey(server), now => ({
       ...(now ?? record),
       era: connection.era,
-      last: { at: new Date().toISOString() },
+      last: { at: new Date().toISOString(), off: namesOff(server, tools) },
       held,
       ...(isFirst ? { pins: Object.fromEntries(approved.map(tool => [tool.name, tool])) } : {}),
     }))
@@ -184,17 +183,15 @@ function makeTool(server: McpServerConfig, definition: ToolDefinition, way: WayT
   }
 }
 
-/** By the server's own names: an allowlist also keeps out what comes later. */
-function isWanted({ on, off }: McpServerConfig): (tool: ToolDefinition) => boolean {
-  const isOn = on.length === 0 ? () => true : compileNames(on)
-  const isOff = compileNames(off)
-  return ({ name }) => isOn(name) && !isOff(name)
-}
+/** As many as a person would look at. */
+const MOST_OFF = 500
 
-/** A star stands for any characters, slashes too: what is off must not come back under an odd name. */
-function compileNames(patterns: readonly string[]): NameTest {
-  const tests = patterns.flatMap(expandBraces).map(pattern => compileText(pattern.toLowerCase()))
-  return name => tests.some(test => test(name.toLowerCase()))
+function namesOff(server: McpServerConfig, tools: readonly ToolDefinition[]): string[] {
+  const isOn = isWanted(server)
+  return tools
+    .filter(tool => !isOn(tool))
+    .slice(0, MOST_OFF)
+    .map(({ name }) => name)
 }
 
 /** A pattern that matches nothing is a mistake, and in a list of what is off a dangerous one. */

@@ -59,7 +59,7 @@ async function openRemote(parts: OpenServerParts, server: McpServerConfig): Prom
     // Whether one of this machine is contacted was decided with the trust.
     ...(isLocal ? {} : { fetch: await parts.judgedFetch(url.href) }),
   })
-  return { transport, over: async () => undefined }
+  return { transport, over: async () => undefined, errors: () => '' }
 }
 
 async function openProcess(
@@ -177,7 +177,7 @@ async function proxyFor(
 
 function pipe({ processes }: CommandParts, run: PipedOptions['run']): OpenedTransport {
   const transport = createStdioTransport(onOutput => startPiped({ processes, onOutput, run }))
-  return { transport, over: transport.over }
+  return { transport, over: transport.over, errors: transport.errors }
 }
 
 const SECONDS_OF_A_DAY = 86_400

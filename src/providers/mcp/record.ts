@@ -8,7 +8,13 @@ export interface McpRecord {
   /** What it spoke last time. */
   readonly era?: 'legacy' | 'modern' | undefined
   /** How its last start went. */
-  readonly last?: { readonly at: string; readonly problem?: string } | undefined
+  readonly last?:
+    | {
+        readonly at: string
+        readonly problem?: string /** Tools that the configuration turns off. */
+        readonly off?: readonly string[]
+      }
+    | undefined
   /** Definitions as they were approved, by the server's own names. They are also what is offered before it is started. */
   readonly pins: Readonly<Record<string, ToolDefinition>>
   /** Definitions that are new or have changed since. */

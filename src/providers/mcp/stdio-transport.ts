@@ -8,6 +8,8 @@ const LONGEST_LINE = 10 * 1024 * 1024
 export interface StdioTransport extends Transport {
   /** Why the server is gone, with the end of what it wrote to standard error. Undefined when it is there, or was stopped. */
   over(): Promise<string | undefined>
+  /** The end of what it wrote to standard error. */
+  errors(): string
 }
 
 /** Between the end of a server's output and the news of its own end. */
@@ -29,6 +31,7 @@ export function createStdioTransport(
       await Promise.race([process?.ended, sleep(MOMENT_MS)])
       return reason
     },
+    errors: () => process?.errors() ?? '',
     async start() {
       process = await start(take)
       void process.ended.then(end => {

@@ -1,9 +1,14 @@
+import { toToolError } from '../../core/errors.ts'
+import { toShellLine } from '../../core/shell-words.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
+import type { McpRecord } from '../../providers/mcp/record.ts'
 import { configHash, describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
 import { type ToolDefinition, toolName } from '../../providers/mcp/tool-definition.ts'
+import { isWanted } from '../../providers/mcp/wanted-tools.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { SERVER_STATES, serverState } from '../mcp-state.ts'
 import { HttpProblem } from '../problem.ts'
 import { callerName } from './panels.ts'
 
@@ -14,6 +19,8 @@ const server = z
     name: z.string(),
     /** What a person has decided about it. */
     trust: z.enum(['trusted', 'not trusted', 'changed', 'off']),
+    /** In one word, of what a person decided and of how it is doing. */
+    state: z.enum(SERVER_STATES),
     /** Whether its tools can be called now. */
     available: z.boolean(),
     kind: z.enum(['stdio', 'http']),
@@ -25,6 +32,13 @@ const server = z
     config_hash: z.string(),
     tools: z.int(),
     held: z.int(),
+    /** Tools that the configuration turns off. */
+    off: z.int(),
+    /** Of what is held: tools that are new, and those whose definition has changed. */
+    new_tools: z.array(z.string()),
+    changed_tools: z.array(z.string()),
+    /** Half of its last calls took at most so long; null when there were none since Kogu was started. */
+    p50Ms: z.number().nullable(),
     /** About how many tokens its definitions cost in every prompt. */
     tokens: z.int(),
     calls: z.int(),
@@ -39,7 +53,7 @@ const tool = z
     name: z.string(),
     full_name: z.string(),
     /** `new` and `changed` are held until a person approves them. */
-    state: z.enum(['approved', 'new', 'changed']),
+    state: z.enum(['approved', 'new', 'changed', 'off']),
     description: z.string(),
     /** What the server claims about it; nobody has checked it. */
     annotations: z.unknown(),
@@ -49,6 +63,16 @@ const tool = z
     tokens: z.int(),
   })
   .openapi('McpTool')
+
+const detail = server.extend({
+  tool_list: z.array(tool),
+  /** Patterns of the configuration. */
+  off_patterns: z.array(z.string()),
+  /** The end of what it wrote to standard error since it was started last. */
+  log: z.string(),
+  /** Of a program: what the rules would say of its line, as of any command. */
+  analysis: z.object({ outcome: z.string(), reasons: z.array(z.string()) }).nullable(),
+})
 
 /** MCP servers of the configuration: trust, state, definitions. */
 export function mcpServerRoutes(api: Api, runtime: Runtime): void {
@@ -78,12 +102,18 @@ function lookRoutes(api: Api, runtime: Runtime): void {
       path: '/api/mcp/servers/{name}',
       summary: 'One server with its tools, and what changed since they were approved',
       request: { params },
-      responses: { 200: json(server.extend({ tool_list: z.array(tool) }), 'The server') },
+      responses: { 200: json(detail, 'The server') },
     }),
     async context => {
       const admin = await runtime.mcp()
       const found = findServer(admin, context.req.valid('param').name)
-      return answer(context, { ...toServer(runtime, admin, found), tool_list: toTools(admin, found) })
+      return answer(context, {
+        ...toServer(runtime, admin, found),
+        tool_list: toTools(admin, found),
+        off_patterns: [...found.off],
+        log: runtime.redact(admin.log(found)),
+        analysis: await analyse(runtime, found),
+      })
     },
   )
 }
@@ -186,27 +216,63 @@ function findServer({ servers }: McpAdmin, name: string): McpServerConfig {
   return found
 }
 
-function toServer({ registry }: Runtime, admin: McpAdmin, found: McpServerConfig): z.infer<typeof server> {
+function toServer(
+  { registry, redact }: Runtime,
+  admin: McpAdmin,
+  found: McpServerConfig,
+): z.infer<typeof server> {
   const record = admin.record(found)
   const id = idOf(found)
   const statistics = registry.statistics().find(each => each.id === id)
-  const definitions = Object.values(record?.pins ?? {})
+  const health = registry.health(id)
+  const { pins = {}, held = {} } = record ?? {}
+  const definitions = Object.values(pins)
+  const isNew = (name: string): boolean => !Object.hasOwn(pins, name)
+  const trust = admin.status(found)
+  const available = statistics?.available === true
+  const problems = (health?.problems ?? []).map(redact)
   return {
     name: found.name,
-    trust: admin.status(found),
-    available: statistics?.available === true,
+    trust,
+    state: serverState(trust, { available, isStarting: health?.isStarting === true, problems }),
+    available,
     kind: found.command === undefined ? 'http' : 'stdio',
     sandbox: found.command === undefined ? null : found.sandbox,
     describes: describeServer(found),
     config_hash: configHash(found),
     tools: definitions.length,
-    held: Object.keys(record?.held ?? {}).length,
+    held: Object.keys(held).length,
+    off: namesOff(found, record).length,
+    new_tools: Object.keys(held).filter(isNew),
+    changed_tools: Object.keys(held).filter(name => !isNew(name)),
+    p50Ms: health?.p50Ms ?? null,
     tokens: definitions.reduce((sum, definition) => sum + tokensOf(definition), 0),
     calls: statistics?.calls ?? 0,
     failures: statistics?.failures ?? 0,
-    problems: registry.problems().filter(problem => problem.includes(found.name)),
+    problems,
     installed:
       record?.installed === undefined ? null : `${record.installed.package} ${record.installed.version}`,
+  }
+}
+
+function namesOff(found: McpServerConfig, record: McpRecord | undefined): string[] {
+  const isOn = isWanted(found)
+  const pinned = Object.values(record?.pins ?? {}).filter(tool => !isOn(tool))
+  return [...new Set([...(record?.last?.off ?? []), ...pinned.map(({ name }) => name)])].sort()
+}
+
+/** By the function that judges real calls. A line that cannot be judged says so. */
+async function analyse(
+  runtime: Runtime,
+  { command }: McpServerConfig,
+): Promise<z.infer<typeof detail>['analysis']> {
+  if (command === undefined) return null
+  try {
+    const input = { command: toShellLine(command) }
+    const { decision, reasons } = await runtime.explain({ tool: 'run_command', input })
+    return { outcome: decision, reasons: reasons.map(runtime.redact) }
+  } catch (error) {
+    return { outcome: 'ask', reasons: [runtime.redact(toToolError(error).message)] }
   }
 }
 
@@ -215,18 +281,26 @@ function idOf({ name }: McpServerConfig): string {
 }
 
 function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[] {
-  const { pins = {}, held = {} } = admin.record(found) ?? {}
-  const names = [...new Set([...Object.keys(pins), ...Object.keys(held)])].sort()
+  const record = admin.record(found)
+  const { pins = {}, held = {} } = record ?? {}
+  const off = namesOff(found, record)
+  const names = [...new Set([...Object.keys(pins), ...Object.keys(held), ...off])].sort()
   return names.flatMap(name => {
     const pinned = Object.hasOwn(pins, name) ? pins[name] : undefined
     const offered = Object.hasOwn(held, name) ? held[name] : undefined
     const shown = offered ?? pinned
-    if (shown === undefined) return []
+    if (shown === undefined) return [toolThatIsOff(found, name)]
     return [
       {
         name,
         full_name: toolName(found.name, name),
-        state: offered === undefined ? 'approved' : pinned === undefined ? 'new' : 'changed',
+        state: off.includes(name)
+          ? 'off'
+          : offered === undefined
+            ? 'approved'
+            : pinned === undefined
+              ? 'new'
+              : 'changed',
         description: shown.description ?? shown.title ?? '',
         annotations: shown.annotations ?? null,
         definition: { ...shown },
@@ -235,6 +309,20 @@ function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[
       },
     ]
   })
+}
+
+/** One that was off whenever the server was started: only its name is known. */
+function toolThatIsOff(found: McpServerConfig, name: string): z.infer<typeof tool> {
+  return {
+    name,
+    full_name: toolName(found.name, name),
+    state: 'off',
+    description: '',
+    annotations: null,
+    definition: {},
+    diff: null,
+    tokens: 0,
+  }
 }
 
 function diffOf(before: ToolDefinition | undefined, now: ToolDefinition): string {

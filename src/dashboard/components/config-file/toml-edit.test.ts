@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { appendToml, removeTomlRule, replaceTomlRule, setTomlKey, toTomlValue } from './toml-edit.ts'
+import {
+  appendToml,
+  removeTomlRule,
+  replaceTomlRule,
+  setTomlKey,
+  setToolsOff,
+  toTomlValue,
+} from './toml-edit.ts'
 
 test('a key is set in its table and nothing else changes', () => {
   expect(setTomlKey('', 'defaults', 'model', 'a/b')).toBe('[defaults]\nmodel = "a/b"\n')
@@ -44,5 +51,15 @@ test('a rule is replaced where it stands, with the tables below it and lists ove
 test('values are written as TOML has them', () => {
   expect(toTomlValue({ command: [['npm', 'pnpm'], '**'], 'a b': 1, gone: undefined })).toBe(
     '{ command = [["npm", "pnpm"], "**"], "a b" = 1 }',
+  )
+})
+
+test('tools of a server are turned off where the file names them already', () => {
+  expect(setToolsOff('[mcp.db]\nurl = "x"\n', 'db', ['drop'])).toBe(
+    '[mcp.db]\ntools.off = ["drop"]\nurl = "x"\n',
+  )
+  expect(setToolsOff('[mcp.db]\ntools.off = ["a"]\n', 'db', [])).toBe('[mcp.db]\ntools.off = []\n')
+  expect(setToolsOff('[mcp.db.tools]\noff = ["a"]\n', 'db', ['a', 'b'])).toBe(
+    '[mcp.db.tools]\noff = ["a", "b"]\n',
   )
 })

@@ -3,7 +3,7 @@ export function setTomlKey(
   text: string,
   table: string,
   key: string,
-  value: string | number | boolean,
+  value: string | number | boolean | readonly string[],
 ): string {
   const line = `${key} = ${toTomlValue(value)}`
   const lines = text.split('\n')
@@ -17,6 +17,14 @@ export function setTomlKey(
   if (known === -1) lines.splice(head + 1, 0, line)
   else lines[known] = line
   return lines.join('\n')
+}
+
+/** Turns tools of a server off by name, wherever the file has its other ones. */
+export function setToolsOff(text: string, server: string, names: readonly string[]): string {
+  const table = `mcp.${server}.tools`
+  return text.split('\n').some(line => line.trim() === `[${table}]`)
+    ? setTomlKey(text, table, 'off', names)
+    : setTomlKey(text, `mcp.${server}`, 'tools.off', names)
 }
 
 export function appendToml(text: string, part: string): string {

@@ -40,7 +40,20 @@ function ServerList() {
       render: ({ kind, sandbox }) =>
         sandbox === null ? kind : `${kind} · ${sandbox ? t('sandbox') : t('noSandbox')}`,
     },
-    { key: 'tools', label: t('tools'), align: 'right', render: ({ tools }) => format.number(tools) },
+    {
+      key: 'tools',
+      label: t('tools'),
+      align: 'right',
+      render: ({ tools, off }) =>
+        off === 0 ? format.number(tools) : `${format.number(tools)} (${t('toolsOff', { count: off })})`,
+    },
+    {
+      key: 'p50',
+      label: t('p50'),
+      align: 'right',
+      phone: 'hide',
+      render: ({ p50Ms }) => (p50Ms === null ? '–' : format.duration(p50Ms)),
+    },
     {
       key: 'cost',
       label: t('cost'),

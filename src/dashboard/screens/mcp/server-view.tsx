@@ -1,12 +1,12 @@
-import { Accordion, Alert, Anchor, Badge, Button, Group, List, Stack, Text, Title } from '@mantine/core'
-import { CircleCheck, ShieldAlert, ShieldQuestionMark } from 'lucide-react'
+import { Accordion, Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { CircleCheck, PowerOff, ShieldAlert, ShieldQuestionMark } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { ConfigFileDrawer } from '../../components/config-file/config-file-drawer.tsx'
-import { setTomlKey } from '../../components/config-file/toml-edit.ts'
+import { setToolsOff } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
 import { Page } from '../../components/page.tsx'
@@ -15,15 +15,13 @@ import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
-import { ServerBadge } from './server-badge.tsx'
-import type { McpServer, McpTool, ToolUse, ToolVerdict } from './types.ts'
+import { Facts } from './server-facts.tsx'
+import type { McpDetail, McpTool, ToolUse, ToolVerdict } from './types.ts'
 import { words } from './words.ts'
-
-type Server = McpServer & { readonly tool_list: readonly McpTool[] }
 
 export function ServerView({ name }: { name: string }) {
   const t = useWords(words)
-  const server = useGet<Server>('mcp', `/api/mcp/servers/${encodeURIComponent(name)}`)
+  const server = useGet<McpDetail>('mcp', `/api/mcp/servers/${encodeURIComponent(name)}`)
   return (
     <Page
       title={name}
@@ -45,110 +43,14 @@ export function ServerView({ name }: { name: string }) {
   )
 }
 
-interface Tested {
-  readonly ok: boolean
-  readonly ms: number
-  readonly tools: number
-  readonly tokens: number
-  readonly problems: readonly string[]
-}
-
-function Facts({ server }: { server: Server }) {
-  const t = useWords(words)
-  const format = useFormat()
-  const path = `/api/mcp/servers/${encodeURIComponent(server.name)}`
-  const topics = ['mcp', 'tools'] as const
-  const trust = useAction(() => request('POST', `${path}/trust`, { config_hash: server.config_hash }), {
-    topics,
-  })
-  const forget = useAction(() => request('POST', `${path}/forget`, {}), { topics })
-  const test = useAction(() => request<Tested>('POST', `${path}/test`, {}), { topics })
-  const isTrusted = server.trust === 'trusted'
-  const isOff = server.trust === 'off'
-  const [switching, setSwitching] = useState(false)
-  return (
-    <section
-      className="kogu-card"
-      aria-label={t('describes')}
-      style={{ padding: 'var(--mantine-spacing-md)' }}
-    >
-      <Stack gap="sm">
-        <Group justify="space-between">
-          <Group gap="xs">
-            <Title order={2}>{t('describes')}</Title>
-            <ServerBadge server={server} />
-          </Group>
-          <Group gap="xs">
-            {isTrusted && (
-              <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-                {t('test')}
-              </Button>
-            )}
-            {isTrusted ? (
-              <Button variant="default" loading={forget.isPending} onClick={() => forget.mutate()}>
-                {t('forget')}
-              </Button>
-            ) : (
-              <Button loading={trust.isPending} disabled={isOff} onClick={() => trust.mutate()}>
-                {t('trust')}
-              </Button>
-            )}
-            <Button variant="default" onClick={() => setSwitching(true)}>
-              {isOff ? t('turnOn') : t('turnOff')}
-            </Button>
-            <ConfigFileDrawer
-              layer="user"
-              opened={switching}
-              onClose={() => setSwitching(false)}
-              propose={text => setTomlKey(text, `mcp.${server.name}`, 'enabled', isOff)}
-            />
-          </Group>
-        </Group>
-        <List size="sm">
-          {server.describes.map(line => (
-            <List.Item key={line}>
-              <Untrusted text={line} most={600} />
-            </List.Item>
-          ))}
-          {server.installed !== null && <List.Item>{t('installed', { what: server.installed })}</List.Item>}
-        </List>
-        {!isTrusted && <Text size="sm">{t('trustHint')}</Text>}
-        {test.data !== undefined && (
-          <Alert color={test.data.ok ? 'green' : 'red'} role="status">
-            {test.data.ok
-              ? t('testOk', {
-                  time: format.duration(test.data.ms),
-                  tools: test.data.tools,
-                  tokens: test.data.tokens,
-                })
-              : t('testFailed')}
-            {test.data.problems.map(problem => (
-              <Text size="sm" key={problem}>
-                <Untrusted text={problem} most={600} />
-              </Text>
-            ))}
-          </Alert>
-        )}
-        {isTrusted && server.problems.length > 0 && test.data === undefined && (
-          <Alert color="yellow" title={t('problems')}>
-            {server.problems.map(problem => (
-              <Text size="sm" key={problem}>
-                <Untrusted text={problem} most={600} />
-              </Text>
-            ))}
-          </Alert>
-        )}
-      </Stack>
-    </section>
-  )
-}
-
-function Tools({ server }: { server: Server }) {
+function Tools({ server }: { server: McpDetail }) {
   const t = useWords(words)
   const path = `/api/mcp/servers/${encodeURIComponent(server.name)}/approve`
   const approve = useAction((tools: readonly string[] | undefined) => request('POST', path, { tools }), {
     topics: ['mcp', 'tools'],
   })
+  const [off, setOff] = useState<readonly string[]>()
+  const patterns = server.off_patterns
   const verdicts = useGet<ToolVerdict[]>('tools', '/api/tools/verdicts')
   const use = useGet<ToolUse[]>('usage', '/api/usage/tools')
   if (server.tool_list.length === 0) return <Text c="dimmed">{t('noTools')}</Text>
@@ -177,9 +79,11 @@ function Tools({ server }: { server: Server }) {
                     <Untrusted text={tool.name} />
                   </Text>
                   <ToolState state={tool.state} />
-                  <Text size="xs" c="dimmed">
-                    {t('tokens', { count: tool.tokens })}
-                  </Text>
+                  {tool.state !== 'off' && (
+                    <Text size="xs" c="dimmed">
+                      {t('tokens', { count: tool.tokens })}
+                    </Text>
+                  )}
                 </Group>
               </Accordion.Control>
               <Accordion.Panel>
@@ -188,11 +92,25 @@ function Tools({ server }: { server: Server }) {
                   verdict={verdicts.data?.find(each => each.tool === tool.full_name)?.outcome}
                   use={use.data?.find(each => each.tool === tool.full_name)}
                   onApprove={() => approve.mutate([tool.name])}
+                  offBy={
+                    tool.state === 'off' && !patterns.includes(tool.name) ? patterns.join(', ') : undefined
+                  }
+                  onSwitch={
+                    tool.state === 'off'
+                      ? () => setOff(patterns.filter(pattern => pattern !== tool.name))
+                      : () => setOff([...patterns, tool.name])
+                  }
                 />
               </Accordion.Panel>
             </Accordion.Item>
           ))}
         </Accordion>
+        <ConfigFileDrawer
+          layer="user"
+          opened={off !== undefined}
+          onClose={() => setOff(undefined)}
+          propose={text => setToolsOff(text, server.name, off ?? [])}
+        />
       </Stack>
     </section>
   )
@@ -203,9 +121,13 @@ interface DetailsProps {
   readonly verdict: ToolVerdict['outcome'] | undefined
   readonly use: ToolUse | undefined
   readonly onApprove: () => void
+  /** Turns it off, or on again. */
+  readonly onSwitch: () => void
+  /** Patterns of the configuration, when one of them turns it off and not its name. */
+  readonly offBy: string | undefined
 }
 
-function ToolDetails({ tool, verdict, use, onApprove }: DetailsProps) {
+function ToolDetails({ tool, verdict, use, onApprove, onSwitch, offBy }: DetailsProps) {
   const t = useWords(words)
   const format = useFormat()
   const [trying, setTrying] = useState(false)
@@ -229,7 +151,12 @@ function ToolDetails({ tool, verdict, use, onApprove }: DetailsProps) {
           </Text>
         )}
       </Group>
-      <UntrustedBlock text={tool.description} label={tool.name} />
+      {tool.description !== '' && <UntrustedBlock text={tool.description} label={tool.name} />}
+      {offBy !== undefined && (
+        <Text size="sm">
+          <Untrusted text={t('offBy', { patterns: offBy })} />
+        </Text>
+      )}
       {tool.diff !== null && (
         <section aria-label={`${tool.name}: ${t('difference')}`}>
           <Text fw={600} size="sm">
@@ -243,22 +170,26 @@ function ToolDetails({ tool, verdict, use, onApprove }: DetailsProps) {
           {t('claims')}: <Untrusted text={JSON.stringify(tool.annotations)} most={600} />
         </Text>
       )}
-      <UntrustedBlock
-        text={JSON.stringify(tool.definition, null, 2)}
-        label={`${tool.name}: ${t('schema')}`}
-        lines={20}
-      />
-      {tool.state === 'approved' ? (
-        <Group>
+      {Object.keys(tool.definition).length > 0 && (
+        <UntrustedBlock
+          text={JSON.stringify(tool.definition, null, 2)}
+          label={`${tool.name}: ${t('schema')}`}
+          lines={20}
+        />
+      )}
+      <Group>
+        {tool.state === 'approved' && (
           <Button variant="default" aria-expanded={trying} onClick={() => setTrying(!trying)}>
             {t('try')}
           </Button>
-        </Group>
-      ) : (
-        <Group>
+        )}
+        {(tool.state === 'new' || tool.state === 'changed') && (
           <Button onClick={onApprove}>{t('approve')}</Button>
-        </Group>
-      )}
+        )}
+        <Button variant="default" onClick={onSwitch}>
+          {tool.state === 'off' ? t('toolOn') : t('toolOff')}
+        </Button>
+      </Group>
       {trying && (
         <TryCall
           tool={tool.full_name}
@@ -275,6 +206,12 @@ function ToolState({ state }: { state: McpTool['state'] }) {
     return (
       <Badge color="green" leftSection={<CircleCheck size={13} aria-hidden />}>
         {t('approved')}
+      </Badge>
+    )
+  if (state === 'off')
+    return (
+      <Badge color="gray" leftSection={<PowerOff size={13} aria-hidden />}>
+        {t('off')}
       </Badge>
     )
   const Icon = state === 'new' ? ShieldQuestionMark : ShieldAlert

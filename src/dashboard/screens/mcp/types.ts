@@ -2,13 +2,17 @@
 export interface McpServer {
   readonly name: string
   readonly trust: 'trusted' | 'not trusted' | 'changed' | 'off'
-  readonly available: boolean
+  readonly state: 'off' | 'untrusted' | 'changed' | 'connecting' | 'auth' | 'failed' | 'ready'
   readonly kind: 'stdio' | 'http'
   readonly sandbox: boolean | null
   readonly describes: readonly string[]
   readonly config_hash: string
   readonly tools: number
   readonly held: number
+  readonly off: number
+  readonly new_tools: readonly string[]
+  readonly changed_tools: readonly string[]
+  readonly p50Ms: number | null
   readonly tokens: number
   readonly calls: number
   readonly failures: number
@@ -16,10 +20,21 @@ export interface McpServer {
   readonly installed: string | null
 }
 
+/** What `GET /api/mcp/servers/NAME` answers. */
+export interface McpDetail extends McpServer {
+  readonly tool_list: readonly McpTool[]
+  readonly off_patterns: readonly string[]
+  readonly log: string
+  readonly analysis: {
+    readonly outcome: 'allow' | 'ask' | 'deny'
+    readonly reasons: readonly string[]
+  } | null
+}
+
 export interface McpTool {
   readonly name: string
   readonly full_name: string
-  readonly state: 'approved' | 'new' | 'changed'
+  readonly state: 'approved' | 'new' | 'changed' | 'off'
   readonly description: string
   readonly annotations: unknown
   readonly definition: Readonly<Record<string, unknown>>
