@@ -19,7 +19,7 @@ export function writeSampleWorkspace(folder: string): void {
   git('commit', '--quiet', '--message', 'The shop opens')
 }
 
-export const SAMPLE_PANELS = ['pricing', 'release', 'research']
+export const SAMPLE_PANELS = ['pricing', 'release', 'research', 'sold', 'way']
 export const SAMPLE_PIPELINES = ['weekly-report']
 
 /** What the user's own configuration of the sample says. */
@@ -145,6 +145,23 @@ model = "rehearsal:research.toml"
 orchestration = "automatic"
 
 [tools.read_file]
+`,
+  '.kogu/panels/sold.toml': `kind = "chart"
+description = "What was sold in two weeks"
+text = """
+item,week 44,week 45
+green tea,31,24
+black tea,58,63
+"""
+`,
+  '.kogu/panels/way.toml': `kind = "diagram"
+description = "How a price changes"
+text = """
+flowchart LR
+  sales[Sales] --> panel[Pricing panel] --> you{You agree?}
+  you -- yes --> prices[New prices]
+  you -- no --> sales
+"""
 `,
   '.kogu/pipelines/weekly-report.toml': `name = "weekly-report"
 description = "Reads the sales, lets the panel adjust prices, writes the report"

@@ -115,6 +115,50 @@ describe.skipIf(noBrowser !== '')(`the editors of the dashboard${noBrowser}`, ()
     await page.getByRole('button', { name: /Version 1/ }).click()
     expect(await page.locator('tr.removed').first().textContent()).toContain('# kept')
   })
+
+  test('a chart and a diagram are panels: made here, drawn, used in a pipeline, and nothing in them runs', async () => {
+    const page = await dashboard.page('/panels')
+    await page.getByRole('button', { name: 'New panel' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('stock')
+    await dialog.getByLabel('Begin with').selectOption({ label: 'Chart' })
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    const text = page.getByRole('textbox', { name: 'Text', exact: true })
+    await text.fill('item,left\n{{input}}')
+    await page.getByRole('textbox', { name: 'input' }).fill('pot,7')
+    await page.getByRole('figure', { name: 'item' }).waitFor()
+    await page.keyboard.press('Control+s')
+    await expect.poll(() => readOr(dashboard, '.kogu/panels/stock.toml'), PATIENCE).toContain('item,left')
+    const hostile = [
+      '%%{init: {"securityLevel":"loose","themeCSS":"* { background: url(http://127.0.0.1:9/x) }"}}%%',
+      'flowchart LR',
+      ' A["<img src=x onerror=alert(1)>"] --> B',
+      ' click A "javascript:alert(1)"',
+    ].join('\n')
+    await dashboard.send('PUT', '/api/panels/trap', {
+      settings: { kind: 'diagram', text: hostile },
+      base: null,
+    })
+    await dashboard.send('PUT', '/api/pipelines/draw', {
+      base: null,
+      definition: {
+        name: 'draw',
+        step: [
+          { id: 'rows', text: 'cup,3' },
+          { id: 'drawn', panel: 'stock' },
+          { id: 'trap', panel: 'trap' },
+        ],
+      },
+    })
+    await dashboard.send('POST', '/api/pipelines/draw/run', { input: {} })
+    await page.goto(`${dashboard.url}/pipelines/draw?step=drawn&tab=output`)
+    await page.getByRole('figure', { name: 'item' }).getByText('cup').waitFor()
+    await page.goto(`${dashboard.url}/panels?view=graph`)
+    await page.getByText('draw', { exact: true }).waitFor()
+    await page.locator('[data-id="trap"]').click()
+    await page.getByRole('region', { name: 'Diagram' }).or(page.locator('main img')).waitFor()
+    expect(await page.locator('main svg a, main iframe, main img[src=x]').count()).toBe(0)
+  })
 })
 
 async function configure(page: Page, tool: string, label: string, value: string): Promise<void> {

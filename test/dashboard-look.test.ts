@@ -65,7 +65,7 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
       ...['/permissions?tab=test', '/permissions?tab=effective', '/providers', '/servers', '/usage'],
       ...['/settings', '/settings?section=diagnostics', '/nowhere'],
       ...['/pipelines/weekly-report?step=report', '/pipelines/weekly-report?view=graph&step=adjust'],
-      ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml'],
+      ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml', '/panels/sold'],
     ]
     const page = await open('/')
     await settled(page)

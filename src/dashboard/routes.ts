@@ -7,7 +7,8 @@ import { useSearchParams } from 'wouter'
 export const routes = {
   home: () => '/',
   panels: () => '/panels',
-  panel: (name: string, tab?: string) => withQuery(`/panels/${encodeURIComponent(name)}`, { tab }),
+  panel: (name: string, query: { tab?: string; part?: string } = {}) =>
+    withQuery(`/panels/${encodeURIComponent(name)}`, query),
   pipelines: () => '/pipelines',
   pipeline: (name: string, query: { view?: string; step?: string } = {}) =>
     withQuery(`/pipelines/${encodeURIComponent(name)}`, query),

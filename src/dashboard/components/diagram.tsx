@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useId, useState } from 'react'
 import { useWords } from '../i18n/language.tsx'
+import { diagramSource } from './diagram-source.ts'
 import { UntrustedBlock } from './untrusted.tsx'
 import { words } from './words.ts'
 
@@ -27,10 +28,9 @@ export function Diagram({ source }: { source: string }) {
   return <img src={picture} alt={source.slice(0, 500)} style={{ maxWidth: '100%' }} />
 }
 
-const MOST_CHARACTERS = 20_000
-
-async function draw(id: string, source: string, scheme: 'light' | 'dark'): Promise<string> {
-  if (source.length > MOST_CHARACTERS) throw new Error('It is too large to draw.')
+async function draw(id: string, text: string, scheme: 'light' | 'dark'): Promise<string> {
+  const source = diagramSource(text)
+  if (source === undefined) throw new Error('It is not drawn.')
   const { default: mermaid } = await import('mermaid')
   mermaid.initialize({
     startOnLoad: false,

@@ -2,6 +2,9 @@ import { defineWords } from '../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    view: 'View',
+    list: 'List',
+    graph: 'Graph',
     retry: 'Retry',
     copyDetails: 'Copy details',
     copied: 'Copied',
@@ -65,6 +68,9 @@ export const words = defineWords({
     takePart: 'Take this part: {lines}',
   },
   ja: {
+    view: '表示',
+    list: '一覧',
+    graph: 'グラフ',
     retry: '再試行',
     copyDetails: '詳細をコピー',
     copied: 'コピーしました',
@@ -125,6 +131,9 @@ export const words = defineWords({
     takePart: 'この部分を含める: {lines}',
   },
   ko: {
+    view: '보기',
+    list: '목록',
+    graph: '그래프',
     retry: '다시 시도',
     copyDetails: '자세한 내용 복사',
     copied: '복사됨',

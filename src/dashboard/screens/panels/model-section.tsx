@@ -17,9 +17,11 @@ import {
 import { Check, X } from 'lucide-react'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
+import { visibleLine } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { nearestModels } from './nearest-models.ts'
 import type { SectionProps } from './prompts.tsx'
 import type { Model, Models } from './types.ts'
 import { words } from './words.ts'
@@ -56,6 +58,13 @@ export function ModelSection({ settings, onChange }: SectionProps) {
         />
       </SimpleGrid>
       {known !== undefined && <Abilities model={known} />}
+      {known === undefined && settings.model !== undefined && (
+        <Nearest
+          wanted={settings.model}
+          models={vendor?.models ?? []}
+          onChoose={model => onChange({ model })}
+        />
+      )}
       {vendor?.has_key === false && vendor.key_place !== null && (
         <Alert color="yellow" py="xs">
           {t('noKey', { place: vendor.key_place })}{' '}
@@ -80,6 +89,33 @@ export function ModelSection({ settings, onChange }: SectionProps) {
         />
       </SimpleGrid>
     </Stack>
+  )
+}
+
+/** A vendor takes models away: what is not in its list may be a new one, or gone. */
+function Nearest({
+  wanted,
+  models,
+  onChoose,
+}: {
+  wanted: string
+  models: readonly Model[]
+  onChoose: (id: string) => void
+}) {
+  const t = useWords(words)
+  const near = nearestModels(wanted, models)
+  if (near.length === 0) return null
+  return (
+    <Alert color="yellow" py="xs">
+      <Text size="sm">{t('modelUnknown')}</Text>
+      <Group gap="xs" mt={6}>
+        {near.map(({ id, name }) => (
+          <Button key={id} size="compact-sm" variant="default" onClick={() => onChoose(id)}>
+            {visibleLine(name, 60)}
+          </Button>
+        ))}
+      </Group>
+    </Alert>
   )
 }
 
@@ -187,43 +223,8 @@ export function Orchestration({ settings, onChange }: SectionProps) {
 
 const MODES = ['none', 'automatic', 'approval'] as const
 
-export function Limits({ settings, onChange }: SectionProps) {
-  const t = useWords(words)
-  const limits = settings.limits ?? {}
-  const set = (key: 'max_turns' | 'max_cost', value: string | number): void => {
-    const { [key]: _before, ...others } = limits
-    const next = typeof value === 'number' ? { ...others, [key]: value } : others
-    onChange({ limits: Object.keys(next).length === 0 ? undefined : next })
-  }
-  return (
-    <Stack gap="xs">
-      <Title order={2}>{t('limits')}</Title>
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberInput
-          label={t('maxTurns')}
-          description={t('maxTurnsAbout')}
-          min={1}
-          allowDecimal={false}
-          placeholder={t('notSet')}
-          value={limits.max_turns ?? ''}
-          onChange={value => set('max_turns', value)}
-        />
-        <NumberInput
-          label={t('maxCost')}
-          description={t('maxCostAbout')}
-          min={0}
-          prefix="$"
-          placeholder={t('notSet')}
-          value={limits.max_cost ?? ''}
-          onChange={value => set('max_cost', value)}
-        />
-      </SimpleGrid>
-    </Stack>
-  )
-}
-
 /** `anthropic/claude-…`; `rehearsal:FILE` has a colon. */
-function findModel(models: Models | undefined, id: string | undefined) {
+export function findModel(models: Models | undefined, id: string | undefined) {
   const wanted = id ?? models?.default ?? ''
   const [, provider = '', name = wanted] = /^([\w-]+)[/:]([\s\S]*)$/.exec(wanted) ?? []
   const known = models?.providers.flatMap(each => each.models).find(model => model.id === wanted)

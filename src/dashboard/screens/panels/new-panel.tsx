@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -6,43 +6,20 @@ import { useLocation } from 'wouter'
 import { request } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { useKindName } from '../../components/panel-kind/panel-kind.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
-import type { Panel, PanelSettings } from './types.ts'
+import { CONTENT, STARTS, type StartName, TEMPLATES } from './starts.ts'
+import type { Panel } from './types.ts'
 import { words } from './words.ts'
 
-type TemplateName = 'empty' | 'researcher' | 'editor' | 'summariser'
-
-const TEMPLATES: Readonly<Record<TemplateName, PanelSettings>> = {
-  empty: { prompt: '{{input}}' },
-  researcher: {
-    description: 'Finds sources and says what they say',
-    system:
-      'You are a careful researcher. You name your sources and separate what they say from what you conclude.',
-    prompt: 'Find three sources about {{topic}} and summarise what they say.',
-    tools: { web_search: {}, web_fetch: {} },
-  },
-  editor: {
-    description: 'Changes code, as little as possible',
-    system: 'You change as little as possible, and you read a file before you change it.',
-    prompt: '{{input}}',
-    tools: { read_file: {}, grep_search: {}, glob_search: {}, edit_file: { allowed_dirs: ['.'] } },
-  },
-  summariser: {
-    description: 'Summarises files',
-    system: 'You write short, exact summaries.',
-    prompt: 'Read {{file}} and summarise it in five sentences.',
-    tools: { read_file: {} },
-  },
-}
-
-/** Buttons that make a panel: empty, or from a template. */
+/** Buttons that make a panel: empty, from a template, or one without a model. */
 export function NewPanel({ withTemplates = false }: { withTemplates?: boolean }) {
   const t = useWords(words)
-  const [template, setTemplate] = useState<TemplateName>('empty')
+  const [start, setStart] = useState<StartName>('empty')
   const [opened, dialog] = useDisclosure(false)
-  const open = (name: TemplateName): void => {
-    setTemplate(name)
+  const open = (name: StartName): void => {
+    setStart(name)
     dialog.open()
   }
   return (
@@ -51,7 +28,7 @@ export function NewPanel({ withTemplates = false }: { withTemplates?: boolean })
         {t('newPanel')}
       </Button>
       {withTemplates &&
-        (['researcher', 'editor', 'summariser'] as const).map(name => (
+        TEMPLATES.map(name => (
           <Button key={name} variant="default" onClick={() => open(name)}>
             {t(name)}
           </Button>
@@ -62,18 +39,24 @@ export function NewPanel({ withTemplates = false }: { withTemplates?: boolean })
         title={t('newPanel')}
         closeButtonProps={{ 'aria-label': t('close') }}
       >
-        <NameForm start={TEMPLATES[template]} suggestion={template === 'empty' ? '' : template} />
+        <NewPanelForm first={start} />
       </Modal>
     </>
   )
 }
 
-function NameForm({ start, suggestion }: { start: PanelSettings; suggestion: string }) {
+function NewPanelForm({ first }: { first: StartName }) {
   const t = useWords(words)
+  const kindName = useKindName()
   const [, navigate] = useLocation()
-  const [name, setName] = useState(suggestion)
+  const [start, setStart] = useState(first)
+  const [name, setName] = useState(first === 'empty' ? '' : first)
   const create = useAction(
-    () => request<Panel>('PUT', `/api/panels/${encodeURIComponent(name)}`, { settings: start, base: null }),
+    () =>
+      request<Panel>('PUT', `/api/panels/${encodeURIComponent(name)}`, {
+        settings: STARTS[start],
+        base: null,
+      }),
     { topics: ['panels'], quiet: true, onDone: made => navigate(routes.panel(made.name)) },
   )
   const isValid = /^[\w-]{1,100}$/.test(name)
@@ -93,6 +76,21 @@ function NameForm({ start, suggestion }: { start: PanelSettings; suggestion: str
         error={name !== '' && !isValid}
         onChange={event => setName(event.currentTarget.value)}
       />
+      <NativeSelect
+        label={t('beginWith')}
+        value={start}
+        onChange={event => setStart(toStart(event.currentTarget.value))}
+        data={[
+          {
+            group: t('withModel'),
+            items: (['empty', ...TEMPLATES] as const).map(value => ({ value, label: t(value) })),
+          },
+          {
+            group: t('withoutModel'),
+            items: CONTENT.map(value => ({ value, label: kindName(value) })),
+          },
+        ]}
+      />
       {create.error !== null && <ErrorCard error={create.error} />}
       <Group justify="flex-end">
         <Button type="submit" disabled={!isValid} loading={create.isPending}>
@@ -101,4 +99,8 @@ function NameForm({ start, suggestion }: { start: PanelSettings; suggestion: str
       </Group>
     </Stack>
   )
+}
+
+function toStart(value: string): StartName {
+  return [...TEMPLATES, ...CONTENT].find(each => each === value) ?? 'empty'
 }

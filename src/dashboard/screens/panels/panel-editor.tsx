@@ -1,9 +1,10 @@
 import { Group, Stack, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
+import { PanelKindName } from '../../components/panel-kind/panel-kind.tsx'
 import { MoreMenu } from '../../components/saved/more-menu.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
 import { Problems, TomlEditor } from '../../components/saved/toml-editor.tsx'
@@ -15,8 +16,11 @@ import { words as savedWords } from '../../components/saved/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
-import { Limits, ModelSection, Orchestration } from './model-section.tsx'
+import { ContentSection } from './content-section.tsx'
+import { Limits } from './limits.tsx'
+import { ModelSection, Orchestration } from './model-section.tsx'
 import { PanelRuns } from './panel-runs.tsx'
+import { Preview } from './preview.tsx'
 import { Prompts } from './prompts.tsx'
 import { ToolsSection } from './tools-section.tsx'
 import { TrustBadge } from './trust-badge.tsx'
@@ -34,7 +38,6 @@ function panelPath(name: string): string {
 }
 
 function Editor({ panel }: { panel: Panel }) {
-  const t = useWords(words)
   const saved = useWords(savedWords)
   const { name } = panel
   const editing = useSavedFile<Panel, PanelSettings>({
@@ -49,6 +52,7 @@ function Editor({ panel }: { panel: Panel }) {
       title={name}
       intro={
         <Group gap="xs">
+          {panel.kind !== null && <PanelKindName kind={panel.kind} />}
           <TrustBadge state={panel.state} />
           <Untrusted text={panel.settings?.description ?? ''} />
         </Group>
@@ -69,52 +73,58 @@ function Editor({ panel }: { panel: Panel }) {
         <TrustNotice path={panelPath(panel.name)} hash={panel.hash} topics={['panels']} />
       )}
       <Problems problems={editing.problems} title={saved('problems')} />
-      <Layout
-        panel={panel}
-        editing={editing}
-        labels={{ prompt: t('prompt'), model: t('model'), tools: t('tools'), try: t('tryIt') }}
-      />
+      <Layout panel={panel} editing={editing} />
     </Page>
   )
 }
 
-type Labels = Readonly<Record<'prompt' | 'model' | 'tools' | 'try', string>>
+interface Part {
+  readonly key: string
+  readonly label: string
+  readonly content: ReactNode
+}
 
-/** Two columns where there is room; on less, one tab for each part. */
-function Layout({
-  panel,
-  editing,
-  labels,
-}: {
-  panel: Panel
-  editing: Editing<PanelSettings>
-  labels: Labels
-}) {
-  const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
-  const [part, setPart] = useUrlState('part', 'prompt')
-  const { content, change } = editing
-  const update = (values: Changes<PanelSettings>): void =>
-    change(withChanges<PanelSettings>(content ?? {}, values))
-  const parts: Readonly<Record<keyof Labels, ReactNode>> = {
-    prompt: content === null ? null : <Prompts settings={content} onChange={update} />,
-    model:
-      content === null ? null : (
+function usePanelParts(editing: Editing<PanelSettings>): readonly Part[] {
+  const t = useWords(words)
+  const { content: settings, change } = editing
+  if (settings === null) return []
+  const onChange = (values: Changes<PanelSettings>): void =>
+    change(withChanges<PanelSettings>(settings, values))
+  const props = { settings, onChange }
+  if (settings.kind !== undefined && settings.kind !== 'ai')
+    return [{ key: 'content', label: t('content'), content: <ContentSection {...props} /> }]
+  return [
+    { key: 'prompt', label: t('prompt'), content: <Prompts {...props} /> },
+    {
+      key: 'model',
+      label: t('model'),
+      content: (
         <Stack gap="lg">
-          <ModelSection settings={content} onChange={update} />
-          <Orchestration settings={content} onChange={update} />
-          <Limits settings={content} onChange={update} />
+          <ModelSection {...props} />
+          <Orchestration {...props} />
+          <Limits {...props} />
         </Stack>
       ),
-    tools: content === null ? null : <ToolsSection settings={content} onChange={update} />,
-    try: <Side panel={panel} editing={editing} />,
-  }
+    },
+    { key: 'tools', label: t('tools'), content: <ToolsSection {...props} /> },
+  ]
+}
+
+/** Two columns where there is room; on less, one tab for each part. */
+function Layout({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
+  const t = useWords(words)
+  const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
+  const own = usePanelParts(editing)
+  const side = <Side panel={panel} editing={editing} />
+  const tabs = [...own, { key: 'try', label: hasModel(editing) ? t('tryIt') : t('preview'), content: side }]
+  const [part, setPart] = useUrlState('part', tabs[0]?.key)
   if (isWide)
     return (
       <div style={{ display: 'grid', gridTemplateColumns: 'minmax(0, 1.15fr) minmax(0, 1fr)', gap: 24 }}>
         <Stack gap="lg">
-          {parts.prompt}
-          {parts.model}
-          {parts.tools}
+          {own.map(({ key, content }) => (
+            <Fragment key={key}>{content}</Fragment>
+          ))}
         </Stack>
         <div
           style={{
@@ -125,41 +135,50 @@ function Layout({
             overflowY: 'auto',
           }}
         >
-          {parts.try}
+          {side}
         </div>
       </div>
     )
   return (
     <Tabs value={part} onChange={value => setPart(value ?? '')} keepMounted={false}>
       <Tabs.List mb="md">
-        {(['prompt', 'model', 'tools', 'try'] as const).map(key => (
+        {tabs.map(({ key, label }) => (
           <Tabs.Tab key={key} value={key}>
-            {labels[key]}
+            {label}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {(['prompt', 'model', 'tools', 'try'] as const).map(key => (
+      {tabs.map(({ key, content }) => (
         <Tabs.Panel key={key} value={key}>
-          {parts[key]}
+          {content}
         </Tabs.Panel>
       ))}
     </Tabs>
   )
 }
 
+function hasModel({ content }: Editing<PanelSettings>): boolean {
+  return content?.kind === undefined || content.kind === 'ai'
+}
+
 function Side({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
   const t = useWords(words)
   const [tab, setTab] = useUrlState('tab', 'try')
+  const isRun = hasModel(editing)
   return (
     <Tabs value={tab} onChange={value => setTab(value ?? '')} keepMounted={false}>
       <Tabs.List mb="sm">
-        <Tabs.Tab value="try">{t('tryIt')}</Tabs.Tab>
-        <Tabs.Tab value="runs">{t('runs')}</Tabs.Tab>
+        <Tabs.Tab value="try">{isRun ? t('tryIt') : t('preview')}</Tabs.Tab>
+        {isRun && <Tabs.Tab value="runs">{t('runs')}</Tabs.Tab>}
         <Tabs.Tab value="versions">{t('versions')}</Tabs.Tab>
         <Tabs.Tab value="toml">TOML</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="try">
-        <TryIt panel={panel} editing={editing} />
+        {isRun ? (
+          <TryIt panel={panel} editing={editing} />
+        ) : (
+          <Preview panel={panel} settings={editing.content ?? {}} />
+        )}
       </Tabs.Panel>
       <Tabs.Panel value="runs">
         <PanelRuns name={panel.name} />

@@ -13,14 +13,15 @@ import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
 import { useRunEvents } from '../runs/run-events.ts'
 import { Transcript } from '../runs/transcript.tsx'
+import { estimateAnswer } from './estimate.ts'
+import { findModel } from './model-section.tsx'
 import { variablesOf } from './prompt-variables.ts'
-import type { Panel, PanelSettings } from './types.ts'
+import type { Models, Panel, PanelSettings } from './types.ts'
 import { words } from './words.ts'
 
 /** Runs the panel as it stands, and shows the run as it happens. */
 export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
   const t = useWords(words)
-  const format = useFormat()
   const [run, setRun] = useUrlState('run')
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const variables = variablesOf(editing.content?.prompt ?? '{{input}}')
@@ -40,7 +41,6 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
     },
   )
   const isBlocked = editing.content === null || editing.problems.length > 0
-  const limit = editing.content?.limits?.max_cost
   const begin = (): void => {
     if (!isBlocked && !start.isPending) start.mutate()
   }
@@ -73,13 +73,37 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
         >
           {editing.isDirty ? t('saveAndRun') : t('run')}
         </Button>
-        <Text size="xs" c="dimmed">
-          {limit === undefined ? t('noCostLimit') : t('costLimit', { cost: format.money(limit, '') })}
-        </Text>
+        <Estimate settings={editing.content ?? {}} values={values} />
       </Group>
       {start.error !== null && <ErrorCard error={start.error} />}
       {run !== '' && <LiveRun key={run} id={run} />}
     </Stack>
+  )
+}
+
+/** What one answer costs at most, and what the whole run may. */
+function Estimate({
+  settings,
+  values,
+}: {
+  settings: PanelSettings
+  values: Readonly<Record<string, string>>
+}) {
+  const t = useWords(words)
+  const format = useFormat()
+  const models = useGet<Models>('models', '/api/models').data
+  const { known } = findModel(models, settings.model)
+  const { costUsd, tokens } = estimateAnswer(settings, values, known)
+  const limit = settings.limits?.max_cost
+  const parts = [
+    ...(costUsd === null ? [] : [t('estimate', { cost: format.money(costUsd, '') })]),
+    ...(tokens === null ? [] : [t('answerTokens', { count: tokens })]),
+    limit === undefined ? t('noCostLimit') : t('costLimit', { cost: format.money(limit, '') }),
+  ]
+  return (
+    <Text size="xs" c="dimmed">
+      {parts.join(' · ')}
+    </Text>
   )
 }
 

@@ -1,8 +1,11 @@
 import type { Run } from '../../api/types.ts'
+import type { PanelKind } from '../../components/panel-kind/panel-kind.tsx'
 
 /** What `GET /api/panels/{name}` answers; the list leaves the text out. */
 export interface Panel {
   readonly name: string
+  /** Null: it cannot be read. */
+  readonly kind: PanelKind | null
   readonly state: 'trusted' | 'new' | 'changed' | 'broken'
   readonly hash: string
   readonly settings: PanelSettings | null
@@ -15,6 +18,10 @@ export interface Panel {
 
 /** A panel's file as JSON. Keys that the page does not know are kept as they are. */
 export interface PanelSettings {
+  readonly kind?: PanelKind
+  /** Of a text and of what is drawn. */
+  readonly text?: string
+  readonly folder?: string
   readonly description?: string
   readonly system?: string
   readonly prompt?: string
@@ -23,8 +30,16 @@ export interface PanelSettings {
   readonly max_tokens?: number
   readonly mode?: string
   readonly orchestration?: 'none' | 'automatic' | 'approval'
-  readonly limits?: { readonly max_turns?: number; readonly max_cost?: number }
+  readonly limits?: PanelLimits
   readonly tools?: Readonly<Record<string, ToolSettings>>
+}
+
+export interface PanelLimits {
+  readonly max_turns?: number
+  /** `10m`, `90s`. */
+  readonly max_time?: string
+  readonly max_cost?: number
+  readonly on_limit?: 'stop' | 'ask'
 }
 
 export type ToolSettings = Readonly<Record<string, unknown>> & { readonly enabled?: boolean }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { layout } from '../../components/graph/layout.ts'
 import {
   changeStep,
   dropEdges,
@@ -10,9 +11,9 @@ import {
   removeStep,
   setEdge,
   stepsBefore,
+  waysOf,
 } from './definition.ts'
 import { emptyHistory, type History, redo, remember, undo } from './history.ts'
-import { layout } from './layout.ts'
 import type { Definition } from './types.ts'
 
 const chain: Definition = {
@@ -126,14 +127,20 @@ test('typing in one field is undone at once, after a pause it is another change'
   expect(remember(history, 3, 'other', 1_200).past).toEqual([1, 3])
 })
 
+const layOut = (definition: Definition) =>
+  layout(
+    definition.step.map(({ id }) => id),
+    waysOf(definition),
+  )
+
 test('the graph puts every step below what it waits for, also with a loop back', () => {
-  const places = new Map(layout(diamond).map(place => [place.id, place]))
+  const places = new Map(layOut(diamond).map(place => [place.id, place]))
   const y = (id: string): number => places.get(id)?.y ?? -1
   expect(y('read')).toBeLessThan(y('left'))
   expect(y('left')).toBe(y('right'))
   expect(y('merge')).toBeGreaterThan(y('right'))
   expect(places.get('left')?.x).not.toBe(places.get('right')?.x)
-  const cyclic = layout({
+  const cyclic = layOut({
     ...diamond,
     edge: [
       { from: 'read', to: 'left' },

@@ -17,6 +17,18 @@ export function flowOf(definition: Definition): readonly Edge[] {
   return [...edgesOf(definition), ...branches]
 }
 
+/** The same for a picture of it. */
+export function waysOf(definition: Definition) {
+  const at = new Map(definition.step.map(({ id }, index) => [id, index]))
+  return flowOf(definition).map(({ from, to, when, max_retries = 0 }) => ({
+    from,
+    to,
+    isDashed: max_retries > 0,
+    isLoop: max_retries > 0 && (at.get(to) ?? 0) <= (at.get(from) ?? 0),
+    ...(when === undefined ? {} : { label: when }),
+  }))
+}
+
 /** Each step follows the one before it. What a condition leads to follows that alone, and behind it the ways join again. */
 function inFileOrder(steps: readonly Step[]): Edge[] {
   const conditions = new Map(

@@ -1,9 +1,10 @@
-import { ActionIcon, Alert, Group, List, SegmentedControl, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Group, List, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Redo2, Undo2 } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
+import { useListOrGraph } from '../../components/list-or-graph.tsx'
 import { Page } from '../../components/page.tsx'
 import { MoreMenu } from '../../components/saved/more-menu.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
@@ -31,7 +32,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
   const t = useWords(words)
   const editing = usePipelineEditing(pipeline)
   const run = useShownRun(pipeline.name)
-  const [view, setView] = useUrlState('view', 'list')
+  const { isGraph, choice } = useListOrGraph()
   return (
     <Page
       title={pipeline.name}
@@ -45,16 +46,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       }
       actions={
         <>
-          <SegmentedControl
-            size="xs"
-            aria-label={t('view')}
-            value={view}
-            onChange={value => setView(value)}
-            data={[
-              { value: 'list', label: t('list') },
-              { value: 'graph', label: t('graph') },
-            ]}
-          />
+          {choice}
           <HistoryButtons editing={editing} />
           <SaveButtons editing={editing} />
           <RunButton pipeline={pipeline} editing={editing} />
@@ -80,7 +72,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       {editing.content === null ? (
         <SidePane pipeline={pipeline} editing={editing} run={run} />
       ) : (
-        <Panes pipeline={pipeline} editing={editing} run={run} isGraph={view === 'graph'} />
+        <Panes pipeline={pipeline} editing={editing} run={run} isGraph={isGraph} />
       )}
     </Page>
   )

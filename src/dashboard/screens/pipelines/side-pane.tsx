@@ -1,4 +1,5 @@
 import { Tabs, Text } from '@mantine/core'
+import { drawnAs } from '../../components/panel-kind/panel-kind.tsx'
 import { TomlEditor } from '../../components/saved/toml-editor.tsx'
 import { Versions } from '../../components/saved/versions.tsx'
 import { useWords } from '../../i18n/language.tsx'
@@ -12,6 +13,7 @@ import { StepOutput } from './step-output.tsx'
 import { StepSettings } from './step-settings.tsx'
 import type { Pipeline, PipelineRun } from './types.ts'
 import { type PipelineEditing, pipelinePath } from './use-editing.ts'
+import { usePanels } from './use-panels.ts'
 import { words } from './words.ts'
 
 export interface SidePaneProps {
@@ -27,6 +29,7 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
   const [selected] = useUrlState('step')
   const step = editing.content?.step.find(({ id }) => id === selected)
   const definition = editing.content
+  const panels = usePanels()
   return (
     <Tabs value={tab} onChange={value => setTab(value ?? '')} keepMounted={false}>
       <Tabs.List mb="sm">
@@ -51,7 +54,11 @@ export function SidePane({ pipeline, editing, run }: SidePaneProps) {
             {t('noOutput')}
           </Text>
         ) : (
-          <StepOutput run={run} step={step.id} show={step.show} />
+          <StepOutput
+            run={run}
+            step={step.id}
+            show={step.show ?? drawnAs(panels?.find(({ name }) => name === step.panel)?.kind)}
+          />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="runs">

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
+import { ShownOutput } from '../../components/show/shown-output.tsx'
 import { UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { ShownOutput } from './show/shown-output.tsx'
 import { StepState } from './step-state.tsx'
 import type { PipelineRun, Step } from './types.ts'
 import { words } from './words.ts'

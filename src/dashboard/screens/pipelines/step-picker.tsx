@@ -7,7 +7,6 @@ import {
   Hammer,
   type LucideIcon,
   Network,
-  PanelsTopLeft,
   Search,
   Shuffle,
   Workflow,
@@ -15,11 +14,13 @@ import {
 import { type KeyboardEvent, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
+import { iconOfKind } from '../../components/panel-kind/panel-kind.tsx'
+import { words as showWords } from '../../components/show/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { words as flow } from './flow/words.ts'
-import { words as showWords } from './show/words.ts'
 import type { Step } from './types.ts'
+import { usePanels } from './use-panels.ts'
 import { words } from './words.ts'
 
 interface Choice {
@@ -43,17 +44,16 @@ export function StepPicker({
   const say = useWords(flow)
   const show = useWords(showWords)
   const tools = useGet<Tool[]>('tools', '/api/tools').data ?? []
-  const panels =
-    useGet<{ name: string; settings: { description?: string } | null }[]>('panels', '/api/panels').data ?? []
+  const panels = usePanels() ?? []
   const pipelines = useGet<{ name: string }[]>('pipelines', '/api/pipelines').data ?? []
   const [filter, setFilter] = useState('')
   const [index, setIndex] = useState(0)
   const all: readonly Choice[] = [
-    ...panels.map(({ name, settings }) => ({
+    ...panels.map(({ name, kind, settings }) => ({
       key: `panel ${name}`,
       label: name,
       about: settings?.description ?? t('panel'),
-      icon: PanelsTopLeft,
+      icon: iconOfKind(kind ?? 'ai'),
       step: { panel: name },
       wish: name,
     })),

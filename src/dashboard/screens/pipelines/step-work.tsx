@@ -10,6 +10,7 @@ import { routes } from '../../routes.ts'
 import { kindOf } from './definition.ts'
 import { ConditionWork, PipelineWork, TransformWork } from './flow/flow-work.tsx'
 import type { Definition, Step } from './types.ts'
+import { usePanels } from './use-panels.ts'
 import { words } from './words.ts'
 
 export interface WorkProps {
@@ -89,10 +90,13 @@ function ToolWork({ step, references, set }: WorkProps) {
 
 function PanelWork({ step, references, set }: WorkProps) {
   const t = useWords(words)
-  const panels =
-    useGet<{ name: string; variables: string[]; state: string }[]>('panels', '/api/panels').data ?? []
+  const panels = usePanels() ?? []
   const panel = panels.find(({ name }) => name === step.panel)
   const vars = step.vars ?? {}
+  // What stands for {{input}} is the prompt.
+  const names = new Set([...(panel?.variables ?? []).filter(name => name !== 'input'), ...Object.keys(vars)])
+  const takesPrompt =
+    step.prompt !== undefined || panel?.kind === 'ai' || panel?.variables.includes('input') !== false
   const setVar = (name: string, text: string): void => {
     const { [name]: _before, ...others } = vars
     const next = text === '' ? others : { ...others, [name]: text }
@@ -113,15 +117,17 @@ function PanelWork({ step, references, set }: WorkProps) {
           {t('editPanel')}
         </Anchor>
       )}
-      <ReferenceInput
-        label={t('prompt')}
-        description={t('promptAbout')}
-        minRows={2}
-        references={references}
-        value={step.prompt ?? ''}
-        onChange={text => set({ prompt: text === '' ? undefined : text }, 'prompt')}
-      />
-      {[...new Set([...(panel?.variables ?? []), ...Object.keys(vars)])].map(name => (
+      {takesPrompt && (
+        <ReferenceInput
+          label={t('prompt')}
+          description={t('promptAbout')}
+          minRows={2}
+          references={references}
+          value={step.prompt ?? ''}
+          onChange={text => set({ prompt: text === '' ? undefined : text }, 'prompt')}
+        />
+      )}
+      {[...names].map(name => (
         <ReferenceInput
           key={name}
           label={name}

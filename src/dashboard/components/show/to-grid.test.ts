@@ -8,6 +8,7 @@ test('a list of objects is a grid, as data, inside an object and as JSON', () =>
       ['tea', '3'],
       ['cup', ''],
     ],
+    total: 2,
   }
   const list = [{ item: 'tea', sold: 3 }, { item: 'cup' }]
   expect(toGrid('', list)).toEqual(grid)
@@ -17,7 +18,11 @@ test('a list of objects is a grid, as data, inside an object and as JSON', () =>
 
 test('lines of values are a grid, with quotes, line numbers and borders taken off', () => {
   const rows = [['green, fresh', '31']]
-  expect(toGrid('item,sold\n"green, fresh",31\n', undefined)).toEqual({ columns: ['item', 'sold'], rows })
+  expect(toGrid('item,sold\n"green, fresh",31\n', undefined)).toEqual({
+    columns: ['item', 'sold'],
+    rows,
+    total: 1,
+  })
   expect(toGrid('     1\titem;sold\n     2\tgreen;31', undefined)?.rows).toEqual([['green', '31']])
   expect(toGrid('| item | sold |\n| --- | ---: |\n| green | 31 |', undefined)?.rows).toEqual([
     ['green', '31'],
@@ -26,4 +31,10 @@ test('lines of values are a grid, with quotes, line numbers and borders taken of
 
 test('what has no rows is no grid', () => {
   for (const text of ['', 'just words', 'a,b', '{"a":1}', '[1,2]']) expect(toGrid(text, null)).toBeUndefined()
+})
+
+test('of very many rows the first ones are shown, and all are counted', () => {
+  const lines = Array.from({ length: 100_000 }, (_, index) => `=HYPERLINK("x"),${index}`)
+  const grid = toGrid(['item,sold', ...lines].join('\n'), undefined)
+  expect([grid?.rows.length, grid?.total]).toEqual([500, 100_000])
 })

@@ -1,36 +1,50 @@
 import { Text } from '@mantine/core'
-import { BarChart } from '../../../components/bar-chart.tsx'
-import { DataTable } from '../../../components/data-table.tsx'
-import { Diagram } from '../../../components/diagram.tsx'
-import { TableToggle } from '../../../components/table-toggle.tsx'
-import { Untrusted, visibleLine } from '../../../components/untrusted.tsx'
-import { useFormat } from '../../../i18n/format.ts'
-import { useWords } from '../../../i18n/language.tsx'
-import type { Step, StepRun } from '../types.ts'
+import { useMemo } from 'react'
+import { useFormat } from '../../i18n/format.ts'
+import { useWords } from '../../i18n/language.tsx'
+import { BarChart } from '../bar-chart.tsx'
+import { DataTable } from '../data-table.tsx'
+import { Diagram } from '../diagram.tsx'
+import { TableToggle } from '../table-toggle.tsx'
+import { Untrusted, visibleLine } from '../untrusted.tsx'
 import { type Grid, toGrid } from './to-grid.ts'
 import { words } from './words.ts'
 
 export interface ShownOutputProps {
-  readonly show: NonNullable<Step['show']>
-  readonly output: Pick<StepRun, 'text' | 'data'>
+  readonly show: 'table' | 'chart' | 'diagram'
+  readonly output: { readonly text?: string; readonly data?: unknown }
 }
 
-/** What a step handed over, as a table, a chart or a picture. */
+/** What a step or a panel hands over, as a table, a chart or a picture. */
 export function ShownOutput({ show, output: { text = '', data } }: ShownOutputProps) {
+  return show === 'diagram' ? <Diagram source={text} /> : <ShownGrid show={show} text={text} data={data} />
+}
+
+function ShownGrid({ show, text, data }: { show: 'table' | 'chart'; text: string; data: unknown }) {
   const t = useWords(words)
   const format = useFormat()
-  if (show === 'diagram') return <Diagram source={withoutFence(text)} />
-  const grid = toGrid(text, data)
+  const grid = useMemo(() => toGrid(text, data), [text, data])
   if (grid === undefined)
     return (
       <Text size="sm" c="dimmed">
         {t('noGrid')}
       </Text>
     )
-  const table = <GridTable grid={grid} />
+  const table = (
+    <>
+      <GridTable grid={grid} />
+      {grid.total > grid.rows.length && (
+        <Text size="xs" c="dimmed" mt={4}>
+          {t('cut', { shown: grid.rows.length, all: grid.total })}
+        </Text>
+      )}
+    </>
+  )
   const [label = '', ...others] = grid.columns
   const keys = others.filter((_, index) => grid.rows.some(row => isNumber(row[index + 1])))
-  if (show === 'table' || keys.length === 0) return table
+  // A bar cannot show what is below zero.
+  const isBelow = grid.rows.some(row => row.slice(1).some(value => Number(value) < 0))
+  if (show === 'table' || keys.length === 0 || isBelow) return table
   const bars = grid.rows.slice(0, MOST_BARS).map((row, index) => ({
     // Two rows may have the same name.
     label:
@@ -73,9 +87,4 @@ function GridTable({ grid: { columns, rows } }: { grid: Grid }) {
       }))}
     />
   )
-}
-
-/** Models put diagrams between fences. */
-function withoutFence(text: string): string {
-  return /```(?:mermaid)?\n([\s\S]*?)```/.exec(text)?.[1] ?? text
 }

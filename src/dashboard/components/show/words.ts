@@ -1,8 +1,9 @@
-import { defineWords } from '../../../i18n/words.ts'
+import { defineWords } from '../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
     noGrid: 'There are no rows in this output: a list of objects, JSON or lines with commas can be shown.',
+    cut: '{shown} of {all} rows are shown.',
     show: 'Show its output as',
     showText: 'text',
     showTable: 'table',
@@ -15,6 +16,7 @@ export const words = defineWords({
   },
   ja: {
     noGrid: 'この出力には行がありません。オブジェクトのリスト、JSON、カンマ区切りの行を表示できます。',
+    cut: '{all} 行のうち {shown} 行を表示しています。',
     show: '出力の表示',
     showText: 'テキスト',
     showTable: '表',
@@ -27,6 +29,7 @@ export const words = defineWords({
   },
   ko: {
     noGrid: '이 출력에는 행이 없습니다. 객체 목록, JSON, 쉼표로 나뉜 줄을 보여 줄 수 있습니다.',
+    cut: '{all}행 중 {shown}행을 보여 줍니다.',
     show: '출력 표시',
     showText: '텍스트',
     showTable: '표',

@@ -1,6 +1,8 @@
 export interface Grid {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
+  /** Also of those that are left out. */
+  readonly total: number
 }
 
 const MOST_ROWS = 500
@@ -17,10 +19,11 @@ function ofObjects(value: unknown): Grid | undefined {
     : isRecord(value)
       ? Object.values(value).find(Array.isArray)
       : undefined
-  const rows = list?.filter(isRecord).slice(0, MOST_ROWS)
-  if (rows === undefined || rows.length === 0) return undefined
+  const all = list?.filter(isRecord) ?? []
+  if (all.length === 0) return undefined
+  const rows = all.slice(0, MOST_ROWS)
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))].slice(0, MOST_COLUMNS)
-  return { columns, rows: rows.map(row => columns.map(column => cell(row[column]))) }
+  return { columns, rows: rows.map(row => columns.map(column => cell(row[column]))), total: all.length }
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -43,14 +46,13 @@ function parseJson(text: string): unknown {
 /** The first line names the columns. Numbers that `read_file` puts before each line are no part of it. */
 function ofLines(text: string): Grid | undefined {
   const plain = text.replaceAll(/^ *\d+\t/gm, '')
-  const lines = plain.split(/\r?\n/).filter(line => line.trim() !== '')
+  const lines = plain.split(/\r?\n/).filter(line => line.trim() !== '' && !/^[\s|:-]+$/.test(line))
   const between = [',', ';', '\t', '|'].find(each => lines[0]?.includes(each))
   if (between === undefined || lines.length < 2) return undefined
   const [columns = [], ...rows] = lines
-    .filter(line => !/^[\s|:-]+$/.test(line))
     .slice(0, MOST_ROWS + 1)
     .map(line => splitLine(between === '|' ? line.trim().replace(/^\||\|$/g, '') : line, between))
-  return rows.length === 0 ? undefined : { columns: columns.slice(0, MOST_COLUMNS), rows }
+  return { columns: columns.slice(0, MOST_COLUMNS), rows, total: lines.length - 1 }
 }
 
 function splitLine(line: string, between: string): string[] {

@@ -1,6 +1,3 @@
-import { flowOf } from './definition.ts'
-import type { Definition } from './types.ts'
-
 export interface Placed {
   readonly id: string
   readonly x: number
@@ -10,15 +7,19 @@ export interface Placed {
 const NODE = { width: 220, height: 76 } as const
 const GAP = { x: 40, y: 60 } as const
 
-/** Every step below all that it waits for; steps of one layer side by side, near to what they come from. */
-export function layout(definition: Definition): Placed[] {
-  const ids = definition.step.map(({ id }) => id)
-  const forward = flowOf(definition).filter(
-    ({ from, to, max_retries = 0 }) =>
-      ids.includes(from) && ids.includes(to) && !(max_retries > 0 && ids.indexOf(to) <= ids.indexOf(from)),
-  )
+export interface Way {
+  readonly from: string
+  readonly to: string
+  /** It leads back to something earlier, and counts for nothing here. */
+  readonly isLoop?: boolean
+}
+
+/** Every part below all that leads to it; parts of one layer side by side, near to what they come from. */
+export function layout(ids: readonly string[], ways: readonly Way[]): Placed[] {
+  const known = new Set(ids)
+  const forward = ways.filter(({ from, to, isLoop = false }) => known.has(from) && known.has(to) && !isLoop)
   const layers = new Map<string, number>(ids.map(id => [id, 0]))
-  // Longest paths; a cycle, which the check refuses, ends after as many rounds as there are steps.
+  // Longest paths; a cycle ends after as many rounds as there are parts.
   for (let round = 0; round < ids.length; round += 1) {
     let changed = false
     for (const { from, to } of forward) {

@@ -1,0 +1,90 @@
+import { List, Stack, Text, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { FolderOpen } from 'lucide-react'
+import { useDeferredValue, useMemo, useState } from 'react'
+import { request } from '../../api/api.ts'
+import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { drawnAs } from '../../components/panel-kind/panel-kind.tsx'
+import { ShownOutput } from '../../components/show/shown-output.tsx'
+import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { useWords } from '../../i18n/language.tsx'
+import { fillText, variablesOf } from './prompt-variables.ts'
+import type { Panel, PanelSettings } from './types.ts'
+import { words } from './words.ts'
+
+/** What a panel would hand over in which no model works, as it is being edited. */
+export function Preview({ panel, settings }: { panel: Panel; settings: PanelSettings }) {
+  if (settings.kind === 'folder')
+    return <FolderPreview key={panel.hash} name={panel.name} hash={panel.hash} />
+  return <TextPreview settings={settings} />
+}
+
+function TextPreview({ settings: { kind, text = '' } }: { settings: PanelSettings }) {
+  const t = useWords(words)
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  // Typing must not wait for hundreds of rows.
+  const filled = useDeferredValue(fillText(text, values))
+  const show = drawnAs(kind)
+  const shown = useMemo(
+    () =>
+      show === undefined ? (
+        <UntrustedBlock text={filled} label={t('preview')} />
+      ) : (
+        <ShownOutput show={show} output={{ text: filled }} />
+      ),
+    [show, filled, t],
+  )
+  return (
+    <Stack gap="sm">
+      {variablesOf(text).map(name => (
+        <Textarea
+          key={name}
+          label={name}
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={values[name] ?? ''}
+          onChange={event => {
+            const { value } = event.currentTarget
+            setValues(before => ({ ...before, [name]: value }))
+          }}
+        />
+      ))}
+      {shown}
+    </Stack>
+  )
+}
+
+/** Its files as the server may list them now: a call like any other, so it is not repeated by itself. */
+function FolderPreview({ name, hash }: { name: string; hash: string }) {
+  const t = useWords(words)
+  const files = useQuery({
+    queryKey: ['folder-files', name, hash],
+    queryFn: () => request<{ files: string[] }>('POST', `/api/panels/${encodeURIComponent(name)}/files`, {}),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  return (
+    <DataRegion
+      query={files}
+      isEmpty={found => found.files.length === 0}
+      empty={<Empty icon={<FolderOpen size={28} aria-hidden />} title={t('noFiles')} />}
+    >
+      {found => (
+        <Stack gap="xs">
+          <Text size="sm">{t('files', { count: found.files.length })}</Text>
+          <List size="sm" ff="monospace" className="kogu-card" px="lg" py="sm">
+            {found.files.map(path => (
+              <List.Item key={path}>
+                <Untrusted text={path} most={200} />
+              </List.Item>
+            ))}
+          </List>
+          <Text size="xs" c="dimmed">
+            {t('filesAbout')}
+          </Text>
+        </Stack>
+      )}
+    </DataRegion>
+  )
+}
