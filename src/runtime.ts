@@ -8,7 +8,7 @@ import type { Access } from './core/access.ts'
 import { type GivenAnswer, withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
-import type { DecidedBy, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import type { DecidedBy, Decision, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired, withdrawQuestions } from './core/end-question.ts'
 import { toToolError } from './core/errors.ts'
 import { type Gate, type GateAnswer, passGate } from './core/gate.ts'
@@ -72,6 +72,8 @@ export interface Explanation {
   readonly access: readonly Access[]
   readonly reasons: readonly string[]
   readonly ref: DecisionRef | null
+  /** What else matched and did not count. */
+  readonly also: NonNullable<Decision['also']>
 }
 
 export interface Runtime extends WaitingCalls {
@@ -245,6 +247,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         access: judgement.access,
         reasons: judgement.reasons,
         ref: judgement.decision.ref,
+        also: judgement.decision.also ?? [],
       }
     },
     async listChanges(selection) {

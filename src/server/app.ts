@@ -18,6 +18,7 @@ import { approvalOfferRoutes } from './routes/approval-offers.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { auditCallRoutes } from './routes/audit-calls.ts'
+import { auditSummaryRoute } from './routes/audit-summary.ts'
 import { callRoutes } from './routes/calls.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { dynamicToolRoutes } from './routes/dynamic-tools.ts'
@@ -101,7 +102,8 @@ export function createApp(parts: ServerParts): App {
   approvalContextRoutes(api, runtime)
   approvalOfferRoutes(api, runtime)
   changeRoutes(api, runtime)
-  auditCallRoutes(api, runtime, parts.now)
+  auditCallRoutes(api, runtime)
+  auditSummaryRoute(api, runtime, parts.now)
   auditRoutes(api, runtime)
   reviewRoutes(api, runtime)
   ruleRoutes(api, parts)

@@ -258,3 +258,23 @@ test('a request says what kind of address it leads to', async () => {
     addresses: [{ url: 'http://127.0.0.1:8080/prices', leads_to: 'loopback' }],
   })
 })
+
+test('the past says which rules others decide for, and what was always approved', async () => {
+  const give = async (waiting: Waiting, answer: string): Promise<void> => {
+    await app.send(`POST /api/approvals/${waiting.id}/answer`, { answer, digest: waiting.digest })
+    await app.send(`POST /api/approvals/${waiting.id}/continue`, {})
+  }
+  for (const text of ['1', '2', '3'])
+    await give(await ask('write_file', { path: 'often.txt', content: text }), 'once')
+  await give(await ask('web_fetch', { url: 'http://127.0.0.1:8080/' }), 'deny')
+  const { json }: { json: { always_approved: object[] } } = await app.send('GET /api/audit/summary')
+  expect(json).toMatchObject({
+    rules: {
+      'allow-local': { hits: 0, last: null, overruled: 1, overruled_by: 'ask-local' },
+      'ask-local': { hits: 1, overruled: 0 },
+    },
+  })
+  expect(json.always_approved).toContainEqual({
+    ...{ tool: 'write_file', command: null, path: 'often.txt', times: 3 },
+  })
+})

@@ -1,5 +1,4 @@
 import type { Runtime } from '../../runtime.ts'
-import { readEvents } from '../../store/audit/read.ts'
 import { type ListedCall, listRecentCalls } from '../../store/audit/recent-calls.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
@@ -48,8 +47,8 @@ const call = z
   })
   .openapi('AuditedCall')
 
-/** Recorded calls, one row each, and what they add up to. */
-export function auditCallRoutes(api: Api, { places }: Runtime, now: () => number): void {
+/** Recorded calls, one row each. */
+export function auditCallRoutes(api: Api, { places }: Runtime): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -76,64 +75,6 @@ export function auditCallRoutes(api: Api, { places }: Runtime, now: () => number
       const next =
         found.length > limit && last !== undefined ? `${last.at}~${last.segment}~${last.seq}` : null
       return answer(context, { items: page.map(toCall), next })
-    },
-  )
-  summaryRoute(api, places.audit, now)
-}
-
-const DAYS_30 = 30 * 86_400_000
-
-const summary = z
-  .object({
-    calls: z.int(),
-    outcomes: z.record(z.string(), z.int()),
-    /** Tool → outcome → how often. */
-    tools: z.record(z.string(), z.record(z.string(), z.int())),
-    /** What decided: rules and grants by id. */
-    rules: z.record(z.string(), z.object({ hits: z.int(), last: z.string() })),
-    /** Calls that people were asked about and always approved: candidates for a rule. */
-    always_approved: z.array(z.object({ tool: z.string(), times: z.int() })),
-  })
-  .openapi('AuditSummary')
-
-function summaryRoute(api: Api, directory: string, now: () => number): void {
-  api.openapi(
-    route('read', {
-      method: 'get',
-      path: '/api/audit/summary',
-      summary: 'Decisions counted by outcome and rule; of the last 30 days by default',
-      request: { query: z.object({ since: time.optional() }) },
-      responses: { 200: json(summary, 'The counts') },
-    }),
-    async context => {
-      const { since } = context.req.valid('query')
-      const sums = { calls: 0, outcomes: {}, tools: {}, rules: {} } as {
-        calls: number
-        outcomes: Record<string, number>
-        tools: Record<string, Record<string, number>>
-        rules: Record<string, { hits: number; last: string }>
-      }
-      const asked = new Map<string, { approved: number; refused: number }>()
-      const from = since === undefined ? new Date(now() - DAYS_30) : new Date(since)
-      for await (const { at, event } of readEvents({ directory, since: from })) {
-        if (event.type !== 'call-finished') continue
-        const { tool, decision } = event
-        const { outcome, by, ref } = decision
-        sums.calls += 1
-        sums.outcomes[outcome] = (sums.outcomes[outcome] ?? 0) + 1
-        const own = sums.tools[tool] ?? {}
-        sums.tools[tool] = own
-        own[outcome] = (own[outcome] ?? 0) + 1
-        if (ref !== null) sums.rules[ref.id] = { hits: (sums.rules[ref.id]?.hits ?? 0) + 1, last: at }
-        if (by === 'user') {
-          const { approved = 0, refused = 0 } = asked.get(tool) ?? {}
-          const yes = outcome === 'allow' ? 1 : 0
-          asked.set(tool, { approved: approved + yes, refused: refused + 1 - yes })
-        }
-      }
-      const candidates = [...asked].filter(([, { approved, refused }]) => refused === 0 && approved >= 3)
-      const always = candidates.map(([tool, { approved }]) => ({ tool, times: approved }))
-      return answer(context, { ...sums, always_approved: always.sort((a, b) => b.times - a.times) })
     },
   )
 }

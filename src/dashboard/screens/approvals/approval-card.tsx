@@ -86,6 +86,11 @@ function Heading({ question, isOpen }: { question: Approval; isOpen: boolean }) 
         </Title>
         <RiskBadge risk={riskOf(question)} />
       </Group>
+      {question.task !== undefined && (
+        <Text size="sm" lineClamp={2}>
+          <Untrusted text={t('task', { task: question.task })} most={300} />
+        </Text>
+      )}
       <Group gap="xs">
         <Text size="sm" c="dimmed">
           {t('asked', { when: format.ago(question.createdAt) })} ·{' '}
@@ -254,10 +259,16 @@ export const ANSWER_WORDS = {
 
 function Outcome({ question, others }: { question: Approval; others: readonly Approval[] }) {
   const t = useWords(words)
+  const format = useFormat()
   const { answer } = question
   const next = others.find(({ id, answer: given }) => id !== question.id && given === null)
   const text =
-    answer === null ? t('closed') : t('answered', { answer: t(ANSWER_WORDS[answer.kind]), user: answer.user })
+    answer === null
+      ? t('closed')
+      : t('answered', {
+          ...{ answer: t(ANSWER_WORDS[answer.kind]), user: answer.user },
+          when: format.dateTime(answer.at),
+        })
   return (
     <Group justify="space-between" gap="sm">
       <Alert

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Select, Stack, Tabs, Text, UnstyledButton } from '@mantine/core'
+import { Button, Group, Select, Stack, Tabs, Text, UnstyledButton } from '@mantine/core'
 import { ArrowLeft, Bell, Hand } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'wouter'
@@ -13,6 +13,8 @@ import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
 import { riskOf, summaryOf, useApprovals, useWaiting } from '../../shell/waiting.ts'
+import { Candidates } from '../permissions/history/candidates.tsx'
+import type { AuditSummary } from '../permissions/types.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import classes from './approvals.module.css'
 import { BatchCard } from './batch-card.tsx'
@@ -22,13 +24,14 @@ import { words } from './words.ts'
 export default function ApprovalsScreen() {
   const t = useWords(words)
   const [tab, setTab] = useUrlState('tab', 'waiting')
+  const today = useToday()
   return (
     <Page title={t('title')} intro={t('intro')} actions={<Alerts />}>
       <Tabs value={tab} onChange={value => setTab(value ?? 'waiting')} keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="waiting">{t('waitingCount', { count: useWaiting().length })}</Tabs.Tab>
-          <Tabs.Tab value="decided">{t('decidedTab')}</Tabs.Tab>
-          <Tabs.Tab value="expired">{t('expiredTab')}</Tabs.Tab>
+          <Tabs.Tab value="decided">{t('decidedCount', { count: today?.answered ?? 0 })}</Tabs.Tab>
+          <Tabs.Tab value="expired">{t('expiredCount', { count: today?.expired ?? 0 })}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="waiting">
           <Inbox />
@@ -44,6 +47,17 @@ export default function ApprovalsScreen() {
   )
 }
 
+interface Today {
+  readonly answered: number
+  readonly expired: number
+}
+
+/** What became of the questions of this day. */
+function useToday(): Today | undefined {
+  const [since] = useState(() => new Date(new Date().setHours(0, 0, 0, 0)).toISOString())
+  return useGet<Today>('audit', `/api/audit/summary?since=${encodeURIComponent(since)}`).data
+}
+
 function Inbox() {
   const t = useWords(words)
   const query = useApprovals()
@@ -51,8 +65,11 @@ function Inbox() {
   const [batch] = useUrlState('run')
   const [tool] = useUrlState('tool')
   const [risk] = useUrlState('risk')
+  const [panel] = useUrlState('panel')
   const isWanted = (question: Approval): boolean =>
-    (tool === '' || question.tool.name === tool) && (risk === '' || riskOf(question) === risk)
+    (tool === '' || question.tool.name === tool) &&
+    (risk === '' || riskOf(question) === risk) &&
+    (panel === '' || question.agent === panel)
   const known = useKnown(query.data ?? [])
   const chosen = id === undefined ? undefined : known.get(id)
   const together = (query.data ?? []).filter(
@@ -72,8 +89,7 @@ function Inbox() {
             </Button>
           }
         >
-          {t('nothingText')}
-          <Suggestions />
+          <NothingWaits />
         </Empty>
       }
     >
@@ -118,13 +134,41 @@ function Inbox() {
   )
 }
 
+/** How much a person had to do lately, and what could take some of it away. */
+function NothingWaits() {
+  const t = useWords(words)
+  const today = useToday()
+  const summary = useGet<AuditSummary>('audit', '/api/audit/summary')
+  return (
+    <Stack gap="sm">
+      <Text>
+        {t('nothingText')} {today !== undefined && t('decidedToday', { count: today.answered })}
+      </Text>
+      <Candidates list={summary.data?.always_approved ?? []} />
+    </Stack>
+  )
+}
+
 function Filters({ questions }: { questions: readonly Approval[] }) {
   const t = useWords(words)
   const c = useWords(common)
   const [tool, setTool] = useUrlState('tool')
   const [risk, setRisk] = useUrlState('risk')
+  const [panel, setPanel] = useUrlState('panel')
+  const panels = [...new Set(questions.flatMap(({ agent }) => agent ?? []))]
   return (
     <Group gap="xs" mb="xs" grow>
+      {panels.length > 0 && (
+        <Select
+          aria-label={t('panel')}
+          placeholder={t('allPanels')}
+          size="xs"
+          clearable
+          data={panels}
+          value={panel === '' ? null : panel}
+          onChange={value => setPanel(value ?? '')}
+        />
+      )}
       <Select
         aria-label={t('tool')}
         placeholder={t('allTools')}
@@ -148,30 +192,6 @@ function Filters({ questions }: { questions: readonly Approval[] }) {
         onChange={value => setRisk(value ?? '')}
       />
     </Group>
-  )
-}
-
-interface Summary {
-  readonly calls: number
-  readonly always_approved: readonly { readonly tool: string; readonly times: number }[]
-}
-
-/** What was always approved could be a rule. */
-function Suggestions() {
-  const t = useWords(words)
-  const { data } = useGet<Summary>('audit', '/api/audit/summary')
-  if (data === undefined || data.always_approved.length === 0) return null
-  return (
-    <Stack gap={4} mt="sm" component="ul" p={0} style={{ listStyle: 'none' }}>
-      {data.always_approved.slice(0, 3).map(({ tool, times }) => (
-        <li key={tool}>
-          <Untrusted text={t('suggestion', { tool, count: times })} />{' '}
-          <Anchor component={Link} href={routes.permissions()}>
-            {t('makeRule')}
-          </Anchor>
-        </li>
-      ))}
-    </Stack>
   )
 }
 
@@ -233,7 +253,15 @@ function QuestionRow({ question, active }: { question: Approval; active: boolean
         <Untrusted text={summaryOf(question)} most={160} />
       </Text>
       <Text size="xs" c="dimmed">
+        {question.agent !== undefined && (
+          <>
+            <Untrusted text={question.agent} most={60} />
+            {question.runPath.length > 1 && ` › ${t('depth', { count: question.runPath.length - 1 })}`}
+            {' · '}
+          </>
+        )}
         {t('asked', { when: format.ago(question.createdAt) })}
+        {question.answer === null && ` · ${t('expiresIn', { when: format.ago(question.expiresAt) })}`}
       </Text>
     </UnstyledButton>
   )

@@ -1,4 +1,4 @@
-import { Badge, Button, Checkbox, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+import { Badge, Button, Checkbox, Group, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
@@ -7,10 +7,10 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
 import { Report } from './report.tsx'
+import { isTrialSpan, TRIAL_DAYS, TrialSpanChoice } from './trial-span.tsx'
 import type { DryRun } from './types.ts'
 import { words } from './words.ts'
 
-const SPANS = { day1: 1, days7: 7, days30: 30 } as const
 const DAY_MS = 86_400_000
 
 export function DryRunTab() {
@@ -25,7 +25,8 @@ function Trial({ initial }: { initial: string }) {
   const [rule] = useUrlState('rule')
   const [only, setOnly] = useState(false)
   const [span, setSpan] = useUrlState('span', 'days7')
-  const days = SPANS[span as keyof typeof SPANS] ?? SPANS.days7
+  const chosen = isTrialSpan(span) ? span : 'days7'
+  const days = TRIAL_DAYS[chosen]
   const trial = useAction(
     () =>
       request<DryRun>('POST', '/api/rules/dry-run', {
@@ -39,13 +40,7 @@ function Trial({ initial }: { initial: string }) {
     <Stack gap="md">
       <Group justify="space-between">
         <Group gap="xs">
-          <Text size="sm">{t('since')}</Text>
-          <SegmentedControl
-            aria-label={t('since')}
-            value={span}
-            onChange={setSpan}
-            data={(Object.keys(SPANS) as (keyof typeof SPANS)[]).map(value => ({ value, label: t(value) }))}
-          />
+          <TrialSpanChoice value={chosen} onChange={setSpan} />
           {rule !== '' && (
             <Badge color="gray">
               <Untrusted text={t('removed', { rules: rule })} />
@@ -69,7 +64,7 @@ function Trial({ initial }: { initial: string }) {
       />
       <Checkbox label={t('only')} checked={only} onChange={event => setOnly(event.currentTarget.checked)} />
       {trial.error !== null && <ErrorCard error={trial.error} />}
-      {trial.data !== undefined && <Report report={trial.data} />}
+      {trial.data !== undefined && <Report report={trial.data} days={days} />}
     </Stack>
   )
 }

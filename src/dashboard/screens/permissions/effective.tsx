@@ -6,6 +6,7 @@ import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { usePlace, useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import type { Effective, Grant, Outcome, Rule, ToolVerdict } from './types.ts'
@@ -19,7 +20,7 @@ export function EffectiveTab() {
     <Stack gap="lg">
       <DataRegion query={rules}>{list => <Order rules={list} />}</DataRegion>
       <DataRegion query={config}>{loaded => <Settings config={loaded} />}</DataRegion>
-      <Tools />
+      <ToolVerdicts />
     </Stack>
   )
 }
@@ -28,12 +29,14 @@ export function EffectiveTab() {
 function Order({ rules }: { rules: readonly Rule[] }) {
   const t = useWords(words)
   const grants = useGet<Grant[]>('grants', '/api/grants')
+  const shorten = useShortPath()
+  const place = usePlace()
   const stages: readonly (readonly [string, readonly string[]])[] = [
     [t('stageHard'), [t('stageHardAbout')]],
     ...(['deny', 'ask', 'allow'] as const).map(
-      outcome => [t(STAGES[outcome]), linesOf(rules, outcome)] as const,
+      outcome => [t(STAGES[outcome]), linesOf(rules, outcome, place)] as const,
     ),
-    [t('stageGrants'), (grants.data ?? []).map(({ covers }) => covers)],
+    [t('stageGrants'), (grants.data ?? []).map(({ covers }) => shorten(covers))],
     [t('stageMode'), [t('stageModeAbout')]],
   ]
   return (
@@ -66,10 +69,10 @@ function Order({ rules }: { rules: readonly Rule[] }) {
 
 const STAGES = { deny: 'stageDeny', ask: 'stageAsk', allow: 'stageAllow' } as const
 
-function linesOf(rules: readonly Rule[], outcome: Outcome): string[] {
+function linesOf(rules: readonly Rule[], outcome: Outcome, place: (rule: Rule) => string): string[] {
   return rules
     .filter(({ decision }) => decision === outcome)
-    .map(({ id, text, source, line }) => `${id}: ${text} (${line === null ? source : `${source}:${line}`})`)
+    .map(rule => `${rule.id}: ${rule.text} (${place(rule)})`)
 }
 
 function Settings({ config }: { config: Effective }) {
@@ -106,7 +109,7 @@ function Settings({ config }: { config: Effective }) {
 }
 
 /** By the engine itself, so that the list never differs from what happens. */
-function Tools() {
+export function ToolVerdicts() {
   const t = useWords(words)
   const verdicts = useGet<ToolVerdict[]>('rules', '/api/tools/verdicts')
   const columns: readonly Column<ToolVerdict>[] = [

@@ -7,52 +7,61 @@ import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { useShortPath } from '../../components/use-short-path.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
+import { words as history } from './history/words.ts'
 import type { AuditSummary, Grant } from './types.ts'
 import { words } from './words.ts'
 
 export function Grants() {
   const t = useWords(words)
+  const h = useWords(history)
   const format = useFormat()
+  const shorten = useShortPath()
+  const session = useGet<{ workspace: string }>('session', '/api/auth/session')
   const grants = useGet<Grant[]>('grants', '/api/grants')
   const summary = useGet<AuditSummary>('audit', '/api/audit/summary')
   const revoke = useAction((id: string) => request('DELETE', `/api/grants/${encodeURIComponent(id)}`), {
     topics: ['grants'],
   })
+  const placeOf = ({ scope, run, agent, everywhere, workspace }: Grant): string => {
+    if (scope === 'session') return h('forRun', { run: run ?? '' })
+    if (everywhere) return h('forEverywhere')
+    if (workspace !== session.data?.workspace) return h('forOther', { workspace })
+    return agent === null ? h('forProject') : h('forPanel', { agent })
+  }
   const columns: readonly Column<Grant>[] = [
     {
       key: 'covers',
       label: t('covers'),
       phone: 'title',
-      render: ({ covers }) => <Untrusted text={covers} />,
+      render: ({ covers }) => <Untrusted text={shorten(covers)} />,
     },
     { key: 'decision', label: t('decision'), render: ({ decision }) => <OutcomeBadge outcome={decision} /> },
     {
-      key: 'where',
-      label: t('where'),
-      phone: 'hide',
-      render: ({ workspace }) => <Untrusted text={workspace} />,
-    },
-    {
       key: 'for',
       label: t('holdsFor'),
-      phone: 'hide',
-      render: ({ scope, agent, run }) => (
-        <Untrusted
-          text={
-            scope === 'session'
-              ? t('forRun', { run: run ?? '' })
-              : agent === null
-                ? t('forAll')
-                : t('forAgent', { agent })
-          }
-        />
-      ),
+      render: grant => <Untrusted text={placeOf(grant)} most={120} />,
     },
     { key: 'who', label: t('who'), phone: 'hide', render: ({ user }) => <Untrusted text={user} /> },
-    { key: 'since', label: t('givenAt'), phone: 'hide', render: grant => format.ago(grant.created_at) },
+    {
+      key: 'since',
+      label: t('givenAt'),
+      phone: 'hide',
+      render: ({ created_at, call }) => (
+        <>
+          {format.ago(created_at)}
+          {call !== null && (
+            <>
+              {' · '}
+              <Link href={routes.audit({ call })}>{h('fromCallLink')}</Link>
+            </>
+          )}
+        </>
+      ),
+    },
     {
       key: 'uses',
       label: t('uses'),

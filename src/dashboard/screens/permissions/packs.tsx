@@ -62,7 +62,7 @@ function Pack({ name, onChoose }: { name: PackName; onChoose: () => void }) {
         {t('dryRunWeek')}
       </Text>
       {trial.error != null && <ErrorCard error={trial.error} />}
-      {trial.data !== undefined && <Report report={trial.data} />}
+      {trial.data !== undefined && <Report report={trial.data} days={7} />}
       <Group>
         <Button onClick={onChoose}>{t('review')}</Button>
       </Group>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EMPTY_RULE, toDraft, toToml } from './rule-draft.ts'
+import { EMPTY_RULE, proposeRule, toDraft, toToml } from './rule-draft.ts'
 
 test('a rule of the form is written with its alternatives, exception and examples', () => {
   const toml = toToml({
@@ -32,4 +32,14 @@ except = { agents = ["reader"] }
 method = ["POST"]
 modes = ["auto"]
 `)
+})
+
+test('a rule for what was always approved has no wildcard, and no words of what a shell would read otherwise', () => {
+  expect(proposeRule('run_command', '{"command":"git status"}')).toMatchObject({
+    ...{ id: 'always-run_command-git-status', decision: 'allow', tool: ['run_command'] },
+    ...{ command: ['git', 'status'], match: ['git status'] },
+  })
+  expect(proposeRule('run_command', '{"command":"python3 * && x"}').command).toEqual([])
+  expect(proposeRule('write_file', '{"path":"notes/a.md"}')).toMatchObject({ path: ['notes/a.md'] })
+  expect(proposeRule('x', 'nonsense')).toMatchObject({ command: [], path: [] })
 })

@@ -26,6 +26,41 @@ export const EMPTY_RULE: RuleDraft = {
   ...{ agents: [], except: [], reason: '', match: [], notMatch: [], always: false, rest: {} },
 }
 
+/** In the address: a rule that is not there yet. No rule can be called so. */
+export const NEW = '+'
+
+/** A rule for one call that was approved again and again: for exactly what was approved, without any wildcard. */
+export function proposeRule(tool: string, input: string): RuleDraft {
+  const { command, path } = parseInput(input)
+  // What a shell would read otherwise is no list of words.
+  const isPlain = typeof command === 'string' && /^[\w@%+=:,./ -]+$/.test(command)
+  const words = isPlain ? command.trim().split(/ +/) : []
+  const name = [tool, ...words.slice(0, 2)].join('-').replaceAll(/[^\w.-]/g, '-')
+  return {
+    ...EMPTY_RULE,
+    ...{ id: `always-${name}`.slice(0, 100), decision: 'allow', tool: [tool], command: words },
+    ...(isPlain ? { match: [command] } : {}),
+    ...(typeof path === 'string' ? { path: [path], match: [path] } : {}),
+  }
+}
+
+function parseInput(json: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    // The address can say anything.
+    return {}
+  }
+}
+
+/** The example that a recorded call is for a rule; undefined when its input has none. */
+export function exampleOf(input: unknown): string | undefined {
+  const { command, path, url } =
+    typeof input === 'object' && input !== null ? ({ ...input } as Record<string, unknown>) : {}
+  return [command, path, url].find(value => typeof value === 'string')
+}
+
 /** What `except` is about; the kinds of a rule are never mixed. */
 export function exceptKind({ path, host }: Pick<RuleDraft, 'path' | 'host'>): 'path' | 'host' | 'command' {
   if (path.length > 0) return 'path'

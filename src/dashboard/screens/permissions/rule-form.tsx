@@ -21,6 +21,7 @@ import { words as shared } from '../../components/words.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { Report } from './report.tsx'
 import { EMPTY_RULE, exceptKind, type RuleDraft, toDraft, toToml } from './rule-draft.ts'
+import { TRIAL_DAYS, type TrialSpan, TrialSpanChoice } from './trial-span.tsx'
 import type { Rule } from './types.ts'
 import { useTrial } from './use-trial.ts'
 import { words } from './words.ts'
@@ -28,12 +29,14 @@ import { words } from './words.ts'
 export interface RuleFormProps {
   /** Undefined: a new one. */
   readonly rule: Rule | undefined
+  /** What a new one begins with. */
+  readonly proposed: RuleDraft | undefined
   readonly opened: boolean
   readonly onClose: () => void
 }
 
 /** A rule as a form beside what it would have changed; its lines are reviewed as a difference of the file before they are saved. */
-export function RuleForm({ rule, opened, onClose }: RuleFormProps) {
+export function RuleForm({ rule, proposed, opened, onClose }: RuleFormProps) {
   const t = useWords(words)
   return (
     <Drawer
@@ -43,7 +46,7 @@ export function RuleForm({ rule, opened, onClose }: RuleFormProps) {
       title={rule === undefined ? t('newRule') : t('editRule', { id: rule.id })}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
-      {opened && <Form key={rule?.id ?? ''} rule={rule} onClose={onClose} />}
+      {opened && <Form key={rule?.id ?? ''} rule={rule} initial={proposed ?? EMPTY_RULE} onClose={onClose} />}
     </Drawer>
   )
 }
@@ -54,9 +57,13 @@ export function layerOf(rule: Rule | undefined): ConfigLayer {
   return rule?.source.endsWith('.kogu/config.toml') === true ? 'project' : 'user'
 }
 
-function Form({ rule, onClose }: Pick<RuleFormProps, 'rule' | 'onClose'>) {
+interface FormProps extends Pick<RuleFormProps, 'rule' | 'onClose'> {
+  readonly initial: RuleDraft
+}
+
+function Form({ rule, initial, onClose }: FormProps) {
   const t = useWords(words)
-  const [draft, setDraft] = useState(() => (rule === undefined ? EMPTY_RULE : toDraft(rule)))
+  const [draft, setDraft] = useState(() => (rule === undefined ? initial : toDraft(rule)))
   const [layer, setLayer] = useState<ConfigLayer>(layerOf(rule))
   const [reviewing, setReviewing] = useState(false)
   const isNamed = /^[\w.-]{1,100}$/.test(draft.id)
@@ -84,34 +91,48 @@ function Form({ rule, onClose }: Pick<RuleFormProps, 'rule' | 'onClose'>) {
             </Button>
           </Group>
         </Stack>
-        <Trial draft={draft} rule={rule} isNamed={isNamed} />
+        <Trial draft={draft} rule={rule} isNamed={isNamed} onChange={setDraft} />
       </SimpleGrid>
       <ConfigFileDrawer layer={layer} opened={reviewing} onClose={onClose} propose={propose} />
     </>
   )
 }
 
+interface TrialProps {
+  readonly draft: RuleDraft
+  readonly rule: Rule | undefined
+  readonly isNamed: boolean
+  readonly onChange: (draft: RuleDraft) => void
+}
+
 /** Tried in the person's own file, whatever file it is for: the strictest of all files wins anyway. */
-function Trial({ draft, rule, isNamed }: { draft: RuleDraft; rule: Rule | undefined; isNamed: boolean }) {
+function Trial({ draft, rule, isNamed, onChange }: TrialProps) {
   const t = useWords(words)
+  const [span, setSpan] = useState<TrialSpan>('days7')
   const isElsewhere = rule !== undefined && layerOf(rule) !== 'user'
   const tried = isElsewhere ? { ...draft, id: `${draft.id}.changed` } : draft
+  const days = TRIAL_DAYS[span]
   const trial = useTrial(
     isNamed
       ? text => replaceTomlRule(text, isElsewhere ? tried.id : (rule?.id ?? tried.id), toToml(tried))
       : undefined,
-    isElsewhere ? [rule.id] : [],
+    { remove: isElsewhere ? [rule.id] : [], days },
   )
+  const addExample = (example: string, by: string): void => {
+    const key = by.startsWith(`${tried.id} `) ? 'match' : 'notMatch'
+    if (!draft[key].includes(example)) onChange({ ...draft, [key]: [...draft[key], example] })
+  }
   return (
-    <Stack gap="sm" component="section" aria-label={t('dryRunWeek')}>
-      <Title order={2}>{t('dryRunWeek')}</Title>
+    <Stack gap="sm" component="section" aria-label={t('dryRun')}>
+      <Title order={2}>{t('dryRun')}</Title>
+      <TrialSpanChoice value={span} onChange={setSpan} />
       {!isNamed && (
         <Text size="sm" c="dimmed">
           {t('nameFirst')}
         </Text>
       )}
       {trial.error != null && <ErrorCard error={trial.error} />}
-      {trial.data !== undefined && <Report report={trial.data} />}
+      {trial.data !== undefined && <Report report={trial.data} days={days} onAddExample={addExample} />}
     </Stack>
   )
 }

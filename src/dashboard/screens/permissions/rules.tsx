@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
-import { Plus, Shield, TriangleAlert } from 'lucide-react'
-import { useState } from 'react'
-import { Link } from 'wouter'
+import { Lock, Plus, Shield, TriangleAlert } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { ConfigFileDrawer } from '../../components/config-file/config-file-drawer.tsx'
@@ -13,7 +13,12 @@ import { usePlace } from '../../components/use-short-path.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
+import { ToolVerdicts } from './effective.tsx'
+import { Candidates } from './history/candidates.tsx'
+import { NEVER, RuleMark } from './history/rule-mark.tsx'
+import { words as history } from './history/words.ts'
 import { StarterPacks } from './packs.tsx'
+import { NEW, proposeRule } from './rule-draft.ts'
 import { layerOf, RuleForm } from './rule-form.tsx'
 import type { AuditSummary, Finding, Rule } from './types.ts'
 import { words } from './words.ts'
@@ -23,6 +28,10 @@ export function Rules() {
   const rules = useGet<Rule[]>('rules', '/api/rules')
   const summary = useGet<AuditSummary>('audit', '/api/audit/summary')
   const [edited, edit] = useUrlState('edit')
+  const [tool] = useUrlState('tool')
+  const [input] = useUrlState('input')
+  const proposed = useMemo(() => (tool === '' ? undefined : proposeRule(tool, input)), [tool, input])
+  const [, navigate] = useLocation()
   const [removing, setRemoving] = useState<Rule>()
   const add = (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => edit(NEW)}>
@@ -38,14 +47,17 @@ export function Rules() {
         {add}
       </Group>
       <Lint />
-      <Candidates summary={summary.data} />
+      <Candidates list={summary.data?.always_approved ?? []} />
       <DataRegion
         query={rules}
         isEmpty={list => list.length === 0}
         empty={
-          <Empty icon={<Shield size={32} aria-hidden />} title={t('noRules')}>
-            {t('noRulesHint')}
-          </Empty>
+          <Stack>
+            <Empty icon={<Shield size={32} aria-hidden />} title={t('noRules')}>
+              {t('noRulesHint')}
+            </Empty>
+            <ToolVerdicts />
+          </Stack>
         }
       >
         {list => (
@@ -59,9 +71,10 @@ export function Rules() {
       </DataRegion>
       <StarterPacks />
       <RuleForm
+        proposed={edited === NEW ? proposed : undefined}
         rule={rules.data?.find(({ id }) => id === edited)}
         opened={edited === NEW || rules.data?.some(({ id }) => id === edited) === true}
-        onClose={() => edit('')}
+        onClose={() => navigate(routes.permissions())}
       />
       <ConfigFileDrawer
         layer={layerOf(removing)}
@@ -72,9 +85,6 @@ export function Rules() {
     </Stack>
   )
 }
-
-/** In the address: a rule that is not there yet. No rule can be called so. */
-const NEW = '+'
 
 function RuleTable({
   rules,
@@ -88,6 +98,7 @@ function RuleTable({
   onRemove: (rule: Rule) => void
 }) {
   const t = useWords(words)
+  const h = useWords(history)
   const format = useFormat()
   const place = usePlace()
   const hasExamples = rules.some(({ definition }) => examplesOf(definition) > 0)
@@ -97,7 +108,7 @@ function RuleTable({
     {
       key: 'matches',
       label: t('matches'),
-      render: ({ text, reason }) => (
+      render: ({ id, text, reason }) => (
         <div>
           <Text ff="monospace" size="sm" component="div">
             <Untrusted text={text} most={400} />
@@ -107,6 +118,7 @@ function RuleTable({
               <Untrusted text={reason} />
             </Text>
           )}
+          <RuleMark history={summary === undefined ? undefined : (summary.rules[id] ?? NEVER)} />
         </div>
       ),
     },
@@ -114,7 +126,16 @@ function RuleTable({
       key: 'source',
       label: t('source'),
       phone: 'hide',
-      render: rule => <Untrusted text={place(rule)} />,
+      render: rule => (
+        <>
+          <Untrusted text={place(rule)} />
+          {layerOf(rule) === 'project' && (
+            <Text size="xs" c="dimmed">
+              <Lock size={11} aria-hidden /> {h('trusted')}
+            </Text>
+          )}
+        </>
+      ),
     },
     {
       key: 'hits',
@@ -128,8 +149,8 @@ function RuleTable({
       align: 'right',
       phone: 'hide',
       render: ({ id }) => {
-        const at = summary?.rules[id]?.last
-        return at === undefined ? t('never') : format.ago(at)
+        const at = summary?.rules[id]?.last ?? null
+        return at === null ? '–' : format.ago(at)
       },
     },
     {
@@ -198,21 +219,6 @@ function Lint() {
           </List.Item>
         ))}
       </List>
-    </Alert>
-  )
-}
-
-function Candidates({ summary }: { summary: AuditSummary | undefined }) {
-  const t = useWords(words)
-  const list = summary?.always_approved ?? []
-  if (list.length === 0) return null
-  return (
-    <Alert color="gray" title={t('candidates')}>
-      {list.map(({ tool, times }) => (
-        <Text size="sm" key={tool}>
-          <Untrusted text={t('candidate', { tool, count: times })} />
-        </Text>
-      ))}
     </Alert>
   )
 }

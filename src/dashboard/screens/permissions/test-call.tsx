@@ -9,8 +9,10 @@ import { ErrorCard } from '../../components/data-region.tsx'
 import { Reasons } from '../../components/reasons.tsx'
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { usePlace } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { words as history } from './history/words.ts'
 import type { Explanation } from './types.ts'
 import { words } from './words.ts'
 
@@ -70,8 +72,10 @@ export function TestCall() {
 
 function Verdict({ explanation }: { explanation: Explanation }) {
   const t = useWords(words)
-  const { decision, by, hard, risk, reasons, ref, access } = explanation
-  const where = ref === null ? by : `${ref.id} (${ref.source}${ref.line === undefined ? '' : `:${ref.line}`})`
+  const h = useWords(history)
+  const place = usePlace()
+  const { decision, by, hard, risk, reasons, ref, access, also } = explanation
+  const where = ref === null ? by : `${ref.id} (${place(ref)})`
   return (
     <section className="kogu-card" style={{ padding: 'var(--mantine-spacing-md)' }} role="status">
       <Stack gap="xs">
@@ -84,6 +88,19 @@ function Verdict({ explanation }: { explanation: Explanation }) {
         </Group>
         {hard && decision === 'deny' && <Alert color="red">{t('hard')}</Alert>}
         <Reasons reasons={reasons} />
+        {also.length > 0 && (
+          <>
+            <Title order={2}>{h('also')}</Title>
+            <List size="sm">
+              {also.map(({ id, outcome, why }) => (
+                <List.Item key={id}>
+                  <Untrusted text={`${outcome} ${id}`} most={200} /> –{' '}
+                  {h(why === 'less strict' ? 'alsoLessStrict' : 'alsoShadowed')}
+                </List.Item>
+              ))}
+            </List>
+          </>
+        )}
         {access.length > 0 && (
           <>
             <Title order={2}>{t('touches')}</Title>

@@ -20,8 +20,23 @@ export interface Finding {
 }
 
 export interface AuditSummary {
-  readonly rules: Readonly<Record<string, { readonly hits: number; readonly last: string }>>
-  readonly always_approved: readonly { readonly tool: string; readonly times: number }[]
+  readonly rules: Readonly<Record<string, RuleHistory>>
+  readonly always_approved: readonly Candidate[]
+}
+
+export interface RuleHistory {
+  readonly hits: number
+  readonly last: string | null
+  readonly overruled: number
+  readonly overruled_by: string | null
+}
+
+/** A call that was asked about several times and always approved. */
+export interface Candidate {
+  readonly tool: string
+  readonly command: string | null
+  readonly path: string | null
+  readonly times: number
 }
 
 export interface DryRun {
@@ -50,6 +65,9 @@ export interface Grant {
   readonly run: string | null
   readonly agent: string | null
   readonly tool: string | null
+  readonly everywhere: boolean
+  /** The call whose question was answered so. */
+  readonly call: string | null
   readonly created_at: string
   readonly expires_at: string | null
 }
@@ -64,11 +82,14 @@ export interface Explanation {
   readonly ref: { readonly id: string; readonly source: string; readonly line?: number } | null
   /** What the call would touch. */
   readonly access: readonly Readonly<Record<string, unknown>>[]
+  readonly also: readonly { readonly id: string; readonly outcome: Outcome; readonly why: string }[]
 }
 
 /** Of `GET /api/config`: settings with where they come from. */
 export interface Effective {
   readonly mode: string
+  /** Why the files as they are now do not count. */
+  readonly problem: string | null
   readonly settings: readonly Setting[]
 }
 

@@ -3,10 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { request, useGet } from '../../api/api.ts'
 import type { DryRun } from './types.ts'
 
-const DAYS_7 = 7 * 86_400_000
+const DAY_MS = 86_400_000
 
-/** What the last seven days would have been like with this change of the person's own file. `undefined`: nothing to try yet. */
-export function useTrial(change: ((text: string) => string) | undefined, remove: readonly string[] = []) {
+export interface TrialOptions {
+  /** Ids of rules to leave out. */
+  readonly remove?: readonly string[]
+  readonly days?: number
+}
+
+/** What the last days would have been like with this change of the person's own file. `undefined`: nothing to try yet. */
+export function useTrial(
+  change: ((text: string) => string) | undefined,
+  { remove = [], days = 7 }: TrialOptions = {},
+) {
   const file = useGet<{ text: string }>('settings', '/api/config/files/user', {
     enabled: change !== undefined,
   })
@@ -14,11 +23,11 @@ export function useTrial(change: ((text: string) => string) | undefined, remove:
   const wanted = before === undefined ? undefined : change?.(before)
   const [text] = useDebouncedValue(wanted, 400)
   const trial = useQuery({
-    queryKey: ['rules', 'trial', text, remove],
+    queryKey: ['rules', 'trial', text, remove, days],
     queryFn: () =>
       request<DryRun>('POST', '/api/rules/dry-run', {
         ...{ text, remove },
-        since: new Date(Date.now() - DAYS_7).toISOString(),
+        since: new Date(Date.now() - days * DAY_MS).toISOString(),
       }),
     enabled: text !== undefined && text === wanted,
     retry: false,
