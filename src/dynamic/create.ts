@@ -1,6 +1,7 @@
+import type { SafetyKind } from './analysis/kinds.ts'
 import { CodeError, type ParsedCode, parseCode, toScript } from './analysis/parse-code.ts'
 import { assessQuality } from './analysis/quality.ts'
-import { analyzeSafety, type SafetyKind, type SafetyOptions } from './analysis/safety.ts'
+import { analyzeSafety, type SafetyOptions } from './analysis/safety.ts'
 import { toolKind } from './analysis/safety-names.ts'
 import {
   type Capabilities,

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { canonicalJson } from '../core/canonical-json.ts'
-import { CATEGORIES, type QualityAssessment } from './analysis/quality.ts'
-import { SAFETY_KINDS, type SafetyAnalysis } from './analysis/safety.ts'
+import { CATEGORIES, SAFETY_KINDS } from './analysis/kinds.ts'
+import type { QualityAssessment } from './analysis/quality.ts'
+import type { SafetyAnalysis } from './analysis/safety.ts'
 
 // A dynamic tool as it is kept: one JSON file each, of which everything but its use is bound by a hash.
 

@@ -36,6 +36,8 @@ export function openQuestionsFolder(
     return stored?.question.id === id ? stored : undefined
   }
   const list = async (): Promise<StoredQuestion[]> => {
+    // Most workspaces never had a question, and the first asynchronous look costs a start 3 ms.
+    if (!existsSync(waiting)) return []
     const names = (await readIfThere(() => readdir(waiting))) ?? []
     const ids = names.filter(name => /^q-[0-9a-f]+$/.test(name))
     const all = await Promise.all(ids.map(readQuestion))

@@ -1,8 +1,8 @@
 import { type AnyNode, tokenizer } from 'acorn'
 import { full, fullAncestor } from 'acorn-walk'
 import { type Bindings, readBindings } from './bindings.ts'
+import type { Category } from './kinds.ts'
 import type { ParsedCode } from './parse-code.ts'
-import type { Category } from './quality.ts'
 
 export interface QualityFinding {
   readonly category: Category

@@ -1,16 +1,7 @@
+import { CATEGORIES, type Category } from './kinds.ts'
 import type { ParsedCode } from './parse-code.ts'
 import { findQuality, type QualityFinding } from './quality-checks.ts'
 
-export const CATEGORIES = [
-  'readability',
-  'errorHandling',
-  'documentation',
-  'testability',
-  'performance',
-  'securityAwareness',
-] as const
-
-export type Category = (typeof CATEGORIES)[number]
 type CategoryScores = Readonly<Record<Category, number>>
 
 interface QualityIssue {

@@ -1,8 +1,9 @@
 import type { AnyNode } from 'acorn'
 import { full } from 'acorn-walk'
 import type { Bindings } from './bindings.ts'
+import type { SafetyKind } from './kinds.ts'
 import { hasNestedQuantifier } from './pattern-risk.ts'
-import type { SafetyKind, Severity } from './safety.ts'
+import type { Severity } from './safety.ts'
 import { CALLED, MODULES, REFERENCED, toolKind } from './safety-names.ts'
 
 export interface Found {

@@ -1,4 +1,5 @@
-import type { SafetyKind, Severity } from './safety.ts'
+import type { SafetyKind } from './kinds.ts'
+import type { Severity } from './safety.ts'
 
 // Which names mean what. Paths are as Bindings.pathOf gives them: aliases, `globalThis` and computed names are resolved.
 

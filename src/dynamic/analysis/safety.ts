@@ -1,24 +1,10 @@
 import type { AnyNode } from 'acorn'
 import { fullAncestor } from 'acorn-walk'
 import { readBindings } from './bindings.ts'
+import { SAFETY_KINDS, type SafetyKind } from './kinds.ts'
 import type { ParsedCode } from './parse-code.ts'
 import { findIn } from './safety-checks.ts'
 
-export const SAFETY_KINDS = [
-  'file-system-delete',
-  'file-system-write',
-  'process-spawn',
-  'network-access',
-  'eval-usage',
-  'environment-access',
-  'sensitive-data',
-  'unbounded-operation',
-  'resource-exhaustion',
-  'prototype-pollution',
-  'unsafe-regex',
-] as const
-
-export type SafetyKind = (typeof SAFETY_KINDS)[number]
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
 interface SafetyIssue {

@@ -1,4 +1,4 @@
-import type { SafetyKind } from '../analysis/safety.ts'
+import type { SafetyKind } from '../analysis/kinds.ts'
 import { en } from './en.ts'
 import { ja } from './ja.ts'
 import { ko } from './ko.ts'

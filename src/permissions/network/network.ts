@@ -91,13 +91,23 @@ function classifyIPv4(address: string): AddressClass {
   return RESERVED.check(address) ? 'reserved' : 'public'
 }
 
-function blockList(...subnets: string[]): BlockList {
-  const list = new BlockList()
-  for (const subnet of subnets) {
-    const [network = '', bits = ''] = subnet.split('/')
-    list.addSubnet(network, Number(bits), network.includes(':') ? 'ipv6' : 'ipv4')
+/** Filled when an address is first looked up: most starts see none. */
+function blockList(...subnets: string[]): { check(address: string, family?: 'ipv4' | 'ipv6'): boolean } {
+  let list: BlockList | undefined
+  const fill = (): BlockList => {
+    const filled = new BlockList()
+    for (const subnet of subnets) {
+      const [network = '', bits = ''] = subnet.split('/')
+      filled.addSubnet(network, Number(bits), network.includes(':') ? 'ipv6' : 'ipv4')
+    }
+    return filled
   }
-  return list
+  return {
+    check(address, family) {
+      list ??= fill()
+      return list.check(address, family)
+    },
+  }
 }
 
 const LOOPBACK = blockList('127.0.0.0/8', '::1/128')

@@ -73,12 +73,13 @@ export function createPdfReader(sandbox: () => Sandbox | null, hidden: readonly 
   }
 }
 
-const ANSWER = z.object({ total: z.int(), pages: z.array(z.object({ page: z.int(), text: z.string() })) })
+const answerSchema = () =>
+  z.object({ total: z.int(), pages: z.array(z.object({ page: z.int(), text: z.string() })) })
 
 /** What comes out of the process is data of whoever made the document. */
 function parse(text: string): PdfText {
   try {
-    return ANSWER.parse(JSON.parse(text))
+    return answerSchema().parse(JSON.parse(text))
   } catch {
     // It died, or was made to say something else.
     throw new ToolError('failed', 'The PDF cannot be read: it is damaged, encrypted or too large.')

@@ -11,7 +11,8 @@ import { toAddress } from './background-ports.ts'
 import { explainReadOnly } from './background-write.ts'
 import type { CommandParts } from './parts.ts'
 
-const id = z.string().describe('Handle of a background command, or the call id of one whose output was cut')
+const id = () =>
+  z.string().describe('Handle of a background command, or the call id of one whose output was cut')
 const LONGEST_WAIT_MS = 60_000
 const LOOK_AGAIN_MS = 100
 const LABEL = { origin: 'command', trusted: true } as const
@@ -33,19 +34,20 @@ function outputTool(parts: CommandParts): AnyTool {
     category: 'ReadOnly',
     risk: 'low',
     parallel: true,
-    input: z.object({
-      id,
-      from: z.int().default(-100).describe('First line, counted from 1; negative: from the end'),
-      count: z.int().min(1).max(2000).default(200).describe('How many lines'),
-      search: z.string().optional().describe('Regular expression: only lines that match'),
-      context: z.int().min(0).max(20).default(0).describe('Lines around each match'),
-      wait_ms: z
-        .int()
-        .min(0)
-        .max(LONGEST_WAIT_MS)
-        .default(0)
-        .describe('Follow: how long to wait for more output, or for the end of the command'),
-    }),
+    input: () =>
+      z.object({
+        id: id(),
+        from: z.int().default(-100).describe('First line, counted from 1; negative: from the end'),
+        count: z.int().min(1).max(2000).default(200).describe('How many lines'),
+        search: z.string().optional().describe('Regular expression: only lines that match'),
+        context: z.int().min(0).max(20).default(0).describe('Lines around each match'),
+        wait_ms: z
+          .int()
+          .min(0)
+          .max(LONGEST_WAIT_MS)
+          .default(0)
+          .describe('Follow: how long to wait for more output, or for the end of the command'),
+      }),
     output: {
       lines: { type: 'array', items: { type: 'object' } },
       total_lines: { type: 'integer' },
@@ -77,11 +79,12 @@ function inputTool(parts: CommandParts): AnyTool {
     description: 'Write text to the standard input of a background command.',
     category: 'Execution',
     risk: 'high',
-    input: z.object({
-      id,
-      text: z.string().describe('Written as it is; end a line with \\n'),
-      end: z.boolean().default(false).describe('Close its standard input afterwards'),
-    }),
+    input: () =>
+      z.object({
+        id: id(),
+        text: z.string().describe('Written as it is; end a line with \\n'),
+        end: z.boolean().default(false).describe('Close its standard input afterwards'),
+      }),
     output: {
       id: { type: 'string' },
     },
@@ -113,7 +116,7 @@ function stopTool(parts: CommandParts): AnyTool {
     description: 'End a background command and everything it started.',
     category: 'Execution',
     risk: 'low',
-    input: z.object({ id }),
+    input: () => z.object({ id: id() }),
     output: {
       id: { type: 'string' },
       running: { type: 'boolean' },
@@ -134,7 +137,7 @@ function listTool(parts: CommandParts): AnyTool {
     category: 'ReadOnly',
     risk: 'low',
     parallel: true,
-    input: z.object({}),
+    input: () => z.object({}),
     output: {
       commands: { type: 'array', items: { type: 'object' } },
     },

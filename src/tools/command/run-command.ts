@@ -22,62 +22,74 @@ const LONGEST_NOTE = 10_000
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i
 const BRINGING_OVER_MS = 300_000
 
-const input = z.object({
-  command: z
-    .string()
-    .refine(line => line.trim() !== '', 'Command cannot be empty')
-    .refine(line => !line.includes('\0'), 'Command cannot hold a NUL character')
-    .describe('The command line, as for bash'),
-  description: z
-    .string()
-    .optional()
-    .describe('What it is for, in a few words; shown to the person who is asked'),
-  working_dir: z
-    .string()
-    .optional()
-    .describe('Folder inside the workspace; default: where the last command of the run ended'),
-  timeout_ms: z
-    .int()
-    .min(1)
-    .max(LONGEST_TIMEOUT_MS)
-    .default(DEFAULT_TIMEOUT_MS)
-    .describe('Time limit in milliseconds; everything it started is stopped then'),
-  idle_timeout_ms: z.int().min(100).optional().describe('Stop it when it has printed nothing for this long'),
-  background: z
-    .boolean()
-    .default(false)
-    .describe('Return a handle at once; the workspace is read-only for it. See command_output, command_stop'),
-  ports: portsInput().describe(
-    'With background: ports of 127.0.0.1 that lead to what it listens to, for the person and for later commands',
-  ),
-  network: z
-    .union([z.boolean(), z.array(z.string().regex(HOST, 'must be a host, such as "registry.npmjs.org"'))])
-    .default(false)
-    .describe(
-      'Hosts that it has to contact, or true for any; asked about first. Lines run without network otherwise',
+const input = () =>
+  z.object({
+    command: z
+      .string()
+      .refine(line => line.trim() !== '', 'Command cannot be empty')
+      .refine(line => !line.includes('\0'), 'Command cannot hold a NUL character')
+      .describe('The command line, as for bash'),
+    description: z
+      .string()
+      .optional()
+      .describe('What it is for, in a few words; shown to the person who is asked'),
+    working_dir: z
+      .string()
+      .optional()
+      .describe('Folder inside the workspace; default: where the last command of the run ended'),
+    timeout_ms: z
+      .int()
+      .min(1)
+      .max(LONGEST_TIMEOUT_MS)
+      .default(DEFAULT_TIMEOUT_MS)
+      .describe('Time limit in milliseconds; everything it started is stopped then'),
+    idle_timeout_ms: z
+      .int()
+      .min(100)
+      .optional()
+      .describe('Stop it when it has printed nothing for this long'),
+    background: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Return a handle at once; the workspace is read-only for it. See command_output, command_stop',
+      ),
+    ports: portsInput().describe(
+      'With background: ports of 127.0.0.1 that lead to what it listens to, for the person and for later commands',
     ),
-  stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
-    .default({})
-    .describe('Further variables'),
-  profile: z
-    .enum(['shell', 'restricted'])
-    .default('shell')
-    .describe('restricted: one simple command of the allowed list, without a shell'),
-  preview: z
-    .boolean()
-    .default(false)
-    .describe('Run it on a copy without network and return what it would change'),
-  brings: z
-    .array(z.string().min(1))
-    .max(50)
-    .default([])
-    .describe(
-      'Files of editors, agents and hooks (.vscode/settings.json) that a git command may change; each is asked about by name',
-    ),
-  reset: z.boolean().default(false).describe('First go back to the workspace and forget exported variables'),
-})
+    network: z
+      .union([z.boolean(), z.array(z.string().regex(HOST, 'must be a host, such as "registry.npmjs.org"'))])
+      .default(false)
+      .describe(
+        'Hosts that it has to contact, or true for any; asked about first. Lines run without network otherwise',
+      ),
+    stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+      .default({})
+      .describe('Further variables'),
+    profile: z
+      .enum(['shell', 'restricted'])
+      .default('shell')
+      .describe('restricted: one simple command of the allowed list, without a shell'),
+    preview: z
+      .boolean()
+      .default(false)
+      .describe('Run it on a copy without network and return what it would change'),
+    brings: z
+      .array(z.string().min(1))
+      .max(50)
+      .default([])
+      .describe(
+        'Files of editors, agents and hooks (.vscode/settings.json) that a git command may change; each is asked about by name',
+      ),
+    reset: z
+      .boolean()
+      .default(false)
+      .describe('First go back to the workspace and forget exported variables'),
+  })
+
+type Input = z.output<ReturnType<typeof input>>
 
 /** Runs command lines. What a line may do is decided before; how it is walled in, recorded and ended is done here. */
 export function runCommandTool(parts: CommandParts, allowed: readonly string[]): AnyTool {
@@ -186,7 +198,7 @@ function toDetails({ details }: CustomAccess): string {
  * binds the values by their digest: they may be secrets, and what is on record does not show them.
  */
 function circumstances(
-  { command, env, background, stdin, ports, network }: z.output<typeof input>,
+  { command, env, background, stdin, ports, network }: Input,
   { backgroundWrite }: CommandParts,
 ): CustomAccess[] {
   const variables = Object.entries(env)
@@ -215,7 +227,7 @@ function circumstances(
 }
 
 /** Relative to where the command starts. */
-function broughtFiles({ brings }: z.output<typeof input>, folder: string): CustomAccess[] {
+function broughtFiles({ brings }: Input, folder: string): CustomAccess[] {
   if (brings.length === 0) return []
   const details = `git may change ${brings.join(', ')}.`
   const paths = brings.map(path => realPathOf(absolutePath(path, folder)))
@@ -227,18 +239,14 @@ function digestOf(text: string): string {
 }
 
 /** For the person who is asked, and for nobody else. */
-function showValues({ env, stdin }: z.output<typeof input>): string[] {
+function showValues({ env, stdin }: Input): string[] {
   return [
     ...Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}`),
     ...(stdin === undefined ? [] : [`Input: ${JSON.stringify(stdin)}`]),
   ]
 }
 
-function toForeground(
-  request: z.output<typeof input>,
-  preview: boolean,
-  { permit }: ToolContext,
-): ForegroundRequest {
+function toForeground(request: Input, preview: boolean, { permit }: ToolContext): ForegroundRequest {
   return {
     line: request.command,
     timeoutMs: Math.min(request.timeout_ms, permit.command?.timeoutMs ?? Number.POSITIVE_INFINITY),
@@ -275,7 +283,7 @@ const ENDED_WITH_COMMAND =
   'What was started with & has ended with the command. To keep it running, pass background: true without the &.'
 
 function render(
-  request: z.output<typeof input>,
+  request: Input,
   { result, stdout, stderr, output, notKept, notes, hosts, denial }: ForegroundResult,
   durationMs: number,
   parts: CommandParts,

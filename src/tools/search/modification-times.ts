@@ -1,6 +1,5 @@
 import { lstatSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 
 const SLICE_MS = 12
 /** From here on a second thread is worth its start. */
@@ -67,6 +66,7 @@ async function timesInThread(
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<Float64Array> {
+  const { Worker } = await import('node:worker_threads')
   // One string is copied to the thread far faster than many; no name holds NUL.
   const worker = new Worker(WORKER, { eval: true, workerData: { folder, files: files.join('\0') } })
   const stop = (): void => void worker.terminate()
