@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, type Ran, type Sandboxed } from './support/kogu.ts'
@@ -38,4 +38,23 @@ test('a home that cannot be written costs only time', () => {
   const env = { NODE_COMPILE_CACHE: '', XDG_STATE_HOME: join(box.workspace, 'file') }
   expect(box.run(['--version'], { env })).toMatchObject({ code: 0, stderr: '' })
   expect(existsSync(join(box.home, 'state'))).toBe(false)
+})
+
+test('what every start loads holds no parser of code and no languages of a library', () => {
+  const chunks = join(import.meta.dirname, '../dist/chunks')
+  // Older builds leave theirs for programs that still run.
+  const newest = readdirSync(chunks)
+    .filter(name => /^(runtime|sandbox)-.*\.js$/.test(name))
+    .map(name => ({
+      text: readFileSync(join(chunks, name), 'utf8'),
+      at: statSync(join(chunks, name)).mtimeMs,
+    }))
+    .sort((a, b) => b.at - a.at)
+  for (const part of ['src/compose/compose.ts', 'src/sandbox/processes/processes.ts']) {
+    const loaded = newest.find(({ text }) => text.includes(`// ${part}`))?.text ?? ''
+    expect(loaded).not.toBe('')
+    expect(
+      loaded.match(/^\/\/ node_modules\/(acorn|undici|zod\/v4\/locales\/(?!en\.js|index\.js)).*/gm) ?? [],
+    ).toEqual([])
+  }
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { measuredScore } from './analysis/measured-score.ts'
 import { parseCode } from './analysis/parse-code.ts'
-import { assessQuality, measuredScore } from './analysis/quality.ts'
+import { assessQuality } from './analysis/quality.ts'
 import { analyzeSafety } from './analysis/safety.ts'
 import { chooseCatalogue } from './catalogue/catalogue.ts'
 import type { DynamicTool } from './definition.ts'

@@ -1,7 +1,7 @@
+import { CATEGORIES, type Category, SAFETY_KINDS, type SafetyKind } from './analysis/kinds.ts'
 import { parseCode } from './analysis/parse-code.ts'
-import { CATEGORIES, type Category } from './analysis/quality.ts'
 import { findQuality, type QualityFinding } from './analysis/quality-checks.ts'
-import { SAFETY_KINDS, type SafetyKind, type Severity } from './analysis/safety.ts'
+import type { Severity } from './analysis/safety.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { DynamicTool } from './definition.ts'
 

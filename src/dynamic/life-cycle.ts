@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ToolError } from '../core/errors.ts'
 import type { ToolContext } from '../core/tool.ts'
-import { measuredScore } from './analysis/quality.ts'
+import { measuredScore } from './analysis/measured-score.ts'
 import { needsAttention } from './attention.ts'
 import { chooseCatalogue } from './catalogue/catalogue.ts'
 import { type DynamicTool, describeWishes, dynamicToolSchema } from './definition.ts'

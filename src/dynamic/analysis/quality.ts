@@ -1,8 +1,9 @@
 import { CATEGORIES, type Category } from './kinds.ts'
+import { START } from './measured-score.ts'
 import type { ParsedCode } from './parse-code.ts'
 import { findQuality, type QualityFinding } from './quality-checks.ts'
 
-type CategoryScores = Readonly<Record<Category, number>>
+export type CategoryScores = Readonly<Record<Category, number>>
 
 interface QualityIssue {
   readonly category: Category
@@ -18,15 +19,6 @@ export interface QualityAssessment {
   readonly categoryScores: CategoryScores
   readonly issues: readonly QualityIssue[]
   readonly confidence: number
-}
-
-const START: CategoryScores = {
-  readability: 0.5,
-  errorHandling: 0.5,
-  documentation: 0.3,
-  testability: 0.5,
-  performance: 0.5,
-  securityAwareness: 0.5,
 }
 
 const CATEGORY_WEIGHTS: CategoryScores = {
@@ -55,12 +47,6 @@ export function assessQuality(code: ParsedCode): QualityAssessment {
     issues: issues.map(toIssue),
     confidence: confidenceOf(lines, issues.length),
   }
-}
-
-/** Null when nothing in the code spoke for or against it: every score is then only where it begins. */
-export function measuredScore({ score, categoryScores, issues }: QualityAssessment): number | null {
-  const isMeasured = issues.length > 0 || CATEGORIES.some(name => categoryScores[name] !== START[name])
-  return isMeasured ? score : null
 }
 
 type Negative = QualityFinding & { severity: QualityIssue['severity'] }
