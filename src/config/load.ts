@@ -20,6 +20,15 @@ export interface LoadOptions {
   readonly named?: boolean
   readonly environment: Environment
   readonly flags?: ConfigFlags
+  readonly draft?: DraftFile
+}
+
+/** A file of the project as it might be: read in the place of the one that is there. */
+export interface DraftFile {
+  readonly of: string
+  readonly path: string
+  /** Whether the project's other files are trusted as they are. The draft counts as if it were. */
+  readonly othersTrusted: boolean
 }
 
 export interface LoadedConfig {
@@ -58,9 +67,11 @@ export interface Inspected {
 }
 
 /** The same, with all errors instead of the first; for `kogu config validate` and `kogu doctor`. */
-export function inspectConfig({ cwd, named, environment, flags = {} }: LoadOptions): Inspected {
+export function inspectConfig({ cwd, named, environment, flags = {}, draft }: LoadOptions): Inspected {
   const workspace = findWorkspace(cwd, environment, named)
-  const found = planFiles(workspace.root, environment, flags).map(file => readPlanned(file, environment))
+  const found = planFiles(workspace.root, environment, flags)
+    .map(file => (file.path === draft?.of ? { ...file, path: draft.path, required: true } : file))
+    .map(file => readPlanned(file, environment))
   const overrides = readOverrides(environment, flags)
   const errors = [...found, ...overrides].flatMap(entry => entry.errors)
   const projects = found.flatMap(({ ready }) =>
@@ -77,7 +88,7 @@ export function inspectConfig({ cwd, named, environment, flags = {} }: LoadOptio
   const sources = [...found, ...overrides].flatMap(({ ready }) => ready ?? [])
   const isManaged = ({ source }: Ready) => source.layer === 'managed'
   const ranked = [...sources.filter(ready => !isManaged(ready)), ...sources.filter(isManaged)]
-  const combined = combine(ranked.map(ready => withTrust(ready, trust)))
+  const combined = combine(ranked.map(ready => withTrust(ready, trust, draft)))
   const all = [...warnings, ...combined.warnings]
   const { config, contributions } = combined
   return {
@@ -176,8 +187,10 @@ function readOverrides(environment: Environment, flags: ConfigFlags): Found[] {
   })
 }
 
-function withTrust(ready: Ready, trust: Trust): Ready {
-  return isProject(ready.source) ? { ...ready, trusted: isTrusted(trust) } : ready
+function withTrust(ready: Ready, trust: Trust, draft?: DraftFile): Ready {
+  if (!isProject(ready.source)) return ready
+  if (draft === undefined) return { ...ready, trusted: isTrusted(trust) }
+  return { ...ready, trusted: draft.othersTrusted || ready.source.file === draft.path }
 }
 
 function toConfigFile(found: Found, trust: Trust): ConfigFile {

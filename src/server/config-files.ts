@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.ts'
 import type { Environment } from '../config/environment.ts'
 import { inspectConfig, type LoadedConfig } from '../config/load.ts'
+import { isTrusted } from '../config/trust.ts'
 import { noApprover } from '../core/approval.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 
@@ -16,23 +17,35 @@ export function configPath(loaded: LoadedConfig, environment: Environment, layer
   return join(loaded.workspace.root, '.kogu', layer === 'project' ? 'config.toml' : 'local.toml')
 }
 
-/**
- * What Kogu would be with another text in the place of the person's own file; the caller closes it. With `only`, no rules
- * but those of this text count.
- */
+export interface DraftText {
+  readonly text?: string
+  /** Whose file it stands for. Defaults to the person's own. */
+  readonly layer?: EditableLayer
+  /** No rules but those of this text count. */
+  readonly only?: boolean
+  /** Ids of rules that do not count. */
+  readonly remove?: readonly string[]
+}
+
+/** What Kogu would be with another text in the place of one of its files; the caller closes it. */
 export async function openWithText(
   { loaded, environment }: { loaded: LoadedConfig; environment: Environment },
-  { text, only, remove }: { text?: string; only?: boolean; remove?: readonly string[] },
+  { text, layer = 'user', only, remove }: DraftText,
 ): Promise<Runtime> {
   const folder = join(environment.directories.state, 'drafts')
   const draft = join(folder, `${randomUUID()}.toml`)
-  const flags = text === undefined ? {} : { config: draft }
+  const stand = {
+    of: configPath(loaded, environment, layer),
+    path: draft,
+    othersTrusted: isTrusted(loaded.trust),
+  }
+  const inPlace = text === undefined ? {} : layer === 'user' ? { flags: { config: draft } } : { draft: stand }
   if (text !== undefined) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
   }
   try {
-    const inspected = inspectConfig({ cwd: loaded.workspace.root, named: true, environment, flags })
+    const inspected = inspectConfig({ cwd: loaded.workspace.root, named: true, environment, ...inPlace })
     const [error] = inspected.errors
     if (inspected.loaded === undefined) throw error ?? new Error('The configuration is invalid.')
     const isKept = (entry: { origin: { file: string } }): boolean =>
@@ -63,9 +76,10 @@ const DRAFT = 'draft'
 export async function problemsOfText(
   parts: { loaded: LoadedConfig; environment: Environment },
   text: string,
+  layer: EditableLayer,
 ): Promise<string[]> {
   try {
-    const runtime = await openWithText(parts, { text })
+    const runtime = await openWithText(parts, { text, layer })
     await runtime.close()
     return []
   } catch (error) {

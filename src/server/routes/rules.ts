@@ -7,8 +7,10 @@ import { lintRules } from '../../permissions/rules/lint.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { describeDraft, openWithText } from '../config-files.ts'
+import { configPath, describeDraft, openWithText } from '../config-files.ts'
 import { HttpProblem } from '../problem.ts'
+
+const LAYERS = ['user', 'project', 'local'] as const
 
 const rule = z
   .object({
@@ -17,6 +19,8 @@ const rule = z
     text: z.string(),
     source: z.string(),
     line: z.int().nullable(),
+    /** Whose file it stands in, when that is one that can be edited here. */
+    layer: z.enum(LAYERS).nullable(),
     reason: z.string().nullable(),
     /** What it says, as it is written in the file; null for a line of an ordered list. */
     definition: z.record(z.string(), z.unknown()).nullable(),
@@ -59,7 +63,9 @@ export function ruleRoutes(api: Api, parts: RuleParts): void {
   grantRoutes(api, parts)
 }
 
-function lookRoutes(api: Api, { runtime, now }: RuleParts): void {
+function lookRoutes(api: Api, { runtime, loaded, environment, now }: RuleParts): void {
+  const layerOf = (source: string) =>
+    LAYERS.find(layer => configPath(loaded, environment, layer) === source) ?? null
   api.openapi(
     route('read', {
       method: 'get',
@@ -74,6 +80,7 @@ function lookRoutes(api: Api, { runtime, now }: RuleParts): void {
         text: ref.text,
         source: ref.source,
         line: ref.line ?? null,
+        layer: layerOf(ref.source),
         reason: reason ?? null,
         definition: ordered === undefined ? withoutOrigin(definition) : null,
       }))
@@ -120,7 +127,7 @@ function tryRoutes(api: Api, parts: RuleParts): void {
       responses: { 200: json(z.looseObject({ calls: z.int() }), 'What would change') },
     }),
     async context => {
-      const { since, tool, text, only, remove } = context.req.valid('json')
+      const { since, tool, text, layer, only, remove } = context.req.valid('json')
       const calls = readCalls({
         directory: runtime.places.audit,
         ...(since === undefined ? {} : { since: new Date(since) }),
@@ -128,7 +135,7 @@ function tryRoutes(api: Api, parts: RuleParts): void {
       })
       const isOther = text !== undefined || remove.length > 0
       const other = isOther
-        ? await openWithText(parts, { ...(text === undefined ? {} : { text }), only, remove }).catch(
+        ? await openWithText(parts, { ...(text === undefined ? {} : { text }), layer, only, remove }).catch(
             refuseConfig,
           )
         : runtime
@@ -148,8 +155,10 @@ const MOST_CHANGED = 500
 const trial = z.object({
   since: z.iso.datetime({ offset: true }).optional(),
   tool: z.string().max(200).optional(),
-  /** In the place of the person's own configuration file. */
+  /** In the place of a configuration file. */
   text: z.string().max(1_000_000).optional(),
+  /** Whose file that is. One of the project counts as if it were trusted. */
+  layer: z.enum(LAYERS).default('user'),
   /** No rules but those of `text`. */
   only: z.boolean().default(false),
   /** Ids of rules to leave out. */

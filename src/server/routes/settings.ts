@@ -137,9 +137,9 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
     }),
     async context => {
       const { text } = context.req.valid('json')
-      const { text: before, path } = look(context.req.valid('param').layer)
+      const { text: before, path, layer: of } = look(context.req.valid('param').layer)
       const { diff } = summarizeDiff(before, text, basename(path))
-      return context.json({ problems: await problemsOfText(parts, text), diff: diff ?? '' }, 200)
+      return context.json({ problems: await problemsOfText(parts, text, of), diff: diff ?? '' }, 200)
     },
   )
   api.openapi(
@@ -160,7 +160,7 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
         throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
       const { text, base } = context.req.valid('json')
       const before = look(context.req.valid('param').layer)
-      const [problem] = await problemsOfText(parts, text)
+      const [problem] = await problemsOfText(parts, text, before.layer)
       if (problem !== undefined) throw new HttpProblem(400, 'invalid_input', problem)
       replaceText(before.path, text, base)
       const { diff } = summarizeDiff(before.text, text, basename(before.path))

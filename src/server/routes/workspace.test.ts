@@ -98,6 +98,10 @@ test('other rules are tried on recorded calls without being saved, and saved onl
     transitions: { 'allow->deny': 2 },
     changed: [{ by: 'no (draft:1)' }, {}],
   })
+  const ofProject: { json: { changed: object[] } } = await app.send('POST /api/rules/dry-run', {
+    ...{ text, layer: 'project' },
+  })
+  expect(ofProject.json).toMatchObject({ transitions: { 'allow->deny': 2 } })
   expect((await app.send('GET /api/rules')).json).toEqual([])
   const broken = await app.send('POST /api/rules/dry-run', { text: '[permissions]\nrules = 1\n' })
   expect(broken.status).toBe(400)

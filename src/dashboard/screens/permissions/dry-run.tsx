@@ -1,7 +1,8 @@
-import { Badge, Button, Checkbox, Group, Stack, Textarea } from '@mantine/core'
+import { Badge, Button, Checkbox, Group, NativeSelect, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
+import type { ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
 import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
@@ -13,13 +14,31 @@ import { words } from './words.ts'
 
 const DAY_MS = 86_400_000
 
+const LAYERS = ['user', 'project', 'local'] as const
+
 export function DryRunTab() {
-  const file = useGet<{ text: string }>('rules', '/api/config/files/user')
-  return <DataRegion query={file}>{({ text }) => <Trial initial={text} />}</DataRegion>
+  const t = useWords(words)
+  const [of, setOf] = useUrlState('file', 'user')
+  const layer = LAYERS.find(each => each === of) ?? 'user'
+  const file = useGet<{ text: string; layer: ConfigLayer }>('rules', `/api/config/files/${layer}`)
+  return (
+    <Stack gap="md">
+      <NativeSelect
+        label={t('source')}
+        maw={320}
+        data={LAYERS.map(value => ({ value, label: t(value) }))}
+        value={layer}
+        onChange={event => setOf(event.currentTarget.value)}
+      />
+      <DataRegion query={file}>
+        {loaded => <Trial key={loaded.layer} initial={loaded.text} layer={loaded.layer} />}
+      </DataRegion>
+    </Stack>
+  )
 }
 
 /** Decides recorded calls again, by the same engine, under other rules. */
-function Trial({ initial }: { initial: string }) {
+function Trial({ initial, layer }: { initial: string; layer: ConfigLayer }) {
   const t = useWords(words)
   const [text, setText] = useState(initial)
   const [rule] = useUrlState('rule')
@@ -31,7 +50,7 @@ function Trial({ initial }: { initial: string }) {
     () =>
       request<DryRun>('POST', '/api/rules/dry-run', {
         since: new Date(Date.now() - days * DAY_MS).toISOString(),
-        ...(text === initial && !only ? {} : { text, only }),
+        ...(text === initial && !only ? {} : { text, layer, only }),
         remove: rule === '' ? [] : [rule],
       }),
     { topics: [], quiet: true },
@@ -52,7 +71,7 @@ function Trial({ initial }: { initial: string }) {
         </Button>
       </Group>
       <Textarea
-        label={t('ruleText')}
+        label={t(layer === 'user' ? 'ruleText' : 'fileText')}
         description={t('ruleTextHint')}
         value={text}
         onChange={event => setText(event.currentTarget.value)}

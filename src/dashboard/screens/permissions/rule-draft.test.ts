@@ -21,7 +21,15 @@ not_match = ["npm run publish-docs"]
 })
 
 test('what the form has no field for comes back as it was', () => {
-  const rule = { id: 'x', decision: 'deny', text: '', source: '', line: 1, reason: null } as const
+  const rule = {
+    id: 'x',
+    decision: 'deny',
+    text: '',
+    source: '',
+    line: 1,
+    layer: null,
+    reason: null,
+  } as const
   const definition = { ...{ decision: 'deny', host: ['a.test'], method: ['POST'] }, modes: ['auto'] }
   const draft = toDraft({ ...rule, definition: { ...definition, except: { agents: ['reader'] } } })
   expect(toToml(draft)).toBe(`[[permissions.rules]]

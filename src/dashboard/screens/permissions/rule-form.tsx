@@ -51,12 +51,6 @@ export function RuleForm({ rule, proposed, opened, onClose }: RuleFormProps) {
   )
 }
 
-/** Where a rule is written, by the name of its file. */
-export function layerOf(rule: Rule | undefined): ConfigLayer {
-  if (rule?.source.endsWith('.kogu/local.toml') === true) return 'local'
-  return rule?.source.endsWith('.kogu/config.toml') === true ? 'project' : 'user'
-}
-
 interface FormProps extends Pick<RuleFormProps, 'rule' | 'onClose'> {
   readonly initial: RuleDraft
 }
@@ -64,7 +58,7 @@ interface FormProps extends Pick<RuleFormProps, 'rule' | 'onClose'> {
 function Form({ rule, initial, onClose }: FormProps) {
   const t = useWords(words)
   const [draft, setDraft] = useState(() => (rule === undefined ? initial : toDraft(rule)))
-  const [layer, setLayer] = useState<ConfigLayer>(layerOf(rule))
+  const [layer, setLayer] = useState<ConfigLayer>(rule?.layer ?? 'user')
   const [reviewing, setReviewing] = useState(false)
   const isNamed = /^[\w.-]{1,100}$/.test(draft.id)
   const propose = (text: string): string => replaceTomlRule(text, rule?.id ?? draft.id, toToml(draft))
@@ -91,7 +85,7 @@ function Form({ rule, initial, onClose }: FormProps) {
             </Button>
           </Group>
         </Stack>
-        <Trial draft={draft} rule={rule} isNamed={isNamed} onChange={setDraft} />
+        <Trial draft={draft} propose={isNamed ? propose : undefined} layer={layer} onChange={setDraft} />
       </SimpleGrid>
       <ConfigFileDrawer layer={layer} opened={reviewing} onClose={onClose} propose={propose} />
     </>
@@ -100,33 +94,26 @@ function Form({ rule, initial, onClose }: FormProps) {
 
 interface TrialProps {
   readonly draft: RuleDraft
-  readonly rule: Rule | undefined
-  readonly isNamed: boolean
+  readonly propose: ((text: string) => string) | undefined
+  readonly layer: ConfigLayer
   readonly onChange: (draft: RuleDraft) => void
 }
 
-/** Tried in the person's own file, whatever file it is for: the strictest of all files wins anyway. */
-function Trial({ draft, rule, isNamed, onChange }: TrialProps) {
+/** What the file with this rule would have decided. */
+function Trial({ draft, propose, layer, onChange }: TrialProps) {
   const t = useWords(words)
   const [span, setSpan] = useState<TrialSpan>('days7')
-  const isElsewhere = rule !== undefined && layerOf(rule) !== 'user'
-  const tried = isElsewhere ? { ...draft, id: `${draft.id}.changed` } : draft
   const days = TRIAL_DAYS[span]
-  const trial = useTrial(
-    isNamed
-      ? text => replaceTomlRule(text, isElsewhere ? tried.id : (rule?.id ?? tried.id), toToml(tried))
-      : undefined,
-    { remove: isElsewhere ? [rule.id] : [], days },
-  )
+  const trial = useTrial(propose, { layer, days })
   const addExample = (example: string, by: string): void => {
-    const key = by.startsWith(`${tried.id} `) ? 'match' : 'notMatch'
+    const key = by.startsWith(`${draft.id} `) ? 'match' : 'notMatch'
     if (!draft[key].includes(example)) onChange({ ...draft, [key]: [...draft[key], example] })
   }
   return (
     <Stack gap="sm" component="section" aria-label={t('dryRun')}>
       <Title order={2}>{t('dryRun')}</Title>
       <TrialSpanChoice value={span} onChange={setSpan} />
-      {!isNamed && (
+      {propose === undefined && (
         <Text size="sm" c="dimmed">
           {t('nameFirst')}
         </Text>

@@ -19,7 +19,7 @@ import { NEVER, RuleMark } from './history/rule-mark.tsx'
 import { words as history } from './history/words.ts'
 import { StarterPacks } from './packs.tsx'
 import { NEW, proposeRule } from './rule-draft.ts'
-import { layerOf, RuleForm } from './rule-form.tsx'
+import { RuleForm } from './rule-form.tsx'
 import type { AuditSummary, Finding, Rule } from './types.ts'
 import { words } from './words.ts'
 
@@ -77,7 +77,7 @@ export function Rules() {
         onClose={() => navigate(routes.permissions())}
       />
       <ConfigFileDrawer
-        layer={layerOf(removing)}
+        layer={removing?.layer ?? 'user'}
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         propose={text => removeTomlRule(text, removing?.id ?? '')}
@@ -129,7 +129,7 @@ function RuleTable({
       render: rule => (
         <>
           <Untrusted text={place(rule)} />
-          {layerOf(rule) === 'project' && (
+          {rule.layer === 'project' && (
             <Text size="xs" c="dimmed">
               <Lock size={11} aria-hidden /> {h('trusted')}
             </Text>
@@ -177,7 +177,7 @@ function RuleTable({
           >
             {t('without')}
           </Button>
-          {rule.definition !== null && (
+          {rule.definition !== null && rule.layer !== null && (
             <>
               <Button size="compact-xs" variant="default" onClick={() => onEdit(rule)}>
                 {t('edit')}

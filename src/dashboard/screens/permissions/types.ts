@@ -1,3 +1,4 @@
+import type { ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
 import type { Setting } from '../../components/setting.tsx'
 
 export type Outcome = 'allow' | 'ask' | 'deny'
@@ -8,6 +9,8 @@ export interface Rule {
   readonly text: string
   readonly source: string
   readonly line: number | null
+  /** Whose file it stands in, when that is one that can be edited here. */
+  readonly layer: ConfigLayer | null
   readonly reason: string | null
   /** As its file has it; null for built-in ones. */
   readonly definition: Readonly<Record<string, unknown>> | null
