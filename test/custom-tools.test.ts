@@ -163,3 +163,25 @@ test('better programs of the machine are suggested once each, with the line that
   expect(list()).toMatch(/detected on your system:\n {2}jq {2}is the tool json_query/)
   expect(list()).not.toContain('detected')
 })
+
+test('a tool that takes the place of another one says so, and whose place it takes; one that is off is marked', () => {
+  configure(`
+[tools.custom.jobs]
+description = "Jobs"
+command = "ls"
+overrides = "command_list"
+[tools.custom.lost]
+description = "Replaces nothing"
+command = "ls"
+overrides = "command_lst"
+[tools.delete_file]
+enabled = false
+`)
+  const { stdout, stderr } = machine.run(['tools', 'list'])
+  expect(stdout).toMatch(/^jobs +high +Execution +custom 75 > builtin -100 /m)
+  expect(stdout).toMatch(/^delete_file .* off: Delete$/m)
+  expect(stderr).toContain("custom: the tool 'lost' replaces 'command_lst', which does not exist.")
+  expect(machine.run(['tools', 'show', 'command_list']).stdout).toContain(
+    'in the place of command_list from builtin -100: the higher priority wins',
+  )
+})

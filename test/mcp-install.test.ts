@@ -62,7 +62,7 @@ test('a file that cannot be read is not touched, and no command of an agent inst
 test('a server is added, listed and removed in the configuration of the person', () => {
   const script = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
   const added = box.run(['mcp', 'add', 'fine', '--env', 'A=1', '--', process.execPath, script, 'fine'])
-  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('fine answers: 1 tools') })
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('fine answers: 1 tool,') })
   expect(box.json(['mcp', 'list'])).toMatchObject([
     { name: 'fine', status: 'trusted', sandbox: true, tools: 1 },
   ])
@@ -74,7 +74,42 @@ test('a server is added, listed and removed in the configuration of the person',
   expect(box.run(['mcp', 'add', 'fine', '--', 'x']).code).toBe(2)
   expect(box.run(['mcp', 'remove', 'fine']).code).toBe(0)
   expect(box.json(['mcp', 'list'])).toEqual([])
+  // The trust went with it: the same lines, written by whomever, start nothing.
+  box.configure(
+    `[mcp.fine]\ncommand = ${JSON.stringify([process.execPath, script, 'fine'])}\nenv = { A = "1" }\n`,
+  )
+  expect(box.json(['mcp', 'list'])).toMatchObject([{ status: 'not trusted', tokens: 0 }])
+  expect(box.run(['tools', 'list']).stderr).toContain('mcp:fine is down: it is not trusted yet')
+  box.configure('')
   expect(box.run(['mcp', 'add', 'x', '--', 'y'], { env: { KOGU_CALL: 'call_1' } }).code).toBe(2)
+})
+
+test('a server elsewhere is added with a header that names where its secret is', () => {
+  box.run(['mcp', 'add', 'docs', '--url', 'http://127.0.0.1:4010/mcp', '--header', 'Authorization=$DOCS'])
+  expect(readFileSync(join(box.home, 'config/kogu/config.toml'), 'utf8')).toBe(
+    '[mcp.docs]\nurl = "http://127.0.0.1:4010/mcp"\n\n[mcp.docs.headers.Authorization]\nenv = "DOCS"\n',
+  )
+  expect(box.json(['mcp', 'test', 'docs']).problems).toEqual([
+    'mcp:docs is down: the value of Authorization is not set: {"env":"DOCS"}',
+  ])
+})
+
+test('tools that changed are approved as they were shown, and no others', () => {
+  const script = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
+  const place = box.write('turn', '')
+  rmSync(place)
+  box.run(['mcp', 'add', 'rug', '--', process.execPath, script, 'rug', place])
+  box.write('turn', '')
+  expect(box.json(['mcp', 'test', 'rug']).problems).toHaveLength(2)
+  const shown = box.run(['mcp', 'approve', 'rug', 'good'])
+  expect(shown).toMatchObject({ code: 7, stderr: expect.stringContaining('+  "description": "Works. First') })
+  const [, pin = ''] = /kogu mcp approve rug good --pin (\w+)/.exec(shown.stderr) ?? []
+  expect(box.run(['mcp', 'approve', 'rug', '--pin', pin])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('This is not what you have seen.'),
+  })
+  expect(box.run(['mcp', 'approve', 'rug', 'good', '--pin', pin]).stderr).toContain('Approved: good')
+  expect(box.json(['mcp', 'tools', 'rug']).held).toMatchObject([{ name: 'new' }])
 })
 
 test('a server that would be fetched with every start is fetched once, when it is trusted, and started from that copy', () => {
@@ -207,3 +242,19 @@ function pathWithout(program: string): string {
   const folders = (process.env.PATH ?? '').split(':')
   return folders.filter(folder => !existsSync(join(folder, program))).join(':')
 }
+
+test.each([
+  ['[mcp.ok]\nurl = "https://ok.invalid"\n[mcp.My_Server]\ncommand = "x"\n', 3, 'cannot be used'],
+  ['[mcp.a]\ncwd = "."\n', 1, 'has neither a command nor a url'],
+  ['[mcp.a]\ncommand = "x"\nurl = "https://a.invalid"\n', 1, 'has both a command and a url'],
+  ['[[tools.mcp.servers]]\ncommand = "x"\nname = "B"\n', 3, 'cannot be used'],
+])('a server that cannot be one is an error with its line: %j', (config, line, message) => {
+  box.configure(config)
+  const { code, stderr } = box.run(['tools', 'list'])
+  expect(code).toBe(3)
+  expect(stderr).toMatch(new RegExp(`config\\.toml:${line}:1: The .*${message}`))
+  // A clone that only restricts what it does not have stops nothing.
+  box.configure('')
+  box.write('kogu.toml', '[mcp.Not_Yours]\nenabled = false\n')
+  expect(box.run(['tools', 'list']).code).toBe(0)
+})

@@ -3,8 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Approver } from '../src/core/approval.ts'
+import { pinOf } from '../src/providers/mcp/tool-definition.ts'
 import type { WebClientOptions } from '../src/tools/web/web-client.ts'
-import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { openTestRuntime, reopenTestRuntime, type TestRuntime } from './support/runtime.ts'
 import { PUBLIC, testInternet } from './support/web.ts'
 
 const HOSTILE = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
@@ -173,13 +174,43 @@ describe('a hostile server', () => {
       const admin = await box.runtime.mcp()
       const [server] = admin.servers
       if (server === undefined) throw new Error('no server')
-      expect(await admin.approve(server, ['good'])).toEqual(['good'])
+      const good = admin.record(server)?.held.good
+      if (good === undefined) throw new Error('it is not held')
+      // Only what was looked at: a server may change its mind once more before somebody says yes.
+      const other = pinOf({ ...good, description: 'Harmless.' })
+      await expect(admin.approve(server, [other])).rejects.toThrow('are not what was looked at')
+      expect(await admin.approve(server, [pinOf(good)])).toEqual(['good'])
       await box.runtime.registry.refresh('mcp:bad')
       expect((await call(box, 'bad__good')).ok).toBe(true)
       expect(listed(box)).toEqual(['bad__good'])
     } finally {
       rmSync(place, { force: true })
     }
+  })
+
+  test('that says its tools have changed is asked which, before anything else is called', async () => {
+    const box = await open(hostile('fine'))
+    const { runtime } = box
+    expect(await call(box, 'bad__good', { mode: 'turn' })).toMatchObject({ ok: true, text: 'turned' })
+    expect((await call(box, 'bad__good')).error).toMatchObject({
+      code: 'conflict',
+      message: "The MCP server 'bad' has changed this tool since it was approved.",
+    })
+    expect(runtime.registry.problems().join()).toContain('"good" has changed')
+    // Nor does the next Kogu offer what is known to be held, although it has not started the server.
+    const next = await reopenTestRuntime(box, yes)
+    boxes.push(next)
+    await next.runtime.registry.settled()
+    expect(listed(next)).toEqual([])
+    expect(next.runtime.registry.problems().join()).toContain('"good" has changed')
+  })
+
+  test('without a sandbox is called so wherever its tools appear', async () => {
+    const box = await open(hostile('fine', 'sandbox = false'))
+    const { reasons, access } = await box.runtime.explain({ tool: 'bad__good', input: {} })
+    expect(reasons).toEqual(['mcp needs an approval: bad (WITHOUT A SANDBOX): good.'])
+    expect(access).toEqual([{ kind: 'custom', name: 'mcp', details: 'bad (WITHOUT A SANDBOX): good' }])
+    expect(box.runtime.registry.statistics().at(-1)?.displayName).toBe('MCP server bad, without a sandbox')
   })
 
   test('sees and changes nothing beyond its walls', async () => {

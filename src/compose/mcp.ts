@@ -2,17 +2,16 @@ import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { ConfigError } from '../config/config-error.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { joinKey } from '../config/positions.ts'
+import { joinKey, type KeyPath } from '../config/positions.ts'
 import { readSecret, type SecretReference } from '../config/read-secret.ts'
-import type { Config } from '../config/schema.ts'
 import type { Access } from '../core/access.ts'
 import { noApprover } from '../core/approval.ts'
 import { fullAuthority } from '../core/authority.ts'
 import type { CallRuntime } from '../core/call.ts'
 import type { JudgeHost } from '../core/command.ts'
 import type { Judgement } from '../core/decision.ts'
-import { ToolError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
 import { createRun } from '../core/run.ts'
 import type { AnyTool } from '../core/tool.ts'
@@ -41,7 +40,7 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
   const { loaded, environment, commands } = options
   const { version } = manifest
   const records = openMcpRecords(environment.directories.state)
-  const servers = toServers(loaded.config).map(server => ofProject(server, loaded))
+  const servers = toServers(loaded).map(server => ofProject(server, loaded))
   const parts = {
     commands,
     judge: async (command: string, cwd: string) => {
@@ -98,21 +97,28 @@ export function addMcpServers(registry: Registry, options: ComposeMcpOptions): M
 }
 
 /** Both forms of the configuration as one. */
-function toServers({ mcp, tools }: Config): McpServerConfig[] {
-  const listed = tools.mcp.servers.map(({ name, command, args, env }) => ({
+function toServers(loaded: LoadedConfig): McpServerConfig[] {
+  const { mcp, tools } = loaded.config
+  const listed = tools.mcp.servers.map(({ name, command, args, env }, index) => ({
     ...DEFAULTS,
-    name: nameOf(name),
+    name: nameOf(name, loaded, ['tools', 'mcp', 'servers', index, 'name']),
     command: [command, ...args],
     env,
   }))
-  const named = Object.entries(mcp).map(([name, server]): McpServerConfig => {
+  const named = Object.entries(mcp).flatMap(([name, server]): McpServerConfig[] => {
     const { command, args, url, cwd, pin } = server
     const words = command === undefined ? undefined : [...[command].flat(), ...args]
-    return {
-      name: nameOf(name),
+    // A project may restrict servers that others have and you have not; no clone stops Kogu with it.
+    if (words === undefined && url === undefined && isOfProject(['mcp', name], loaded)) return []
+    if ((words === undefined) === (url === undefined)) {
+      const what = url === undefined ? 'neither a command nor a url' : 'both a command and a url'
+      refuse(loaded, ['mcp', name], `The MCP server '${name}' has ${what}.`, 'Give exactly one of them.')
+    }
+    const described = {
+      name: nameOf(name, loaded, ['mcp', name]),
       enabled: server.enabled,
       ...(words === undefined ? {} : { command: words }),
-      ...(url === undefined || words !== undefined ? {} : { url }),
+      ...(url === undefined ? {} : { url }),
       env: server.env,
       headers: server.headers,
       ...(cwd === undefined ? {} : { cwd }),
@@ -127,6 +133,7 @@ function toServers({ mcp, tools }: Config): McpServerConfig[] {
       write: server.write,
       ...(pin === undefined ? {} : { pin }),
     }
+    return [described]
   })
   const names = new Set(named.map(server => server.name))
   return [...listed.filter(server => !names.has(server.name)), ...named]
@@ -134,14 +141,21 @@ function toServers({ mcp, tools }: Config): McpServerConfig[] {
 
 /** Whoever trusts a server of one project has not seen that of another, which may have its name and its command. */
 function ofProject(server: McpServerConfig, loaded: LoadedConfig): McpServerConfig {
-  const { config, contributions, workspace } = loaded
+  const { config, workspace } = loaded
   const isNamed = Object.hasOwn(config.mcp, server.name)
-  const own = isNamed ? `${joinKey(['mcp', server.name])}.` : 'tools.mcp.servers'
-  const isOfProject = [...contributions].some(
+  const own = isNamed ? ['mcp', server.name] : ['tools', 'mcp', 'servers']
+  return isOfProject(own, loaded)
+    ? { ...server, project: hash('sha256', workspace.root).slice(0, 16) }
+    : server
+}
+
+function isOfProject(path: KeyPath, { contributions }: LoadedConfig): boolean {
+  const own = joinKey(path)
+  return [...contributions].some(
     ([key, [winner]]) =>
-      key.startsWith(own) && (winner?.source.layer === 'project' || winner?.source.layer === 'local'),
+      (key === own || key.startsWith(`${own}.`)) &&
+      (winner?.source.layer === 'project' || winner?.source.layer === 'local'),
   )
-  return isOfProject ? { ...server, project: hash('sha256', workspace.root).slice(0, 16) } : server
 }
 
 const DEFAULTS = {
@@ -159,11 +173,20 @@ const DEFAULTS = {
 } as const satisfies Partial<McpServerConfig>
 
 /** It becomes a part of tool names and of file names. */
-function nameOf(name: string): string {
+function nameOf(name: string, loaded: LoadedConfig, path: KeyPath): string {
   if (/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) return name
-  throw new ToolError('invalid_input', `The name of the MCP server ${JSON.stringify(name)} cannot be used.`, {
-    hint: 'Use up to 32 lower-case letters, digits and dashes.',
-  })
+  const problem = `The name of the MCP server ${JSON.stringify(name)} cannot be used.`
+  return refuse(loaded, path, problem, 'Use up to 32 lower-case letters, digits and dashes.')
+}
+
+/** An error of the configuration, with the place of whatever is written there. */
+function refuse({ contributions }: LoadedConfig, path: KeyPath, message: string, hint: string): never {
+  const own = joinKey(path)
+  const written = [...contributions].find(
+    ([key]) => key === own || key.startsWith(`${own}.`) || own.startsWith(`${key}.`),
+  )
+  const source = written?.[1][0]?.source
+  throw new ConfigError(message, source?.place(path) ?? { file: 'configuration' }, { hint })
 }
 
 async function readValues(
@@ -179,7 +202,7 @@ async function readValues(
     if (typeof value === 'string') return [name, value]
     // The schema lets nothing else through.
     const secret = await readSecret(value as SecretReference, environment, programs)
-    if (secret === undefined) throw new Error(`the value of ${name} is not set`)
+    if (secret === undefined) throw new Error(`the value of ${name} is not set: ${JSON.stringify(value)}`)
     return [name, secret]
   })
   return Object.fromEntries(await Promise.all(read))

@@ -201,6 +201,10 @@ export class Registry {
       for (const tool of registered.life.tools) {
         const problem = place(byName, tool, registered.provider)
         if (problem !== undefined) registered.refused.push(`${problem}, so it is left out.`)
+        else if (tool.overrides !== undefined && !byName.get(tool.overrides.toLowerCase())?.[1])
+          registered.refused.push(
+            `the tool '${tool.name}' replaces '${tool.overrides}', which does not exist.`,
+          )
       }
     }
     this.#byName = byName

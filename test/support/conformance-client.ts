@@ -35,6 +35,7 @@ const connection = await connect({
     errors: () => '',
   }),
   onToolsChanged: () => undefined,
+  signal: new AbortController().signal,
 })
 const { tools } = readDefinitions(await connection.listTools())
 const way = { call: async () => ({ text: '' }), line: () => '' }

@@ -4,7 +4,7 @@ import { stringify } from 'smol-toml'
 import { writeWhole } from '../../core/write-whole.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { manageServers } from './mcp-servers.ts'
+import { forgetServer, manageServers } from './mcp-servers.ts'
 
 /** `kogu mcp add NAME -- COMMAND …`, `kogu mcp add NAME --url URL`: writes the person's own configuration, and trusts it. */
 export async function addServer(context: CommandContext, rest: readonly string[]): Promise<number> {
@@ -26,6 +26,7 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   const server = {
     ...(url === undefined ? { command } : { url }),
     ...(Array.isArray(values.env) ? { env: readPairs(values.env.map(String), '--env') } : {}),
+    ...(Array.isArray(values.header) ? { headers: readPairs(values.header.map(String), '--header') } : {}),
     ...(Array.isArray(values.host) ? { hosts: values.host.map(String) } : {}),
     ...(Array.isArray(values.write) ? { write: values.write.map(String) } : {}),
     ...(flag(values, 'no-sandbox') ? { sandbox: false } : {}),
@@ -37,13 +38,19 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   return manageServers({ ...context, values: { ...values, yes: true } }, 'trust', [name])
 }
 
-export function removeServer(context: CommandContext, rest: readonly string[]): number {
+/** Takes it out of the person's configuration, and takes back the trust in it. */
+export async function removeServer(context: CommandContext, rest: readonly string[]): Promise<number> {
   refuseInside(context)
   const [name = ''] = rest
   const path = configPath(context)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const found = findTable(text, name)
-  if (found === undefined) throw new UsageError(`There is no server '${name}' in ${path}.`)
+  if (found === undefined)
+    throw new UsageError(
+      `There is no table [mcp.${name}] in ${path}.`,
+      'What another file names is removed there: kogu config list shows which one.',
+    )
+  await forgetServer(context, name)
   write(path, text.slice(0, found.start) + text.slice(found.end))
   context.output.note(`Removed from ${path}:\n${text.slice(found.start, found.end).trimEnd()}`)
   return EXIT.ok
@@ -66,11 +73,14 @@ function findTable(text: string, name: string): { start: number; end: number } |
   return { start: offset(first), end: Math.min(offset(end), text.length) }
 }
 
-function readPairs(pairs: readonly string[], option: string): Record<string, string> {
+/** `NAME=VALUE`, or `NAME=$VARIABLE` for a secret: a configuration says where it is, and does not hold it. */
+function readPairs(pairs: readonly string[], option: string): Record<string, string | { env: string }> {
   const read = pairs.map(pair => {
-    const at = pair.indexOf('=')
-    if (at < 1) throw new UsageError(`${option} takes NAME=VALUE, not '${pair}'.`)
-    return [pair.slice(0, at), pair.slice(at + 1)]
+    const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
+    if (name === undefined)
+      throw new UsageError(`${option} takes NAME=VALUE or NAME='$VARIABLE', not '${pair}'.`)
+    const [, variable] = /^\$([A-Za-z_]\w*)$/.exec(value) ?? []
+    return [name, variable === undefined ? value : { env: variable }]
   })
   return Object.fromEntries(read)
 }

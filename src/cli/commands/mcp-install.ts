@@ -5,9 +5,10 @@ import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock } from '../../core/visible.ts'
 import { writeWhole } from '../../core/write-whole.ts'
 import { CLIENT_FILES, type ClientFile } from '../../providers/mcp/client-files.ts'
-import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { type CommandContext, flag, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
+import { readNames } from './mcp.ts'
 
 interface Client extends ClientFile {
   entry(command: readonly string[]): Record<string, unknown>
@@ -63,13 +64,14 @@ export function installInClient(context: CommandContext, rest: readonly string[]
 /** This very program, by its full path: clients look up names in other places than a shell. */
 function commandFor({ values }: CommandContext, root: string): string[] {
   const [node = '', program = ''] = process.argv
-  const names = textOption(values, 'names') ?? 'kogu'
+  const names = readNames(values)
   const approves = flag(values, 'client-approves') ? ['--client-approves'] : []
   return [node, program, 'mcp', '--cwd', root, '--names', names, ...approves]
 }
 
 function withServer(path: string, text: string, client: Client, command: readonly string[]): string {
   const isToml = path.endsWith('.toml')
+  const entry = client.entry(command)
   let settings: Record<string, unknown>
   try {
     const parsed: unknown = text.trim() === '' ? {} : isToml ? parse(text) : JSON.parse(text)
@@ -77,10 +79,9 @@ function withServer(path: string, text: string, client: Client, command: readonl
   } catch {
     throw new UsageError(
       `${path} cannot be read, so nothing is changed.`,
-      'Comments in JSON are not understood; add the server by hand.',
+      `Comments in JSON are not understood. Add this by hand below "${client.key}": "kogu": ${JSON.stringify(entry)}`,
     )
   }
-  const entry = client.entry(command)
   if (!isToml) {
     const servers = { ...toTable(settings[client.key]), kogu: entry }
     return `${JSON.stringify({ ...settings, [client.key]: servers }, null, 2)}\n`

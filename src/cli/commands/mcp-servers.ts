@@ -1,9 +1,18 @@
+import { counted } from '../../core/counted.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
+import type { McpRecord } from '../../providers/mcp/record.ts'
 import { describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
-import { listPin, type ToolDefinition, toolName } from '../../providers/mcp/tool-definition.ts'
-import { type CommandContext, flag, UsageError } from '../command.ts'
+import {
+  definitionTokens,
+  listPin,
+  pinOf,
+  type ToolDefinition,
+  toolName,
+} from '../../providers/mcp/tool-definition.ts'
+import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
+import { confirmed } from '../confirm.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
@@ -34,6 +43,18 @@ export async function manageServers(
   }
 }
 
+/** Takes back the trust in a server that is about to be removed. */
+export async function forgetServer(context: CommandContext, name: string): Promise<void> {
+  const runtime = await openRuntime(context)
+  try {
+    const admin = await runtime.mcp()
+    await admin.forget(findServer(admin, name))
+    runtime.note('mcp-server-forgotten', { server: name })
+  } finally {
+    await runtime.close()
+  }
+}
+
 type Note = (action: string, details: Record<string, unknown>) => void
 
 function findServer({ servers }: McpAdmin, name: string | undefined): McpServerConfig {
@@ -58,7 +79,7 @@ function list({ output }: CommandContext, admin: McpAdmin, redact: (text: string
       sandbox: server.command === undefined ? null : server.sandbox,
       tools: tools.length,
       held: Object.keys(record?.held ?? {}).length,
-      tokens: Math.ceil(JSON.stringify(tools).length / 4),
+      tokens: tools.reduce((sum, tool) => sum + definitionTokens(tool), 0),
       last_start: at ?? null,
       problem: problem === undefined ? null : redact(problem),
       what: describeServer(server)[0] ?? '',
@@ -94,7 +115,7 @@ async function test({ output }: CommandContext, admin: McpAdmin, server: McpServ
     const { ok, ms, era, tools, tokens } = result
     output.data(
       ok
-        ? `${server.name} answers: ${tools} tools, about ${tokens} tokens, ${ms} ms, ${era === 'modern' ? '2026-07-28' : 'a protocol before 2026'}`
+        ? `${server.name} answers: ${counted(tools, 'tool')}, about ${tokens} tokens, ${ms} ms, ${era === 'modern' ? '2026-07-28' : 'a protocol before 2026'}`
         : `${server.name} does not work (${ms} ms)`,
     )
     for (const problem of result.problems) output.problem(toBlock(problem))
@@ -106,7 +127,8 @@ function tools({ output }: CommandContext, admin: McpAdmin, server: McpServerCon
   const { pins = {}, held = {} } = admin.record(server) ?? {}
   const approved = Object.values(pins).filter(tool => !Object.hasOwn(held, tool.name))
   if (output.json) {
-    output.object({ approved, held: Object.values(held), pin: listPin(Object.values(pins)) })
+    const shown = { approved, held: Object.values(held) }
+    output.object({ ...shown, pin: listPin(Object.values(pins)), held_pin: shortPin(shown.held) })
     return EXIT.ok
   }
   output.data(
@@ -117,14 +139,33 @@ function tools({ output }: CommandContext, admin: McpAdmin, server: McpServerCon
       ]),
     ),
   )
-  for (const tool of Object.values(held)) {
-    const before = Object.hasOwn(pins, tool.name) ? pins[tool.name] : undefined
-    output.data(`\nheld: ${toLine(tool.name)} ${before === undefined ? 'is new' : 'has changed'}`)
-    output.data(toBlock(summarizeDiff(shown(before), shown(tool), tool.name).diff ?? shown(tool)))
+  if (Object.keys(held).length > 0) {
+    output.data(describeHeldTools(pins, Object.values(held)))
+    output.note(`To approve exactly this: ${approval(server, [], Object.values(held))}`)
   }
-  if (Object.keys(held).length > 0)
-    output.note(`Approve what is held with: kogu mcp approve ${server.name} [TOOL …]`)
   return EXIT.ok
+}
+
+/** What a person reads before they approve it: the whole difference to what they approved before. */
+function describeHeldTools(pins: McpRecord['pins'], held: readonly ToolDefinition[]): string {
+  const described = held.map(tool => {
+    const before = Object.hasOwn(pins, tool.name) ? pins[tool.name] : undefined
+    const diff = summarizeDiff(shown(before), shown(tool), tool.name).diff ?? shown(tool)
+    return `\nheld: ${toLine(tool.name)} ${before === undefined ? 'is new' : 'has changed'}\n${toBlock(diff)}`
+  })
+  return described.join('\n')
+}
+
+function approval(
+  { name }: McpServerConfig,
+  tools: readonly string[],
+  held: readonly ToolDefinition[],
+): string {
+  return ['kogu mcp approve', name, ...tools, '--pin', shortPin(held)].map(word => toLine(word)).join(' ')
+}
+
+function shortPin(tools: readonly ToolDefinition[]): string {
+  return listPin(tools).replace('sha256:', '').slice(0, 12)
 }
 
 function shown(tool: ToolDefinition | undefined): string {
@@ -171,11 +212,27 @@ async function approve(
   note: Note,
 ): Promise<number> {
   refuseInside(context)
-  const approved = await admin.approve(server, names.length === 0 ? undefined : names)
+  const { output, values } = context
+  const { held = {}, pins = {} } = admin.record(server) ?? {}
+  const unknown = names.filter(name => !Object.hasOwn(held, name))
+  if (unknown.length > 0) throw new UsageError(`Not held: ${unknown.map(name => toLine(name)).join(', ')}`)
+  const chosen = Object.values(held).filter(({ name }) => names.length === 0 || names.includes(name))
+  const pin = textOption(values, 'pin')
+  if (pin !== undefined && pin !== shortPin(chosen))
+    throw new UsageError('This is not what you have seen.', `Look again: kogu mcp tools ${server.name}`)
+  if (pin === undefined && chosen.length > 0) {
+    output.note(describeHeldTools(pins, chosen))
+    if (!(await confirmed(context, 'Approve exactly this?'))) {
+      output.note(`Not approved. To approve exactly this: ${approval(server, names, chosen)}`)
+      if (output.json) output.object({ approved: [], held_pin: shortPin(chosen) })
+      return EXIT.needsPerson
+    }
+  }
+  const approved = chosen.length === 0 ? [] : await admin.approve(server, chosen.map(pinOf))
   if (approved.length > 0) note('mcp-tools-approved', { server: server.name, tools: approved })
-  if (context.output.json) context.output.object({ approved })
+  if (output.json) output.object({ approved })
   else
-    context.output.note(
+    output.note(
       approved.length === 0
         ? 'Nothing is held.'
         : `Approved: ${approved.map(name => toLine(name)).join(', ')}`,

@@ -33,7 +33,7 @@ Offer the tools of this workspace to any agent, as an MCP server; manage the ser
   kogu mcp add docs --url https://mcp.example.com/mcp
   kogu mcp test NAME | tools NAME       start it and list its tools; show what was approved and what is held
   kogu mcp trust NAME --yes             trust it as it is configured now; a package is fetched once, at a fixed version
-  kogu mcp approve NAME [TOOL …]        approve tools that are new or have changed
+  kogu mcp approve NAME [TOOL …]        show tools that are new or have changed, and approve them
   kogu mcp remove NAME
 
 A call that needs a yes is asked about by the client, where it can ask. Otherwise it is refused for now with the id of the
@@ -48,10 +48,13 @@ Options
   --run ID             belong to this run, so that what was read and answered in it counts
   --mode MODE          ask (default), accept-edits, read-only, auto
   --url URL            add: a server that runs elsewhere
-  --env NAME=VALUE     add: a variable of the server; may be repeated, as may the next two
+  --env NAME=VALUE     add: a variable of the server; NAME='$VARIABLE' for a secret, which is read from your
+                       environment. May be repeated, as may the next three
+  --header NAME=VALUE  add: a header for a server that runs elsewhere, in the same way
   --host HOST          add: a host that it may contact from the sandbox
   --write FOLDER       add: a folder that it may change from the sandbox, without a record
   --no-sandbox         add: start it without a sandbox
+  --pin HASH           approve: what kogu mcp tools has shown, where no terminal can ask
   --yes                trust: it was read and is trusted; install: write it
 `,
   options: {
@@ -63,9 +66,11 @@ Options
     mode: { type: 'string' },
     url: { type: 'string' },
     env: { type: 'string', multiple: true },
+    header: { type: 'string', multiple: true },
     host: { type: 'string', multiple: true },
     write: { type: 'string', multiple: true },
     'no-sandbox': { type: 'boolean' },
+    pin: { type: 'string' },
     yes: { type: 'boolean' },
   },
   async run(context) {
@@ -85,9 +90,7 @@ async function serve(context: CommandContext): Promise<number> {
     throw new UsageError('--port belongs to --http.')
   }
   const { values, output, signal, stdin, environment } = context
-  const names = textOption(values, 'names') ?? 'kogu'
-  if (names !== 'kogu' && names !== 'claude')
-    throw new UsageError(`--names takes kogu or claude, not '${names}'.`)
+  const names = readNames(values)
   const run = textOption(values, 'run')
   const loaded = loadForCommand(context)
   const { createRuntime } = await import('../../runtime.ts')
@@ -107,6 +110,13 @@ async function serve(context: CommandContext): Promise<number> {
   } finally {
     await runtime.close()
   }
+}
+
+/** The names under which clients see the tools. */
+export function readNames(values: CommandContext['values']): 'kogu' | 'claude' {
+  const names = textOption(values, 'names') ?? 'kogu'
+  if (names === 'kogu' || names === 'claude') return names
+  throw new UsageError(`--names takes kogu or claude, not '${names}'.`)
 }
 
 async function serveOnPort(

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parameterNames } from '../../core/input.ts'
-import type { Entry } from '../../core/registry.ts'
+import type { Entry, Registry } from '../../core/registry.ts'
 import type { AnyTool } from '../../core/tool.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -10,6 +11,8 @@ import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
 import { readCallInput } from '../read-input.ts'
 import { suggestPrograms } from '../suggest-programs.ts'
+
+const SETTLE_MS = 1000
 
 export const tools: Command = {
   help: `
@@ -57,8 +60,8 @@ Every name shown here works in 'kogu call', and so do the parameter names of oth
       return (await import('../trust-script.ts')).trustScript(context, name ?? missingName(), json)
     const runtime = await openRuntime(context)
     try {
-      if (verb === 'list') return list(context, runtime)
-      if (verb === 'show') return show(context, await runtime.registry.resolve(name ?? missingName()))
+      if (verb === 'list') return await list(context, runtime)
+      if (verb === 'show') return await show(context, runtime.registry, name ?? missingName())
       if (verb === 'stats') return await stats(context, runtime)
       if (verb === 'test') return await test(context, runtime, name ?? missingName(), json)
       throw unknownVerb('tools', verb, ['list', 'show', 'stats', 'add', 'test', 'trust', 'dynamic'])
@@ -72,22 +75,24 @@ function missingName(): never {
   throw new UsageError('Which tool?', 'For example: kogu tools show read_file')
 }
 
-function list(context: CommandContext, { registry, isEnabled }: Runtime): number {
+async function list(context: CommandContext, { registry, isEnabled }: Runtime): Promise<number> {
   const { output } = context
+  // What servers say at once is shown; one that takes its time is not waited for.
+  await Promise.race([registry.settled(), sleep(SETTLE_MS, undefined, { ref: false })])
   suggestPrograms(context)
   const entries = registry.list()
   for (const problem of registry.problems())
     output.note(`${output.noteStyle('yellow', 'warning:')} ${toLine(problem)}`)
   const naming = readNaming(textOption(context.values, 'names'))
   if (output.json) {
-    output.object(entries.map(entry => ({ ...describe(entry, naming), enabled: isEnabled(entry) })))
+    output.object(entries.map(entry => ({ ...describe(registry, entry, naming), enabled: isEnabled(entry) })))
     return EXIT.ok
   }
   const rows = entries.map(entry => [
     toLine(nameOf(entry.tool, naming)),
     entry.risk,
     entry.tool.category,
-    `${entry.provider.id} ${entry.provider.priority}`,
+    routeOf(registry, entry).map(priorityOf).join(' > '),
     toLine(entry.tool.aliases.join(', ')),
     toLine(isEnabled(entry) ? entry.tool.title : `off: ${entry.tool.title}`),
   ])
@@ -95,11 +100,12 @@ function list(context: CommandContext, { registry, isEnabled }: Runtime): number
   return EXIT.ok
 }
 
-function show(context: CommandContext, entry: Entry): number {
+async function show(context: CommandContext, registry: Registry, name: string): Promise<number> {
   const { output } = context
+  const entry = await registry.resolve(name)
   const naming = readNaming(textOption(context.values, 'names'))
   if (output.json) {
-    output.object(describe(entry, naming))
+    output.object(describe(registry, entry, naming))
     return EXIT.ok
   }
   const { tool } = entry
@@ -114,6 +120,7 @@ function show(context: CommandContext, entry: Entry): number {
     [
       `${toLine(nameOf(tool, naming))}  risk ${entry.risk}  ${tool.category}  from ${entry.provider.id} (${entry.provider.priority})`,
       ...(tool.aliases.length === 0 ? [] : [`also called: ${toLine(tool.aliases.join(', '))}`]),
+      ...describeRoute(registry, entry),
       '',
       toBlock(tool.description),
       '',
@@ -181,7 +188,26 @@ function nameOf(tool: AnyTool, naming: Naming): string {
   return tool.aliases.find(alias => wanted.test(alias)) ?? tool.name
 }
 
-function describe({ tool, provider, risk }: Entry, naming: Naming): Record<string, unknown> {
+/** Everybody who answers to what a tool is called for, in the order in which they are tried. */
+function routeOf(registry: Registry, { tool }: Entry): readonly Entry[] {
+  return registry.candidates(tool.overrides ?? tool.name)
+}
+
+function priorityOf({ provider }: Entry): string {
+  return `${provider.id} ${provider.priority}`
+}
+
+function describeRoute(registry: Registry, entry: Entry): string[] {
+  const others = routeOf(registry, entry).filter(other => other !== entry)
+  return others.map(other =>
+    other.provider.priority > entry.provider.priority
+      ? `in the place of ${toLine(other.tool.name)} from ${priorityOf(other)}, which is down`
+      : `in the place of ${toLine(other.tool.name)} from ${priorityOf(other)}: the higher priority wins`,
+  )
+}
+
+function describe(registry: Registry, entry: Entry, naming: Naming): Record<string, unknown> {
+  const { tool, provider, risk } = entry
   return {
     name: nameOf(tool, naming),
     canonical: tool.name,
@@ -192,6 +218,7 @@ function describe({ tool, provider, risk }: Entry, naming: Naming): Record<strin
     risk,
     provider: provider.id,
     priority: provider.priority,
+    route: routeOf(registry, entry).map(priorityOf),
     parameters: tool.input.json,
     parameter_aliases: Object.fromEntries(aliasesByParameter(tool)),
   }

@@ -7,6 +7,7 @@ import { type InstallParts, installServer } from './install-server.ts'
 import { createMcpProvider, trustedRecord } from './mcp-provider.ts'
 import type { McpRecord, McpRecords } from './record.ts'
 import { configHash, type McpServerConfig, recordKey } from './server-config.ts'
+import { pinOf } from './tool-definition.ts'
 
 export interface AdminParts {
   readonly servers: readonly McpServerConfig[]
@@ -41,8 +42,11 @@ export interface McpAdmin {
   log(server: McpServerConfig): string
   /** Starts the server anew and lists its tools. */
   test(server: McpServerConfig): Promise<ServerTest>
-  /** Approves what is held: these tools, or all. Returns their names. */
-  approve(server: McpServerConfig, tools?: readonly string[]): Promise<string[]>
+  /**
+   * Approves held definitions by their pins, so that what is approved is what somebody has looked at: a server may change
+   * its mind between the look and the yes. Returns the names of the tools.
+   */
+  approve(server: McpServerConfig, pins: readonly string[]): Promise<string[]>
 }
 
 export function createMcpAdmin(parts: AdminParts): McpAdmin {
@@ -73,14 +77,17 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
     forget: server => records.update(recordKey(server), () => undefined),
     log: parts.log,
     test: server => testServer(parts, server),
-    async approve(server, tools) {
+    async approve(server, pins) {
       const approved: string[] = []
       trustedRecord(records, server)
       await records.update(recordKey(server), record => {
         if (record === undefined) return record
-        const chosen = Object.entries(record.held).filter(
-          ([name]) => tools === undefined || tools.includes(name),
-        )
+        const chosen = Object.entries(record.held).filter(([, tool]) => pins.includes(pinOf(tool)))
+        if (chosen.length < new Set(pins).size) {
+          throw new ToolError('stale', `The tools of '${server.name}' are not what was looked at.`, {
+            hint: `Look again: kogu mcp tools ${server.name}`,
+          })
+        }
         approved.push(...chosen.map(([name]) => name))
         const held = Object.entries(record.held).filter(([name]) => !approved.includes(name))
         return {
@@ -89,8 +96,6 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
           held: Object.fromEntries(held),
         }
       })
-      const missing = tools?.filter(name => !approved.includes(name)) ?? []
-      if (missing.length > 0) throw new ToolError('not_found', `Not held: ${missing.join(', ')}`)
       return approved
     },
   }

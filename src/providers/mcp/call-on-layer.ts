@@ -30,6 +30,7 @@ export async function callOnLayer(
     knownEra: record.era,
     open: async () => layer.opened,
     onToolsChanged: () => undefined,
+    signal: context.signal,
   })
   let output: ToolOutput
   try {

@@ -35,6 +35,8 @@ export interface ConnectionOptions {
   /** What the server spoke last time. */
   readonly knownEra?: 'legacy' | 'modern' | undefined
   readonly onToolsChanged: () => void
+  /** Ends a start that is under way: whoever closes Kogu does not wait for a server that says nothing. */
+  readonly signal: AbortSignal
 }
 
 const PROBE_MS = 3000
@@ -55,7 +57,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
         mode: era === 'modern' ? { pin: LATEST } : era,
         probe: { timeoutMs: Math.min(PROBE_MS, server.startMs) },
       },
-      listChanged: { tools: { onChanged: options.onToolsChanged, autoRefresh: false } },
+      // At once: until somebody has looked, nothing is called.
+      listChanged: { tools: { onChanged: options.onToolsChanged, autoRefresh: false, debounceMs: 0 } },
     },
   )
   const running = new Set<Running>()
@@ -64,14 +67,19 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   client.onclose = () => {
     isOpen = false
   }
-  const words = async (error: unknown): Promise<string> =>
-    (await opened.over()) ?? (error instanceof Error ? error.message : String(error))
-  try {
-    await client.connect(opened.transport, { timeout: server.startMs, maxTotalTimeout: server.startMs })
-  } catch (error) {
-    const message = await words(error)
+  const close = async (): Promise<void> => {
+    isOpen = false
     await client.close().catch(() => undefined)
     await opened.transport.close().catch(() => undefined)
+  }
+  const words = async (error: unknown): Promise<string> => (await opened.over()) ?? describeFailure(error)
+  try {
+    await untilAborted(options.signal, () =>
+      client.connect(opened.transport, { timeout: server.startMs, maxTotalTimeout: server.startMs }),
+    )
+  } catch (error) {
+    const message = options.signal.aborted ? 'it was not waited for' : await words(error)
+    await close()
     throw new Error(message, { cause: error })
   }
   return {
@@ -124,12 +132,29 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
         silence.close()
       }
     },
-    async close() {
-      isOpen = false
-      await client.close().catch(() => undefined)
-      await opened.transport.close().catch(() => undefined)
-    },
+    close,
   }
+}
+
+/** The SDK's own signal does not reach the probe for the newer protocol. */
+async function untilAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const end = (): void => aborted.reject(signal.reason)
+  signal.throwIfAborted()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    await Promise.race([work(), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** What the network or the protocol said, without the words of those who passed it on. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const [, ms] = /^Version negotiation probe timed out after (\d+)ms/.exec(error.message) ?? []
+  if (ms !== undefined) return `it did not answer within ${Number(ms) / 1000} s`
+  return error.cause instanceof Error ? describeFailure(error.cause) : error.message
 }
 
 // Not the client's own: one bad schema would make it throw all tools away.

@@ -46,6 +46,19 @@ env = "HIDDEN"
     expect(read(opencode)[0]?.toml).toContain('command = [ "bun", "c" ]')
   })
 
+  test('get names that Kogu takes, whatever they are called', () => {
+    const servers = {
+      My_Server: { command: 'x' },
+      '.- ü': { command: 'x' },
+      [`${'A '.repeat(40)}`]: { url: 'https://a' },
+    }
+    expect(read(JSON.stringify(servers)).map(({ name }) => name)).toEqual([
+      'my-server',
+      'server',
+      'a-a-a-a-a-a-a-a-a-a-a-a-a-a-a-a',
+    ])
+  })
+
   test('with a header that signs in name a variable for it', () => {
     const [server] = read('{"h":{"url":"https://h.test","headers":{"Authorization":"Bearer abc"}}}')
     expect(server?.toml).toContain('env = "H_AUTHORIZATION"')

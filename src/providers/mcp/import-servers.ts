@@ -82,10 +82,15 @@ function toImported(
 
 const SECRET_NAME = /token|key|secret|passw|credential|auth|cookie/i
 
-/** `[mcp.NAME]` takes letters, digits, `-` and `_`. */
+/** `[mcp.NAME]` takes lower-case letters, digits and dashes. */
 function toName(name: string): string {
-  const plain = name.replaceAll(/[^\w-]+/g, '-').replaceAll(/^[^A-Za-z]+|-+$/g, '')
-  return plain === '' ? 'server' : plain.slice(0, 60)
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, 32)
+    .replace(/-$/, '')
+  return plain === '' ? 'server' : plain
 }
 
 /** Below the key of any client, or the servers themselves. */

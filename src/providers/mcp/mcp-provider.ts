@@ -32,9 +32,17 @@ const DEBOUNCE_MS = 200
  */
 export function createMcpProvider(parts: McpProviderParts): Provider {
   const { server, records } = parts
-  const state: State = { offered: () => undefined, failed: false, current: new Map() }
+  const state: State = {
+    offered: () => undefined,
+    signal: AbortSignal.abort(),
+    failed: false,
+    isStale: false,
+    current: new Map(),
+  }
 
   const refresh = async (connection: Connection): Promise<void> => {
+    clearTimeout(state.debounce)
+    state.isStale = false
     const record = trustedRecord(records, server)
     const { tools, problems } = readDefinitions(await connection.listTools())
     const wanted = tools.filter(isWanted(server))
@@ -57,6 +65,8 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     try {
       return await start(record)
     } catch (error) {
+      // Ended by whoever did not want to wait: that says nothing about the server.
+      if (state.signal.aborted) throw error
       // Without what it wrote, which may hold anything.
       const [problem = ''] = toToolError(error).message.slice(0, 500).split(', and wrote: ')
       const last = { at: new Date().toISOString(), problem }
@@ -71,8 +81,10 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       version: parts.version,
       knownEra: record.era,
       open: () => parts.open(record),
+      signal: state.signal,
       onToolsChanged: () => {
         clearTimeout(state.debounce)
+        state.isStale = true
         state.debounce = setTimeout(() => void refresh(connection).catch(() => undefined), DEBOUNCE_MS)
       },
     })
@@ -107,15 +119,16 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       state.failed = true
       throw new ProviderUnavailable(toToolError(error).message)
     }
+    // It has said that its tools are others now: nothing is called that it may mean otherwise.
+    if (state.isStale) await refresh(connection)
     // What was offered may have been replaced meanwhile, by the server or by a person who took the approval back.
-    if (state.current.get(tool.name) !== pinOf(tool)) {
-      throw new ToolError(
-        'conflict',
-        `The MCP server '${server.name}' has changed this tool since it was approved.`,
-        {
-          hint: `See: kogu mcp tools ${server.name}`,
-        },
-      )
+    const now = state.current.get(tool.name)
+    if (now !== pinOf(tool)) {
+      const isGone = !Object.hasOwn(trustedRecord(records, server).held, tool.name)
+      const what = isGone ? 'no longer offers this tool' : 'has changed this tool since it was approved'
+      throw new ToolError('conflict', `The MCP server '${server.name}' ${what}.`, {
+        hint: `See: kogu mcp tools ${server.name}`,
+      })
     }
     return connection.call(tool, input, context)
   }
@@ -129,18 +142,22 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
 
   return {
     id: `mcp:${server.name}`,
-    displayName: `MCP server ${server.name}`,
+    displayName: `MCP server ${server.name}${server.command === undefined || server.sandbox ? '' : ', without a sandbox'}`,
     priority: PRIORITY.mcp,
     async start(signal, onTools) {
       state.offered = (tools, problems) => {
         if (!signal.aborted) onTools(tools, problems)
       }
+      state.signal = signal
       const record = trustedRecord(records, server)
       const known = Object.values(record.pins).filter(isWanted(server))
       // After a failure it has to show that it works before its tools are offered again.
       if (known.length > 0 && !state.failed && parts.isEager !== true) {
         const held = Object.values(record.held).map(tool => describeHeld(record, server.name, tool))
-        return offer(known, held)
+        return offer(
+          known.filter(({ name }) => !Object.hasOwn(record.held, name)),
+          held,
+        )
       }
       await connected()
       state.failed = false
@@ -156,6 +173,10 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
 
 interface State {
   offered: OnTools
+  /** Ends with this life of the provider. */
+  signal: AbortSignal
+  /** It has said that its tools have changed, and nobody has looked yet. */
+  isStale: boolean
   /** The last start failed. */
   failed: boolean
   connection?: Promise<Connection>

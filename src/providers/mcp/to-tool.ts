@@ -22,12 +22,14 @@ export interface WayToServer {
  * schema cannot be used.
  */
 export function toTool(config: McpServerConfig, definition: ToolDefinition, way: WayToServer): AnyTool {
-  const { name: server, url } = config
+  const { name: server, url, sandbox } = config
   const { name, title, description = '' } = definition
   const problem = url === undefined ? undefined : headerProblem(definition.inputSchema)
   if (problem !== undefined) throw new Error(problem)
   const input = fromJsonSchema(cleanSchema(definition.inputSchema))
   const output = outputSchema(definition.outputSchema)
+  // Said wherever the call appears: in questions, explanations and the record.
+  const isOpen = url === undefined && !sandbox
   return {
     name: toolName(server, name),
     aliases: [],
@@ -42,7 +44,7 @@ export function toTool(config: McpServerConfig, definition: ToolDefinition, way:
     input,
     ...(output === undefined ? {} : { output }),
     access: () => [
-      { kind: 'custom', name: 'mcp', details: `${server}: ${name}` },
+      { kind: 'custom', name: 'mcp', details: `${server}${isOpen ? ' (WITHOUT A SANDBOX)' : ''}: ${name}` },
       // So that its changes are held to the rules about files, as those of every command that was approved.
       ...(config.workspace === 'layer' ? [{ kind: 'execute' as const, command: way.line() }] : []),
       // Rules about hosts hold for servers too. Whether one of this machine is contacted was decided with the trust.

@@ -66,6 +66,13 @@ export function listPin(tools: readonly ToolDefinition[]): string {
   return `sha256:${hash('sha256', tools.map(pinOf).sort().join('\n'))}`
 }
 
+/** What it costs in a prompt: about four characters each, of what a model gets of it. */
+export function definitionTokens({ name, description = '', ...schemas }: ToolDefinition): number {
+  const { inputSchema = '', outputSchema = '' } = schemas
+  const text = `${name}${description}${JSON.stringify(inputSchema)}${JSON.stringify(outputSchema)}`
+  return Math.ceil(text.length / 4)
+}
+
 /** What is another now, as words. */
 export function changedParts(before: ToolDefinition, now: ToolDefinition): string[] {
   const parts = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const

@@ -4,7 +4,12 @@ import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
 import type { McpRecord } from '../../providers/mcp/record.ts'
 import { configHash, describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
-import { type ToolDefinition, toolName } from '../../providers/mcp/tool-definition.ts'
+import {
+  definitionTokens,
+  pinOf,
+  type ToolDefinition,
+  toolName,
+} from '../../providers/mcp/tool-definition.ts'
 import { isWanted } from '../../providers/mcp/wanted-tools.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
@@ -58,6 +63,8 @@ const tool = z
     /** What the server claims about it; nobody has checked it. */
     annotations: z.unknown(),
     definition: z.record(z.string(), z.unknown()),
+    /** Of the definition; an approval is given to exactly this. */
+    pin: z.string(),
     /** From what was approved to what the server says now. */
     diff: z.string().nullable(),
     tokens: z.int(),
@@ -163,17 +170,17 @@ function decideRoutes(api: Api, runtime: Runtime): void {
     route('approve', {
       method: 'post',
       path: '/api/mcp/servers/{name}/approve',
-      summary: 'Approve tools that are held: these, or all',
+      summary: 'Approve tools that are held, by the pins of their definitions',
       request: {
         params,
-        body: body(z.object({ tools: z.array(z.string().max(200)).max(1_000).optional() })),
+        body: body(z.object({ pins: z.array(z.string().max(100)).min(1).max(1_000) })),
       },
       responses: { 200: json(z.object({ approved: z.array(z.string()) }), 'Their names') },
     }),
     async context => {
       const admin = await runtime.mcp()
       const found = findServer(admin, context.req.valid('param').name)
-      const approved = await admin.approve(found, context.req.valid('json').tools)
+      const approved = await admin.approve(found, context.req.valid('json').pins)
       await runtime.registry.refresh(idOf(found))
       if (approved.length > 0)
         runtime.note('mcp-tools-approved', { server: found.name, tools: approved, user: callerName(context) })
@@ -246,7 +253,7 @@ function toServer(
     new_tools: Object.keys(held).filter(isNew),
     changed_tools: Object.keys(held).filter(name => !isNew(name)),
     p50Ms: health?.p50Ms ?? null,
-    tokens: definitions.reduce((sum, definition) => sum + tokensOf(definition), 0),
+    tokens: definitions.reduce((sum, definition) => sum + definitionTokens(definition), 0),
     calls: statistics?.calls ?? 0,
     failures: statistics?.failures ?? 0,
     problems,
@@ -304,8 +311,9 @@ function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[
         description: shown.description ?? shown.title ?? '',
         annotations: shown.annotations ?? null,
         definition: { ...shown },
+        pin: pinOf(shown),
         diff: offered === undefined ? null : diffOf(pinned, offered),
-        tokens: tokensOf(shown),
+        tokens: definitionTokens(shown),
       },
     ]
   })
@@ -320,6 +328,7 @@ function toolThatIsOff(found: McpServerConfig, name: string): z.infer<typeof too
     description: '',
     annotations: null,
     definition: {},
+    pin: '',
     diff: null,
     tokens: 0,
   }
@@ -329,8 +338,4 @@ function diffOf(before: ToolDefinition | undefined, now: ToolDefinition): string
   const text = (definition: ToolDefinition | undefined): string =>
     definition === undefined ? '' : `${JSON.stringify(definition, null, 2)}\n`
   return summarizeDiff(text(before), text(now), now.name).diff ?? text(now)
-}
-
-function tokensOf(definition: ToolDefinition): number {
-  return Math.ceil(JSON.stringify(definition).length / 4)
 }

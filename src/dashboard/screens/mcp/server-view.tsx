@@ -46,13 +46,14 @@ export function ServerView({ name }: { name: string }) {
 function Tools({ server }: { server: McpDetail }) {
   const t = useWords(words)
   const path = `/api/mcp/servers/${encodeURIComponent(server.name)}/approve`
-  const approve = useAction((tools: readonly string[] | undefined) => request('POST', path, { tools }), {
+  const approve = useAction((pins: readonly string[]) => request('POST', path, { pins }), {
     topics: ['mcp', 'tools'],
   })
   const [off, setOff] = useState<readonly string[]>()
   const patterns = server.off_patterns
   const verdicts = useGet<ToolVerdict[]>('tools', '/api/tools/verdicts')
   const use = useGet<ToolUse[]>('usage', '/api/usage/tools')
+  const held = server.tool_list.filter(({ state }) => state === 'new' || state === 'changed')
   if (server.tool_list.length === 0) return <Text c="dimmed">{t('noTools')}</Text>
   return (
     <section aria-label={t('toolList')}>
@@ -60,7 +61,7 @@ function Tools({ server }: { server: McpDetail }) {
         <Group justify="space-between">
           <Title order={2}>{t('toolList')}</Title>
           {server.held > 0 && (
-            <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>
+            <Button loading={approve.isPending} onClick={() => approve.mutate(held.map(({ pin }) => pin))}>
               {t('approveAll')}
             </Button>
           )}
@@ -91,7 +92,7 @@ function Tools({ server }: { server: McpDetail }) {
                   tool={tool}
                   verdict={verdicts.data?.find(each => each.tool === tool.full_name)?.outcome}
                   use={use.data?.find(each => each.tool === tool.full_name)}
-                  onApprove={() => approve.mutate([tool.name])}
+                  onApprove={() => approve.mutate([tool.pin])}
                   offBy={
                     tool.state === 'off' && !patterns.includes(tool.name) ? patterns.join(', ') : undefined
                   }

@@ -38,6 +38,7 @@ export interface McpTool {
   readonly description: string
   readonly annotations: unknown
   readonly definition: Readonly<Record<string, unknown>>
+  readonly pin: string
   readonly diff: string | null
   readonly tokens: number
 }
