@@ -453,6 +453,6 @@ function answerRequest({ id, method }: { id?: number; method?: string }, respons
   else if (method === 'tools/list')
     answer({ result: { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] } })
   else if (method === 'tools/call') answer({ result: { content: [{ type: 'text', text: 'pong' }] } })
-  else if (id === undefined) response.writeHead(202).end()
+  else if (id === undefined) response.writeHead(202, { connection: 'close' }).end()
   else answer({ error: { code: -32601, message: 'no' } })
 }
