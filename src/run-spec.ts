@@ -98,7 +98,7 @@ function limitsOf(
     ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
     ...(limits.max_calls === undefined ? {} : { maxCalls: limits.max_calls }),
     ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
-    ...(panel?.onLimit === undefined ? {} : { onLimit: panel.onLimit }),
+    onLimit: panel?.onLimit ?? limits.on_limit,
     ...wish.limits,
   }
 }

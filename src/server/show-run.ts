@@ -23,6 +23,10 @@ export const runShape = z
     calls: z.int(),
     turn: z.int(),
     max_cost_usd: z.number().nullable(),
+    /** It has ended at a limit, and a person may let it go on with more. */
+    can_extend: z.boolean(),
+    /** Why the model could not be asked. */
+    error_kind: z.string().nullable(),
     mode: z.string().nullable(),
     orchestration: z.string().nullable(),
     /** What a person wants of it and has not happened yet. */
@@ -49,10 +53,17 @@ export function showRun(run: RunRecord): z.infer<typeof runShape> {
     calls: run.calls,
     turn: run.turn,
     max_cost_usd: run.spec.limits.maxCostUsd ?? null,
+    can_extend: mayExtend(run),
+    error_kind: run.errorKind,
     mode: run.spec.authority.mode ?? null,
     orchestration: run.spec.orchestration ?? null,
     requested: run.status === 'running' ? run.requested : null,
   }
+}
+
+/** A budget of all runs, at which a run waits, is raised in the configuration and not in passing. */
+export function mayExtend({ status, stopReason, spec }: RunRecord): boolean {
+  return status === 'failed' && stopReason === 'limit_reached' && spec.limits.onLimit !== 'stop'
 }
 
 /** Beside the run itself: what became of its calls. */

@@ -14,6 +14,8 @@ export type Run = ServerRun & {
   readonly failed_calls?: number
   readonly agents?: number
   readonly max_cost_usd: number | null
+  readonly can_extend: boolean
+  readonly error_kind: string | null
   /** What a person wants of it and has not happened yet. */
   readonly requested: 'pause' | 'stop' | 'stop_after_step' | null
 }

@@ -288,3 +288,31 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
   expect(figures).toContain('kogu_runs{state="completed"}')
   expect(figures).toContain('kogu_http_requests_total{method="GET",route="/api/users",status="200"}')
 })
+
+test('a run at a limit goes on with twice its limits when a person says so, unless its panel says stop', async () => {
+  app.machine.write(
+    'reads.toml',
+    '[[answer]]\n[[answer.call]]\ntool = "read_file"\ninput = { path = "talks.toml" }\n[[answer]]\ntext = "Read."\n',
+  )
+  const settings = {
+    model: `rehearsal:${join(app.machine.workspace, 'reads.toml')}`,
+    limits: { max_turns: 1 },
+    tools: { read_file: {} },
+  }
+  const begin = async (panel: string, limits: object): Promise<string> => {
+    const wanted = { settings: { ...settings, limits: { ...settings.limits, ...limits } }, base: null }
+    await app.send(`PUT /api/panels/${panel}`, wanted)
+    const { json }: { json: Shown } = await app.send('POST /api/runs', { panel, task: 'Read.' })
+    return json.id
+  }
+  const asking = await begin('asking', { on_limit: 'ask' })
+  expect(await settled(asking)).toMatchObject({
+    ...{ status: 'failed', stop_reason: 'limit_reached', can_extend: true },
+  })
+  expect((await app.send(`POST /api/runs/${asking}/extend`, {})).status).toBe(202)
+  expect(await settled(asking)).toMatchObject({ status: 'completed', text: 'Read.', can_extend: false })
+  expect((await app.send(`POST /api/runs/${asking}/extend`, {})).status).toBe(409)
+  const final = await begin('final', { on_limit: 'stop' })
+  expect(await settled(final)).toMatchObject({ stop_reason: 'limit_reached', can_extend: false })
+  expect((await app.send(`POST /api/runs/${final}/extend`, {})).status).toBe(409)
+}, 60_000)

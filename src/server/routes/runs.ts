@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { twice } from '../../agents/limits.ts'
 import { fillPanel } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
@@ -9,7 +10,7 @@ import { stopRun } from '../../store/runs/stop-run.ts'
 import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
 import { sayToRun } from '../../store/tables/run-messages.ts'
-import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { enqueueRun, extendRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
@@ -17,7 +18,7 @@ import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } f
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { countedRunShape, runShape, showRun } from '../show-run.ts'
+import { countedRunShape, mayExtend, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
 
 export interface RunParts {
@@ -244,6 +245,12 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     stopRun(database, run, runtime.withdrawQuestions, 'stop_after_step'),
   )
   steer('/api/runs/{id}/pause', 'Pause a run', ({ database }, run) => requestRun(database, run.id, 'pause'))
+  steer('/api/runs/{id}/extend', 'Let a run at a limit go on with twice its limits', async (opened, run) => {
+    if (!mayExtend(run))
+      throw new HttpProblem(409, 'conflict', 'It is not at a limit of its own, or on_limit says stop.')
+    if (!(await extendRun(opened.database, run.id, twice(run.spec.limits))))
+      throw new HttpProblem(409, 'conflict', 'It goes on already.')
+  })
   steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run) => {
     if (await requeueRun(database, run.id)) return
     throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { RunLimits } from '../../agents/limits.ts'
 import type { RunSpec } from '../../agents/run-record.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
@@ -57,6 +58,22 @@ export async function requeueRun(
     [id, from ?? null],
   )
   return rows.length > 0
+}
+
+/** Lets a run go on that ended at a limit, with these. False: it does not stand there any more. */
+export async function extendRun(
+  database: Pick<Database, 'transaction'>,
+  id: string,
+  limits: RunLimits,
+): Promise<boolean> {
+  return database.transaction(async queries => {
+    const rows = await queries.query(
+      `UPDATE workflow_runs SET spec = jsonb_set(spec, '{limits}', $2::jsonb)
+       WHERE id = $1 AND executor IS NULL AND status = 'failed' AND stop_reason = 'limit_reached' RETURNING id`,
+      [id, JSON.stringify(limits)],
+    )
+    return rows.length > 0 && (await requeueRun(queries, id))
+  })
 }
 
 /** Takes the run that has waited longest and whose agent has a place left. Undefined: there is none. */

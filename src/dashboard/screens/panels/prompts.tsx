@@ -16,6 +16,7 @@ export function Prompts({ settings, onChange }: SectionProps) {
   const { description, system = '', prompt = '{{input}}' } = settings
   const variables = variablesOf(prompt)
   const wrong = unknownMarks(prompt)
+  const marks = system.match(/\{\{[^{}]*\}\}/g) ?? []
   return (
     <Stack gap="sm">
       <TextInput
@@ -29,6 +30,7 @@ export function Prompts({ settings, onChange }: SectionProps) {
         minRows={4}
         references={[]}
         value={system}
+        error={marks.length === 0 ? undefined : t('systemMark', { marks: marks.slice(0, 5).join(' ') })}
         onChange={text => onChange({ system: text === '' ? undefined : text })}
       />
       <ReferenceInput

@@ -1,4 +1,5 @@
 import {
+  Alert,
   Anchor,
   Button,
   Checkbox,
@@ -21,8 +22,9 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { ConfigureDrawer } from './configure-drawer.tsx'
+import { findModel } from './model-section.tsx'
 import type { SectionProps } from './prompts.tsx'
-import type { ToolSettings, Verdict } from './types.ts'
+import type { Models, ToolSettings, Verdict } from './types.ts'
 import { words } from './words.ts'
 
 /** One row for each tool: whether it is enabled, its category, what the rules would do, and its settings. */
@@ -34,6 +36,8 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
   const [onlyEnabled, setOnlyEnabled] = useState(false)
   const [configured, configure] = useState<Tool | null>(null)
   const own = settings.tools ?? {}
+  const models = useGet<Models>('models', '/api/models').data
+  const hasNoTools = findModel(models, settings.model).known?.tools === false
   const set = (name: string, next: ToolSettings | undefined): void => {
     const { [name]: _before, ...others } = own
     onChange({ tools: next === undefined ? others : { ...others, [name]: next } })
@@ -69,6 +73,11 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
                 />
               </Group>
             </Group>
+            {hasNoTools && (
+              <Alert color="yellow" py="xs">
+                {t('noToolUse')}
+              </Alert>
+            )}
             {[...groups].map(([group, list]) => (
               <section key={group} aria-label={group === '' ? t('tools') : group}>
                 {group !== '' && (
@@ -84,6 +93,7 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
                       isFirst={index === 0}
                       own={settingsOf(own, tool)}
                       verdict={verdicts.find(each => each.tool === tool.name)}
+                      isRefused={hasNoTools}
                       onToggle={on => set(keyOf(own, tool), toggled(settingsOf(own, tool), on))}
                       onConfigure={() => configure(tool)}
                     />
@@ -114,12 +124,15 @@ interface RowProps {
   readonly isFirst: boolean
   readonly own: ToolSettings | undefined
   readonly verdict: Verdict | undefined
+  /** The model takes no tools: one can still be taken away. */
+  readonly isRefused: boolean
   readonly onToggle: (on: boolean) => void
   readonly onConfigure: () => void
 }
 
-function ToolRow({ tool, isFirst, own, verdict, onToggle, onConfigure }: RowProps) {
+function ToolRow({ tool, isFirst, own, verdict, isRefused, onToggle, onConfigure }: RowProps) {
   const t = useWords(words)
+  const isOn = own !== undefined && own.enabled !== false
   const hasOwn = own !== undefined && Object.keys(own).some(key => key !== 'enabled')
   return (
     <Group
@@ -131,7 +144,8 @@ function ToolRow({ tool, isFirst, own, verdict, onToggle, onConfigure }: RowProp
     >
       <Checkbox
         data-tool-name={tool.name}
-        checked={own !== undefined && own.enabled !== false}
+        checked={isOn}
+        disabled={isRefused && !isOn}
         onChange={event => onToggle(event.currentTarget.checked)}
         label={
           <>
@@ -164,6 +178,10 @@ function ToolRow({ tool, isFirst, own, verdict, onToggle, onConfigure }: RowProp
   )
 }
 
+function shortPath(path: string): string {
+  return path.split('/').slice(-2).join('/')
+}
+
 /** By the engine that judges real calls, with a typical call: the list never promises what would not happen. */
 function Outcome({ verdict: { outcome, reasons, rule } }: { verdict: Verdict }) {
   const t = useWords(words)
@@ -172,7 +190,9 @@ function Outcome({ verdict: { outcome, reasons, rule } }: { verdict: Verdict }) 
     <Group gap={6}>
       {outcome === 'deny' && rule !== null && (
         <Anchor component={Link} href={routes.permissions({ rule: rule.id })} size="xs">
-          {t('byRule', { rule: rule.id })}
+          {t('byRule', {
+            rule: rule.line === undefined ? rule.id : `${rule.id} (${shortPath(rule.source)}:${rule.line})`,
+          })}
         </Anchor>
       )}
       {reason === '' ? (

@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { Octagon, Play } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import type { Run } from '../../api/types.ts'
@@ -11,7 +11,9 @@ import type { Editing } from '../../components/saved/use-saved-file.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
+import { PlanQuestion } from '../runs/plan-question.tsx'
 import { useRunEvents } from '../runs/run-events.ts'
+import { GoOn } from '../runs/steer/go-on.tsx'
 import { Transcript } from '../runs/transcript.tsx'
 import { estimateAnswer } from './estimate.ts'
 import { findModel } from './model-section.tsx'
@@ -41,9 +43,19 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
     },
   )
   const isBlocked = editing.content === null || editing.problems.length > 0
-  const begin = (): void => {
-    if (!isBlocked && !start.isPending) start.mutate()
-  }
+  const canRun = !isBlocked && !start.isPending && (panel.state === 'trusted' || editing.isDirty)
+  const begin = useEffectEvent(() => {
+    if (canRun) start.mutate()
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      // What is decided in a dialog is decided there.
+      if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) begin()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
   return (
     <Stack gap="sm">
       {variables.map(name => (
@@ -58,18 +70,15 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
             const { value } = event.currentTarget
             setValues(before => ({ ...before, [name]: value }))
           }}
-          onKeyDown={event => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.nativeEvent.isComposing)
-              begin()
-          }}
         />
       ))}
       <Group gap="sm">
         <Button
           leftSection={<Play size={16} aria-hidden />}
           loading={start.isPending}
-          disabled={isBlocked || (panel.state !== 'trusted' && !editing.isDirty)}
-          onClick={begin}
+          disabled={!canRun}
+          aria-keyshortcuts="Control+Enter"
+          onClick={() => start.mutate()}
         >
           {editing.isDirty ? t('saveAndRun') : t('run')}
         </Button>
@@ -129,6 +138,7 @@ function LiveRun({ id }: { id: string }) {
           )}
         </Group>
         <Group gap="xs">
+          {run !== undefined && <GoOn run={run} />}
           {isRunning && (
             <Button
               size="compact-sm"
@@ -144,6 +154,15 @@ function LiveRun({ id }: { id: string }) {
           </Anchor>
         </Group>
       </Group>
+      {run?.error_kind === 'credentials' && (
+        <Alert color="red" py="xs">
+          {t('keyRefused')}{' '}
+          <Anchor component={Link} href={routes.providers()} size="sm">
+            {t('testKey')}
+          </Anchor>
+        </Alert>
+      )}
+      {run !== undefined && <PlanQuestion run={run} events={events} />}
       <Transcript run={id} events={events} isRunning={isRunning} />
     </Stack>
   )

@@ -2,6 +2,10 @@ import { defineWords } from '../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    keyRefused: 'The provider refused the key.',
+    testKey: 'Test the key',
+    systemMark: 'Values are not filled in here; the model would see this as it stands: {marks}',
+    noToolUse: 'This model takes no tools. Choose another model to give it some.',
     content: 'Content',
     preview: 'Preview',
     kind: 'Kind',
@@ -130,6 +134,10 @@ export const words = defineWords({
     summariser: 'Summariser',
   },
   ja: {
+    keyRefused: 'プロバイダーがキーを拒否しました。',
+    testKey: 'キーをテスト',
+    systemMark: 'ここでは値は埋め込まれません。モデルにはこのまま渡されます：{marks}',
+    noToolUse: 'このモデルはツールを使えません。ツールを使うには別のモデルを選んでください。',
     content: '内容',
     preview: 'プレビュー',
     kind: '種類',
@@ -256,6 +264,10 @@ export const words = defineWords({
     summariser: '要約',
   },
   ko: {
+    keyRefused: '제공자가 키를 거부했습니다.',
+    testKey: '키 테스트',
+    systemMark: '여기에는 값이 채워지지 않습니다. 모델에 그대로 전달됩니다: {marks}',
+    noToolUse: '이 모델은 도구를 쓰지 못합니다. 도구를 쓰려면 다른 모델을 고르세요.',
     content: '내용',
     preview: '미리 보기',
     kind: '종류',

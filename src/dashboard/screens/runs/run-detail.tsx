@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Tabs, Text, Textarea, VisuallyHidden } from '@mantine/core'
+import { Anchor, Button, Group, Tabs, Text, Textarea, VisuallyHidden } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Send } from 'lucide-react'
 import { useEffect, useState } from 'react'
@@ -18,6 +18,7 @@ import { Calls } from './calls.tsx'
 import { Changes } from './changes.tsx'
 import { NoSuchRun } from './no-such-run/no-such-run.tsx'
 import { Overview } from './overview/overview.tsx'
+import { PlanQuestion } from './plan-question.tsx'
 import { RawEvents } from './raw-events.tsx'
 import { type ShownEvent, useRunEvents } from './run-events.ts'
 import classes from './runs.module.css'
@@ -171,41 +172,6 @@ function Say({ run }: { run: Run }) {
         {t('sendMessage')}
       </Button>
     </Group>
-  )
-}
-
-/** An orchestrator in the mode `approval` shows its plan before it does any of it. */
-function PlanQuestion({ events, run }: { events: readonly ShownEvent[]; run: Run }) {
-  const t = useWords(words)
-  const proposed = events.findLast(event => event.type === 'plan.proposed')
-  const answered = events.some(({ type }) => type === 'plan.approved' || type === 'plan.rejected')
-  const decide = useAction(
-    (verb: 'approve' | 'reject') =>
-      request(
-        'POST',
-        `/api/orchestrate/${proposed?.type === 'plan.proposed' ? proposed.orchestration : ''}/${verb}`,
-        {},
-      ),
-    { topics: ['runs'] },
-  )
-  if (proposed?.type !== 'plan.proposed' || answered || run.status === 'failed') return null
-  return (
-    <Alert color="indigo" title={t('plan')}>
-      <UntrustedBlock
-        text={[
-          proposed.plan.text,
-          ...proposed.plan.steps.map(
-            ({ name, input }, index) => `${index + 1}. ${name} ${JSON.stringify(input)}`,
-          ),
-        ].join('\n')}
-      />
-      <Group mt="sm" gap="xs">
-        <Button onClick={() => decide.mutate('approve')}>{t('approvePlan')}</Button>
-        <Button variant="default" onClick={() => decide.mutate('reject')}>
-          {t('rejectPlan')}
-        </Button>
-      </Group>
-    </Alert>
   )
 }
 

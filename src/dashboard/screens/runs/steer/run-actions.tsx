@@ -9,6 +9,7 @@ import { useWords } from '../../../i18n/language.tsx'
 import { routes } from '../../../routes.ts'
 import type { ShownEvent } from '../run-events.ts'
 import { words as runWords } from '../words.ts'
+import { GoOn } from './go-on.tsx'
 import { words } from './words.ts'
 
 type Verb = 'stop' | 'stop-after-step' | 'pause' | 'resume' | 'again'
@@ -39,7 +40,8 @@ export function RunActions({ run, events }: { run: Run; events: readonly ShownEv
           {t(WISHES[run.requested])}
         </Text>
       )}
-      {mayGoOn(run) && (
+      <GoOn run={run} />
+      {mayGoOn(run) && !run.can_extend && (
         <Button
           variant="default"
           leftSection={<Play size={16} aria-hidden />}

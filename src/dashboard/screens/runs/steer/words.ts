@@ -2,6 +2,7 @@ import { defineWords } from '../../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    goOn: 'Go on with twice the limits',
     stopAfterStep: 'Stop after this step',
     stopping: 'stopping…',
     pausing: 'pausing…',
@@ -13,6 +14,7 @@ export const words = defineWords({
     nothingCut: 'Stopped. No call was cut off.',
   },
   ja: {
+    goOn: '上限を 2 倍にして続ける',
     stopAfterStep: 'このステップの後で停止',
     stopping: '停止中…',
     pausing: '一時停止中…',
@@ -24,6 +26,7 @@ export const words = defineWords({
     nothingCut: '停止しました。打ち切られた呼び出しはありません。',
   },
   ko: {
+    goOn: '한도를 두 배로 늘려 계속',
     stopAfterStep: '이 단계 후 중지',
     stopping: '중지하는 중…',
     pausing: '일시 중지하는 중…',
