@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { insertEvents, newEvent } from '../src/store/tables/run-events.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
 import { settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
@@ -215,6 +216,20 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const times = page.getByRole('figure', { name: 'Time of answers' })
     await times.getByRole('img', { name: /⟨U\+202E⟩/ }).waitFor()
     expect(await page.evaluate(FIND_ODD)).toEqual([])
+    // So does one that says how long to wait.
+    const failed = { type: 'model.failed', provider: 'anthropic', kind: 'rate_limited' } as const
+    await insertEvents(dashboard.database, run, execution_id, [
+      newEvent({ ...failed, model: 'x', message: `${SCRIPT} ${HIDDEN}`, retryAfterMs: 1e308 }),
+    ])
+    await visit(page, '/providers')
+    const vendor = page.getByRole('region', { name: 'anthropic', exact: true }).first()
+    await vendor.getByText(/^asked to wait until/).waitFor()
+    await vendor.getByText('1 error in 24 hours · 1 time too many requests').waitFor()
+    expect(await page.evaluate(FIND_ODD)).toEqual([])
+    await page.getByRole('button', { name: 'Price: gpt-5', exact: true }).click()
+    await page.getByRole('textbox', { name: 'In (USD)' }).fill('2.5')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.locator('tr.added').getByText('price = { input = 2.5, cached = 0.125, output = 10 }').waitFor()
     await visit(page, '/usage?by=tool')
     await page
       .getByRole('figure', { name: 'Calls per day' })

@@ -8,6 +8,15 @@ export type RunEvent =
   | { type: 'run.paused'; reason: string }
   | { type: 'step.started'; turn: number }
   | { type: 'step.retry'; reason: string; attempt: number; waitMs: number }
+  /** One request to a model, whether it is repeated or not. */
+  | {
+      type: 'model.failed'
+      provider: string
+      model: string
+      kind: string
+      message: string
+      retryAfterMs?: number
+    }
   | {
       type: 'step.finished'
       turn: number

@@ -210,6 +210,9 @@ describe('the loop', () => {
     const context = contextOf(scripted([busy, busy, says('ok')]))
     expect((await runLoop(startState('x'), context)).ending?.stopReason).toBe('end_turn')
     expect(context.events.filter(event => event.type === 'step.retry')).toHaveLength(2)
+    expect(context.events.find(event => event.type === 'model.failed')).toMatchObject({
+      ...{ kind: 'unavailable', message: 'busy', retryAfterMs: 1 },
+    })
   })
 
   test('counts what answers that broke off have used', async () => {

@@ -35,6 +35,7 @@ export async function withRetries(
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       lost = addUsage(lost, error.usage)
+      if (error.kind !== 'cancelled') emit(toEvent(model, error))
       const waitMs = error.retryAfterMs ?? backOff(attempt)
       if (!PASSING.has(error.kind) || attempt === MOST_ATTEMPTS || waitMs > LONGEST_ASKED_MS)
         throw Object.assign(error, { usage: lost })
@@ -44,6 +45,11 @@ export async function withRetries(
       })
     }
   }
+}
+
+function toEvent({ id, provider }: Model, { kind, message, retryAfterMs }: ModelError): RunEvent {
+  const asked = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return { type: 'model.failed', provider, model: id, kind, message, ...asked }
 }
 
 /** With some chance in it: many runs that met the same overload must not come back at the same moment. */

@@ -159,7 +159,15 @@ function keepConnected({ after, tell, hear }: ConnectionParts): { retry(): void;
 /** An EventSource tells of an event only to those who ask for it by name. */
 const EVENT_TYPES = [
   ...['idle', 'resync', 'run.created', 'run.started', 'run.finished', 'run.paused', 'step.started'],
-  ...['step.retry', 'step.finished', 'text.delta', 'call.proposed', 'call.waiting', 'call.finished'],
+  ...[
+    'step.retry',
+    'model.failed',
+    'step.finished',
+    'text.delta',
+    'call.proposed',
+    'call.waiting',
+    'call.finished',
+  ],
   ...['call.started', 'call.output', 'usage', 'pipeline.changed'],
   ...['call.ambiguous', 'result.rejected', 'message.received', 'budget.warning', 'agent.created'],
   ...['agent.started', 'agent.finished', 'plan.proposed', 'plan.approved', 'plan.rejected'],

@@ -55,6 +55,7 @@ function topicsOf({ type }: ServerEvent): readonly (Topic | 'everything')[] {
   if (type === 'tool.changed') return ['tools', 'mcp']
   if (type === 'mcp.status') return ['mcp', 'tools']
   if (type === 'usage') return ['usage']
+  if (type === 'model.failed') return ['models']
   if (type === 'config.changed') return ['settings', 'rules', 'models', 'mcp']
   if (type === 'panel.changed') return ['panels']
   if (type.startsWith('pipeline.')) return ['pipelines']

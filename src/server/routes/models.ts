@@ -5,11 +5,15 @@ import type { Vendor } from '../../agents/models/models.ts'
 import type { Environment } from '../../config/environment.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { openModels } from '../../models.ts'
+import { modelFailures } from '../../store/tables/model-failures.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import type { Services } from '../services.ts'
 
 export interface ModelParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
+  readonly services: () => Promise<Services>
+  readonly now: () => number
 }
 
 const price = z
@@ -45,8 +49,27 @@ const provider = z
   })
   .openapi('Provider')
 
+const test = z.object({
+  ok: z.boolean(),
+  model: z.string(),
+  ms: z.int(),
+  tokens: z.int().nullable(),
+  cost_usd: z.number().nullable(),
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string().nullable() }).nullable(),
+})
+
+/** The last test of each provider since the server was started. */
+type Tests = Map<string, z.infer<typeof test> & { readonly at: string }>
+
 /** Vendors and their models, as the configuration has them. */
-export function modelRoutes(api: Api, { loaded, environment }: ModelParts): void {
+export function modelRoutes(api: Api, parts: ModelParts): void {
+  const tests: Tests = new Map()
+  listRoutes(api, parts)
+  healthRoute(api, parts, tests)
+  testRoute(api, parts, tests)
+}
+
+function listRoutes(api: Api, { loaded, environment }: ModelParts): void {
   const models = openModels(loaded, environment)
   api.openapi(
     route('read', {
@@ -76,6 +99,59 @@ export function modelRoutes(api: Api, { loaded, environment }: ModelParts): void
       return context.json({ default: chosen, prices_of: PRICES_OF, providers }, 200)
     },
   )
+}
+
+function healthRoute(api: Api, { services, now }: ModelParts, tests: Tests): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/models/health',
+      summary: 'How providers are doing: the last test, and requests of the last 24 hours that failed',
+      responses: {
+        200: json(
+          z.array(
+            z.object({
+              provider: z.string(),
+              last_test: test.extend({ at: z.string() }).nullable(),
+              failures: z.int(),
+              rate_limited: z.int(),
+              last_error: z.object({ at: z.string(), message: z.string() }).nullable(),
+              /** Until when it asked to wait; null when it did not, or the time is over. */
+              limited_until: z.string().nullable(),
+            }),
+          ),
+          'Providers of which there is something to say',
+        ),
+      },
+    }),
+    async context => {
+      const { database, runs } = await services()
+      const found = await modelFailures(database, runs.place, new Date(now() - DAY_MS))
+      const names = [...new Set([...found.map(({ provider }) => provider), ...tests.keys()])].sort()
+      return context.json(
+        names.map(name => {
+          const failed = found.find(each => each.provider === name)
+          const until = failed?.limitedUntil ?? null
+          return {
+            provider: name,
+            last_test: tests.get(name) ?? null,
+            failures: failed?.failures ?? 0,
+            rate_limited: failed?.rateLimited ?? 0,
+            last_error:
+              failed === undefined ? null : { at: failed.lastAt.toISOString(), message: failed.lastMessage },
+            limited_until: until !== null && until.getTime() > now() ? until.toISOString() : null,
+          }
+        }),
+        200,
+      )
+    },
+  )
+}
+
+const DAY_MS = 86_400_000
+
+function testRoute(api: Api, { loaded, environment, now }: ModelParts, tests: Tests): void {
+  const models = openModels(loaded, environment)
   api.openapi(
     route('admin', {
       method: 'post',
@@ -83,25 +159,17 @@ export function modelRoutes(api: Api, { loaded, environment }: ModelParts): void
       summary: 'Send one short request to a model; it costs a few tokens',
       request: { body: body(z.object({ model: z.string().max(500).optional() })) },
       responses: {
-        200: json(
-          z.object({
-            ok: z.boolean(),
-            model: z.string(),
-            ms: z.int(),
-            tokens: z.int().nullable(),
-            cost_usd: z.number().nullable(),
-            error: z
-              .object({ code: z.string(), message: z.string(), hint: z.string().nullable() })
-              .nullable(),
-          }),
-          'Whether it answered',
-        ),
+        200: json(test, 'Whether it answered'),
       },
     }),
     async context => {
       const found = models.find(context.req.valid('json').model)
       const started = performance.now()
       const ms = (): number => Math.round(performance.now() - started)
+      const kept = (done: z.infer<typeof test>): z.infer<typeof test> => {
+        tests.set(found.provider, { ...done, at: new Date(now()).toISOString() })
+        return done
+      }
       try {
         const { usage } = await found.respond({
           system: '',
@@ -112,12 +180,12 @@ export function modelRoutes(api: Api, { loaded, environment }: ModelParts): void
         })
         const cost = costOf(usage, found.price)
         const done = { ok: true, model: found.id, ms: ms(), tokens: totalTokens(usage), cost_usd: cost }
-        return context.json({ ...done, error: null }, 200)
+        return context.json(kept({ ...done, error: null }), 200)
       } catch (error) {
         if (!(error instanceof ModelError)) throw error
         const { kind, message, hint = null } = error
         const failed = { ok: false, model: found.id, ms: ms(), tokens: null, cost_usd: null }
-        return answer(context, { ...failed, error: { code: kind, message, hint } })
+        return answer(context, kept({ ...failed, error: { code: kind, message, hint } }))
       }
     },
   )

@@ -276,6 +276,16 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
   expect((await app.send('GET /api/usage/tools/days')).json).toEqual(
     expect.arrayContaining([expect.objectContaining({ tool: 'write_file', failed: expect.any(Number) })]),
   )
+  await app.send('POST /api/models/test', { model: 'anthropic/claude-haiku-4-5' })
+  expect((await app.send('GET /api/models/health')).json).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        ...{ provider: 'anthropic', failures: 0, limited_until: null, last_error: null },
+        last_test: expect.objectContaining({ ok: false, at: expect.any(String) }),
+      }),
+      expect.objectContaining({ provider: 'rehearsal', failures: 1, rate_limited: 0, last_test: null }),
+    ]),
+  )
   expect((await app.send('GET /api/home')).json).toMatchObject({
     setup: { trust: 'not-needed', runs: 1 },
     last_day: { asked: 2, failed_runs: 2 },

@@ -3,7 +3,7 @@ export function setTomlKey(
   text: string,
   table: string,
   key: string,
-  value: string | number | boolean | readonly string[],
+  value: string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>,
 ): string {
   const line = `${key} = ${toTomlValue(value)}`
   const lines = text.split('\n')

@@ -8,45 +8,22 @@ import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Page } from '../../components/page.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, visibleLine } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { AddProvider } from './add-provider.tsx'
+import { EditPrice } from './edit-price.tsx'
+import { ProviderHealth } from './provider-health.tsx'
+import type { Health, Model, Models, Provider, Tested } from './types.ts'
 import { words } from './words.ts'
-
-interface Model {
-  readonly id: string
-  readonly name: string
-  readonly context: number | null
-  readonly max_output: number | null
-  readonly tools: boolean
-  readonly images: boolean
-  readonly temperature: boolean
-  readonly price: { readonly input: number; readonly cached: number; readonly output: number } | null
-  readonly price_source: 'configuration' | 'built-in' | 'unknown'
-}
-
-interface Provider {
-  readonly name: string
-  readonly kind: string
-  readonly base_url: string | null
-  readonly key_place: string | null
-  readonly has_key: boolean
-  readonly is_default: boolean
-  readonly models: readonly Model[]
-}
-
-interface Models {
-  readonly default: string | null
-  readonly prices_of: string
-  readonly providers: readonly Provider[]
-}
 
 export default function ProvidersScreen() {
   const t = useWords(words)
   const models = useGet<Models>('models', '/api/models')
   const [adding, setAdding] = useState(false)
+  const health = useGet<Health[]>('models', '/api/models/health')
   const [chosen, choose] = useState<string>()
+  const [priced, setPriced] = useState<Model>()
   return (
     <Page
       title={t('title')}
@@ -66,7 +43,9 @@ export default function ProvidersScreen() {
                 provider={provider}
                 pricesOf={prices_of}
                 current={current}
+                health={health.data?.find(each => each.provider === provider.name)}
                 onDefault={choose}
+                onPrice={setPriced}
               />
             ))}
             <Text size="sm" c="dimmed">
@@ -75,6 +54,7 @@ export default function ProvidersScreen() {
           </Stack>
         )}
       </DataRegion>
+      <EditPrice model={priced} onClose={() => setPriced(undefined)} />
       <AddProvider opened={adding} onClose={() => setAdding(false)} />
       <ConfigFileDrawer
         layer="user"
@@ -90,11 +70,14 @@ interface CardProps {
   readonly provider: Provider
   readonly pricesOf: string
   readonly current: string | null
+  readonly health: Health | undefined
   readonly onDefault: (model: string) => void
+  readonly onPrice: (model: Model) => void
 }
 
-function ProviderCard({ provider, pricesOf, current, onDefault }: CardProps) {
+function ProviderCard({ health, ...card }: CardProps) {
   const t = useWords(words)
+  const { provider, current } = card
   const { name, kind, base_url, key_place, has_key, is_default, models } = provider
   return (
     <section className="kogu-card" aria-label={name} style={{ padding: 'var(--mantine-spacing-md)' }}>
@@ -123,10 +106,11 @@ function ProviderCard({ provider, pricesOf, current, onDefault }: CardProps) {
             </>
           )}
         </Text>
+        <ProviderHealth health={health} />
         {models.length === 0 ? (
           <Text size="sm">{t('none', { provider: name })}</Text>
         ) : (
-          <ModelTable provider={provider} pricesOf={pricesOf} current={current} onDefault={onDefault} />
+          <ModelTable {...card} />
         )}
       </Stack>
     </section>
@@ -147,20 +131,11 @@ function KeyBadge({ hasKey, place }: { hasKey: boolean; place: string | null }) 
   )
 }
 
-interface Tested {
-  readonly ok: boolean
-  readonly model: string
-  readonly ms: number
-  readonly tokens: number | null
-  readonly cost_usd: number | null
-  readonly error: { readonly message: string; readonly hint: string | null } | null
-}
-
 function TestButton({ model }: { model: string | null }) {
   const t = useWords(words)
   const format = useFormat()
   const test = useAction((id: string) => request<Tested>('POST', '/api/models/test', { model: id }), {
-    topics: [],
+    topics: ['models'],
   })
   if (model === null) return null
   const { data } = test
@@ -200,7 +175,7 @@ function TestButton({ model }: { model: string | null }) {
   )
 }
 
-function ModelTable({ provider, pricesOf, current, onDefault }: CardProps) {
+function ModelTable({ provider, pricesOf, current, onDefault, onPrice }: Omit<CardProps, 'health'>) {
   const t = useWords(words)
   const format = useFormat()
   const price = (value: number | undefined): string => format.money(value ?? null, t('unknown'))
@@ -223,6 +198,13 @@ function ModelTable({ provider, pricesOf, current, onDefault }: CardProps) {
       phone: 'hide',
       render: model => price(model.price?.cached),
     },
+    {
+      key: 'write',
+      label: t('cacheWrite'),
+      align: 'right',
+      phone: 'hide',
+      render: model => price(model.price?.cacheWrite),
+    },
     { key: 'out', label: t('output'), align: 'right', render: model => price(model.price?.output) },
     {
       key: 'source',
@@ -243,14 +225,25 @@ function ModelTable({ provider, pricesOf, current, onDefault }: CardProps) {
     {
       key: 'default',
       label: t('actions'),
-      render: model =>
-        model.id === current ? (
-          <Badge color="indigo">{t('default')}</Badge>
-        ) : (
-          <Button size="compact-xs" variant="subtle" onClick={() => onDefault(model.id)}>
-            {t('makeDefault')}
+      render: model => (
+        <Group gap={4}>
+          {model.id === current ? (
+            <Badge color="indigo">{t('default')}</Badge>
+          ) : (
+            <Button size="compact-xs" variant="subtle" onClick={() => onDefault(model.id)}>
+              {t('makeDefault')}
+            </Button>
+          )}
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-label={`${t('editPrice')}: ${visibleLine(model.name)}`}
+            onClick={() => onPrice(model)}
+          >
+            {t('editPrice')}
           </Button>
-        ),
+        </Group>
+      ),
     },
   ]
   return <DataTable label={provider.name} columns={columns} rows={provider.models} rowKey={({ id }) => id} />
