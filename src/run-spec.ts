@@ -15,6 +15,8 @@ import type { Runtime } from './runtime.ts'
 /** What somebody asks for, through whichever door. */
 export interface RunWish {
   readonly task: string
+  /** The door that it came through, with who is known there. */
+  readonly startedBy: string
   readonly agent?: { readonly record: AgentRecord; readonly tools: readonly ToolSetting[] }
   /** The file that the agent comes from, for what only the file says. */
   readonly panel?: AiPanel
@@ -52,6 +54,7 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, wish: RunWish): 
   const system = settings?.system ?? undefined
   return {
     task: checkTask(wish.task),
+    startedBy: wish.startedBy,
     model: lastingId(model.id, workspace.cwd),
     authority: {
       ...own,

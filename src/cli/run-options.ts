@@ -19,6 +19,7 @@ export async function readRunSpec(
   const orchestration = readOrchestration(context)
   return toRunSpec(session, {
     ...(await readAgent(context, session, task)),
+    startedBy: 'cli',
     limits: givenLimits(context),
     ...(model === undefined ? {} : { model }),
     ...(tools === undefined ? {} : { tools: tools === 'read-only' ? tools : splitNames(tools) }),

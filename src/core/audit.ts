@@ -57,6 +57,7 @@ export interface CallFinished {
   run: string
   /** Canonical name, when the tool is known. */
   tool: string
+  agent?: string
   provider?: string
   /** Of what the tool claimed to be. */
   fingerprint?: string

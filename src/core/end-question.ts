@@ -7,12 +7,13 @@ import type { StoredQuestion } from './stored-question.ts'
  */
 export async function endQuestion(
   runtime: Pick<CallRuntime, 'questions' | 'audit'>,
-  { question }: StoredQuestion,
+  { question, lineage }: StoredQuestion,
   how: 'used' | 'expired' | 'stale' | 'withdrawn',
   by?: Call,
 ): Promise<boolean> {
   if (!(await runtime.questions.end(question.id))) return false
   const { callId, runId, tool, access, decision, risk, subject } = question
+  const agent = lineage.at(-1)?.authority.agent
   if (by?.id === callId || subject.kind === 'gate') {
     // The call itself has not ended, and a gate is none; what became of the question is on record all the same.
     if (how !== 'used')
@@ -36,6 +37,7 @@ export async function endQuestion(
     call: callId,
     run: runId,
     tool: tool.name,
+    ...(agent === undefined ? {} : { agent }),
     fingerprint: tool.fingerprint,
     access,
     ok: false,

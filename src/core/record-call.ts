@@ -44,11 +44,13 @@ export function recordFinished(
   progress: Progress,
   result: CallResult,
 ): void {
+  const { agent } = call.run.authority
   runtime.audit.record({
     type: 'call-finished',
     call: call.id,
     run: call.run.id,
     tool: result.tool,
+    ...(agent === undefined ? {} : { agent }),
     ...(progress.entry === undefined
       ? {}
       : { provider: progress.entry.provider.id, fingerprint: progress.entry.fingerprint }),

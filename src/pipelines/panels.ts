@@ -122,6 +122,7 @@ async function panelSpec(
   return toRunSpec(
     { loaded, runtime, runs },
     {
+      startedBy: 'pipeline',
       task: hasInput || prompt === '' ? filled : `${filled}\n\n${prompt}`,
       panel,
       agent: { record: agent, tools },
@@ -160,7 +161,9 @@ export function summarize(parts: PanelParts, { summarizer }: Edge, text: string)
   const spec = async (task: string): Promise<RunSpec> => {
     if (summarizer === undefined) {
       const limits = { maxTurns: 1 }
-      return toRunSpec(parts, { task, model, tools: [], limits, orchestration: 'none' })
+      return toRunSpec(parts, {
+        ...{ task, startedBy: 'pipeline', model, tools: [], limits, orchestration: 'none' },
+      })
     }
     const base = await panelSpec(parts, summarizer, { prompt: task, vars: {} })
     return { ...base, authority: { ...base.authority, tools: [] } }

@@ -155,7 +155,7 @@ function observe(api: Api, counts: RequestCounts, log: ServerParts['log']): void
 }
 
 /** What needs no session: whether the server lives, and the link that makes a session. */
-function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void {
+function openRoutes(api: Api, { sessions, version, scheme, runtime }: ServerParts): void {
   api.openapi(
     createRoute({
       method: 'get',
@@ -173,6 +173,7 @@ function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void 
         hint: 'Get a new one with: kogu open',
       })
     }
+    runtime.note('signed-in', { with: 'link' })
     setCookie(context, sessionCookie(context), opened.session, {
       httpOnly: true,
       sameSite: 'Strict',
@@ -183,7 +184,7 @@ function openRoutes(api: Api, { sessions, version, scheme }: ServerParts): void 
   })
 }
 
-function sessionRoutes(api: Api, { sessions }: ServerParts): void {
+function sessionRoutes(api: Api, { sessions, runtime }: ServerParts): void {
   api.openapi(
     route('read', {
       method: 'post',
@@ -195,6 +196,7 @@ function sessionRoutes(api: Api, { sessions }: ServerParts): void {
     context => {
       const cookie = sessionCookie(context)
       sessions.end(getCookie(context, cookie) ?? '')
+      runtime.note('signed-out', {})
       deleteCookie(context, cookie, { path: '/' })
       return context.body(null, 204)
     },

@@ -135,7 +135,7 @@ describe('every route of the OpenAPI document', () => {
           headers: { host: '127.0.0.1:4000', ...headers },
           body,
         })
-        expect(response.status).toBe(400)
+        expect({ path, status: response.status }).toEqual({ path, status: 400 })
         expect(await response.json()).toMatchObject({
           status: 400,
           code: 'invalid_input',
@@ -240,5 +240,9 @@ describe('routes', () => {
     }
     expect(hashes).toEqual(whole.items.map(({ hash }) => hash))
     expect(new Set(hashes).size).toBe(hashes.length)
+    const lines = (await (await send('/api/audit/export', { headers })).text()).trimEnd().split('\n')
+    const [note, ...exported] = lines.map(line => JSON.parse(line) as { hash: string; action?: string })
+    expect(note?.action).toBe('audit-exported')
+    expect(exported.map(({ hash }) => hash)).toEqual(hashes)
   })
 })

@@ -15,6 +15,8 @@ export const runShape = z
     task: z.string(),
     model: z.string(),
     agent: z.string().nullable(),
+    /** `cli`, `pipeline`, or `http:` with a name. */
+    started_by: z.string().nullable(),
     workspace: z.string(),
     created_at: z.string(),
     completed_at: z.string().nullable(),
@@ -45,6 +47,7 @@ export function showRun(run: RunRecord): z.infer<typeof runShape> {
     task: run.spec.task,
     model: run.spec.model,
     agent: run.spec.agent ?? null,
+    started_by: run.spec.startedBy ?? null,
     workspace: run.workspace,
     created_at: run.createdAt.toISOString(),
     completed_at: run.completedAt?.toISOString() ?? null,

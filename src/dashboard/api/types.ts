@@ -13,6 +13,7 @@ export type Run = ServerRun & {
   readonly denied?: number
   readonly failed_calls?: number
   readonly agents?: number
+  readonly started_by: string | null
   readonly max_cost_usd: number | null
   readonly can_extend: boolean
   readonly error_kind: string | null
@@ -63,6 +64,7 @@ export interface AuditItem {
   readonly seq: number
   readonly at: string
   readonly segment: string
+  readonly prev: string
   readonly hash: string
   readonly type: 'call-started' | 'approval-requested' | 'approval-answered' | 'call-finished' | 'note'
   readonly call?: string
@@ -75,6 +77,7 @@ export interface AuditItem {
   readonly action?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly answer?: string
+  readonly digest?: string
   readonly user?: string
   readonly runMs?: number
   readonly waitMs?: number

@@ -12,6 +12,7 @@ import { Rail } from './rail.tsx'
 import { SCREENS } from './screens.ts'
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
+import { TrustBar } from './trust-bar.tsx'
 import { useAlerts, useTabIcon, useTabTitle } from './waiting.ts'
 import { words } from './words.ts'
 
@@ -48,6 +49,7 @@ export function Shell() {
         />
       </AppShell.Navbar>
       <AppShell.Main id="main">
+        <TrustBar />
         <ScreenGuard message={t('missingChunk')} action={t('reload')}>
           <Suspense fallback={null}>
             <Switch>

@@ -1,8 +1,10 @@
+import { stream } from 'hono/streaming'
 import type { Runtime } from '../../runtime.ts'
 import { readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
+import { callerName } from './panels.ts'
 
 const event = z
   .looseObject({ seq: z.int(), at: z.string(), segment: z.string(), hash: z.string(), type: z.string() })
@@ -13,6 +15,8 @@ const filters = pageQuery.extend({
   until: z.iso.datetime({ offset: true }).optional(),
   tool: z.string().max(200).optional(),
   run: z.string().max(200).optional(),
+  /** The panel or agent that a call was made as. */
+  agent: z.string().max(200).optional(),
   outcome: z.enum(['allow', 'ask', 'deny']).optional(),
   by: z
     .enum([
@@ -29,7 +33,8 @@ const filters = pageQuery.extend({
   text: z.string().max(500).optional(),
 })
 
-export function auditRoutes(api: Api, { places }: Runtime): void {
+export function auditRoutes(api: Api, runtime: Runtime): void {
+  const { places } = runtime
   api.openapi(
     route('read', {
       method: 'get',
@@ -96,26 +101,72 @@ export function auditRoutes(api: Api, { places }: Runtime): void {
       return answer(context, report)
     },
   )
+  exportRoute(api, runtime)
   api.openapi(
     route('read', {
       method: 'get',
       path: '/api/audit/{call}',
-      summary: 'All events of one call',
+      summary: 'All events of one call, and notes about it',
       request: { params: z.object({ call: z.string().max(100) }) },
       responses: { 200: json(z.array(event), 'The events, oldest first') },
     }),
     async context => {
       const { call } = context.req.valid('param')
       const found: z.infer<typeof event>[] = []
-      for await (const stored of readEvents({ directory: places.audit, call })) found.push(toItem(stored))
+      for await (const stored of readEvents({ directory: places.audit, text: call }))
+        if (isAbout(stored, call)) found.push(toItem(stored))
       if (found.length === 0) throw new HttpProblem(404, 'not_found', 'No such call is recorded.')
       return context.json(found, 200)
     },
   )
 }
 
-function toItem({ seq, at, segment, hash, event: { ...recorded } }: StoredEvent): z.infer<typeof event> {
-  return { ...recorded, seq, at, segment, hash }
+/** Notes are about a call too: what reviewers voted, a question that was left open for longer. */
+function isAbout({ event: recorded }: StoredEvent, call: string): boolean {
+  return recorded.type === 'note' ? recorded.details.call === call : recorded.call === call
+}
+
+/** As long as it takes: nothing is left out. That it was done is on record itself. */
+function exportRoute(api: Api, runtime: Runtime): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit/export',
+      summary: 'All events that match, newest first, a line of JSON each',
+      request: { query: filters.omit({ limit: true, cursor: true }) },
+      responses: {
+        200: { description: 'NDJSON', content: { 'application/x-ndjson': { schema: z.string() } } },
+      },
+    }),
+    context => {
+      const wanted = withoutUndefined(context.req.valid('query'))
+      const { since, until, ...rest } = wanted
+      runtime.note('audit-exported', { filters: wanted, user: callerName(context) })
+      const events = readEvents({
+        directory: runtime.places.audit,
+        newestFirst: true,
+        ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(until === undefined ? {} : { until: new Date(until) }),
+        ...rest,
+      })
+      context.header('content-type', 'application/x-ndjson; charset=utf-8')
+      // Typed routes know JSON only.
+      return stream(context, async out => {
+        for await (const stored of events) await out.write(`${JSON.stringify(toItem(stored))}\n`)
+      }) as never
+    },
+  )
+}
+
+function toItem({
+  seq,
+  at,
+  segment,
+  prev,
+  hash,
+  event: { ...recorded },
+}: StoredEvent): z.infer<typeof event> {
+  return { ...recorded, seq, at, segment, prev, hash }
 }
 
 /** `time~segment~number` of the last event of the page before, or a plain time. */

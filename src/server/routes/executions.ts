@@ -20,6 +20,7 @@ import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
+import { callerName } from './panels.ts'
 import { type RunParts, requireRun } from './runs.ts'
 
 const params = z.object({ id: z.uuid() })
@@ -42,7 +43,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
     const opened = await parts.services()
     const spec = toRunSpec(
       { ...parts, runs: opened.runs },
-      { task: input, agent, tools, orchestration: 'none' },
+      { task: input, startedBy: 'http', agent, tools, orchestration: 'none' },
     )
     const { id } = await opened.database.transaction(queries =>
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
@@ -222,7 +223,7 @@ function orchestrateRoutes(api: Api, parts: RunParts): void {
       const limits = { maxTurns: ORCHESTRATION_TURNS }
       const spec = toRunSpec(
         { ...parts, runs: opened.runs },
-        { task: input, agent, limits, orchestration: mode },
+        { task: input, startedBy: callerName(context), agent, limits, orchestration: mode },
       )
       const id = await begin(opened, spec, agent.record, mode)
       return answer(context, showOrchestration(await requireOrchestration(opened, id)), 202)

@@ -20,6 +20,7 @@ import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { countedRunShape, mayExtend, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
+import { callerName } from './panels.ts'
 
 export interface RunParts {
   readonly runtime: Runtime
@@ -71,6 +72,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
         { runtime, loaded, runs: opened.runs },
         {
           ...(await whoRuns(opened, given)),
+          startedBy: callerName(context),
           limits: {
             ...(given.max_turns === undefined ? {} : { maxTurns: given.max_turns }),
             ...(given.max_cost === undefined ? {} : { maxCostUsd: given.max_cost }),
@@ -200,7 +202,7 @@ function againRoute(api: Api, { services }: RunParts): void {
     async context => {
       const opened = await services()
       const { spec } = await requireRun(opened, context.req.valid('param').id)
-      const id = await beginRun(opened, spec)
+      const id = await beginRun(opened, { ...spec, startedBy: callerName(context) })
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )

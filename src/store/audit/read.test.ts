@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AuditEvent } from '../../core/audit.ts'
+import type { AuditEvent, CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { createRedactor } from '../../core/redact.ts'
 import { openAuditLog } from './log.ts'
@@ -35,7 +35,7 @@ function started(call: string, tool = 'read_file', run = 'r1', input: unknown = 
   return { type: 'call-started', call, run, tool, input, caller: 'cli', cwd: '/' }
 }
 
-function finished(call: string, outcome: Outcome): AuditEvent {
+function finished(call: string, outcome: Outcome): CallFinished {
   const decision = { outcome, by: 'rule', ref: null, reason: 'because' } as const
   return {
     type: 'call-finished',
@@ -136,7 +136,7 @@ describe('filters', () => {
     log.record(finished('c1', 'allow'))
     clock.now += 3_600_000
     log.record(started('c2', 'write_file', 'r2'))
-    log.record(finished('c2', 'deny'))
+    log.record({ ...finished('c2', 'deny'), agent: 'Pricing' })
     await log.close()
   })
 
@@ -146,6 +146,7 @@ describe('filters', () => {
     ['tool', { tool: 'write_file' }, ['c2']],
     ['call', { call: 'c1' }, ['c1', 'c1']],
     ['run', { run: 'r2' }, ['c2']],
+    ['agent', { agent: 'Pricing' }, ['c2']],
     ['outcome', { outcome: 'deny' }, ['c2']],
     ['decider', { by: 'user' }, []],
     ['decider and outcome', { by: 'rule', outcome: 'deny' }, ['c2']],

@@ -18,6 +18,8 @@ export interface ReadOptions {
   tool?: string
   call?: string
   run?: string
+  /** The panel or agent that it was made as. */
+  agent?: string
   /** What was decided; of finished calls only. */
   outcome?: Outcome
   /** By what it was decided; of finished calls only. */
@@ -174,10 +176,10 @@ function pick(cursors: readonly Cursor[], isBefore: (a: Line, b: Line) => boolea
 
 /** Looks at the text of the line first: parsing is what costs. */
 function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undefined {
-  const { tool, call, run, outcome, by, risk, type } = options
+  const { tool, call, run, agent, outcome, by, risk, type } = options
   const since = options.since?.toISOString() ?? ''
   const until = options.until?.toISOString() ?? '~'
-  const needles = [tool, call, run].filter(needle => needle !== undefined).map(inJson)
+  const needles = [tool, call, run, agent].filter(needle => needle !== undefined).map(inJson)
   const wanted = options.text === undefined ? undefined : inJson(options.text).toLowerCase()
   return ({ segment, stamp, bytes }) => {
     if (stamp.at < since || stamp.at > until) return undefined
@@ -190,6 +192,7 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     if (tool !== undefined && !('tool' in event && event.tool === tool)) return undefined
     if (call !== undefined && !('call' in event && event.call === call)) return undefined
     if (run !== undefined && !('run' in event && event.run === run)) return undefined
+    if (agent !== undefined && !('agent' in event && event.agent === agent)) return undefined
     if (outcome !== undefined && !(event.type === 'call-finished' && event.decision.outcome === outcome))
       return undefined
     if (by !== undefined && !(event.type === 'call-finished' && event.decision.by === by)) return undefined

@@ -1,7 +1,9 @@
 import { Alert, Button, Drawer, Group, Menu, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, Download, ScrollText, ShieldCheck, TriangleAlert, X } from 'lucide-react'
+import { ServerProblem } from '../../../client.ts'
 import { request, useGet, usePages } from '../../api/api.ts'
-import type { AuditItem, Page as Pages } from '../../api/types.ts'
+import type { AuditItem } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { downloadText, toCsv } from '../../components/download.ts'
@@ -11,8 +13,8 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
-import { AuditTable, ColumnMenu } from './audit-table.tsx'
-import { CallRecordView } from './call-record.tsx'
+import { AuditTable, ColumnMenu, keyOf } from './audit-table.tsx'
+import { CallRecordView, NoteDrawer } from './call-record.tsx'
 import { Filters, type FilterValues, useFilterPath, useFilters } from './filters.tsx'
 import { sayWhat } from './say-what.ts'
 import { Views } from './views.tsx'
@@ -22,9 +24,10 @@ export default function AuditScreen() {
   const t = useWords(words)
   const [filters, change] = useFilters()
   const [call, openCall] = useUrlState('call')
+  const [event, openEvent] = useUrlState('event')
   const wanted = useFilterPath(filters)
   const query = usePages<AuditItem>('audit', `/api/audit?limit=50&${wanted}`)
-  const chain = useGet<Verified>('audit', '/api/audit/verify', { enabled: false })
+  const chain = useChain()
   return (
     <Page
       title={t('title')}
@@ -43,12 +46,12 @@ export default function AuditScreen() {
         </Group>
       }
     >
-      {chain.data !== undefined && <Chain found={chain.data} />}
+      {chain.data?.ok === false && <BrokenChain found={chain.data} />}
       <Filters filters={filters} onChange={change} />
       <Group gap="xs">
         <Views />
         <ColumnMenu />
-        <Matching wanted={wanted} />
+        <Matching wanted={wanted} verified={chain.data} />
       </Group>
       <DataRegion
         query={query}
@@ -67,22 +70,35 @@ export default function AuditScreen() {
       >
         {call !== '' && <CallRecordView call={call} />}
       </Drawer>
+      <NoteDrawer note={query.data?.find(row => keyOf(row) === event)} onClose={() => openEvent('')} />
     </Page>
   )
 }
 
-function Matching({ wanted }: { wanted: string }) {
+interface MatchingProps {
+  readonly wanted: string
+  readonly verified: (Verified & { readonly at: number }) | undefined
+}
+
+function Matching({ wanted, verified }: MatchingProps) {
   const t = useWords(words)
   const format = useFormat()
   const { data } = useGet<{ count: number }>('audit', `/api/audit/count?${wanted}`)
   return (
-    <Text size="sm" c="dimmed" ml="auto" role="status">
-      {data !== undefined && t('matching', { events: format.number(data.count) })}
-    </Text>
+    <Group gap="xs" ml="auto">
+      <Text size="sm" c="dimmed" role="status">
+        {data !== undefined && t('matching', { events: format.number(data.count) })}
+      </Text>
+      {verified?.ok === true && (
+        <Text size="sm" c="dimmed">
+          {t('verified', { events: format.number(verified.events), time: format.time(verified.at) })}
+        </Text>
+      )}
+    </Group>
   )
 }
 
-/** Says which filters there are, because one of them may take everything away. */
+/** Says which filter takes everything away: how many there would be without each. */
 function Nothing({
   filters,
   onChange,
@@ -101,18 +117,32 @@ function Nothing({
       action={
         <Group gap="xs" justify="center">
           {set.map(name => (
-            <Button
-              key={name}
-              variant="default"
-              rightSection={<X size={14} aria-hidden />}
-              onClick={() => onChange(name, '')}
-            >
-              {t(FILTER_WORDS[name])}: <Untrusted text={filters[name]} most={40} />
-            </Button>
+            <Without key={name} name={name} filters={filters} onTake={() => onChange(name, '')} />
           ))}
         </Group>
       }
     />
+  )
+}
+
+interface WithoutProps {
+  readonly name: keyof FilterValues
+  readonly filters: FilterValues
+  readonly onTake: () => void
+}
+
+function Without({ name, filters, onTake }: WithoutProps) {
+  const t = useWords(words)
+  const format = useFormat()
+  const wanted = useFilterPath({ ...filters, [name]: '' })
+  const { data } = useGet<{ count: number }>('audit', `/api/audit/count?${wanted}`)
+  return (
+    <Button variant="default" rightSection={<X size={14} aria-hidden />} onClick={onTake}>
+      <span>
+        {t(FILTER_WORDS[name])}: <Untrusted text={filters[name]} most={40} />
+        {data !== undefined && ` · ${t('without', { events: format.number(data.count) })}`}
+      </span>
+    </Button>
   )
 }
 
@@ -125,9 +155,9 @@ const FILTER_WORDS = {
   tool: 'tool',
   text: 'text',
   run: 'run',
+  agent: 'agent',
 } as const
 
-const MOST_PAGES = 200
 const FIELDS = ['at', 'type', 'tool', 'run', 'call', 'outcome', 'by', 'rule', 'ok', 'runMs', 'about'] as const
 
 function Export({ wanted }: { wanted: string }) {
@@ -166,39 +196,58 @@ function toRow(item: AuditItem): Record<(typeof FIELDS)[number], unknown> {
   return { at, type, tool, run, call, outcome, by, rule: ref?.id, ok, runMs, about: sayWhat(item) }
 }
 
-/** All that matches, page by page. */
+/** All that matches, in one answer. The server puts on record that it was taken. */
 async function loadAll(wanted: string): Promise<AuditItem[]> {
-  const found: AuditItem[] = []
-  let cursor = ''
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { items, next } = await request<Pages<AuditItem>>(
-      'GET',
-      `/api/audit?limit=200&${wanted}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-    )
-    found.push(...items)
-    if (next === null) break
-    cursor = next
-  }
-  return found
+  const answer = await fetch(`/api/audit/export?${wanted}`)
+  if (!answer.ok) throw new ServerProblem(await answer.json())
+  const lines = (await answer.text()).split('\n').filter(line => line !== '')
+  return lines.map(line => JSON.parse(line) as AuditItem) // as the server wrote them
 }
 
 interface Verified {
   readonly ok: boolean
-  readonly events?: number
-  readonly segments?: number | readonly unknown[]
+  readonly events: number
+  readonly segments: number
+  readonly problems: readonly {
+    readonly segment: string
+    readonly line: number
+    readonly seq?: number
+    readonly message: string
+  }[]
 }
 
-function Chain({ found }: { found: Verified }) {
+/** Looked at once when the screen opens: each line of the whole log is hashed. */
+function useChain() {
+  return useQuery({
+    queryKey: ['audit-chain'],
+    queryFn: async () => ({
+      ...(await request<Verified>('GET', '/api/audit/verify')),
+      at: Date.now(),
+    }),
+    staleTime: CHAIN_MS,
+    retry: false,
+  })
+}
+
+const CHAIN_MS = 10 * 60_000
+const MOST_PROBLEMS = 5
+
+function BrokenChain({ found: { problems } }: { found: Verified }) {
   const t = useWords(words)
-  const format = useFormat()
-  const segments = Array.isArray(found.segments) ? found.segments.length : Number(found.segments ?? 1)
-  return found.ok ? (
-    <Alert color="green" py="xs" role="status" icon={<ShieldCheck size={18} aria-hidden />}>
-      {t('verified', { events: format.number(found.events ?? 0), segments })}
-    </Alert>
-  ) : (
-    <Alert color="red" role="alert" icon={<TriangleAlert size={18} aria-hidden />}>
+  const [first] = problems
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<TriangleAlert size={18} aria-hidden />}
+      title={t('brokenAt', { place: first?.seq === undefined ? '?' : `#${first.seq}` })}
+    >
       {t('broken')}
+      {problems.slice(0, MOST_PROBLEMS).map(({ segment, line, message }) => (
+        <Text key={`${segment} ${line} ${message}`} size="sm">
+          <Untrusted text={`${segment}:${line} ${message}`} most={400} />
+        </Text>
+      ))}
     </Alert>
   )
 }

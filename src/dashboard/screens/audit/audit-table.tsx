@@ -88,9 +88,14 @@ export function AuditTable({ rows }: { rows: readonly AuditItem[] }) {
     <DataTable
       label={t('title')}
       rows={rows}
-      rowKey={row => `${row.segment} ${row.seq}`}
+      rowKey={keyOf}
       // The filters stay: who closes the record is back in the same list.
-      href={row => routes.audit({ ...Object.fromEntries(new URLSearchParams(here)), call: row.call })}
+      href={row =>
+        routes.audit({
+          ...Object.fromEntries(new URLSearchParams(here)),
+          ...(row.call === undefined ? { event: keyOf(row) } : { call: row.call }),
+        })
+      }
       columns={[
         {
           key: 'what',
@@ -102,6 +107,10 @@ export function AuditTable({ rows }: { rows: readonly AuditItem[] }) {
       ]}
     />
   )
+}
+
+export function keyOf({ segment, seq }: AuditItem): string {
+  return `${segment} ${seq}`
 }
 
 function Result({ row }: { row: AuditItem }) {

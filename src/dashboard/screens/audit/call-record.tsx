@@ -1,11 +1,14 @@
-import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
+import type { Decision } from '../../../core/decision.ts'
 import { request, useGet } from '../../api/api.ts'
 import type { AuditItem } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
+import { DiffView } from '../../components/diff-view.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { usePlace } from '../../components/use-short-path.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -26,6 +29,7 @@ export function CallRecordView({ call }: { call: string }) {
       {events => {
         const finished = events.find(({ type }) => type === 'call-finished')
         const started = events.find(({ type }) => type === 'call-started')
+        const asked = events.find(({ type }) => type === 'approval-requested')
         return (
           <Stack>
             <Group gap="xs">
@@ -39,9 +43,10 @@ export function CallRecordView({ call }: { call: string }) {
                 </Anchor>
               )}
             </Group>
-            {finished?.decision !== undefined && (
-              <Text size="sm">
-                <Untrusted text={finished.decision.reason} most={600} />
+            {finished?.decision !== undefined && <Trace decision={finished.decision} />}
+            {asked?.digest !== undefined && (
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {t('digest')} {asked.digest}
               </Text>
             )}
             {started !== undefined && <Again started={started} />}
@@ -50,7 +55,8 @@ export function CallRecordView({ call }: { call: string }) {
                 <Group gap="xs">
                   <Badge color="gray">{event.type}</Badge>
                   <Text size="sm" c="dimmed">
-                    {format.dateTime(event.at)} · #{event.seq} · {t('hash')} {event.hash.slice(0, 12)}
+                    {format.dateTime(event.at)} · #{event.seq} · {t('hash')} {event.hash.slice(0, 12)} ·{' '}
+                    {t('prev')} {event.prev.slice(0, 12)}
                   </Text>
                 </Group>
                 <UntrustedBlock text={JSON.stringify(event, null, 2)} lines={24} label={t('record')} />
@@ -60,6 +66,64 @@ export function CallRecordView({ call }: { call: string }) {
         )
       }}
     </DataRegion>
+  )
+}
+
+/** What decided, in which line of which file, and what else matched and did not count. */
+function Trace({ decision: { by, ref, reason, user, also = [] } }: { decision: Decision }) {
+  const t = useWords(words)
+  const place = usePlace()
+  return (
+    <div>
+      <Text size="sm">
+        <Untrusted text={user ?? t(by === 'user' ? 'by' : `by_${by}`, { id: ref?.id ?? '' })} most={120} />
+        {ref !== null && (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            <Untrusted text={place(ref)} most={160} />
+          </Text>
+        )}
+      </Text>
+      <Text size="sm">
+        <Untrusted text={reason} most={600} />
+      </Text>
+      {also.length > 0 && (
+        <Text size="sm" c="dimmed">
+          {t('alsoMatched')}:{' '}
+          <Untrusted
+            text={also.map(({ id, outcome, why }) => `${id} (${outcome}, ${why})`).join(', ')}
+            most={600}
+          />
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/** A change that is no call: a rule, a grant, trust, a sign-in. Of a file, its difference. */
+export function NoteDrawer({ note, onClose }: { note: AuditItem | undefined; onClose: () => void }) {
+  const t = useWords(words)
+  const format = useFormat()
+  const diff = note?.details?.diff
+  return (
+    <Drawer
+      opened={note !== undefined}
+      onClose={onClose}
+      title={<Untrusted text={note?.action ?? ''} most={80} />}
+      size="xl"
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
+      {note !== undefined && (
+        <Stack>
+          <Text size="sm" c="dimmed">
+            {format.dateTime(note.at)} · #{note.seq} · {t('hash')} {note.hash.slice(0, 12)} · {t('prev')}{' '}
+            {note.prev.slice(0, 12)}
+          </Text>
+          {typeof diff === 'string' && <DiffView diff={diff} />}
+          <UntrustedBlock text={JSON.stringify(note, null, 2)} lines={24} label={t('record')} />
+        </Stack>
+      )}
+    </Drawer>
   )
 }
 

@@ -18,9 +18,10 @@ export interface FilterValues {
   readonly run: string
   readonly by: string
   readonly risk: string
+  readonly agent: string
 }
 
-const REPLACED: readonly string[] = ['text', 'tool']
+const REPLACED: readonly string[] = ['text', 'tool', 'agent']
 
 export function useFilters() {
   const [kind, setKind] = useUrlState('kind')
@@ -31,20 +32,23 @@ export function useFilters() {
   const [run, setRun] = useUrlState('run')
   const [by, setBy] = useUrlState('by')
   const [risk, setRisk] = useUrlState('risk')
+  const [agent, setAgent] = useUrlState('agent')
   const set = {
     ...{ kind: setKind, outcome: setOutcome, tool: setTool, text: setText, span: setSpan },
-    ...{ run: setRun, by: setBy, risk: setRisk },
+    ...{ run: setRun, by: setBy, risk: setRisk, agent: setAgent },
   }
   const change = (name: keyof FilterValues, value: string): void =>
     set[name](value, { replace: REPLACED.includes(name) })
-  const filters: FilterValues = { kind, outcome, tool, text, span, run, by, risk }
+  const filters: FilterValues = { kind, outcome, tool, text, span, run, by, risk, agent }
   return [filters, change] as const
 }
 
 /** As the query of the API. */
-export function useFilterPath({ kind, outcome, tool, text, span, run, by, risk }: FilterValues): string {
+export function useFilterPath(filters: FilterValues): string {
+  const { kind, outcome, tool, text, span, run, by, risk, agent } = filters
   const [typed] = useDebouncedValue(text, 250)
   const [named] = useDebouncedValue(tool, 250)
+  const [maker] = useDebouncedValue(agent, 250)
   // A range that ends now would be another query with every render.
   const [now] = useState(() => Date.now())
   return useMemo(() => {
@@ -59,10 +63,11 @@ export function useFilterPath({ kind, outcome, tool, text, span, run, by, risk }
       ...(run === '' ? {} : { run }),
       ...(by === '' ? {} : { by }),
       ...(risk === '' ? {} : { risk }),
+      ...(maker === '' ? {} : { agent: maker }),
       ...(ms === undefined ? {} : { since: new Date(now - ms).toISOString() }),
     })
     return query.toString()
-  }, [kind, outcome, named, typed, span, run, by, risk, now])
+  }, [kind, outcome, named, typed, span, run, by, risk, maker, now])
 }
 
 // All in one row on a desk, two beside each other on a phone.
@@ -125,7 +130,10 @@ export function Filters({
       {pick(
         'by',
         t('decider'),
-        (['rule', 'grant', 'user', 'timeout'] as const).map(value => ({ value, label: t(`pick_${value}`) })),
+        (['rule', 'grant', 'user', 'mode', 'reviewers', 'hard-stop', 'timeout'] as const).map(value => ({
+          value,
+          label: t(`pick_${value}`),
+        })),
         t('anyone'),
       )}
       {pick(
@@ -139,6 +147,12 @@ export function Filters({
         style={FIELD}
         value={filters.tool}
         onChange={event => onChange('tool', event.currentTarget.value)}
+      />
+      <TextInput
+        label={t('agent')}
+        style={FIELD}
+        value={filters.agent}
+        onChange={event => onChange('agent', event.currentTarget.value)}
       />
       <TextInput
         label={t('text')}

@@ -2,11 +2,12 @@ import { Button, Group, List, Modal, Paper, Stack, Text, Title } from '@mantine/
 import { useDisclosure } from '@mantine/hooks'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { shortModel } from '../runs/short-model.ts'
@@ -32,15 +33,18 @@ export function FirstSteps({ home: { setup } }: { home: Home }) {
             setup.model === null ? t('modelMissing') : t('modelFound', { model: shortModel(setup.model) })
           }
           action={
-            <Button component={Link} href={routes.providers()} size="xs" variant="default">
-              {t('addProvider')}
-            </Button>
+            <Group gap="xs">
+              {setup.model !== null && <TestModel />}
+              <Button component={Link} href={routes.providers()} size="xs" variant="default">
+                {t('addProvider')}
+              </Button>
+            </Group>
           }
         />
         <Step
           isDone={!isTrustOpen}
           title={t('trust')}
-          text={t(TRUST_WORDS[setup.trust])}
+          text={isTrustOpen ? <Brought status={t(TRUST_WORDS[setup.trust])} /> : t(TRUST_WORDS[setup.trust])}
           action={
             isTrustOpen ? (
               <Button size="xs" onClick={review.open}>
@@ -54,14 +58,12 @@ export function FirstSteps({ home: { setup } }: { home: Home }) {
           title={t('tryIt')}
           text={setup.runs > 0 ? t('tryDone') : t('tryText')}
           action={
-            <Button
-              component={Link}
-              href={routes.panels()}
-              size="xs"
-              variant={setup.runs > 0 ? 'default' : 'filled'}
-            >
-              {t('openPanels')}
-            </Button>
+            <Group gap="xs">
+              <SamplePipeline isFirst={setup.runs === 0} />
+              <Button component={Link} href={routes.panels()} size="xs" variant="default">
+                {t('openPanels')}
+              </Button>
+            </Group>
           }
         />
       </Stack>
@@ -93,7 +95,7 @@ function Step({
 }: {
   isDone: boolean
   title: string
-  text: string
+  text: ReactNode
   action?: ReactNode
 }) {
   const t = useWords(words)
@@ -110,12 +112,81 @@ function Step({
         <div>
           <Text fw={600}>{title}</Text>
           <Text size="sm" c="dimmed">
-            <Untrusted text={text} />
+            {typeof text === 'string' ? <Untrusted text={text} /> : text}
           </Text>
         </div>
       </Group>
       {action}
     </Group>
+  )
+}
+
+interface Tested {
+  readonly ok: boolean
+  readonly ms: number
+  readonly error: { readonly message: string } | null
+}
+
+/** One short request to the model that runs use. */
+function TestModel() {
+  const t = useWords(words)
+  const format = useFormat()
+  const test = useAction(() => request<Tested>('POST', '/api/models/test', {}), { topics: [] })
+  const { data } = test
+  return (
+    <>
+      <Text size="sm" role="status" c={data?.ok === false ? 'red' : 'dimmed'}>
+        {data !== undefined && (
+          <Untrusted
+            text={data.ok ? t('tested', { time: format.duration(data.ms) }) : (data.error?.message ?? '')}
+            most={200}
+          />
+        )}
+      </Text>
+      <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+        {t('test')}
+      </Button>
+    </>
+  )
+}
+
+/** A pipeline that searches, lets a model work and writes a file. It asks before the file is written. */
+const SAMPLE = { name: 'sample-research', template: 'market-research' }
+
+function SamplePipeline({ isFirst }: { isFirst: boolean }) {
+  const t = useWords(words)
+  const [, navigate] = useLocation()
+  const make = useAction(
+    async () => {
+      const made = await request<readonly { name: string }[]>('GET', '/api/pipelines')
+      if (!made.some(({ name }) => name === SAMPLE.name)) await request('POST', '/api/pipelines', SAMPLE)
+    },
+    { topics: ['pipelines'], onDone: () => navigate(routes.pipeline(SAMPLE.name)) },
+  )
+  return (
+    <Button
+      size="xs"
+      variant={isFirst ? 'filled' : 'default'}
+      loading={make.isPending}
+      onClick={() => make.mutate()}
+    >
+      {t('samplePipeline')}
+    </Button>
+  )
+}
+
+/** What the project's files would switch on, counted. */
+function Brought({ status }: { status: string }) {
+  const { data } = useGet<Trust>('settings', '/api/trust')
+  const counts = Object.entries(Object.groupBy(data?.lines ?? [], ({ kind }) => kind))
+  return (
+    <>
+      {status}{' '}
+      <Untrusted
+        text={counts.map(([kind, lines = []]) => `${kind}: ${lines.length}`).join(', ')}
+        most={200}
+      />
+    </>
   )
 }
 

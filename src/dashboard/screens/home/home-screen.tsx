@@ -43,18 +43,31 @@ export default function HomeScreen() {
         {home => (
           <Stack gap="md">
             <FirstSteps home={home} />
-            <SimpleGrid cols={{ base: 1, md: 3 }}>
-              <Waiting />
-              <Running home={home} />
-              <Attention home={home} />
-            </SimpleGrid>
-            <LastDay home={home} />
-            <Recent />
+            {isInUse(home) && <Now home={home} />}
             <Connect />
           </Stack>
         )}
       </DataRegion>
     </Page>
+  )
+}
+
+/** Until something ran or waits, there is nothing to see here but the first steps. */
+function isInUse({ setup, waiting, attention, last_day: { calls } }: Home): boolean {
+  return setup.runs + waiting.length + attention.length + calls > 0
+}
+
+function Now({ home }: { home: Home }) {
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, md: 3 }}>
+        <Waiting />
+        <Running home={home} />
+        <Attention home={home} />
+      </SimpleGrid>
+      <LastDay home={home} />
+      <Recent />
+    </>
   )
 }
 
@@ -154,7 +167,7 @@ function Running({ home: { running } }: { home: Home }) {
             </Anchor>
             <Group gap="xs" wrap="nowrap">
               <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-                {format.duration(Date.now() - Date.parse(run.created_at))}
+                {t('step', { turn: run.turn })} · {format.duration(Date.now() - Date.parse(run.created_at))}
               </Text>
               <Button size="compact-xs" variant="default" onClick={() => stop.mutate(run.id)}>
                 {t('stop')}

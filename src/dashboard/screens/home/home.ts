@@ -10,6 +10,7 @@ export interface Home {
     readonly panels: number
     readonly runs: number
   }
+  readonly waiting: readonly unknown[]
   readonly running: readonly Run[]
   readonly attention: readonly Attention[]
   readonly last_day: {

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group } from '@mantine/core'
+import { Button, Checkbox, Group, Text } from '@mantine/core'
 import { Activity } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '../../api/api.ts'
@@ -15,6 +15,7 @@ import { routes } from '../../routes.ts'
 import { BulkActions } from './bulk-actions.tsx'
 import { RunFilters, useRunFilters } from './run-filters.tsx'
 import { StartRun } from './start-run.tsx'
+import { words as steerWords } from './steer/words.ts'
 import { words } from './words.ts'
 
 export function RunList() {
@@ -113,6 +114,7 @@ function toggled(chosen: ReadonlySet<string>, id: string, on: boolean): Readonly
 
 function useColumns(): readonly Column<Run>[] {
   const t = useWords(words)
+  const own = useWords(steerWords)
   const format = useFormat()
   return [
     {
@@ -123,15 +125,39 @@ function useColumns(): readonly Column<Run>[] {
     },
     { key: 'state', label: t('state'), render: run => <RunBadge run={run} /> },
     { key: 'agent', label: t('agent'), render: run => <Untrusted text={run.agent ?? '–'} most={40} /> },
-    { key: 'started', label: t('started'), render: run => format.dateTime(run.created_at) },
+    {
+      key: 'started',
+      label: t('started'),
+      render: run => (
+        <>
+          {format.dateTime(run.created_at)}
+          {run.started_by !== null && (
+            <Text size="xs" c="dimmed" component="div">
+              <Untrusted text={run.started_by} most={60} />
+            </Text>
+          )}
+        </>
+      ),
+    },
     {
       key: 'duration',
       label: t('duration'),
       align: 'right',
       render: run =>
-        run.completed_at === null
+        run.status === 'pending'
           ? '–'
-          : format.duration(Date.parse(run.completed_at) - Date.parse(run.created_at)),
+          : format.duration(
+              (run.completed_at === null ? Date.now() : Date.parse(run.completed_at)) -
+                Date.parse(run.created_at),
+            ),
+    },
+    {
+      key: 'steps',
+      label: own('steps'),
+      align: 'right',
+      phone: 'hide',
+      // The number is that of the next one.
+      render: run => format.number(Math.max(0, run.turn - 1)),
     },
     {
       key: 'calls',

@@ -11,6 +11,7 @@ export const words = defineWords({
     cutOff: 'Cut off before they had an effect: {calls}',
     unclear: 'Cut off while they ran, so they may have had an effect: {calls}',
     pause: 'Pause',
+    steps: 'Steps',
     nothingCut: 'Stopped. No call was cut off.',
   },
   ja: {
@@ -23,6 +24,7 @@ export const words = defineWords({
     cutOff: '効果が生じる前に打ち切られました: {calls}',
     unclear: '実行中に打ち切られたため、効果が生じた可能性があります: {calls}',
     pause: '一時停止',
+    steps: 'ステップ',
     nothingCut: '停止しました。打ち切られた呼び出しはありません。',
   },
   ko: {
@@ -35,6 +37,7 @@ export const words = defineWords({
     cutOff: '효과가 생기기 전에 끊겼습니다: {calls}',
     unclear: '실행 중에 끊겨 효과가 생겼을 수 있습니다: {calls}',
     pause: '일시 중지',
+    steps: '단계',
     nothingCut: '중지했습니다. 끊긴 호출은 없습니다.',
   },
 })
