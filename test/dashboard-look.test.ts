@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findFaults, overflow, settled, visit } from './support/axe.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findCut, findFaults, settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -10,14 +10,39 @@ const PATIENCE = { timeout: 20_000 }
 
 describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () => {
   let dashboard: TestDashboard
+  let run = ''
+  let screens: readonly string[] = []
   const open = (path: string): Promise<Page> => dashboard.page(path)
   const start = (panel: string, task: string): Promise<{ id: string }> =>
     dashboard.send('POST', '/api/runs', { panel, task })
-  const questions = (): Promise<{ id: string; runPath: string[] }[]> =>
-    dashboard.send('GET', '/api/approvals')
+  const questions = (): Promise<{ id: string }[]> => dashboard.send('GET', '/api/approvals')
 
   beforeAll(async () => {
     dashboard = await openTestDashboard()
+    run = (await start('research', 'accessible')).id
+    await start('pricing', 'accessible')
+    await start('release', 'accessible')
+    const isDone = async (): Promise<boolean> => {
+      const { status } = await dashboard.send<{ status: string }>('GET', `/api/runs/${run}`)
+      return status === 'completed' && (await questions()).length === 2
+    }
+    await vi.waitUntil(isDone, PATIENCE)
+    const asked = (await questions()).map(({ id }) => `/approvals/${id}`)
+    screens = [
+      ...[
+        '/',
+        '/panels',
+        '/panels/pricing',
+        '/panels/pricing?part=tools',
+        '/panels/pricing?part=try&tab=toml',
+      ],
+      ...['/pipelines', '/pipelines/weekly-report', '/pipelines/weekly-report?step=report'],
+      ...['/pipelines/weekly-report?view=graph&step=adjust', '/runs', '/runs/0', `/runs/${run}`],
+      ...['overview', 'timeline', 'calls', 'agents'].map(tab => `/runs/${run}?tab=${tab}`),
+      ...[...asked, '/approvals?tab=decided', '/audit', '/tools', '/tools/write_file', '/tools?tab=dynamic'],
+      ...['/permissions', '/permissions?tab=dryRun', '/permissions?tab=test', '/permissions?tab=effective'],
+      ...['/providers', '/servers', '/usage', '/settings', '/settings?section=diagnostics', '/nowhere'],
+    ]
   })
   afterEach(async () => {
     for (const page of dashboard.context.pages()) await page.close()
@@ -25,8 +50,9 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
   })
   afterAll(() => dashboard?.close())
 
-  test('every language is complete on the page, and says which it is', async () => {
+  test('every language is whole on every screen of a phone, and says which it is', async () => {
     const page = await open('/approvals')
+    const found: string[] = []
     for (const [name, lang, heading] of [
       ['日本語', 'ja', '承認'],
       ['한국어', 'ko', '승인'],
@@ -37,52 +63,31 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
       expect(await page.locator('html').getAttribute('lang')).toBe(lang)
       await page.getByRole('menu').waitFor({ state: 'detached' })
+      // English is looked at below, with everything else.
+      if (lang === 'en') break
       await page.setViewportSize({ width: 360, height: 740 })
-      for (const path of ['/', '/panels/pricing', '/audit', '/permissions', '/usage', '/approvals']) {
+      for (const path of screens) {
         await visit(page, path)
-        await expect.poll(() => overflow(page), { ...PATIENCE, message: `${lang} ${path}` }).toBe(0)
+        for (const fault of await findCut(page)) found.push(`${lang} ${path}: ${fault}`)
       }
       await page.setViewportSize({ width: 1280, height: 800 })
+      await visit(page, '/approvals')
     }
+    expect(found.join('\n')).toBe('')
   })
 
   test('every screen is accessible in both schemes, wide and on a phone, without a sideways scroll', async () => {
-    const done = await start('research', 'accessible')
-    const waits = await start('pricing', 'accessible')
-    await expect.poll(async () => (await questions()).length, PATIENCE).toBeGreaterThan(0)
-    const question = (await questions()).find(({ runPath }) => runPath[0] === waits.id)
-    const paths = [
-      ...['/', '/panels', '/panels/pricing', '/pipelines', '/pipelines/weekly-report', '/runs'],
-      ...[
-        `/runs/${done.id}`,
-        `/runs/${done.id}?tab=overview`,
-        '/runs/0',
-        `/runs/${done.id}?tab=timeline`,
-        `/runs/${done.id}?tab=calls`,
-      ],
-      ...[`/runs/${done.id}?tab=agents`, `/approvals/${question?.id}`, '/approvals?tab=decided', '/audit'],
-      ...['/tools', '/tools/write_file', '/tools?tab=dynamic', '/permissions', '/permissions?tab=dryRun'],
-      ...['/permissions?tab=test', '/permissions?tab=effective', '/providers', '/servers', '/usage'],
-      ...['/settings', '/settings?section=diagnostics', '/nowhere'],
-      ...['/pipelines/weekly-report?step=report', '/pipelines/weekly-report?view=graph&step=adjust'],
-      ...['/panels/pricing?part=tools', '/panels/pricing?part=try&tab=toml', '/panels/sold'],
-    ]
     const page = await open('/')
     await settled(page)
     const found: string[] = []
-    for (const path of paths) {
+    for (const path of screens) {
       await visit(page, path)
       found.push(...(await findFaults(page, path)))
     }
-    expect(found).toEqual([])
-    await dashboard.send('POST', `/api/runs/${waits.id}/stop`, {})
+    expect(found.join('\n')).toBe('')
   }, 240_000)
 
   test('what loads, is empty, has failed or is out of date is accessible on every screen', async () => {
-    const { id } = await start('research', 'in every state')
-    await expect
-      .poll(async () => (await dashboard.send<{ status: string }>('GET', `/api/runs/${id}`)).status, PATIENCE)
-      .toBe('completed')
     const paths = [
       ...[
         '/',
@@ -91,9 +96,9 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
         '/pipelines',
         '/pipelines/weekly-report',
         '/runs',
-        `/runs/${id}`,
+        `/runs/${run}`,
       ],
-      ...['timeline', 'calls', 'agents', 'changes'].map(tab => `/runs/${id}?tab=${tab}`),
+      ...['timeline', 'calls', 'agents', 'changes'].map(tab => `/runs/${run}?tab=${tab}`),
       ...[
         '/approvals',
         '/approvals?tab=decided',
@@ -128,7 +133,7 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
       await page.getByText('Not up to date since').first().waitFor()
       found.push(...(await findFaults(page, `out of date ${path}`, 'main [role="status"]')))
     }
-    expect(found).toEqual([])
+    expect(found.join('\n')).toBe('')
   }, 240_000)
 })
 

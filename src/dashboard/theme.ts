@@ -34,14 +34,7 @@ export const theme = createTheme({
     NumberInput: { defaultProps: { hideControls: true } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Slider: { defaultProps: { thumbSize: 26 } },
-    // A state that is cut off says nothing.
-    Badge: {
-      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
-      styles: {
-        root: { flex: 'none', overflow: 'visible', maxWidth: 'none' },
-        label: { overflow: 'visible' },
-      },
-    },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, multiline: true, maw: 360 } },
     Tabs: { styles: { tab: { paddingInline: 10 } } },
     Paper: { defaultProps: { withBorder: true } },

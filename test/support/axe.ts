@@ -39,15 +39,40 @@ export async function findFaults(page: Page, where: string, within = ':root'): P
     found.push(...faults.map(fault => `${where} ${name}: ${fault}`))
   }
   await page.setViewportSize({ width: 360, height: 740 })
-  const over = await overflow(page)
-  if (over > 0) found.push(`${where} 360: scrolls sideways by ${over}`)
+  found.push(...(await findCut(page)).map(fault => `${where} 360: ${fault}`))
   await page.setViewportSize(WIDE)
   return found
 }
 
-export function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+/** What scrolls the page sideways, sticks out of it where nobody can scroll to, or is cut off in a button. */
+export async function findCut(page: Page): Promise<string[]> {
+  // A change of size takes a frame or two to arrive everywhere; what is wrong stays wrong.
+  const until = Date.now() + 10_000
+  for (;;) {
+    const found = await page.evaluate<string[]>(CUT)
+    if (found.length === 0 || Date.now() > until) return found
+  }
 }
+
+const CUT = `new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() => {
+  const root = document.documentElement
+  const over = root.scrollWidth - root.clientWidth
+  const found = over > 0 ? ['scrolls sideways by ' + over] : []
+  const canScroll = element =>
+    element !== null && (/auto|scroll/.test(getComputedStyle(element).overflowX) || canScroll(element.parentElement))
+  for (const element of document.querySelectorAll('header *, main *')) {
+    // A picture that is moved by hand.
+    if (element.closest('.react-flow')) continue
+    const { left, right, width, height } = element.getBoundingClientRect()
+    if (width > 1 && height > 1 && (right > innerWidth + 1 || (left < -1 && right > 0)) && !canScroll(element))
+      found.push('sticks out: ' + element.outerHTML.slice(0, 160))
+    if (
+      element.matches('button, a, [role="tab"], .mantine-Button-label, .mantine-Badge-label') &&
+      element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === 'hidden'
+    ) found.push('is cut off: ' + element.outerHTML.slice(0, 160))
+  }
+  return found
+})`
 
 /** Goes to a screen as a link of the page does, and waits until everything on it is loaded. */
 export async function visit(page: Page, path: string): Promise<void> {

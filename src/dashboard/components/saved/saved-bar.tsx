@@ -33,7 +33,8 @@ export function SaveButtons<Content>({
   }, [])
   return (
     <>
-      <span role="status">
+      {/* Without a box of its own, so that it takes no place while it says nothing. */}
+      <span role="status" style={{ display: 'contents' }}>
         {isDirty ? (
           <Badge color="yellow" leftSection={<CircleDot size={12} aria-hidden />}>
             {t('unsaved')}
