@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The files with a browser take longest: begun last, one of them would keep one of two workers busy alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/dashboard/.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +18,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // A process for every file would load the same modules 280 times. What a test changes of its process, it puts back.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
   },

@@ -35,6 +35,7 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
         '/panels/pricing',
         '/panels/pricing?part=tools',
         '/panels/pricing?part=try&tab=toml',
+        '/panels/sold',
       ],
       ...['/pipelines', '/pipelines/weekly-report', '/pipelines/weekly-report?step=report'],
       ...['/pipelines/weekly-report?view=graph&step=adjust', '/runs', '/runs/0', `/runs/${run}`],

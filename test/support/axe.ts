@@ -10,39 +10,51 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const WIDE = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 /** Everything once at each width; what else could differ between the schemes is contrast. */
+const FULL = { type: 'tag', values: TAGS }
+const CONTRAST = { type: 'rule', values: ['color-contrast'] }
 const FORMS = [
-  { name: '1280 light', size: WIDE, scheme: 'light', only: { type: 'tag', values: TAGS } },
-  { name: '1280 dark', size: WIDE, scheme: 'dark', only: { type: 'rule', values: ['color-contrast'] } },
-  { name: '390 dark', size: PHONE, scheme: 'dark', only: { type: 'tag', values: TAGS } },
-  { name: '390 light', size: PHONE, scheme: 'light', only: { type: 'rule', values: ['color-contrast'] } },
+  { size: WIDE, schemes: { light: FULL, dark: CONTRAST } },
+  { size: PHONE, schemes: { dark: FULL, light: CONTRAST } },
 ] as const
 
 /** Nothing is loaded anew for rules that are not asked for, and no selector is made for each of a thousand elements. */
-const LEAN = { preload: false, iframes: false, selectors: false }
+const LEAN = { resultTypes: ['violations'], preload: false, iframes: false, selectors: false }
 
 /**
- * What is wrong with the page as it stands, in each form, with a sideways scroll at the narrowest width. `within` is a
- * selector, for when the rest has been looked at already.
+ * What is wrong with the page as it stands, in each form, and what is cut off at the narrowest width. `within` is a
+ * selector, for when the rest has been looked at already, at that width too.
  */
 export async function findFaults(page: Page, where: string, within = ':root'): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source)
   const found: string[] = []
-  for (const { name, size, scheme, only } of FORMS) {
+  for (const { size, schemes } of FORMS) {
     await page.setViewportSize(size)
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-    const options = { runOnly: only, resultTypes: ['violations'], ...LEAN }
-    // Only what is wrong comes over: all that was looked at is a megabyte.
     const faults = await page.evaluate<string[]>(
-      `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) =>
-        [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))].join(' | ')))`,
+      `(${LOOK})(${[within, schemes, LEAN].map(each => JSON.stringify(each)).join(', ')})`,
     )
-    found.push(...faults.map(fault => `${where} ${name}: ${fault}`))
+    found.push(...faults.map(fault => `${where} ${size.width} ${fault}`))
   }
+  if (within !== ':root') return found
   await page.setViewportSize({ width: 360, height: 740 })
   found.push(...(await findCut(page)).map(fault => `${where} 360: ${fault}`))
   await page.setViewportSize(WIDE)
   return found
 }
+
+/** The scheme is changed in place, and only what is wrong comes over: all that was looked at is a megabyte. */
+const LOOK = `async (within, schemes, options) => {
+  const root = document.documentElement
+  const before = root.dataset.mantineColorScheme
+  const found = []
+  for (const [scheme, runOnly] of Object.entries(schemes)) {
+    root.dataset.mantineColorScheme = scheme
+    const { violations } = await axe.run(within, { runOnly, ...options })
+    for (const { id, nodes } of violations)
+      found.push([scheme + ' ' + id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))].join(' | '))
+  }
+  root.dataset.mantineColorScheme = before
+  return found
+}`
 
 /** What scrolls the page sideways, sticks out of it where nobody can scroll to, or is cut off in a button. */
 export async function findCut(page: Page): Promise<string[]> {
