@@ -348,6 +348,8 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     const approve = page.getByRole('button', { name: 'Approve once' })
     await page.getByText('Open all of the text before approving.').waitFor()
     expect(await approve.isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Open the whole change' }).click()
+    expect(await approve.isDisabled()).toBe(true)
     const more = page.getByRole('article').getByRole('button', { name: /Show all$/ })
     while ((await more.count()) > 0) await more.first().click()
     await page.getByText('Open all of the text before approving.').waitFor({ state: 'detached' })

@@ -116,6 +116,23 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await expect(dashboard.send('POST', `/api/approvals/${question}/continue`, {})).rejects.toThrow('403')
   })
 
+  test('a change of thousands of lines has to be opened before it can be approved', async () => {
+    const { question } = await dashboard.send<{ question: string }>('POST', '/api/calls', {
+      ...{ tool: 'write_file', input: { path: 'large.txt', content: 'line\n'.repeat(2_100) } },
+    })
+    const page = await open(`/approvals/${question}`)
+    const actions = page.locator('[data-answer][data-ready="true"]')
+    await actions.getByText('Open all of the text before approving').waitFor()
+    expect(await actions.getByRole('button', { name: 'Approve once' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Open the whole change' }).click()
+    await expect
+      .poll(() => actions.getByRole('button', { name: 'Approve once' }).isEnabled(), PATIENCE)
+      .toBe(true)
+    const { digest } = await dashboard.send<{ digest: string }>('GET', `/api/approvals/${question}`)
+    await dashboard.send('POST', `/api/approvals/${question}/answer`, { answer: 'deny', digest })
+    await expect(dashboard.send('POST', `/api/approvals/${question}/continue`, {})).rejects.toThrow('403')
+  })
+
   test('keys that are typed elsewhere answer no question, and a dangerous one needs its name', async () => {
     await start('release')
     const page = await open('/approvals')

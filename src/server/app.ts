@@ -99,7 +99,7 @@ export function createApp(parts: ServerParts): App {
   settingsRoutes(api, parts)
   callRoutes(api, runtime)
   approvalRoutes(api, runtime)
-  approvalContextRoutes(api, runtime)
+  approvalContextRoutes(api, runtime, parts.environment.home)
   approvalOfferRoutes(api, runtime)
   changeRoutes(api, runtime)
   auditCallRoutes(api, runtime)

@@ -26,7 +26,7 @@ const ESCAPES = /(⟨U\+[0-9A-F]{4,6}⟩|⟨\d+ spaces⟩)/
  */
 export const CutTexts = createContext<Dispatch<SetStateAction<number>> | undefined>(undefined)
 
-function useCut(isCut: boolean): boolean {
+export function useCut(isCut: boolean): boolean {
   const count = useContext(CutTexts)
   useEffect(() => {
     if (!isCut || count === undefined) return

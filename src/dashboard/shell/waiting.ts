@@ -1,11 +1,6 @@
 import { useEffect } from 'react'
-import { useLocation } from 'wouter'
 import { useGet } from '../api/api.ts'
 import type { Approval } from '../api/types.ts'
-import { useWords } from '../i18n/language.tsx'
-import { useLiveEvents } from '../live/live-provider.tsx'
-import { routes } from '../routes.ts'
-import { words } from './words.ts'
 
 export function useApprovals() {
   // Events tell of them too; this is for when the database that carries events is away.
@@ -59,19 +54,4 @@ export function useTabIcon(): void {
       .querySelector('link[rel="icon"]')
       ?.setAttribute('href', isWaiting ? '/icon-waiting.svg' : '/icon.svg')
   }, [isWaiting])
-}
-
-/** On every screen, for those who have turned alerts on. A notice names the tool and nothing of what it is given. */
-export function useAlerts(): void {
-  const t = useWords(words)
-  const [, navigate] = useLocation()
-  useLiveEvents(event => {
-    if (event.type !== 'approval.created' || document.visibilityState === 'visible') return
-    if (!('Notification' in window) || Notification.permission !== 'granted') return
-    const notice = new Notification(t('alertTitle', { tool: event.tool }), { tag: event.approval })
-    notice.onclick = () => {
-      window.focus()
-      navigate(routes.approval(event.approval))
-    }
-  })
 }

@@ -278,3 +278,15 @@ test('the past says which rules others decide for, and what was always approved'
     ...{ tool: 'write_file', command: null, path: 'often.txt', times: 3 },
   })
 })
+
+test('a command line is taken apart, with what it does beside its commands', async () => {
+  const { id } = await ask('run_command', { command: 'npm install left-pad --save-dev > log.txt && cat x' })
+  const { json }: { json: { beside: string[] } } = await app.send(`GET /api/approvals/${id}/context`)
+  expect(json).toMatchObject({
+    commands: [
+      { program: 'npm', words: ['install', 'left-pad'], options: ['--save-dev'] },
+      { program: 'cat', words: ['x'], options: [], level: 'safe' },
+    ],
+  })
+  expect(json.beside.join(' ')).toContain('log.txt')
+})

@@ -38,6 +38,17 @@ const context = z
     changed: z.array(z.string()),
     /** Where each address leads, as far as that can be told without asking anybody: a name is looked up by the call. */
     addresses: z.array(z.object({ url: z.string(), leads_to: z.string() })),
+    /** Of a command line: each command in it, and what the line does beside them. */
+    commands: z.array(
+      z.object({
+        program: z.string(),
+        words: z.array(z.string()),
+        options: z.array(z.string()),
+        level: z.string(),
+        effects: z.array(z.string()),
+      }),
+    ),
+    beside: z.array(z.string()),
     /** Calls like this one that ended before. */
     similar: z.object({
       /** What they have in common: the tool, and the beginning of the command line. */
@@ -57,7 +68,7 @@ const context = z
   .openapi('ApprovalContext')
 
 /** What helps to answer a question: who has looked at it, what became of others like it, and trying or changing it. */
-export function approvalContextRoutes(api: Api, runtime: Runtime): void {
+export function approvalContextRoutes(api: Api, runtime: Runtime, home: string): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -75,7 +86,8 @@ export function approvalContextRoutes(api: Api, runtime: Runtime): void {
         findSimilar(audit, question),
         runtime.changedSince(question.id),
       ])
-      return answer(request, { review: found, changed, similar, addresses: addressesOf(question) })
+      const line = await analyzeLine(question, { home, workspace: runtime.workspace })
+      return answer(request, { review: found, changed, similar, addresses: addressesOf(question), ...line })
     },
   )
   api.openapi(
@@ -137,6 +149,34 @@ function addressesOf({ access }: ShownQuestion): z.infer<typeof context>['addres
     return [{ url: each.url, leads_to: isName ? 'name' : (facts?.addressClass ?? 'unknown') }]
   })
 }
+
+/** As the engine reads it. What is masked in the question is masked here. */
+async function analyzeLine(
+  { access, cwd }: ShownQuestion,
+  places: { home: string; workspace: string },
+): Promise<Pick<z.infer<typeof context>, 'commands' | 'beside'>> {
+  const line = access.find(each => each.kind === 'execute')?.command
+  if (line === undefined) return { commands: [], beside: [] }
+  // Large, and of use for command lines only.
+  const { analyzeCommand } = await import('../../permissions/commands/analyze.ts')
+  const { commands, reasons } = analyzeCommand(line, { ...places, cwd })
+  return {
+    commands: commands.slice(0, MOST_COMMANDS).map(({ argv, level, effects }) => {
+      const [program = '', ...rest] = argv.map(({ text, raw }) => text ?? raw)
+      const isOption = (word: string): boolean => /^-./.test(word) && word !== '--'
+      return {
+        ...{ program, level, effects: [...effects] },
+        words: rest.filter(word => !isOption(word)),
+        options: rest.filter(isOption),
+      }
+    }),
+    beside: reasons
+      .filter(({ command, level }) => command === undefined && level !== 'safe')
+      .map(({ text }) => text),
+  }
+}
+
+const MOST_COMMANDS = 50
 
 /** These two make a call, so a token that may only answer cannot. */
 function requireRunning(scopes: readonly string[]): void {

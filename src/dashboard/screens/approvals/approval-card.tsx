@@ -6,7 +6,7 @@ import { request } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RiskBadge } from '../../components/badges.tsx'
-import { type DiffParts, DiffView } from '../../components/diff-view.tsx'
+import type { DiffParts } from '../../components/diff-view.tsx'
 import { CutTexts, EscapeWarning, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -14,7 +14,9 @@ import { routes } from '../../routes.ts'
 import { riskOf } from '../../shell/waiting.ts'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
+import { CommandSteps } from './command-steps.tsx'
 import { ContextParts } from './context-parts.tsx'
+import { Change } from './large-change.tsx'
 import { Reasons } from './reasons.tsx'
 import { RequestParts } from './request-parts.tsx'
 import { Section } from './section.tsx'
@@ -53,6 +55,7 @@ export function ApprovalCard({ question, isOpen, others }: ApprovalCardProps) {
           />
         </CutTexts>
         {isOpen && canTry(question) && <TryCommand question={question.id} />}
+        <CommandSteps question={question.id} isOpen={isOpen} />
         <ServerClaims tool={question.tool.name} />
         <Reasons question={question} />
         <ContextParts question={question.id} isOpen={isOpen} />
@@ -191,7 +194,7 @@ export function QuestionBody({ question, parts }: QuestionBodyProps) {
       )}
       {preview !== undefined && (
         <Section label={t('changes')}>
-          <DiffView diff={preview} parts={parts} />
+          <Change question={question} parts={parts} />
         </Section>
       )}
       {details !== undefined && details !== command && (

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Tabs, Text, UnstyledButton } from '@mantine/core'
+import { Button, Group, NativeSelect, Select, Stack, Tabs, Text, UnstyledButton } from '@mantine/core'
 import { ArrowLeft, Bell, Hand } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'wouter'
@@ -12,6 +12,7 @@ import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
+import { ALERTS, useAlertSetting } from '../../shell/alerts.ts'
 import { riskOf, summaryOf, useApprovals, useWaiting } from '../../shell/waiting.ts'
 import { Candidates } from '../permissions/history/candidates.tsx'
 import type { AuditSummary } from '../permissions/types.ts'
@@ -270,17 +271,30 @@ function QuestionRow({ question, active }: { question: Approval; active: boolean
 /** The browser asks only after a click. */
 function Alerts() {
   const t = useWords(words)
+  const [setting, set] = useAlertSetting()
   const [state, setState] = useState(() => ('Notification' in window ? Notification.permission : 'denied'))
   if (state === 'denied') return null
+  if (state === 'granted')
+    return (
+      <NativeSelect
+        size="xs"
+        aria-label={t('alertsLabel')}
+        leftSection={<Bell size={15} aria-hidden />}
+        data={ALERTS.map(value => ({ value, label: t(ALERT_WORDS[value]) }))}
+        value={setting}
+        onChange={({ currentTarget: { value } }) => set(ALERTS.find(each => each === value) ?? 'on')}
+      />
+    )
   return (
     <Button
       variant="default"
       size="xs"
-      disabled={state === 'granted'}
       leftSection={<Bell size={15} aria-hidden />}
       onClick={() => void Notification.requestPermission().then(setState)}
     >
-      {state === 'granted' ? t('alertsOn') : t('alerts')}
+      {t('alerts')}
     </Button>
   )
 }
+
+const ALERT_WORDS = { off: 'alertsOff', on: 'alertsOn', sound: 'alertsSound' } as const

@@ -3,7 +3,7 @@ import type { Approval } from '../../api/types.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { usePlace, useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { words as effectWords } from './effects/words.ts'
+import { words as effectWords, sayEffect } from './effects/words.ts'
 import { Section } from './section.tsx'
 import { words } from './words.ts'
 
@@ -23,7 +23,7 @@ export function Reasons({ question }: { question: Approval }) {
           <Group gap={6}>
             {effects.map(effect => (
               <Badge key={effect} color="orange">
-                {isEffect(effect) ? say(effect) : <Untrusted text={effect} most={120} />}
+                <Untrusted text={sayEffect(say, effect)} most={120} />
               </Badge>
             ))}
           </Group>
@@ -77,10 +77,6 @@ function describeAccess(access: Approval['access'][number], cwd: string): string
     default:
       return `${access.kind.replace('file_', '')} ${access.path.startsWith(`${cwd}/`) ? access.path.slice(cwd.length + 1) : access.path}`
   }
-}
-
-function isEffect(name: string): name is keyof (typeof effectWords)['en'] {
-  return Object.hasOwn(effectWords.en, name)
 }
 
 /** Shown whole above already. */

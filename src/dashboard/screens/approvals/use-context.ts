@@ -18,6 +18,9 @@ export interface ApprovalContext {
   /** Files that are no longer what they were when it asked. */
   readonly changed: readonly string[]
   readonly addresses: readonly { readonly url: string; readonly leads_to: string }[]
+  /** Of a command line. */
+  readonly commands: readonly CommandStep[]
+  readonly beside: readonly string[]
   readonly similar: {
     readonly what: string
     readonly calls: number
@@ -28,6 +31,14 @@ export interface ApprovalContext {
     readonly same: number
     readonly last: string | null
   }
+}
+
+export interface CommandStep {
+  readonly program: string
+  readonly words: readonly string[]
+  readonly options: readonly string[]
+  readonly level: string
+  readonly effects: readonly string[]
 }
 
 /** What helps to answer a question. It is no part of the question: without it, the answer is the same. */

@@ -84,3 +84,14 @@ export const words = defineWords({
     database: '데이터베이스 사용',
   },
 })
+
+type Say = (name: keyof (typeof words)['en']) => string
+
+/** In the language of the page where it is known, else by its name. */
+export function sayEffect(say: Say, name: string): string {
+  return isEffect(name) ? say(name) : name
+}
+
+function isEffect(name: string): name is keyof (typeof words)['en'] {
+  return Object.hasOwn(words.en, name)
+}

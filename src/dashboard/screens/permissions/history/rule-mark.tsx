@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { Untrusted } from '../../../components/untrusted.tsx'
 import { useFormat } from '../../../i18n/format.ts'
@@ -24,11 +24,9 @@ export function RuleMark({ history }: { history: RuleHistory | undefined }) {
           count: hits + overruled,
         })
   return (
-    <Group gap={4} wrap="nowrap" align="flex-start" mt={2}>
-      <TriangleAlert size={13} aria-hidden style={{ flex: 'none', marginTop: 2 }} />
-      <Text size="xs" c="dimmed">
-        <Untrusted text={text} most={300} />
-      </Text>
-    </Group>
+    <Text size="xs" c="dimmed" mt={2}>
+      <TriangleAlert size={13} aria-hidden style={{ verticalAlign: 'text-bottom' }} />{' '}
+      <Untrusted text={text} most={300} />
+    </Text>
   )
 }
