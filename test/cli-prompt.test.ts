@@ -30,7 +30,7 @@ const written = () => existsSync(join(box.workspace, 'a.txt'))
 describe.skipIf(!python)(`a question in the terminal${why}`, () => {
   test('shows what would change and who asks, and takes a word for an answer', () => {
     const { shown, code } = onTerminal(write('hello\n'), [{ wait: 'Choose:', type: 'once\n' }])
-    expect(shown).toContain('write_file')
+    expect(shown).toContain('Approval   risk high   write_file')
     expect(shown).toContain('+hello')
     expect(shown).toContain('mode-ask')
     expect(code).toBe(0)

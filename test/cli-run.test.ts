@@ -84,6 +84,8 @@ describe('kogu run', () => {
     expect(ran.stderr).toContain('No model is set up.')
     expect(ran.stderr).toContain('ANTHROPIC_API_KEY')
     expect(ran.stderr).toContain('rehearsal:FILE')
+    // A sentence alone is a task.
+    expect(await kogu(['Find all TODO comments'])).toEqual(ran)
   })
 
   test('a headless run with a refused call exits 6 and lists it in JSON', async () => {

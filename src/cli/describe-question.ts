@@ -31,7 +31,7 @@ export function questionPages({ details, input, preview }: Question, size: numbe
 /** What a person sees of a question, without the choices. */
 export function describeQuestion(question: Question, body: Pages, output: Output): string {
   const { tool, decision, cwd, input, effects } = question
-  const risk = question.isDangerous ? output.noteStyle('red', 'HIGH') : 'medium'
+  const risk = question.isDangerous ? output.noteStyle('red', 'DANGEROUS') : `risk ${question.risk}`
   const place = decision.ref
   const line = place?.line === undefined ? '' : `:${place.line}`
   const where = place === null ? '' : ` (${toLine(place.source)}${line})`

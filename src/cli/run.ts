@@ -32,6 +32,8 @@ export async function run(args: readonly string[], environment: Environment): Pr
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     return showHelp(name === 'help' ? rest[0] : undefined, name === undefined, environment.terminal)
   }
+  // No command has a blank: `kogu "Find all TODO comments"` is a task.
+  if (/\s/.test(name)) return runCommand('run', [name, ...rest], environment)
   return runCommand(name, rest, environment)
 }
 

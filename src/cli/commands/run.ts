@@ -24,7 +24,7 @@ Give a model a task and let it work with Kogu's tools. Every call is decided, re
   kogu run "Try it without a key" --model rehearsal:demo.toml
   kogu run --continue 3f2a "Now add a test"
 
-  kogu run TASK | -             - reads the task from standard input
+  kogu run TASK | -             - reads the task from standard input; kogu "TASK" is the same for more than one word
 
 Options
   --model M            provider/model or rehearsal:FILE; see: kogu models list
