@@ -68,8 +68,8 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       }),
     ...(parts.rehearse
       ? {
-          rehearseTool: (step, said) =>
-            told(step, `${step.tool} (rehearsed)`, () => rehearsed(step, said, core)),
+          rehearse: (step, said) =>
+            told(step, `${step.tool ?? step.panel} (rehearsed)`, () => rehearsed(step, said, core)),
         }
       : {}),
     runPipeline: order =>
@@ -96,8 +96,8 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
 }
 
 /** It is nobody's real result, and counts as foreign, as that of the web would. */
-async function rehearsed({ tool = '' }: Step, said: StepValue, core: Run): Promise<StepOutcome> {
-  const source = `a rehearsal of ${tool}`
+async function rehearsed({ tool, panel }: Step, said: StepValue, core: Run): Promise<StepOutcome> {
+  const source = `a rehearsal of ${tool ?? panel}`
   addLabel(core, { origin: 'other', trusted: false, source })
   return { ok: true, ...said, untrusted: source }
 }

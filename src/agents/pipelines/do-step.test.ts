@@ -344,7 +344,7 @@ test('a rehearsal says what the step is to say, behind its gate, and a real run 
     { id: 'a', tool: 't', args: { q: 'tea' }, rehearsal: { hits: ['{{run.id}}'] }, gate: 'approval' },
   ]
   const run = { ...start(made({ step })), about: { id: 'pl_1' } }
-  const rehearsing = workers({ rehearseTool: async (_, said) => ({ ok: true, ...said }) })
+  const rehearsing = workers({ rehearse: async (_, said) => ({ ok: true, ...said }) })
   const { progress } = await runPipeline(run, rehearsing)
   expect(progress.steps.a).toMatchObject({ status: 'done', data: { hits: ['pl_1'] } })
   expect(rehearsing.done).toMatchObject({ tools: [], gates: [{ tool: 't', args: { q: 'tea' } }] })
@@ -393,4 +393,29 @@ test('a panel without a model hands its text over, with what came before it, and
   // A name in a panel's file is a name: nothing that a step said becomes the folder that is read.
   expect(folders).toEqual(['{{steps.page.text}}'])
   expect(parts.done.gates).toEqual([{ panel: 'docs', folder: '{{steps.page.text}}' }])
+})
+
+test('a panel says in a rehearsal what its step says, and asks no model', async () => {
+  const parts = workers({
+    rehearse: async (_, said) => ({ ok: true, ...said }),
+    runPanel: () => Promise.reject(new Error('No model is asked.')),
+  })
+  const { progress } = await runPipeline(
+    start(made({ step: [{ id: 'a', panel: 'p', rehearsal: 'Played.' }] })),
+    parts,
+  )
+  expect(textOf(progress, 'a')).toBe('Played.')
+})
+
+test('a step that fails for good hands its default over, says why, and the rest goes on', async () => {
+  const step = [
+    { id: 'a', tool: 't', on_error: 'continue', default: { hits: [] } },
+    { id: 'b', text: 'Hits: {{steps.a.hits}}' },
+  ]
+  const parts = workers({ runTool: async () => ({ ok: false, error: 'Broken.', retryable: false }) })
+  const { progress, status } = await runPipeline(start(made({ step })), parts)
+  expect(status).toBe('completed')
+  expect(progress.steps.a).toMatchObject({ status: 'done', error: 'Broken.', data: { hits: [] } })
+  expect(textOf(progress, 'b')).toBe('Hits: []')
+  expect(() => made({ step: [{ id: 'a', text: 'x', default: 'y' }] })).toThrow('on_error')
 })

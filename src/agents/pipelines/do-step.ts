@@ -40,14 +40,17 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   const order = { step, run: memory.run, begun: (run: string) => remember({ run }) }
   const behindGate = (input: Record<string, unknown>, work: () => Promise<StepOutcome | undefined>) =>
     pass(step, input, context, work)
-  if (step.tool !== undefined) {
-    const args = workers.fillArgs(step, value => fillIn(value, scope))
-    const { rehearseTool } = workers
-    if (step.rehearsal === undefined || rehearseTool === undefined)
-      return workers.runTool(step, args, attempt)
+  const { rehearse } = workers
+  if (step.rehearsal !== undefined && rehearse !== undefined) {
     const said = transform({}, fillIn(step.rehearsal, scope))
-    return behindGate({ tool: step.tool, args }, () => rehearseTool(step, said))
+    return behindGate(asked(step, scope, workers), () => rehearse(step, said))
   }
+  if (step.tool !== undefined)
+    return workers.runTool(
+      step,
+      workers.fillArgs(step, value => fillIn(value, scope)),
+      attempt,
+    )
   if (step.panel !== undefined) {
     const content = await workers.panelContent(step.panel)
     if (content?.kind === 'folder') {
@@ -59,9 +62,9 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
       return behindGate({ panel: step.panel, text: value.text }, async () => ({ ok: true, ...value }))
     }
     const vars = fillIn(step.vars, scope, { forModel: true }) as Record<string, unknown>
-    const asked =
+    const said =
       step.prompt === undefined ? '' : toText(fillIn(step.prompt, { ...scope, vars }, { forModel: true }))
-    const prompt = [asked, injected(step, scope, context.graph)].filter(part => part !== '').join('\n\n')
+    const prompt = [said, injected(step, scope, context.graph)].filter(part => part !== '').join('\n\n')
     return behindGate({ panel: step.panel, prompt, vars }, () => workers.runPanel({ ...order, prompt, vars }))
   }
   if (step.pipeline !== undefined) {
@@ -83,6 +86,13 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
     ...value,
     ...(untrusted === undefined ? {} : { untrusted }),
   }))
+}
+
+/** What a rehearsed step would have done, for whoever stands at its gate. */
+function asked(step: Step, scope: Scope, { fillArgs }: PipelineWorkers): Record<string, unknown> {
+  const { tool, panel } = step
+  if (tool === undefined) return { panel, vars: fillIn(step.vars, scope) }
+  return { tool, args: fillArgs(step, value => fillIn(value, scope)) }
 }
 
 /** A step that is asked about begins when somebody has said yes; what has begun is not asked about again. */

@@ -54,7 +54,7 @@ const step = z
     title: z.string().optional(),
     tool: z.string().min(1).optional(),
     args: z.record(z.string(), z.unknown()).default({}),
-    /** What it says in a rehearsal, where the tool is not called: a text, or data. */
+    /** What it says in a rehearsal, where nothing is called and no model asked: a text, or data. */
     rehearsal: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     panel: z.string().min(1).optional(),
     prompt: z.string().optional(),
@@ -78,6 +78,8 @@ const step = z
     for_each: z.string().optional(),
     retry: z.int().min(0).max(20).default(0),
     on_error: z.enum(['stop', 'continue']).default('stop'),
+    /** What it says after it has failed for good, with `on_error = "continue"`: a text, or data. */
+    default: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     gate: z.literal('approval').optional(),
     /** How the dashboard shows what it hands over; what is handed over stays the same. */
     show: z.enum(['table', 'chart', 'diagram']).optional(),
@@ -86,6 +88,8 @@ const step = z
     error: `A step has exactly one of ${KINDS.slice(0, -1).join(', ')} and ${KINDS.at(-1)}.`,
   })
   .superRefine((value, context) => {
+    if (value.default !== undefined && value.on_error !== 'continue')
+      context.addIssue({ code: 'custom', path: ['default'], message: 'It goes with on_error = "continue".' })
     for (const [key, kinds] of Object.entries(BELONGS_TO)) {
       if (isGiven(Reflect.get(value, key)) && kinds.every(kind => value[kind] === undefined))
         context.addIssue({ code: 'custom', path: [key], message: `It goes with ${kinds.join(', ')}.` })
@@ -95,7 +99,7 @@ const step = z
 /** A key that does nothing is a mistake. */
 const BELONGS_TO: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   args: ['tool'],
-  rehearsal: ['tool'],
+  rehearsal: ['tool', 'panel'],
   prompt: ['panel'],
   vars: ['panel'],
   input: ['pipeline'],

@@ -1,6 +1,7 @@
 import { holds } from './condition.ts'
 import { type Graph, stepsBetween } from './graph.ts'
 import type { Edge, Pipeline, Step } from './pipeline.ts'
+import { transform } from './transform.ts'
 import type { StepValue } from './values.ts'
 
 // How far a run of a pipeline is, as plain data that can be written down after every step. Pure functions say what is
@@ -36,7 +37,8 @@ export type StepProgress =
     })
   /** Begun, and its end is not known yet. After a crash it may have happened or not. */
   | (Tries & { readonly status: 'running' })
-  | (Tries & StepValue & { readonly status: 'done' })
+  /** `error`: it failed, and says its `default` instead. */
+  | (Tries & StepValue & { readonly status: 'done'; readonly error?: string })
   | (Tries & { readonly status: 'skipped'; readonly reason: string })
   | (Tries & { readonly status: 'failed'; readonly error: string })
 
@@ -116,7 +118,10 @@ export function finishStep(
     const { tries, delayMs } = triesOf(pipeline, graph, id)
     if (outcome.retryable && before < tries)
       return set({ status: 'waiting', attempts: before + 1, round, waits, notBefore: now + delayMs, ...kept })
-    return set({ status: 'failed', attempts: before + 1, error: outcome.error, ...run })
+    const failed = { attempts: before + 1, error: outcome.error, ...run }
+    const instead = pipeline.steps.find(step => step.id === id)?.default
+    if (instead === undefined) return set({ status: 'failed', ...failed })
+    return goBack(graph, set({ status: 'done', ...failed, ...transform({}, instead) }), id)
   }
   const { text, data, untrusted } = outcome
   const value = { text, data, ...(untrusted === undefined ? {} : { untrusted }) }

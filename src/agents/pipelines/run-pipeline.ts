@@ -30,8 +30,8 @@ export interface PipelineWorkers {
   fillArgs(step: Step, fill: (value: unknown) => unknown): Record<string, unknown>
   /** Undefined when the call waits for somebody's answer, and the pipeline stops here for now. */
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
-  /** In a rehearsal: says what the step is to say instead of calling its tool. */
-  rehearseTool?(step: Step, said: StepValue): Promise<StepOutcome | undefined>
+  /** In a rehearsal: says what the step is to say instead of doing it. */
+  rehearse?(step: Step, said: StepValue): Promise<StepOutcome | undefined>
   /** Of a panel in which no model works: what it hands over. It has been looked at, or this throws. */
   panelContent(panel: string): Promise<TextPanel | FolderPanel | undefined>
   runPanel(order: PanelOrder): Promise<StepOutcome | undefined>

@@ -8,6 +8,7 @@ import {
   insertStep,
   moveStep,
   pathsIn,
+  pinOf,
   removeStep,
   setEdge,
   stepsBefore,
@@ -148,4 +149,12 @@ test('the graph puts every step below what it waits for, also with a loop back',
     ],
   })
   expect(cyclic).toHaveLength(4)
+})
+
+test('a pinned output is the data where another step needs it, else the text, and never a reference', () => {
+  const done = { status: 'done' as const, attempts: 1, text: 'Found.', data: { results: ['a'] } }
+  expect(pinOf(chain, 'search', done)).toEqual({ results: ['a'] })
+  expect(pinOf(chain, 'think', done)).toBe('Found.')
+  expect(pinOf(chain, 'think', { ...done, text: 'Use {{x}}' })).toBeUndefined()
+  expect(pinOf(chain, 'think', { status: 'failed', attempts: 1 })).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { type Changes, withChanges } from '../../components/saved/with-changes.ts'
-import type { Definition, Edge, Step } from './types.ts'
+import type { Definition, Edge, Step, StepRun } from './types.ts'
 
 // Changes of a pipeline, as functions from one definition to the next. Keys that this does not know stay where they are.
 
@@ -245,4 +245,23 @@ export function pathsIn(value: unknown, prefix: string, depth = 0): { path: stri
     { path, about: typeof item === 'string' ? item : (JSON.stringify(item) ?? '') },
     ...pathsIn(item, path, depth + 1),
   ])
+}
+
+/**
+ * What a step said, as its file can keep it: its data where another step names a part of that, else its text. Undefined: nothing was
+ * said, or it would be read as a reference.
+ */
+export function pinOf(
+  definition: Definition,
+  id: string,
+  { status, text, data }: StepRun,
+): Step['rehearsal'] {
+  const names = new RegExp(String.raw`\{\{\s*steps\.${id}(?!\.text\b|[\w-])`)
+  const isData = isTable(data) && names.test(JSON.stringify(definition))
+  const said = isData ? data : text
+  return status !== 'done' || said === undefined || JSON.stringify(said).includes('{{') ? undefined : said
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

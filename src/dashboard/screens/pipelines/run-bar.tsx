@@ -10,6 +10,7 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
+import { words as pinWords } from './pin/words.ts'
 import type { Definition, Pipeline, PipelineRun } from './types.ts'
 import { type PipelineEditing, pipelinePath } from './use-editing.ts'
 import { words } from './words.ts'
@@ -35,6 +36,7 @@ function PipelineRunBadge({ status }: Pick<PipelineRun, 'status'>) {
 /** How the run that is shown stands, and how to steer it. */
 export function RunBar({ pipeline, run }: { pipeline: Pipeline; run: PipelineRun }) {
   const t = useWords(words)
+  const pin = useWords(pinWords)
   const format = useFormat()
   const steer = useAction(
     (how: 'stop' | 'resume') => request('POST', `/api/pipeline-runs/${run.id}/${how}`, {}),
@@ -52,6 +54,7 @@ export function RunBar({ pipeline, run }: { pipeline: Pipeline; run: PipelineRun
           <Text size="sm">
             {t('progress', { done, all: steps.length })} · {format.ago(run.started_at)}
           </Text>
+          {run.rehearse && <Badge color="gray">{pin('rehearse')}</Badge>}
           <Text size="xs" c="dimmed" ff="monospace">
             {run.id}
           </Text>
@@ -123,13 +126,15 @@ function RunForm({
   onClose: () => void
 }) {
   const t = useWords(words)
+  const pin = useWords(pinWords)
   const [, setRun] = useUrlState('run')
   const [values, setValues] = useState<Readonly<Record<string, string | boolean>>>({})
+  const [rehearse, setRehearse] = useState(false)
   const inputs = Object.entries(definition.input ?? {})
   const start = useAction(
     async () => {
       if (editing.isDirty && !(await editing.save())) return undefined
-      return request<PipelineRun>('POST', `${pipelinePath(definition.name)}/run`, { input: values })
+      return request<PipelineRun>('POST', `${pipelinePath(definition.name)}/run`, { input: values, rehearse })
     },
     {
       topics: ['pipelines'],
@@ -182,6 +187,12 @@ function RunForm({
           />
         ),
       )}
+      <Checkbox
+        label={pin('rehearse')}
+        description={pin('rehearseAbout')}
+        checked={rehearse}
+        onChange={event => setRehearse(event.currentTarget.checked)}
+      />
       {start.error !== null && <ErrorCard error={start.error} />}
       <Group justify="flex-end">
         <Button

@@ -7,6 +7,8 @@ import { useWords } from '../../i18n/language.tsx'
 import { Connections } from './connections.tsx'
 import { changeStep, pathsIn, stepsBefore } from './definition.ts'
 import { words as flow } from './flow/words.ts'
+import { words as pinWords } from './pin/words.ts'
+import { PinnedOutput } from './pinned-output.tsx'
 import { RunFromHere } from './run-from-here.tsx'
 import { Work } from './step-work.tsx'
 import type { Definition, PipelineRun, Step } from './types.ts'
@@ -23,6 +25,7 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
   const t = useWords(words)
   const say = useWords(flow)
   const shown = useWords(showWords)
+  const pin = useWords(pinWords)
   const references = referencesFor(definition, step, run)
   const set = (values: Changes<Step>, burst = ''): void =>
     onChange(changeStep(definition, step.id, values), burst === '' ? '' : `${step.id}.${burst}`)
@@ -69,7 +72,11 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
           label={t('onError')}
           value={step.on_error ?? 'stop'}
           onChange={event =>
-            set({ on_error: event.currentTarget.value === 'continue' ? 'continue' : undefined })
+            set(
+              event.currentTarget.value === 'continue'
+                ? { on_error: 'continue' }
+                : { on_error: undefined, default: undefined },
+            )
           }
           data={[
             { value: 'stop', label: t('onErrorStop') },
@@ -87,6 +94,21 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
           }
         />
       </Group>
+      {step.on_error === 'continue' && (
+        <TextInput
+          label={pin('default')}
+          description={pin('defaultAbout')}
+          value={
+            step.default === undefined || typeof step.default === 'string'
+              ? (step.default ?? '')
+              : JSON.stringify(step.default)
+          }
+          onChange={event => set({ default: event.currentTarget.value || undefined }, 'default')}
+        />
+      )}
+      {(step.tool !== undefined || step.panel !== undefined) && (
+        <PinnedOutput {...{ step, definition, set }} last={run?.steps[step.id]} />
+      )}
       <Connections definition={definition} step={step.id} onChange={onChange} />
       {run !== undefined && <RunFromHere name={definition.name} run={run} step={step.id} />}
     </Stack>

@@ -50,6 +50,7 @@ export interface Step {
   readonly for_each?: string
   readonly retry?: number
   readonly on_error?: 'stop' | 'continue'
+  readonly default?: string | Readonly<Record<string, unknown>>
   readonly gate?: 'approval'
   readonly show?: 'table' | 'chart' | 'diagram'
 }
