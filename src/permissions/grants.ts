@@ -80,9 +80,12 @@ export function inWorkspace(grant: Grant, workspace: string): Grant {
   return { ...grant, spec: moveCommand(grant.spec, grant.workspace, workspace) }
 }
 
-/** What can hold in other workspaces: the very call is one of this folder. */
+/**
+ * What can hold in other workspaces. The very call is one of this folder; and what a tool of others names, such as a server,
+ * can be something else under the same name in another project.
+ */
 export function canHoldEverywhere(specs: readonly GrantSpec[]): boolean {
-  return specs.every(({ kind }) => kind !== 'exact')
+  return specs.every(({ kind }) => kind !== 'exact' && kind !== 'custom')
 }
 
 /** Whether a grant answers for this item of the call. */

@@ -183,6 +183,16 @@ describe('where an answer holds', () => {
   })
 })
 
+test('what a tool of others names is not remembered everywhere: it can be another thing in another project', async () => {
+  const engine = createTestEngine()
+  const request = engine.request('notes__add', { kind: 'custom', name: 'mcp', details: 'notes: add' })
+  const judgement = await engine.engine.judge(request)
+  const grant = judgement.preview?.grants.at(-1)?.id ?? ''
+  const everywhere = { kind: 'permanent', user: 'kim', grant, scope: 'everywhere' } as const
+  await expect(engine.engine.settle(request, judgement, everywhere)).rejects.toThrow('other workspaces')
+  expect(engine.grants).toEqual([])
+})
+
 test('an answer for a run can be shorter than the run, and never longer than a day', async () => {
   const engine = createTestEngine()
   const named = {

@@ -3,7 +3,7 @@ import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { KeyRound } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import { useWords } from '../i18n/language.tsx'
-import { type DiffFile, type DiffLine, parseDiff, toPairs } from './parse-diff.ts'
+import { type DiffFile, type DiffLine, notesOf, parseDiff, toPairs } from './parse-diff.ts'
 import { Untrusted, visibleLine } from './untrusted.tsx'
 import { words } from './words.ts'
 
@@ -61,6 +61,11 @@ function FileDiff({ file, sides, parts, children }: FileDiffProps) {
         </Text>
         <Group gap={6}>
           {children}
+          {notesOf(file).map(note => (
+            <Badge key={note} color="gray">
+              {t(note)}
+            </Badge>
+          ))}
           {secrets > 0 && (
             <Badge color="red" leftSection={<KeyRound size={13} aria-hidden />}>
               {t('secretLines', { count: secrets })}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDiff, toPairs } from './parse-diff.ts'
+import { notesOf, parseDiff, toPairs } from './parse-diff.ts'
 
 const DIFF = `--- a/prices.json
 +++ b/prices.json
@@ -55,4 +55,13 @@ test('side by side, a line stands beside the one it takes the place of', () => {
     ['two', undefined],
     ['end', 'end'],
   ])
+})
+
+test('a new file, an emptied one, other line ends and a missing last line end are named', () => {
+  const notes = (body: string) => parseDiff(`--- a/x\n+++ b/x\n${body}`).map(notesOf)
+  expect(notes('@@ -0,0 +1,1 @@\n+a\n')).toEqual([['newFile']])
+  expect(notes('@@ -1,1 +0,0 @@\n-a\n')).toEqual([['emptied']])
+  expect(notes('@@ -1,1 +1,1 @@\n-a\r\n+a\n')).toEqual([['lineEnds']])
+  expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n\\ No newline at end of file\n')).toEqual([['lastLine']])
+  expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n')).toEqual([[]])
 })

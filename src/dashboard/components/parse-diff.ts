@@ -52,6 +52,29 @@ export function parseDiff(text: string): DiffFile[] {
   }))
 }
 
+export type DiffNote = 'newFile' | 'emptied' | 'lineEnds' | 'lastLine'
+
+/** What the lines alone do not say at a glance. */
+export function notesOf({ lines }: Pick<DiffFile, 'lines'>): DiffNote[] {
+  const [first] = lines
+  const header = first?.kind === 'hunk' ? first.text : ''
+  const isEndOnly = toPairs(lines).some(
+    ([old, fresh]) =>
+      old?.kind === 'removed' &&
+      fresh?.kind === 'added' &&
+      old.text !== fresh.text &&
+      old.text.replace(/\r$/, '') === fresh.text.replace(/\r$/, ''),
+  )
+  return [
+    ...(/^@@ -0,0 /.test(header) ? (['newFile'] as const) : []),
+    ...(/^@@ \S+ \+0,0 /.test(header) ? (['emptied'] as const) : []),
+    ...(isEndOnly ? (['lineEnds'] as const) : []),
+    ...(lines.some(({ kind, text }) => kind === 'hunk' && text.startsWith('\\ No newline'))
+      ? (['lastLine'] as const)
+      : []),
+  ]
+}
+
 /** Lines beside those they take the place of. A hunk's header, and a line that is the same, is its own neighbour. */
 export function toPairs(
   lines: readonly DiffLine[],
