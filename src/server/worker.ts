@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
 import { listenTo } from '../store/database/listen.ts'
 import { claimRun, QUEUE_CHANNEL, requeueRun, runsAwaitingAnswers } from '../store/tables/run-queue.ts'
+import { followFolder } from './events/follow-folder.ts'
 
 /** Works on the queued runs of one workspace, beside any number of other workers. */
 export interface Worker {
@@ -40,6 +41,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopped = new AbortController()
   let wake = Promise.withResolvers<void>()
   const listening = await listenTo(database, [QUEUE_CHANNEL], () => wake.resolve())
+  // An answer is a file: what waits for it goes on at once.
+  const answers = followFolder(options.runtime.places.approvals, () => wake.resolve())
   const takeQueued = async (): Promise<void> => {
     while (work.running.size < most && !stopped.signal.aborted) {
       const id = await claimRun(database, runs.place, { executor: runs.executor, perAgent: mostPerAgent })
@@ -62,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     let rescued = Number.NEGATIVE_INFINITY
     while (!stopped.signal.aborted) {
       wake = Promise.withResolvers()
+      answers.follow()
       try {
         await takeQueued()
         await continueAnswered(options)
@@ -85,6 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
     async close() {
       stopped.abort()
+      answers.close()
       await ended
       await listening.close()
       await work.drain(options.drainMs ?? DRAIN_MS)

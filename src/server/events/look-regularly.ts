@@ -5,6 +5,8 @@ const LOOK_MS = 1_000
 export interface RegularLook {
   /** Looks now, after a look that is under way. */
   look(): Promise<void>
+  /** The same without waiting; once for many calls. */
+  lookSoon(): void
   close(): Promise<void>
 }
 
@@ -16,6 +18,7 @@ export function lookRegularly(look: () => Promise<void>): RegularLook {
     last = last.then(look, look)
     return last
   }
+  let isWanted = false
   const loop = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       // What cannot be read now may be readable in a second.
@@ -26,9 +29,20 @@ export function lookRegularly(look: () => Promise<void>): RegularLook {
   const ended = loop()
   return {
     look: lookInTurn,
+    lookSoon() {
+      if (isWanted || stopped.signal.aborted) return
+      isWanted = true
+      const lookOnce = async (): Promise<void> => {
+        isWanted = false
+        await look()
+      }
+      // The regular look comes back to what could not be read.
+      last = last.then(lookOnce, lookOnce).catch(() => undefined)
+    },
     async close() {
       stopped.abort()
       await ended
+      await last.catch(() => undefined)
     },
   }
 }

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import type { WorkspaceEvent } from '../../agents/events.ts'
+import { makeFolders } from '../../core/make-folders.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
 import type { RunPlace } from '../../store/tables/run-place.ts'
+import { followFolder } from './follow-folder.ts'
 import { lookRegularly, type RegularLook } from './look-regularly.ts'
 import { signatureOf } from './watch-workspace.ts'
 
@@ -26,6 +28,7 @@ export interface WatchOptions {
 export function startWatch({ runtime, database, place, began, onQuestion }: WatchOptions): Watch {
   const state = { known: new Map<string, ShownQuestion>(), files: new Map<string, string>(), waiting: 0 }
   const look = async (): Promise<void> => {
+    folder.follow()
     const questions = new Map((await runtime.listQuestions()).map(question => [question.id, question]))
     const before = state.known
     state.known = questions
@@ -38,13 +41,19 @@ export function startWatch({ runtime, database, place, began, onQuestion }: Watc
     for (const { id, tool, risk, answer, createdAt } of fresh)
       if (answer === null && createdAt >= began) onQuestion({ id, tool: tool.name, risk })
   }
+  // Whoever waits for an answer, and whoever is to give it, hears of it at once.
+  makeFolders(runtime.places.waiting)
+  const folder = followFolder(runtime.places.waiting, () => looking.lookSoon())
   const looking = lookRegularly(look)
   return {
-    look: looking.look,
+    ...looking,
     get waiting() {
       return state.waiting
     },
-    close: looking.close,
+    close() {
+      folder.close()
+      return looking.close()
+    },
   }
 }
 

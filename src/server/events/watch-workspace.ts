@@ -43,7 +43,7 @@ export function startWorkspaceWatch({
   }
   const looking = lookRegularly(look)
   return {
-    look: looking.look,
+    ...looking,
     close() {
       stopListening()
       return looking.close()

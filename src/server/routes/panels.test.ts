@@ -127,7 +127,7 @@ test('a folder panel shows the files that the rules let be seen, inside of the w
   symlinkSync(outside, join(app.machine.workspace, 'way-out'))
   const panel = async (name: string, folder: string) => {
     await app.send(`PUT /api/panels/${name}`, { settings: { kind: 'folder', folder }, base: null })
-    return app.send(`POST /api/panels/${name}/files`)
+    return app.send(`POST /api/panels/${name}/files`, {})
   }
   expect(await panel('docs', 'doc')).toMatchObject({ status: 200, json: { files: ['doc/a.md'] } })
   const through = await panel('through', 'way-out')

@@ -183,7 +183,7 @@ function folderRoute(api: Api, { runtime }: RunParts): void {
       method: 'post',
       path: '/api/panels/{name}/files',
       summary: 'The files that a panel of the kind folder hands over, as far as the rules let them be seen',
-      request: { params: panelParams },
+      request: { params: panelParams, body: body(z.object({})) },
       responses: { 200: json(z.object({ files: z.array(z.string()) }), 'Their paths, sorted') },
     }),
     async context => {

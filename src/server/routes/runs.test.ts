@@ -79,7 +79,7 @@ async function makeAgent(name: string, file: string, tools: string[] = []): Prom
 
 describe('a run over HTTP', () => {
   test('starts, waits for an approval, goes on after it, and its events come in order', async () => {
-    const { hub } = await app.services()
+    const { hub, watch } = await app.services()
     const before = hub.newest
     const started: { status: number; json: Shown } = await app.send('POST /api/runs', {
       task: 'Write.',
@@ -89,10 +89,11 @@ describe('a run over HTTP', () => {
     const { id } = started.json
     expect(await settled(id)).toMatchObject({ status: 'pending', stop_reason: 'awaiting_approval' })
     expect(existsSync(join(app.machine.workspace, 'doc/a.md'))).toBe(false)
+    // Answered in the same moment, a question would be over before anybody was told of it.
+    await watch.look()
     await approveOf(id)
     expect(await ended(id)).toMatchObject({ status: 'completed', text: 'Done.' })
     expect(existsSync(join(app.machine.workspace, 'doc/a.md'))).toBe(true)
-    const { watch } = await app.services()
     await watch.look()
     await hub.wait(before, AbortSignal.timeout(5_000))
     const events = await hub.read(before, id)
