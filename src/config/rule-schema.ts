@@ -141,7 +141,11 @@ function modes() {
 
 function orderedRuleSchema() {
   return z.strictObject({
-    tool: z.string().min(1).describe('Name of the tool, or *'),
+    tool: z
+      .string()
+      .min(1)
+      .refine(name => name === '*' || !name.includes('*'), { error: 'Write the name of one tool, or "*".' })
+      .describe('Name of the tool, or *'),
     pattern: z.string().describe('With the wildcards * and ?'),
     action: z.enum(['allow', 'deny', 'ask']),
   })

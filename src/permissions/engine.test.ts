@@ -183,6 +183,25 @@ describe('rules', () => {
     expect(outcome(wide, 'write_file', { kind: 'file_write', path: 'a' })).toBe('ask')
   })
 
+  test('a star in the name of a tool forbids every one like it, and allows those of one server only', () => {
+    const mcp = { kind: 'custom' as const, name: 'mcp', details: 'd' }
+    const deny = createTestEngine([{ decision: 'deny', tool: ['hub__delete_*'] }])
+    expect(outcome(deny, 'hub__Delete_repo', mcp)).toBe('deny')
+    expect(outcome(deny, 'hub__list', mcp)).toBe('ask')
+    // What tools of such a name do is forbidden in every other way, too.
+    const anyReader = createTestEngine([{ decision: 'deny', tool: ['read_*'], path: ['secret/**'] }])
+    expect(outcome(anyReader, 'run_command', run('cat secret/x'))).toBe('deny')
+    const allow = createTestEngine([{ decision: 'allow', tool: ['hub__*', '*list', 'w*'] }])
+    expect(outcome(allow, 'hub__list', mcp)).toBe('allow')
+    expect(outcome(allow, 'other__list', mcp)).toBe('ask')
+    expect(outcome(allow, 'write_file', { kind: 'file_write', path: 'a' })).toBe('ask')
+    const but = createTestEngine([
+      { decision: 'deny', tool: ['hub__*'], except: { tool: ['hub__get_*', '*'] } },
+    ])
+    expect(outcome(but, 'hub__get_one', mcp)).toBe('ask')
+    expect(outcome(but, 'hub__put', mcp)).toBe('deny')
+  })
+
   test('one denied access denies the whole call', () => {
     const engine = createTestEngine([{ decision: 'deny', path: ['b'] }])
     expect(outcome(engine, 'move_file', [read('a'), read('b')])).toBe('deny')

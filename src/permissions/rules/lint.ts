@@ -1,6 +1,13 @@
 import type { Outcome } from '../../core/decision.ts'
 import { closest } from '../../core/suggest.ts'
-import { type Conditions, isForEveryTool, KINDS_OF_TOOL, type Rule } from './rules.ts'
+import {
+  type Conditions,
+  isForEveryTool,
+  isToolPattern,
+  KINDS_OF_TOOL,
+  type Rule,
+  toolPattern,
+} from './rules.ts'
 
 export interface LintFinding {
   readonly rule: string
@@ -26,8 +33,11 @@ export function findUnknownTools(rule: Rule, toolNames: readonly string[]): Lint
   if (isForEveryTool(rule.definition)) return []
   return (toList(rule.definition.tool) ?? [])
     .map(String)
-    .filter(
-      name => name !== '*' && !Object.hasOwn(KINDS_OF_TOOL, name) && !toolNames.includes(name.toLowerCase()),
+    .filter(name => name !== '*' && !Object.hasOwn(KINDS_OF_TOOL, name))
+    .filter(name =>
+      isToolPattern(name, rule.decision === 'allow')
+        ? !toolNames.some(toolPattern(name))
+        : !toolNames.includes(name.toLowerCase()),
     )
     .map(name => {
       const near = closest(name.toLowerCase(), toolNames)

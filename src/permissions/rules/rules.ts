@@ -1,5 +1,6 @@
 import type { DecisionRef, JudgeRequest, Outcome } from '../../core/decision.ts'
 import { lineage, type Run } from '../../core/run.ts'
+import { compileText, type NameTest } from '../../core/wildcard.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import type { Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
@@ -90,7 +91,10 @@ export function compileRule(
   canonical: CanonicalName,
 ): Rule {
   const id = definition.id ?? `${definition.decision}-${index + 1}`
-  const exceptedTools = toList(definition.except?.tool)?.map(name => name.toLowerCase()) ?? []
+  const exceptedTools = compileToolNames(
+    toList(definition.except?.tool) ?? [],
+    definition.decision !== 'allow',
+  )
   const matcher = itemMatcher(definition, canonical, context)
   return {
     id,
@@ -107,7 +111,7 @@ export function compileRule(
     applies(request, now) {
       if (definition.expires !== undefined && now >= definition.expires) return false
       if (!isFor(definition, request.run)) return false
-      if (exceptedTools.some(name => request.toolNames.has(name))) return false
+      if (exceptedTools(request.toolNames)) return false
       return definition.after === undefined || request.run.labels.some(label => !label.trusted)
     },
     matches: matcher,
@@ -138,6 +142,29 @@ export function isForEveryTool({ decision, tool }: RuleDefinition): boolean {
   return decision !== 'allow' && toList(tool)?.includes('*') === true
 }
 
+/**
+ * A star in the name of a tool: `github__delete_*`. What is allowed has to be named, but for the tools of one MCP server,
+ * none of which is offered before a person has approved it: `github__*`.
+ */
+export function isToolPattern(name: string, allows: boolean): boolean {
+  return name.includes('*') && name !== '*' && (!allows || /^[a-z0-9-]+__/i.test(name))
+}
+
+export function toolPattern(name: string): NameTest {
+  return compileText(name.toLowerCase())
+}
+
+function compileToolNames(
+  names: readonly string[],
+  allows: boolean,
+): (toolNames: ReadonlySet<string>) => boolean {
+  const exact = names.filter(name => !isToolPattern(name, allows)).map(name => name.toLowerCase())
+  const patterns = names.filter(name => isToolPattern(name, allows)).map(toolPattern)
+  return toolNames =>
+    exact.some(name => toolNames.has(name)) ||
+    (patterns.length > 0 && [...toolNames].some(name => patterns.some(matches => matches(name))))
+}
+
 type ItemMatcher = (item: Item, request: JudgeRequest) => boolean
 
 function itemMatcher(
@@ -148,11 +175,13 @@ function itemMatcher(
   const strict = definition.decision !== 'allow'
   const { path, host, method, command, effects, except } = definition
   const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)
-  const names = tools?.map(name => name.toLowerCase())
-  const kinds = new Set(tools?.flatMap(name => KINDS_OF_TOOL[canonical(name).toLowerCase()] ?? []))
+  const names = tools === undefined ? undefined : compileToolNames(tools, !strict)
+  const known = tools?.flatMap(name =>
+    isToolPattern(name, !strict) ? Object.keys(KINDS_OF_TOOL).filter(toolPattern(name)) : canonical(name),
+  )
+  const kinds = new Set(known?.flatMap(name => KINDS_OF_TOOL[name.toLowerCase()] ?? []))
   // By what the tool is called now: it may have come, or come back, after the rules were read.
-  const isNamed = ({ toolNames }: JudgeRequest): boolean =>
-    names === undefined || names.some(name => toolNames.has(name))
+  const isNamed = ({ toolNames }: JudgeRequest): boolean => names === undefined || names(toolNames)
   // A tool without a known kind of access (MCP, custom, …): the rule is about calls of that tool only.
   const speaksOf = (item: Item, request: JudgeRequest): boolean => kinds.has(item.kind) || isNamed(request)
 

@@ -35,7 +35,12 @@ export function createStdioTransport(
     async start() {
       process = await start(take)
       void process.ended.then(end => {
-        const errors = process?.errors().trim().split('\n').slice(-5).join('\n') ?? ''
+        // Without the frames of a stack: what it says stands above them.
+        const lines = process?.errors().trim().split('\n') ?? []
+        const errors = lines
+          .filter(line => !/^\s+at /.test(line))
+          .slice(-5)
+          .join('\n')
         if (!isStopped) reason ??= errors === '' ? `it ${end}` : `it ${end}, and wrote: ${errors}`
         transport.onclose?.()
       })
