@@ -230,7 +230,8 @@ function trustRoutes(api: Api, { environment, loaded, config, runtime }: Setting
   )
 }
 
-function doctorRoute(api: Api, { loaded, environment, version }: SettingsParts): void {
+/** People paste the findings into issues: they hold no secret, and not whose home it is. */
+function doctorRoute(api: Api, { loaded, environment, version, runtime }: SettingsParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -254,10 +255,18 @@ function doctorRoute(api: Api, { loaded, environment, version }: SettingsParts):
         ),
       },
     }),
-    async context =>
-      answer(
-        context,
-        await diagnose({ load: { cwd: loaded.workspace.root, named: true, environment }, version }),
-      ),
+    async context => {
+      const load = { cwd: loaded.workspace.root, named: true, environment }
+      const { overall, checks } = await diagnose({ load, version })
+      const { home } = environment
+      const plain = (text: string): string =>
+        home.length > 1 ? runtime.redact(text).replaceAll(home, '~') : runtime.redact(text)
+      const shown = checks.map(({ summary, remedy, ...check }) => ({
+        ...check,
+        summary: plain(summary),
+        ...(remedy === undefined ? {} : { remedy: plain(remedy) }),
+      }))
+      return answer(context, { overall, checks: shown })
+    },
   )
 }

@@ -6,6 +6,7 @@ let app: TestApp
 beforeAll(async () => {
   app = await openTestApp({
     config: `mode = "ask"
+langage = "en"
 [providers.local]
 kind = "openai-compatible"
 base_url = "http://127.0.0.1:9/v1"
@@ -55,14 +56,20 @@ test('an MCP server is described before it is trusted, and trust is given to wha
   expect((await app.send('GET /api/mcp/servers/other')).status).toBe(404)
 })
 
-test('the configuration is shown with its origins, and the doctor reports', async () => {
-  const { json }: { json: { settings: { key: string; origin: object }[] } } =
+test('the configuration is shown with its origins, and the doctor reports without the path of the home', async () => {
+  const { json }: { json: { settings: { key: string; origin: object }[]; warnings: object[] } } =
     await app.send('GET /api/config')
   const mode = json.settings.find(({ key }) => key === 'mode')
   expect(mode).toMatchObject({ value: 'ask', origin: { layer: 'user', line: 1 } })
-  expect((await app.send('GET /api/doctor')).json).toMatchObject({
-    checks: expect.arrayContaining([expect.objectContaining({ id: 'runtime', status: 'ok' })]),
+  expect(json.warnings).toMatchObject([{ message: expect.stringContaining("'language'"), line: 2 }])
+  const { json: report } = await app.send('GET /api/doctor')
+  expect(report).toMatchObject({
+    checks: expect.arrayContaining([
+      expect.objectContaining({ id: 'runtime', status: 'ok' }),
+      expect.objectContaining({ id: 'config', summary: expect.stringContaining('~/.config/kogu') }),
+    ]),
   })
+  expect(JSON.stringify(report)).not.toContain(app.machine.home)
   expect((await app.send('GET /api/trust')).json).toMatchObject({ status: 'not-needed', lines: [] })
 })
 

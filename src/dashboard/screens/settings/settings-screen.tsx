@@ -5,6 +5,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
 import { Appearance } from './appearance.tsx'
 import { Diagnostics } from './diagnostics.tsx'
+import { OwnData } from './own-data.tsx'
 import { ProjectTrust } from './project-trust.tsx'
 import { Settings } from './settings-table.tsx'
 import type { Config } from './types.ts'
@@ -22,6 +23,7 @@ export default function SettingsScreen() {
           <Tabs.Tab value="settings">{t('settings')}</Tabs.Tab>
           <Tabs.Tab value="trust">{t('trust')}</Tabs.Tab>
           <Tabs.Tab value="diagnostics">{t('diagnostics')}</Tabs.Tab>
+          <Tabs.Tab value="data">{t('data')}</Tabs.Tab>
           <Tabs.Tab value="appearance">{t('appearance')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="settings" pt="md">
@@ -32,6 +34,9 @@ export default function SettingsScreen() {
         </Tabs.Panel>
         <Tabs.Panel value="diagnostics" pt="md">
           <Diagnostics />
+        </Tabs.Panel>
+        <Tabs.Panel value="data" pt="md">
+          <OwnData />
         </Tabs.Panel>
         <Tabs.Panel value="appearance" pt="md">
           <Appearance />

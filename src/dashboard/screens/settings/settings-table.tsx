@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
@@ -6,17 +6,24 @@ import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, UntrustedBlock, visibleLine } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { SECTIONS, sectionOf } from './sections.ts'
 import type { Config, ConfigFile } from './types.ts'
 import { words } from './words.ts'
 
 export function Settings({ config }: { config: UseQueryResult<Config> }) {
+  const t = useWords(words)
   return (
     <DataRegion query={config}>
       {loaded => (
         <Stack gap="lg">
+          {loaded.problem !== null && (
+            <Alert color="red" title={t('problem')}>
+              <UntrustedBlock text={loaded.problem} label={t('problem')} />
+            </Alert>
+          )}
           <Warnings messages={loaded.warnings.map(({ message }) => message)} />
           <SettingTable settings={loaded.settings} />
           <Files files={loaded.files} />
@@ -45,8 +52,10 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
   const [text, setText] = useUrlState('text')
   const [edited, edit] = useState<Setting>()
   const [only, setOnly] = useUrlState('set')
+  const [part, setPart] = useUrlState('part')
   const wanted = settings
     .filter(({ origin }) => only === '' || origin.layer !== 'built-in')
+    .filter(({ key }) => part === '' || sectionOf(key) === part)
     .filter(setting => `${setting.key} ${sayValue(setting)}`.toLowerCase().includes(text.toLowerCase()))
   const columns: readonly Column<Setting>[] = [
     {
@@ -80,17 +89,16 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
     {
       key: 'edit',
       label: t('edit'),
-      render: setting =>
-        isPlain(setting.value) && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`${t('edit')} ${setting.key}`}
-            onClick={() => edit(setting)}
-          >
-            {t('edit')}
-          </Button>
-        ),
+      render: setting => (
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={`${t('edit')} ${visibleLine(setting.key)}`}
+          onClick={() => edit(setting)}
+        >
+          {t('edit')}
+        </Button>
+      ),
     },
   ]
   return (
@@ -103,6 +111,16 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
           onChange={event => setText(event.currentTarget.value, { replace: true })}
           style={{ flex: '1 1 240px' }}
           data-filter
+        />
+        <Select
+          aria-label={t('section')}
+          data={[
+            { value: '', label: t('allSections') },
+            ...SECTIONS.map(value => ({ value, label: t(value) })),
+          ]}
+          value={part}
+          onChange={value => setPart(value ?? '')}
+          allowDeselect={false}
         />
         <Checkbox
           label={t('onlyChanged')}
@@ -137,10 +155,14 @@ function layerOf(setting: Setting | undefined): ConfigLayer {
   return layer === 'project' || layer === 'local' ? layer : 'user'
 }
 
-/** The line as it is now, to be changed by hand; what was written counts, not what it was read as. */
+/**
+ * The line as it is now, to be changed by hand; what was written counts, not what it was read as. Of a table or a list the
+ * file is opened as it is.
+ */
 function withSetting(text: string, { key, value, text: said, origin }: Setting): string {
+  if (!isPlain(value)) return text
   const table = key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : ''
-  const written = isPlain(origin.written) ? origin.written : (said ?? (isPlain(value) ? value : ''))
+  const written = isPlain(origin.written) ? origin.written : (said ?? value)
   return setTomlKey(text, table, key.slice(key.lastIndexOf('.') + 1), written)
 }
 

@@ -15,4 +15,5 @@ export interface Config {
   readonly files: readonly ConfigFile[]
   readonly warnings: readonly { readonly message: string }[]
   readonly trust: string
+  readonly problem: string | null
 }
