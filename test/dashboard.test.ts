@@ -301,6 +301,11 @@ input = { agent_id = "{{last.data.agent_id}}", input = "Part of it" }\n[[${path}
     expect(await log.getByText('Black tea grows').count()).toBe(0)
     await page.getByRole('button', { name: 'All agents' }).click()
     await log.getByText('Black tea grows').waitFor()
+    // Only calls of one tool; what was said is back without the filter.
+    await page.goto(`${dashboard.url}/runs/${id}?tool=execute_sub_agent`)
+    await log.getByText('execute_sub_agent').waitFor()
+    expect(await log.getByText('Black tea grows').count()).toBe(0)
+    await page.goto(`${dashboard.url}/runs/${id}`)
     // Found in the output of a call, which the page has not loaded.
     await page.getByRole('textbox', { name: 'Find in this run' }).fill('week,item,sold')
     await page.getByText('1 of 1', { exact: true }).waitFor()

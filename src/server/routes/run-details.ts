@@ -1,3 +1,5 @@
+import type { Message, ToolUseBlock } from '../../agents/messages.ts'
+import { toRehearsal } from '../../agents/rehearsal.ts'
 import { findInOutputs, findRunCall, listRunCalls, type RunCall } from '../../store/tables/run-details.ts'
 import { listEvents, type StoredEvent } from '../../store/tables/run-events.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
@@ -30,6 +32,7 @@ const event = z.looseObject({ seq: z.int(), at: z.string(), type: z.string() }).
 export function runDetailRoutes(api: Api, parts: RunParts): void {
   callRoutes(api, parts)
   findRoute(api, parts)
+  rehearsalRoute(api, parts)
   eventRoutes(api, parts)
 }
 
@@ -70,11 +73,45 @@ function callRoutes(api: Api, { services }: RunParts): void {
     async context => {
       const opened = await services()
       const { id } = await requireRun(opened, context.req.valid('param').id)
-      const found = await findRunCall(opened.database, id, context.req.valid('param').call)
-      if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such call in this run.')
+      const found = await requireCall(opened.database, id, context.req.valid('param').call)
       return answer(context, toCall(found))
     },
   )
+}
+
+/** The model's part of a run, or of one call of it, to be played again without a model: a test of rules and tools. */
+function rehearsalRoute(api: Api, { services }: RunParts): void {
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/runs/{id}/rehearsal',
+      summary: 'A rehearsal that makes the calls of a run again, or one of them',
+      request: { params, query: z.object({ call: z.string().max(200).optional() }) },
+      responses: { 200: json(z.object({ text: z.string() }), 'TOML, for kogu run --replay') },
+    }),
+    async context => {
+      const opened = await services()
+      const run = await requireRun(opened, context.req.valid('param').id)
+      const { call: wanted } = context.req.valid('query')
+      const messages =
+        wanted === undefined ? await opened.runs.messages(run) : [await messageOf(opened, run.id, wanted)]
+      const text = toRehearsal(messages, run.spec.task.split('\n')[0] ?? '')
+      return context.json({ text: opened.runs.redactText(text) }, 200)
+    },
+  )
+}
+
+async function messageOf({ database }: Services, run: string, call: string): Promise<Message> {
+  const found = await requireCall(database, run, call)
+  // As the model gave it.
+  const input = found.input as ToolUseBlock['input']
+  return { role: 'assistant', content: [{ type: 'tool_use', id: found.call, name: found.tool, input }] }
+}
+
+async function requireCall(database: Services['database'], run: string, call: string): Promise<RunCall> {
+  const found = await findRunCall(database, run, call)
+  if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such call in this run.')
+  return found
 }
 
 function findRoute(api: Api, { services }: RunParts): void {

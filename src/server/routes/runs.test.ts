@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
+import { parseRehearsal } from '../../agents/rehearsal.ts'
 import { listApprovals } from '../../store/tables/approvals.ts'
 
 let app: TestApp
@@ -119,6 +120,13 @@ describe('a run over HTTP', () => {
       items: [{ tool: 'write_file', state: 'ok', output: { truncated: false } }],
       next: null,
     })
+    const made: { json: { text: string } } = await app.send(
+      `GET /api/runs/${id}/rehearsal?call=${encodeURIComponent(`call_${id}.1.1`)}`,
+    )
+    expect(parseRehearsal(made.json.text, 'made.toml').answer).toMatchObject([
+      { call: [{ tool: 'write_file', input: { path: 'doc/a.md', content: 'hello' } }] },
+    ])
+    expect((await app.send(`GET /api/runs/${id}/rehearsal?call=nothing`)).status).toBe(404)
     expect((await app.send(`GET /api/runs/${id}/agents`)).json).toMatchObject([
       { parent_execution_id: null, status: 'completed', waiting: 0 },
     ])

@@ -1,14 +1,17 @@
-import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Decision } from '../../../core/decision.ts'
-import { useGet } from '../../api/api.ts'
+import { request, useGet } from '../../api/api.ts'
+import { useAction } from '../../api/use-action.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { CopyText } from '../../components/copy-text.tsx'
+import { downloadText } from '../../components/download.ts'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { words as shell } from '../../shell/words.ts'
 import { CallAgain } from './call-again.tsx'
+import { words as steerWords } from './steer/words.ts'
 import { words } from './words.ts'
 
 export interface CallDetailsProps {
@@ -56,6 +59,7 @@ export function CallDetails({ run, call, tool, input, isDone, decision, error }:
         {tool !== undefined && (
           <Group gap="xs">
             {isDone && <CallAgain tool={tool} input={input} />}
+            {isDone && <MakeTest run={run} call={call} />}
             <CopyText text={toCommand(tool, input)} label={t('copyCommand')} />
           </Group>
         )}
@@ -76,6 +80,25 @@ export function CallDetails({ run, call, tool, input, isDone, decision, error }:
         </>
       )}
     </Stack>
+  )
+}
+
+function MakeTest({ run, call }: { run: string; call: string }) {
+  const t = useWords(steerWords)
+  const make = useAction(
+    async () => {
+      const path = `/api/runs/${encodeURIComponent(run)}/rehearsal?call=${encodeURIComponent(call)}`
+      const { text } = await request<{ text: string }>('GET', path)
+      downloadText('rehearsal.toml', text)
+    },
+    { topics: [] },
+  )
+  return (
+    <Tooltip label={t('makeTestHint')}>
+      <Button size="compact-sm" variant="default" loading={make.isPending} onClick={() => make.mutate()}>
+        {t('makeTest')}
+      </Button>
+    </Tooltip>
   )
 }
 

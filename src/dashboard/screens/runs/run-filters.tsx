@@ -70,6 +70,9 @@ export function useRunFilters(): RunFilterState {
   }
 }
 
+// All in one row on a desk, two beside each other on a phone.
+const FIELD = { flex: '1 1 140px', minWidth: 0 }
+
 export function RunFilters({ filters: { values, change } }: { filters: RunFilterState }) {
   const t = useWords(words)
   const c = useWords(common)
@@ -78,7 +81,7 @@ export function RunFilters({ filters: { values, change } }: { filters: RunFilter
       label={label}
       placeholder={empty}
       clearable
-      w={170}
+      style={FIELD}
       data={data}
       value={values[name] === '' ? null : values[name]}
       onChange={value => change(name, value ?? '')}
@@ -103,20 +106,20 @@ export function RunFilters({ filters: { values, change } }: { filters: RunFilter
       ])}
       <TextInput
         label={t('agent')}
-        w={150}
+        style={FIELD}
         value={values.agent}
         onChange={event => change('agent', event.currentTarget.value)}
       />
       <TextInput
         label={t('text')}
-        w={170}
+        style={FIELD}
         data-filter
         value={values.text}
         onChange={event => change('text', event.currentTarget.value)}
       />
       <NumberInput
         label={t('minCost')}
-        w={150}
+        style={FIELD}
         min={0}
         step={0.1}
         hideControls

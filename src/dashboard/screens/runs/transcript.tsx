@@ -22,6 +22,7 @@ import { CallDetails } from './call-details.tsx'
 import { FindInRun, useFind } from './find-in-run.tsx'
 import type { ShownEvent } from './run-events.ts'
 import classes from './runs.module.css'
+import { TranscriptFilter, useFrozen, useTranscriptFilter } from './steer/transcript-filter.tsx'
 import { useReasons } from './stop-reason.ts'
 import { type CallItem, type Item, toItems } from './transcript-items.ts'
 import { words } from './words.ts'
@@ -35,13 +36,17 @@ export interface TranscriptProps {
 }
 
 /** Follows what is said while one is at its end, and stays where one reads. Only what is on the screen is drawn. */
-export function Transcript({ run, events, isRunning }: TranscriptProps) {
+export function Transcript({ run, events: all, isRunning }: TranscriptProps) {
   const t = useWords(words)
   const [agent, setAgent] = useUrlState('agent')
-  const items = useMemo(() => {
-    const all = toItems(events)
-    return agent === '' ? all : all.filter(item => executionOf(item) === agent)
+  const frozen = useFrozen(all)
+  const { events } = frozen
+  const ofAgent = useMemo(() => {
+    const every = toItems(events)
+    return agent === '' ? every : every.filter(item => executionOf(item) === agent)
   }, [events, agent])
+  const filter = useTranscriptFilter(ofAgent)
+  const items = filter.shown
   const box = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
   const [seen, setSeen] = useState(0)
@@ -62,7 +67,10 @@ export function Transcript({ run, events, isRunning }: TranscriptProps) {
   return (
     <div className={classes.transcriptBox}>
       {agent !== '' && <OneAgent name={nameOf(events, agent)} onAll={() => setAgent('')} />}
-      <FindInRun find={find} onGo={place => list.scrollToIndex(place, { align: 'center' })} />
+      <Group gap="sm" justify="space-between">
+        <TranscriptFilter filter={filter} frozen={frozen} isRunning={isRunning} />
+        <FindInRun find={find} onGo={place => list.scrollToIndex(place, { align: 'center' })} />
+      </Group>
       <div
         ref={box}
         className={`kogu-card ${classes.transcript}`}

@@ -107,7 +107,7 @@ export const words = defineWords({
     week: 'the last 7 days',
     always: 'any time',
     text: 'Text in the task',
-    minCost: 'Cost at least (USD)',
+    minCost: 'Cost from (USD)',
     anything: 'anything',
     select: 'Select {task}',
     selectAll: 'Select all',
