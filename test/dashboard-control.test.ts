@@ -121,6 +121,19 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByText('max_time = "15m"').first().waitFor()
   })
 
+  test('a configuration file that cannot be read is named with its line, and its rules still count', async () => {
+    const own = dashboard.read(OWN_FILE)
+    dashboard.write(OWN_FILE, `mode = 3\n${own}`)
+    const page = await dashboard.page('/permissions')
+    const alert = page.getByRole('alert').filter({ hasText: 'A configuration file cannot be used' })
+    await alert.getByText(/config\.toml:1:\d+/).waitFor()
+    await page.getByText('odd-rule').first().waitFor()
+    dashboard.write(OWN_FILE, own)
+    await page.reload()
+    await page.getByText('odd-rule').first().waitFor()
+    await alert.waitFor({ state: 'detached' })
+  })
+
   test('a view of the audit log is saved with its filters and columns, and found again', async () => {
     const page = await dashboard.page('/audit?text=no%20such%20call')
     const table = page.getByRole('table')
