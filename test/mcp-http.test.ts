@@ -46,6 +46,14 @@ const ask = (headers: Record<string, string>, method = 'POST'): Promise<number |
     sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}')
   })
 
+test('a port that somebody else uses is an error that says what to do', () => {
+  const { port } = new URL(url)
+  const { code, stderr } = box.run(['mcp', '--http', '--port', port])
+  expect(code).toBe(10)
+  expect(stderr).toContain(`Another program uses this port: ${port}.`)
+  expect(stderr).toContain('--port')
+})
+
 describe('a request', () => {
   test('without the token, or with another one, is refused', async () => {
     expect(await ask({})).toBe(401)

@@ -168,6 +168,15 @@ test('trust is for what was shown, not for what an agent has made of it since', 
   expect(machine.run(['tools', 'trust', 'count', hash]).code).toBe(0)
 })
 
+test('of two with one name the first counts, and the other is named', () => {
+  script('count.py', COUNT)
+  const path = machine.write('tools/count.py', COUNT)
+  machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
+  expect(machine.run(['tools', 'list']).stderr).toContain(
+    `script: ${path} is left out: another script is called 'count', too.`,
+  )
+})
+
 test('one whose name is taken says so when it is trusted', () => {
   script('list.sh', '# kogu tool\n# description = "Lists"\nls\n')
   const { sha256 } = machine.json(['tools', 'trust', 'list'])

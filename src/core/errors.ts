@@ -62,6 +62,10 @@ function placeOf(path: string): string {
   return plain === '' || plain.startsWith('.kogu-tmp-') ? '' : `: ${plain}`
 }
 
+function portOf(error: NodeJS.ErrnoException): string {
+  return 'port' in error && typeof error.port === 'number' ? `: ${error.port}` : ''
+}
+
 function fromSystemError(error: NodeJS.ErrnoException): ToolError {
   const where = error.path === undefined ? '' : placeOf(error.path)
   switch (error.code) {
@@ -77,6 +81,11 @@ function fromSystemError(error: NodeJS.ErrnoException): ToolError {
       return new ToolError('failed', `No space left on the disk${where}`, { cause: error })
     case 'EROFS':
       return new ToolError('failed', `The file system is read-only${where}`, { cause: error })
+    case 'EADDRINUSE':
+      return new ToolError('conflict', `Another program uses this port${portOf(error)}.`, {
+        hint: 'Choose another one with --port, or stop that program.',
+        cause: error,
+      })
     case 'ABORT_ERR':
       return new ToolError('cancelled', 'The call was cancelled.', { cause: error })
     default:

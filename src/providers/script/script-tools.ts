@@ -10,12 +10,17 @@ import type { ScriptProviderOptions } from './script-provider.ts'
 /** The trusted scripts of all folders as tools; the others are held, and said to be. */
 export function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; problems: string[] } {
   const found = options.folders.map(folder => findScripts(folder, options.node))
-  const scripts = found.flatMap(({ scripts: each }) => each)
+  const all = found.flatMap(({ scripts: each }) => each)
+  const isFirst = ({ name, path }: Script): boolean => all.find(each => each.name === name)?.path === path
+  const scripts = all.filter(isFirst)
   const held = scripts.filter(script => !options.isTrusted(script))
   return {
     tools: scripts.filter(script => options.isTrusted(script)).map(toTool),
     problems: [
       ...found.flatMap(({ problems }) => problems),
+      ...all
+        .filter(script => !isFirst(script))
+        .map(({ path, name }) => `${path} is left out: another script is called '${name}', too.`),
       ...held.map(
         ({ name }) => `'${name}' is new or has changed. To read and trust it: kogu tools trust ${name}`,
       ),
