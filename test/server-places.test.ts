@@ -65,7 +65,10 @@ test('no route shows or steers a run of another folder with the same path', asyn
 })
 
 test('lists, sums, metrics and events leave out what belongs to another folder with the same path', async () => {
-  const lists = ['/api/runs', '/api/executions', '/api/usage/days', '/api/usage/tools']
+  const lists = [
+    ...['/api/runs', '/api/executions', '/api/usage/days', '/api/usage/tools'],
+    ...['/api/usage/groups', '/api/usage/tools/days', '/api/models/health'],
+  ]
   for (const path of lists) {
     const { status, json } = await app.send(`GET ${path}`)
     expect([path, status, JSON.stringify(json)]).toEqual([

@@ -37,6 +37,11 @@ test('what nothing speaks for or against is not measured, and neither is a score
   expect(measuredScore(made('function execute() { var a = 1; return a }\n').quality)).not.toBeNull()
 })
 
+test('code that cannot be read any more has no evidence, and can still be looked at', () => {
+  const broken = { ...made('function execute() { const a = 1; return a }\n'), code: 'function (((' }
+  expect(evidenceOf(broken, texts).quality.every(({ score }) => score === null)).toBe(true)
+})
+
 test('what is good is said once, in each language', () => {
   for (const language of ['en', 'ja', 'ko']) {
     const words = chooseCatalogue(language, undefined)

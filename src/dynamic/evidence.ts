@@ -1,6 +1,6 @@
 import { CATEGORIES, type Category, SAFETY_KINDS, type SafetyKind } from './analysis/kinds.ts'
-import { parseCode } from './analysis/parse-code.ts'
-import { findQuality, type QualityFinding } from './analysis/quality-checks.ts'
+import { CodeError, parseCode } from './analysis/parse-code.ts'
+import { findQuality, type QualityFinding, type QualityFindings } from './analysis/quality-checks.ts'
 import type { Severity } from './analysis/safety.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { DynamicTool } from './definition.ts'
@@ -28,7 +28,7 @@ interface QualityCheck {
 }
 
 export function evidenceOf({ code, safety, quality }: DynamicTool, texts: Catalogue): Evidence {
-  const { findings, documented } = findQuality(parseCode(code))
+  const { findings, documented } = findingsIn(code)
   return {
     safety: SAFETY_KINDS.map(kind => {
       const found = safety.issues.filter(({ type }) => type === kind)
@@ -52,6 +52,16 @@ export function evidenceOf({ code, safety, quality }: DynamicTool, texts: Catalo
         })),
       }
     }),
+  }
+}
+
+/** The code of a file that somebody changed by hand may be none: then nothing speaks for it. */
+function findingsIn(code: string): Pick<QualityFindings, 'findings' | 'documented'> {
+  try {
+    return findQuality(parseCode(code))
+  } catch (error) {
+    if (error instanceof CodeError) return { findings: [], documented: 0 }
+    throw error
   }
 }
 

@@ -21,6 +21,8 @@ export function useFormat(): Format {
 
 /** For what is no number and no time: files and servers say anything, and a page that cannot say it shows nothing at all. */
 const NONE = '–'
+/** Beyond it nobody counts digits, and hundreds of them would break a page. */
+const HUGE = 1e15
 
 export function createFormat(language: string): Format {
   const number = new Intl.NumberFormat(language)
@@ -38,11 +40,12 @@ export function createFormat(language: string): Format {
   const sayNumber =
     (format: (value: number) => string) =>
     (value: number): string =>
-      Number.isFinite(value) ? format(value) : NONE
+      !Number.isFinite(value) ? NONE : Math.abs(value) < HUGE ? format(value) : value.toExponential(1)
   return {
     number: sayNumber(value => number.format(value)),
     money(usd, unknown) {
       if (usd === null || !Number.isFinite(usd)) return unknown
+      if (Math.abs(usd) >= HUGE) return `$${usd.toExponential(1)}`
       const digits = usd !== 0 && Math.abs(usd) < 1 ? 4 : 2
       const options = {
         style: 'currency',
