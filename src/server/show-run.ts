@@ -71,7 +71,7 @@ export function mayExtend({ status, stopReason, spec }: RunRecord): boolean {
 
 /** Beside the run itself: what became of its calls. */
 export const countedRunShape = runShape
-  .extend({ denied: z.int(), failed_calls: z.int(), agents: z.int() })
+  .extend({ asked: z.int(), denied: z.int(), failed_calls: z.int(), agents: z.int() })
   .openapi('CountedRun')
 
 export const executionShape = z

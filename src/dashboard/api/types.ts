@@ -10,6 +10,7 @@ export type Run = ServerRun & {
   readonly turn: number
   readonly workspace: string
   /** Calls that were refused, and those that failed. */
+  readonly asked?: number
   readonly denied?: number
   readonly failed_calls?: number
   readonly agents?: number

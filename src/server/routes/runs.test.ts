@@ -115,7 +115,7 @@ describe('a run over HTTP', () => {
   test('shows its calls, agents, timeline and events', async () => {
     const { json }: { json: { items: Shown[] } } = await app.send('GET /api/runs?status=completed&text=WRITE')
     const [{ id } = { id: '' }] = json.items
-    expect(json.items).toMatchObject([{ denied: 0, failed_calls: 0, agents: 1 }])
+    expect(json.items).toMatchObject([{ asked: 1, denied: 0, failed_calls: 0, agents: 1 }])
     expect((await app.send(`GET /api/runs/${id}/calls`)).json).toMatchObject({
       items: [{ tool: 'write_file', state: 'ok', output: { truncated: false } }],
       next: null,

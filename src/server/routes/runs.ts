@@ -185,8 +185,8 @@ async function withCounts(
     runs.map(({ id }) => id),
   )
   return runs.map(run => {
-    const { denied = 0, failed = 0, agents = 1 } = counts.find(each => each.run === run.id) ?? {}
-    return { ...showRun(run), denied, failed_calls: failed, agents }
+    const { asked = 0, denied = 0, failed = 0, agents = 1 } = counts.find(each => each.run === run.id) ?? {}
+    return { ...showRun(run), asked, denied, failed_calls: failed, agents }
   })
 }
 

@@ -9,6 +9,8 @@ export interface RunCounts {
   readonly denied: number
   /** Calls that failed for another reason. */
   readonly failed: number
+  /** Calls about which somebody was asked. */
+  readonly asked: number
   readonly agents: number
 }
 
@@ -18,6 +20,7 @@ export async function countsOfRuns({ query }: Queries, runs: readonly string[]):
   if (runs.length === 0) return []
   return query<RunCounts>(
     `SELECT e.workflow_run_id AS run, count(DISTINCT e.id)::int AS agents,
+       (SELECT count(DISTINCT q.call_id) FROM approvals q WHERE q.workflow_run_id = e.workflow_run_id)::int AS asked,
        count(t.id) FILTER (WHERE t.error_code IN ${REFUSED})::int AS denied,
        count(t.id) FILTER (WHERE t.is_error AND coalesce(t.error_code, '') NOT IN ${REFUSED})::int AS failed
      FROM agent_executions e LEFT JOIN tool_executions t ON t.execution_id = e.id

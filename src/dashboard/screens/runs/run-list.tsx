@@ -167,6 +167,7 @@ function useColumns(): readonly Column<Run>[] {
       render: run => (
         <Group gap={4} justify="flex-end" wrap="nowrap">
           {format.number(run.calls)}
+          {(run.asked ?? 0) > 0 && <span>({own('asked', { count: run.asked ?? 0 })})</span>}
           {(run.denied ?? 0) > 0 && <span>({t('deniedCalls', { count: run.denied ?? 0 })})</span>}
         </Group>
       ),
