@@ -50,7 +50,10 @@ test('no route shows or steers a run of another folder with the same path', asyn
   for (const [path, methods] of Object.entries(document.paths)) {
     const [, kind] = /^\/api\/(runs|executions|orchestrate)\/\{id\}/.exec(path) ?? []
     if (kind === undefined) continue
-    const url = path.replace('{id}', ids[kind as keyof typeof ids]).replace('{call}', 'call_1')
+    const url = path
+      .replace('{id}', ids[kind as keyof typeof ids])
+      .replace('{call}', 'call_1')
+      .replace('{execution}', run.execution)
     for (const method of Object.keys(methods)) {
       const body = method === 'post' ? { text: 'Hello.' } : undefined
       // What some route needs; others take no notice of it.
