@@ -19,6 +19,22 @@ interface Panel {
 
 const file = (): string => join(app.machine.workspace, '.kogu/panels/greeter.toml')
 
+test('a call can be judged under the settings that a panel would give a tool', async () => {
+  const judge = async (path: string, settings?: object) => {
+    const call = {
+      tool: 'write_file',
+      input: { path, content: 'x' },
+      ...(settings === undefined ? {} : { settings }),
+    }
+    return app.send('POST /api/rules/test', call)
+  }
+  const settings = { allowed_dirs: ['reports'] }
+  expect((await judge('reports/a.md', settings)).json).toMatchObject({ decision: 'ask' })
+  expect((await judge('src/a.md', settings)).json).toMatchObject({ decision: 'deny' })
+  expect((await judge('src/a.md')).json).toMatchObject({ decision: 'ask' })
+  expect(await judge('src/a.md', { allowed_dirs: 'reports' })).toMatchObject({ status: 400 })
+})
+
 test('a panel is saved as settings, runs at once, keeps its versions, and is deleted', async () => {
   const settings = {
     prompt: 'Greet {{name}}: {{input}}',

@@ -1,3 +1,4 @@
+import { agentAuthority } from '../../agents/agent-authority.ts'
 import { ConfigError } from '../../config/config-error.ts'
 import type { Environment } from '../../config/environment.ts'
 import type { LoadedConfig } from '../../config/load.ts'
@@ -111,12 +112,31 @@ function tryRoutes(api: Api, parts: RuleParts): void {
       summary: 'What the rules say about a call; runs nothing',
       request: {
         body: body(
-          z.object({ tool: z.string().max(200), input: z.record(z.string(), z.unknown()).default({}) }),
+          z.object({
+            tool: z.string().max(200),
+            input: z.record(z.string(), z.unknown()).default({}),
+            /** As a panel sets them for this tool: what it may do is narrowed by them. */
+            settings: z.record(z.string(), z.unknown()).optional(),
+          }),
         ),
       },
       responses: { 200: json(z.record(z.string(), z.unknown()), 'The decision with its reasons') },
     }),
-    async context => answer(context, await runtime.explain(context.req.valid('json'))),
+    async context => {
+      const { settings, ...call } = context.req.valid('json')
+      if (settings === undefined) return answer(context, await runtime.explain(call))
+      const authority = agentAuthority({
+        agent: 'panel',
+        tools: [{ tool: call.tool, enabled: true, config: settings }],
+        canonicalTool: name => runtime.registry.candidates(name)[0]?.tool.name ?? name,
+      })
+      const { id: run } = await runtime.openRun({ authority })
+      try {
+        return answer(context, await runtime.explain({ ...call, run }))
+      } finally {
+        await runtime.closeRun(run)
+      }
+    },
   )
   api.openapi(
     route('admin', {

@@ -24,17 +24,22 @@ export interface TryCallProps {
   readonly schema: Readonly<Record<string, unknown>>
   /** To begin with. */
   readonly input?: Readonly<Record<string, unknown>>
+  /** Of a panel: the call is judged under them, and not made, as it would be made without them. */
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 /** A real call of a tool by hand: judged, asked about and recorded like every other. */
-export function TryCall({ tool, schema, input: initial = NOTHING }: TryCallProps) {
+export function TryCall({ tool, schema, input: initial = NOTHING, settings }: TryCallProps) {
   const t = useWords(words)
   const [input, setInput] = useState(initial)
   const [isValid, setValid] = useState(true)
-  const explain = useAction(() => request<Explanation>('POST', '/api/rules/test', { tool, input }), {
-    topics: [],
-    quiet: true,
-  })
+  const explain = useAction(
+    () => request<Explanation>('POST', '/api/rules/test', { tool, input, settings }),
+    {
+      topics: [],
+      quiet: true,
+    },
+  )
   const call = useAction(() => request<ToolResult>('POST', '/api/calls', { tool, input }), {
     topics: ['approvals', 'audit', 'changes', 'tools', 'mcp'],
     quiet: true,
@@ -57,12 +62,16 @@ export function TryCall({ tool, schema, input: initial = NOTHING }: TryCallProps
         >
           {t('ask')}
         </Button>
-        <Button disabled={!isValid} loading={call.isPending} onClick={() => call.mutate()}>
-          {t('call')}
-        </Button>
-        <Text size="sm" c="dimmed">
-          {t('about')}
-        </Text>
+        {settings === undefined && (
+          <>
+            <Button disabled={!isValid} loading={call.isPending} onClick={() => call.mutate()}>
+              {t('call')}
+            </Button>
+            <Text size="sm" c="dimmed">
+              {t('about')}
+            </Text>
+          </>
+        )}
       </Group>
       {explain.error !== null && <ErrorCard error={explain.error} />}
       {explain.data !== undefined && (

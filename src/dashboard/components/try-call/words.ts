@@ -2,6 +2,7 @@ import { defineWords } from '../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    sample: 'Test with sample input…',
     input: 'Input',
     ask: 'What would happen?',
     call: 'Call it',
@@ -14,6 +15,7 @@ export const words = defineWords({
     record: 'In the audit log',
   },
   ja: {
+    sample: 'サンプル入力で試す…',
     input: '入力',
     ask: 'どう判定されるか',
     call: '呼び出す',
@@ -26,6 +28,7 @@ export const words = defineWords({
     record: '監査ログで見る',
   },
   ko: {
+    sample: '예시 입력으로 시험…',
     input: '입력',
     ask: '어떻게 되는지 보기',
     call: '호출하기',

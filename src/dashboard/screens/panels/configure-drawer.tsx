@@ -2,6 +2,8 @@ import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Tool } from '../../api/types.ts'
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
+import { TryCall } from '../../components/try-call/try-call.tsx'
+import { words as tryCallWords } from '../../components/try-call/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import type { ToolSettings } from './types.ts'
@@ -17,6 +19,7 @@ export interface ConfigureProps {
 /** What a panel sets for one tool. It can narrow what the rules allow, never widen it. */
 export function ConfigureDrawer({ tool, own = {}, onSave, onClose }: ConfigureProps) {
   const t = useWords(words)
+  const sample = useWords(tryCallWords)
   const { enabled, ...config } = own
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(config)
   const [isValid, setValid] = useState(true)
@@ -41,6 +44,10 @@ export function ConfigureDrawer({ tool, own = {}, onSave, onClose }: ConfigurePr
         <Text size="xs" c="dimmed">
           {t('settingsNarrow')}
         </Text>
+        <details>
+          <summary>{sample('sample')}</summary>
+          <TryCall tool={tool.name} schema={tool.definition.input_schema} settings={value} />
+        </details>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t('cancel')}

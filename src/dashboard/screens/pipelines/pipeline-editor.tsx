@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Group, List, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Drawer, Group, List, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Redo2, Undo2 } from 'lucide-react'
 import { lazy, Suspense } from 'react'
@@ -16,7 +16,7 @@ import { routes, useUrlState } from '../../routes.ts'
 import { StateBadge } from './pipeline-list.tsx'
 import { RunBar, RunButton } from './run-bar.tsx'
 import { SidePane } from './side-pane.tsx'
-import { StepList } from './step-list.tsx'
+import { INPUT, StepList } from './step-list.tsx'
 import type { Pipeline, PipelineRun } from './types.ts'
 import { type PipelineEditing, pipelinePath, usePipelineEditing } from './use-editing.ts'
 import { words } from './words.ts'
@@ -84,9 +84,13 @@ interface PaneProps {
   readonly run: PipelineRun | undefined
 }
 
-/** The flow beside the settings of what is selected; one below the other where there is less room. */
+/** The flow beside the settings of what is selected; one below the other where there is less room, a sheet of its own on a phone. */
 function Panes({ isGraph, ...props }: PaneProps & { isGraph: boolean }) {
+  const t = useWords(words)
   const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
+  const isPhone = useMediaQuery('(max-width: 767px)', false, { getInitialValueInEffect: false })
+  const [selected, select] = useUrlState('step')
+  const side = <SidePane {...props} />
   return (
     <div
       style={{
@@ -115,7 +119,19 @@ function Panes({ isGraph, ...props }: PaneProps & { isGraph: boolean }) {
             : {}
         }
       >
-        <SidePane {...props} />
+        {isPhone && selected !== '' ? (
+          <Drawer
+            opened
+            size="100%"
+            title={selected === INPUT ? t('inputs') : <Untrusted text={selected} most={60} />}
+            closeButtonProps={{ 'aria-label': t('close') }}
+            onClose={() => select('')}
+          >
+            {side}
+          </Drawer>
+        ) : (
+          side
+        )}
       </div>
     </div>
   )
