@@ -134,6 +134,41 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await alert.waitFor({ state: 'detached' })
   })
 
+  test('a configuration file that changes while somebody edits it costs neither text', async () => {
+    const page = await dashboard.page('/settings?text=max_time')
+    await page.getByRole('button', { name: 'Edit limits.max_time' }).click()
+    const text = page.getByRole('dialog').getByRole('textbox').first()
+    const mine = `${await text.inputValue()}# mine\n`
+    await text.fill(mine)
+    const own = dashboard.read(OWN_FILE)
+    dashboard.write(OWN_FILE, `# theirs\n${own}`)
+    await page.getByText('The file has changed elsewhere').waitFor()
+    expect(await text.inputValue()).toBe(mine)
+    await page.locator('tr.removed').getByText('# theirs').waitFor()
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Take the new text' }).click()
+    await expect.poll(() => text.inputValue(), PATIENCE).toContain('# theirs')
+    dashboard.write(OWN_FILE, own)
+  })
+
+  test('by keys: the palette leads to a run of a panel, and arrows walk through a list', async () => {
+    const page = await dashboard.page('/usage')
+    await settled(page)
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder('Search or go to…').fill('Run pricing')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/panels/pricing?part=try')
+    await visit(page, '/tools')
+    await page.locator('[data-row-link]').first().focus()
+    await page.keyboard.press('ArrowDown')
+    expect(
+      await page
+        .locator('[data-row-link]')
+        .nth(1)
+        .evaluate(row => row.matches(':focus')),
+    ).toBe(true)
+  })
+
   test('a view of the audit log is saved with its filters and columns, and found again', async () => {
     const page = await dashboard.page('/audit?text=no%20such%20call')
     const table = page.getByRole('table')

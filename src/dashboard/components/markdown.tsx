@@ -2,9 +2,9 @@ import { Anchor, Typography } from '@mantine/core'
 import { useMemo } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
-import { toVisible } from '../../core/visible.ts'
 import { useWords } from '../i18n/language.tsx'
 import { Diagram } from './diagram.tsx'
+import { makeVisible } from './untrusted.tsx'
 import { words } from './words.ts'
 
 /** Markdown of a model: no HTML, no images from elsewhere, and links that say where they lead. */
@@ -28,7 +28,7 @@ export default function Markdown({ text }: { text: string }) {
     }),
     [t],
   )
-  const shown = useMemo(() => toVisible(text.slice(0, MOST_CHARACTERS)), [text])
+  const shown = useMemo(() => makeVisible(text.slice(0, MOST_CHARACTERS)), [text])
   return (
     <Typography fz="sm">
       <ReactMarkdown remarkPlugins={[remarkGfm]} components={components}>

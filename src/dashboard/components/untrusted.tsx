@@ -142,7 +142,7 @@ function Escapes({ text }: { text: string }) {
 }
 
 /** Half a character has no shape, and what follows could be swallowed by it. */
-function makeVisible(text: string): string {
+export function makeVisible(text: string): string {
   const whole = text.replaceAll(
     /\p{Surrogate}/gu,
     half => `⟨U+${half.charCodeAt(0).toString(16).toUpperCase()}⟩`,

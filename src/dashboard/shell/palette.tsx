@@ -1,9 +1,10 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
-import { Activity, Languages, Moon, PanelsTopLeft, Search, Sun } from 'lucide-react'
+import { Activity, Languages, Moon, PanelsTopLeft, Play, Search, Square, Sun } from 'lucide-react'
 import { useLocation } from 'wouter'
-import { useGet } from '../api/api.ts'
+import { request, useGet } from '../api/api.ts'
 import type { Page, Run } from '../api/types.ts'
+import { useAction } from '../api/use-action.ts'
 import { visibleLine } from '../components/untrusted.tsx'
 import { useLanguage, useWords } from '../i18n/language.tsx'
 import { routes } from '../routes.ts'
@@ -17,6 +18,9 @@ export function Palette() {
   const { setLanguage } = useLanguage()
   const panels = useGet<{ name: string }[]>('panels', '/api/panels').data ?? []
   const runs = useGet<Page<Run>>('runs', '/api/runs?limit=10').data?.items ?? []
+  const stop = useAction((id: string) => request('POST', `/api/runs/${encodeURIComponent(id)}/stop`, {}), {
+    topics: ['runs'],
+  })
   const groups: SpotlightActionGroupData[] = [
     {
       group: t('goTo'),
@@ -48,6 +52,20 @@ export function Palette() {
     {
       group: t('commands'),
       actions: [
+        ...panels.map(({ name }) => ({
+          id: `run-panel-${name}`,
+          label: t('runPanel', { name: visibleLine(name, 80) }),
+          leftSection: <Play size={18} aria-hidden />,
+          onClick: () => navigate(`${routes.panel(name)}?part=try`),
+        })),
+        ...runs
+          .filter(({ status }) => status === 'running' || status === 'pending')
+          .map(({ id, task }) => ({
+            id: `stop-${id}`,
+            label: t('stopRun', { task: visibleLine(task, 80) }),
+            leftSection: <Square size={18} aria-hidden />,
+            onClick: () => stop.mutate(id),
+          })),
         {
           id: 'light',
           label: t('light'),

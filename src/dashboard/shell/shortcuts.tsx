@@ -19,12 +19,18 @@ export function useShortcuts(): Help {
   const [letters, setLetters] = useLocalStorage({ key: 'kogu-letter-shortcuts', defaultValue: true })
   const [, navigate] = useLocation()
   useEffect(() => {
-    if (!letters) return
     let went = 0
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isWriting(event.target))
         return
-      const { key } = event
+      const { key, target } = event
+      const by = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0
+      // Elsewhere arrows scroll, as everywhere.
+      if (by !== 0 && target instanceof HTMLElement && target.matches('[data-row-link]')) {
+        event.preventDefault()
+        moveFocus(by)
+      }
+      if (!letters) return
       if (performance.now() - went < SECOND_KEY_MS) {
         went = 0
         const screen = SCREENS.find(({ letter }) => letter === key)
@@ -51,7 +57,8 @@ const SECOND_KEY_MS = 1_200
 function isWriting(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest('input, textarea, select, [role="textbox"], dialog') !== null)
+    (target.isContentEditable ||
+      target.closest('input, textarea, select, [role="textbox"], [role="dialog"]') !== null)
   )
 }
 
@@ -69,7 +76,8 @@ export function ShortcutHelp({ opened, close, letters, setLetters }: Help) {
     ...SCREENS.flatMap(({ key, letter }) =>
       letter === undefined ? [] : [[`g ${letter}`, t('keysGo', { name: t(key) })] as const],
     ),
-    ['j k', t('keysMove')],
+    ['j k ↓ ↑', t('keysMove')],
+    ['Enter', t('keysOpen')],
     ['/', t('keysFilter')],
     ['Esc', t('keysClose')],
   ]

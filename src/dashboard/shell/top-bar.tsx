@@ -93,7 +93,9 @@ function LiveState() {
         ? ['var(--mantine-color-red-6)', t('offlineSince', { time: format.time(state.since) })]
         : [
             'var(--mantine-color-yellow-6)',
-            state.kind === 'reconnecting' ? t('reconnecting') : t('connecting'),
+            state.kind === 'reconnecting'
+              ? t('reconnecting', { time: format.duration(state.inMs) })
+              : t('connecting'),
           ]
   return (
     <Group gap={6} wrap="nowrap" role="status" data-live={state.kind}>

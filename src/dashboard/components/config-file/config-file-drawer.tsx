@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { request, useGet } from '../../api/api.ts'
+import { request, toShownError, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { DataRegion, ErrorCard } from '../data-region.tsx'
@@ -39,9 +39,10 @@ export function ConfigFileDrawer({ layer, opened, onClose, propose }: ConfigFile
         <DataRegion query={file}>
           {loaded => (
             <Editor
-              key={`${layer} ${loaded.hash}`}
+              key={layer}
               file={loaded}
               initial={propose?.(loaded.text) ?? loaded.text}
+              onReload={file.refetch}
               onClose={onClose}
             />
           )}
@@ -51,16 +52,25 @@ export function ConfigFileDrawer({ layer, opened, onClose, propose }: ConfigFile
   )
 }
 
-function Editor({ file, initial, onClose }: { file: ConfigText; initial: string; onClose: () => void }) {
+interface EditorProps {
+  readonly file: ConfigText
+  readonly initial: string
+  readonly onReload: () => unknown
+  readonly onClose: () => void
+}
+
+function Editor({ file, initial, onReload, onClose }: EditorProps) {
   const t = useWords(words)
   const [text, setText] = useState(initial)
+  // What the text began from; the file can change under it, and what was typed must not be lost then.
+  const [base, setBase] = useState(file)
   const [checked] = useDebouncedValue(text, 300)
   const path = `/api/config/files/${file.layer}`
   const findings = useQuery({
     queryKey: ['settings', path, 'check', checked],
     queryFn: () => request<{ problems: string[]; diff: string }>('POST', `${path}/check`, { text: checked }),
   })
-  const save = useAction(() => request('PUT', path, { text, base: file.hash }), {
+  const save = useAction(() => request('PUT', path, { text, base: base.hash }), {
     topics: ['settings', 'rules', 'models', 'mcp'],
     quiet: true,
     onDone() {
@@ -71,6 +81,16 @@ function Editor({ file, initial, onClose }: { file: ConfigText; initial: string;
   const problems = findings.data?.problems ?? []
   const isSettled = checked === text && findings.data !== undefined
   useEffect(() => save.reset(), [save.reset])
+  const isRefused = save.error !== null && toShownError(save.error).status === 409
+  useEffect(() => {
+    if (isRefused) void onReload()
+  }, [isRefused, onReload])
+  const isStale = isRefused || file.hash !== base.hash
+  const goOnWith = (mine: string): void => {
+    save.reset()
+    setBase(file)
+    setText(mine)
+  }
   return (
     <Stack gap="md">
       <Textarea
@@ -92,7 +112,20 @@ function Editor({ file, initial, onClose }: { file: ConfigText; initial: string;
           ))}
         </Alert>
       )}
-      {save.error !== null && <ErrorCard error={save.error} />}
+      {save.error !== null && !isRefused && <ErrorCard error={save.error} />}
+      {isStale && (
+        <Alert color="orange" title={t('conflict')} role="alert">
+          <Text size="sm">{t('conflictText')}</Text>
+          <Group gap="xs" mt="xs">
+            <Button size="compact-sm" variant="default" onClick={() => goOnWith(file.text)}>
+              {t('takeTheirs')}
+            </Button>
+            <Button size="compact-sm" variant="default" onClick={() => goOnWith(text)}>
+              {t('keepMine')}
+            </Button>
+          </Group>
+        </Alert>
+      )}
       <section aria-label={t('changes')}>
         <DiffView diff={findings.data?.diff ?? ''} />
       </section>
@@ -107,7 +140,7 @@ function Editor({ file, initial, onClose }: { file: ConfigText; initial: string;
           <Button
             onClick={() => save.mutate()}
             loading={save.isPending}
-            disabled={!isSettled || problems.length > 0 || text === file.text}
+            disabled={!isSettled || isStale || problems.length > 0 || text === file.text}
           >
             {t('save')}
           </Button>
