@@ -72,17 +72,12 @@ interface AgentTreeProps {
 function AgentTree({ run, all, isSum, isSlim = false }: AgentTreeProps) {
   const t = useWords(words)
   const [, navigate] = useLocation()
-  const [closed, close] = useState<ReadonlySet<string>>(new Set())
-  const rows = shownRows(all, closed)
+  const [closed, close] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [chosen, choose] = useUrlState('row')
-  const chosenRow = rows.find(({ agent }) => agent.execution_id === chosen) ?? rows[0]
-  const current = chosenRow?.agent.execution_id ?? ''
-  const set = (id: string, isClosed: boolean): void => {
-    const next = new Set(closed)
-    if (isClosed) next.add(id)
-    else next.delete(id)
-    close(next)
-  }
+  const rows = shownRows(all, closed, chosen)
+  const chosenRow = rows.find(({ id }) => id === chosen) ?? rows[0]
+  const current = chosenRow?.id ?? ''
+  const set = (id: string, isClosed: boolean): void => close(new Map(closed).set(id, isClosed))
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const move = moveInTree(event.key, rows, current)
     if (move === undefined) return
@@ -99,18 +94,20 @@ function AgentTree({ run, all, isSum, isSlim = false }: AgentTreeProps) {
       <div className="kogu-card" role="tree" aria-label={t('agents')} tabIndex={-1} onKeyDown={onKeyDown}>
         {rows.map(row => (
           <AgentRow
-            key={row.agent.execution_id}
+            key={row.id}
             run={run}
             row={row}
             isSum={isSum}
             isSlim={isSlim}
             isCurrent={row === chosenRow}
-            onChoose={() => choose(row.agent.execution_id, { replace: true })}
-            onToggle={() => set(row.agent.execution_id, !row.isClosed)}
+            onChoose={() => choose(row.id, { replace: true })}
+            onToggle={() => set(row.id, !row.isClosed)}
           />
         ))}
       </div>
-      {!isSlim && chosenRow !== undefined && <AgentDetails key={current} run={run} row={chosenRow} />}
+      {!isSlim && chosenRow !== undefined && chosenRow.same === undefined && (
+        <AgentDetails key={current} run={run} row={chosenRow} />
+      )}
     </>
   )
 }
@@ -126,11 +123,10 @@ function AgentRow({ run, row, isSum, isSlim, isCurrent, onChoose, onToggle }: Ag
   const t = useWords(words)
   const own = useWords(ownWords)
   const format = useFormat()
-  const { agent, depth, below, isClosed, total } = row
+  const { id, agent, same, depth, below, isClosed, total } = row
   const Arrow = below === 0 ? Dot : isClosed ? ChevronRight : ChevronDown
-  const { tokens, cost, calls } = isSum
-    ? total
-    : { tokens: agent.tokens, cost: agent.cost_usd, calls: agent.calls }
+  const { tokens, cost, calls } =
+    isSum || same !== undefined ? total : { tokens: agent.tokens, cost: agent.cost_usd, calls: agent.calls }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself listens to the arrow keys
     <div
@@ -139,7 +135,7 @@ function AgentRow({ run, row, isSum, isSlim, isCurrent, onChoose, onToggle }: Ag
       aria-selected={isCurrent}
       aria-expanded={below === 0 ? undefined : !isClosed}
       tabIndex={isCurrent ? 0 : -1}
-      data-agent={agent.execution_id}
+      data-agent={id}
       className={classes.agent}
       style={{ paddingLeft: 12 + depth * (isSlim ? 12 : 20) }}
       onClick={onChoose}
@@ -154,32 +150,35 @@ function AgentRow({ run, row, isSum, isSlim, isCurrent, onChoose, onToggle }: Ag
         <Group gap="xs">
           <Text fw={600}>
             <Untrusted text={agent.name} most={80} />
+            {same !== undefined && ` ×${format.number(same)}`}
           </Text>
           <RunBadge run={{ status: agent.status, stop_reason: agent.stop_reason }} />
           {agent.stopping && <Badge color="orange">{own('stopping')}</Badge>}
           {total.waiting > 0 && <Badge color="yellow">{t('waitingBelow', { count: total.waiting })}</Badge>}
-          {isClosed && <Badge color="gray">{t('collapsed', { count: below })}</Badge>}
+          {isClosed && same === undefined && <Badge color="gray">{t('collapsed', { count: below })}</Badge>}
         </Group>
-        {!isSlim && (
+        {!isSlim && same === undefined && (
           <Text size="sm" c="dimmed">
             <Untrusted text={agent.error ?? agent.task} most={240} />
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          {agent.duration_ms === null ? '' : `${format.duration(agent.duration_ms)} · `}
+          {agent.duration_ms === null || same !== undefined ? '' : `${format.duration(agent.duration_ms)} · `}
           {t('tokenCount', { count: tokens })} · {format.money(cost, t('unknown'))} · {t('calls')}{' '}
           {format.number(calls)}
         </Text>
       </Stack>
-      <Anchor
-        component={Link}
-        href={routes.run(run, { agent: agent.execution_id })}
-        size="sm"
-        tabIndex={-1}
-        onClick={(event: MouseEvent) => event.stopPropagation()}
-      >
-        {t('transcript')}
-      </Anchor>
+      {same === undefined && (
+        <Anchor
+          component={Link}
+          href={routes.run(run, { agent: agent.execution_id })}
+          size="sm"
+          tabIndex={-1}
+          onClick={(event: MouseEvent) => event.stopPropagation()}
+        >
+          {t('transcript')}
+        </Anchor>
+      )}
     </div>
   )
 }
