@@ -278,7 +278,8 @@ async function takeTurns(
         return { status: 'pending', stopReason: 'limit_reached', error: budget.sentence }
       if (budget !== undefined && turn === run.turn) emit({ type: 'budget.warning', text: budget.sentence })
       const current = { ...context, holdsCalls: holds }
-      await durable.turn({ run: run.id, turn }, () => takeDurableTurn(current))
+      const wish = await durable.turn({ run: run.id, turn }, () => takeDurableTurn(current))
+      if (wish !== null) control.wish(wish)
       const state = await store.load()
       if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
         const plan = toPlan(state)
@@ -345,10 +346,9 @@ async function decidePlan(
   if (run !== undefined) requireHome(run, place)
   const found = await orchestrationOfRun(database, id)
   if (found === undefined || !(await answerPlan(database, found.id, status))) {
-    throw new ToolError(
-      'conflict',
-      `Orchestration run is not awaiting approval (status: ${found?.status ?? 'none'})`,
-    )
+    // A plan waits no longer when its run was stopped.
+    const { status: stands } = (found?.status === 'awaiting_approval' ? run : found) ?? { status: 'none' }
+    throw new ToolError('conflict', `Orchestration run is not awaiting approval (status: ${stands})`)
   }
   const type = status === 'running' ? 'plan.approved' : 'plan.rejected'
   if (status === 'rejected') await failRejected(database, found)

@@ -134,6 +134,22 @@ describe('a run', () => {
     expect(JSON.stringify(await runs.messages(ended))).not.toContain('not said')
   })
 
+  test('is stopped after the very step during which a person wished it', async () => {
+    const create = await open(
+      `${call('write_file', '{ path = "a.txt", content = "x" }')}[[answer]]\ntext = "not said"\n`,
+    )
+    const run = await create()
+    const approver: Approver = {
+      async ask() {
+        await requestRun(database, run.id, 'stop_after_step')
+        return { kind: 'once', user: 'me' }
+      },
+    }
+    const ended = await runs.work(run, { approver })
+    expect(ended).toMatchObject({ status: 'cancelled', turn: 2 })
+    expect(await resultsOf(ended)).toMatchObject([{ isError: false }])
+  })
+
   test('hears what a person says with the next turn, and goes on when it was about to end', async () => {
     // The message is there long before the model has answered.
     const create = await open('[[answer]]\ndelay_ms = 2000\ntext = "first"\n[[answer]]\ntext = "heard"\n')

@@ -195,6 +195,17 @@ describe('the queue', () => {
     expect(await requeueRun(database, id, 'awaiting_approval')).toBe(false)
   })
 
+  test('does not get back a run that a person stopped just before it began to wait, whatever was wished after', async () => {
+    const id = await enqueue()
+    await claim()
+    await requestRun(database, id, 'stop')
+    await requestRun(database, id, 'pause')
+    await requestRun(database, id, 'stop_after_step')
+    expect((await findRun(database, id))?.requested).toBe('stop')
+    await releaseRun(database, id, 'me', { status: 'pending', stopReason: 'awaiting_approval' })
+    expect(await requeueRun(database, id, 'awaiting_approval')).toBe(false)
+  })
+
   test('gives a run to one taker, the oldest first, and to nobody with another folder', async () => {
     const first = await enqueue()
     const second = await enqueue()

@@ -62,7 +62,8 @@ interface Sums {
   answered: number
   expired: number
   readonly outcomes: Record<string, number>
-  readonly tools: Record<string, Record<string, number>>
+  /** No plain object: a model can ask for a tool by any name, `__proto__` too. */
+  readonly tools: Map<string, Record<string, number>>
   readonly rules: Map<string, RuleSums>
   readonly asked: Map<string, { approved: number; refused: number }>
 }
@@ -76,8 +77,8 @@ interface RuleSums {
 
 async function sumUp(directory: string, since: Date): Promise<z.infer<typeof summary>> {
   const sums: Sums = {
-    ...{ calls: 0, answered: 0, expired: 0, outcomes: {}, tools: {} },
-    ...{ rules: new Map(), asked: new Map() },
+    ...{ calls: 0, answered: 0, expired: 0, outcomes: {} },
+    ...{ tools: new Map(), rules: new Map(), asked: new Map() },
   }
   const inputs = new Map<string, unknown>()
   for await (const { at, event } of readEvents({ directory, since })) {
@@ -88,13 +89,14 @@ async function sumUp(directory: string, since: Date): Promise<z.infer<typeof sum
     // A call that waits is finished as such before it goes on.
     if (event.decision.outcome !== 'ask') inputs.delete(event.call)
   }
-  const { asked, rules, ...counts } = sums
+  const { asked, rules, tools, ...counts } = sums
   const always = [...asked]
     .filter(([, { approved, refused }]) => refused === 0 && approved >= 3)
     // `as`: this file wrote it.
     .map(([what, { approved }]) => ({ ...(JSON.parse(what) as Candidate), times: approved }))
   return {
     ...counts,
+    tools: Object.fromEntries(tools),
     rules: Object.fromEntries([...rules].map(([id, each]) => [id, toRule(each)])),
     always_approved: always.sort((a, b) => b.times - a.times),
   }
@@ -104,8 +106,8 @@ function addCall(sums: Sums, { tool, decision }: CallFinished, at: string): void
   const { outcome, by, ref, also = [] } = decision
   sums.calls += 1
   sums.outcomes[outcome] = (sums.outcomes[outcome] ?? 0) + 1
-  const own = sums.tools[tool] ?? {}
-  sums.tools[tool] = own
+  const own = sums.tools.get(tool) ?? {}
+  sums.tools.set(tool, own)
   own[outcome] = (own[outcome] ?? 0) + 1
   if (by === 'user') sums.answered += 1
   if (by === 'timeout') sums.expired += 1

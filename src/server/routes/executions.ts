@@ -272,10 +272,13 @@ function planRoutes(api: Api, { services }: RunParts): void {
         const found = await requireOrchestration(opened, context.req.valid('param').id)
         const { database } = opened
         if (!(await answerPlan(database, found.id, verb === 'approve' ? 'running' : 'rejected'))) {
+          // A plan waits no longer when its run was stopped.
+          const { status } =
+            found.status === 'awaiting_approval' ? await requireRun(opened, found.run) : found
           throw new HttpProblem(
             400,
             'invalid_input',
-            `Orchestration run is not awaiting approval (status: ${found.status})`,
+            `Orchestration run is not awaiting approval (status: ${status})`,
           )
         }
         const user = `http:${context.get('caller')?.name}`
@@ -283,7 +286,7 @@ function planRoutes(api: Api, { services }: RunParts): void {
         await insertEvents(database, found.run, found.execution, [
           newEvent({ type: verb === 'approve' ? 'plan.approved' : 'plan.rejected', ...event }),
         ])
-        if (verb === 'approve') await requeueRun(database, found.run)
+        if (verb === 'approve') await requeueRun(database, found.run, 'awaiting_plan')
         else await database.transaction(queries => failRejected(queries, found))
         return answer(context, showOrchestration(await requireOrchestration(opened, found.id)))
       },

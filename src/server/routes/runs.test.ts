@@ -249,6 +249,24 @@ describe('an orchestration', () => {
     })
   }, 60_000)
 
+  test('whose run was stopped cannot be approved from a page that still shows its plan', async () => {
+    const agent = await makeAgent('stopped', 'writes.toml', ['file_write'])
+    const begun: { json: { id: string; workflow_run_id: string } } = await app.send('POST /api/orchestrate', {
+      ...{ agent_id: agent, input: 'Go.', mode: 'approval' },
+    })
+    const { id, workflow_run_id: run } = begun.json
+    await settled(run)
+    await app.send(`POST /api/runs/${run}/stop`, {})
+    expect(await app.send(`POST /api/orchestrate/${id}/approve`, {})).toMatchObject({
+      status: 400,
+      json: { error: 'Orchestration run is not awaiting approval (status: cancelled)' },
+    })
+    expect(await settled(run)).toMatchObject({ status: 'cancelled' })
+    // Resumed, it asks again.
+    await app.send(`POST /api/runs/${run}/resume`, {})
+    expect(await settled(run)).toMatchObject({ status: 'pending', stop_reason: 'awaiting_plan' })
+  }, 60_000)
+
   test('that is rejected has failed, and does nothing', async () => {
     const agent = await makeAgent('rejected', 'writes.toml', ['file_write'])
     const begun: { json: { id: string; workflow_run_id: string; execution_id: string } } = await app.send(

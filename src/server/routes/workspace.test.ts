@@ -98,6 +98,13 @@ test('recorded calls are listed one row each, in pages, by what decided them', a
   expect((await app.send('GET /api/audit/summary')).json).toMatchObject({ calls: 3, outcomes: { allow: 3 } })
 })
 
+test('a tool that is called by the name of what every object has is counted like any other', async () => {
+  await app.send('POST /api/calls', { tool: '__proto__', input: {} })
+  const { json }: { json: { tools: object } } = await app.send('GET /api/audit/summary')
+  expect(Object.entries(json.tools)).toContainEqual(['__proto__', { deny: 1 }])
+  expect({}).not.toHaveProperty('deny')
+})
+
 test('other rules are tried on recorded calls without being saved, and saved only when they can be used', async () => {
   const text = '[[permissions.rules]]\nid = "no"\ndecision = "deny"\ntool = "read_file"\npath = ["a.txt"]\n'
   const report: { json: { changed: object[] } } = await app.send('POST /api/rules/dry-run', { text })

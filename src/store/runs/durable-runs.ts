@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LostRun, type TurnStore } from '../../agents/durable-turn.ts'
 import type { RunLimits } from '../../agents/limits.ts'
 import { type LoopState, startState } from '../../agents/loop-state.ts'
-import type { Control } from '../../agents/run-control.ts'
+import type { Control, RunWish } from '../../agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from '../../agents/run-record.ts'
 import type { Standstill } from '../../agents/standstill.ts'
 import { ToolError } from '../../core/errors.ts'
@@ -45,8 +45,8 @@ export interface DurableRuns {
   take(id: string, place: RunPlace, limits?: RunLimits): Promise<RunRecord>
   /** Takes a run whose owner left it in the middle. Fails with `conflict` when it was let go meanwhile: that is its end. */
   rescue(id: string, place: RunPlace): Promise<RunRecord>
-  /** Works on one turn. */
-  turn(turn: TurnId, work: TurnWork): Promise<void>
+  /** Works on one turn. Returns what a person wants of the run at its end: `watch` may not have seen it yet. */
+  turn(turn: TurnId, work: TurnWork): Promise<RunWish | null>
   release(id: string, standstill: Standstill): Promise<void>
   look(id: string): Promise<RunRecord>
   /**
@@ -88,11 +88,14 @@ export async function openDurableRuns(database: Database, lifetimeMs: number): P
       return requireRun(database, id)
     },
     async turn(turn, work) {
+      const finish = () => finishTurn(database.relaxed, { id: turn.run, executor: me, turn: turn.turn })
       try {
         await engine.take(turn, work)
-      } finally {
-        await finishTurn(database.relaxed, { id: turn.run, executor: me, turn: turn.turn })
+      } catch (error) {
+        await finish()
+        throw error
       }
+      return finish()
     },
     async release(id, standstill) {
       if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()

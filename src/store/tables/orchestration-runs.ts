@@ -62,14 +62,15 @@ export async function savePlan(
   )
 }
 
-/** Of several answers the first one counts: false for the others. */
+/** Of several answers the first one counts: false for the others, and where the run was stopped meanwhile. */
 export async function answerPlan(
   { query }: Queries,
   id: string,
   status: 'running' | 'rejected',
 ): Promise<boolean> {
   const rows = await query(
-    `UPDATE orchestration_runs SET status = $2 WHERE id = $1 AND status = 'awaiting_approval' RETURNING 1`,
+    `UPDATE orchestration_runs o SET status = $2 FROM workflow_runs r
+     WHERE o.id = $1 AND o.status = 'awaiting_approval' AND r.id = o.workflow_run_id AND r.status = 'pending' RETURNING 1`,
     [id, status],
   )
   return rows.length > 0

@@ -203,16 +203,16 @@ export async function ownerOf({ query }: Queries, id: string): Promise<string | 
   return row?.executor ?? null
 }
 
-/** Only the owner moves a run. `turn` is the one that has just ended. */
+/** Only the owner moves a run. `turn` is the one that has just ended. Returns what a person wants of the run by then. */
 export async function finishTurn(
   { query }: Queries,
   run: { id: string; executor: string; turn: number },
-): Promise<void> {
-  await query('UPDATE workflow_runs SET turn = $3 + 1 WHERE id = $1 AND executor = $2 AND turn = $3', [
-    run.id,
-    run.executor,
-    run.turn,
-  ])
+): Promise<RunWish | null> {
+  const [row] = await query<Pick<Row, 'requested'>>(
+    'UPDATE workflow_runs SET turn = $3 + 1 WHERE id = $1 AND executor = $2 AND turn = $3 RETURNING requested',
+    [run.id, run.executor, run.turn],
+  )
+  return row?.requested ?? null
 }
 
 /** It ends, or waits for somebody: nobody owns it any longer. */
@@ -231,10 +231,14 @@ export async function releaseRun(
   return rows.length > 0
 }
 
-/** Whoever works on the run does it within a second. One that is still in the queue leaves it for a pause. */
+/**
+ * Whoever works on the run does it within a second. One that is still in the queue leaves it for a pause. Nothing milder
+ * takes the place of a stop that nobody has heard yet.
+ */
 export async function requestRun({ query }: Queries, id: string, wish: RunWish): Promise<void> {
   await query(
-    `UPDATE workflow_runs SET requested = $2::text, stop_reason = CASE
+    `UPDATE workflow_runs SET requested = CASE WHEN executor IS NOT NULL AND requested = 'stop' THEN requested ELSE $2::text END,
+       stop_reason = CASE
        WHEN $2::text = 'pause' AND executor IS NULL AND status = 'pending' AND stop_reason = 'queued' THEN 'paused'
        ELSE stop_reason END
      WHERE id = $1`,

@@ -21,7 +21,7 @@ export function PlanQuestion({ events, run }: { events: readonly ShownEvent[]; r
       ),
     { topics: ['runs'] },
   )
-  if (proposed?.type !== 'plan.proposed' || answered || run.status === 'failed') return null
+  if (proposed?.type !== 'plan.proposed' || answered || run.status !== 'pending') return null
   return (
     <Alert color="indigo" title={t('plan')}>
       <UntrustedBlock
