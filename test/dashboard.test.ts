@@ -87,6 +87,10 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(dashboard.read('prices.json')).toContain('"green tea": 101')
     await page.goto(`${dashboard.url}/runs/${id}?tab=calls`)
     await page.getByText('denied').first().waitFor()
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.getByText(/^waited .+ for an answer$/).waitFor()
+    await page.getByText(/^[1-9]\d* events?$/).click()
+    await page.getByText('"type":"call.finished"').first().waitFor()
     expect(dashboard.read('prices.json')).toContain('"green tea": 101')
     // The next one: the first is listed until its run has taken the answer.
     const unanswered = async () => (await questions()).filter(({ answer }) => answer === null)

@@ -122,7 +122,10 @@ function findRoute(api: Api, { services }: RunParts): void {
       summary: 'Calls of a run whose output has a text; what was said is in the events',
       request: { params, query: z.object({ text: z.string().min(1).max(200) }) },
       responses: {
-        200: json(z.array(z.object({ call: z.string(), execution: z.string() })), 'The first 1,000'),
+        200: json(
+          z.array(z.object({ call: z.string(), execution: z.string(), hits: z.int() })),
+          'With how often it has the text',
+        ),
       },
     }),
     async context => {
@@ -164,6 +167,8 @@ function eventRoutes(api: Api, { services }: RunParts): void {
         query: z.object({
           after: z.coerce.number().int().min(0).default(0),
           limit: z.coerce.number().int().min(1).max(2_000).default(500),
+          /** Only those of this call, once it has ended. */
+          call: z.string().max(200).optional(),
         }),
       },
       responses: {
@@ -173,8 +178,8 @@ function eventRoutes(api: Api, { services }: RunParts): void {
     async context => {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
-      const { after, limit } = context.req.valid('query')
-      const found = await listEvents(opened.database, { run: run.id, after, limit })
+      const { after, limit, call: of } = context.req.valid('query')
+      const found = await listEvents(opened.database, { run: run.id, after, limit, call: of })
       const next = found.length < limit ? null : (found.at(-1)?.seq ?? null)
       return answer(context, { items: found.map(toShownEvent), next })
     },

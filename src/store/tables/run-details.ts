@@ -112,19 +112,18 @@ export async function findRunCall(
   return row
 }
 
-const MOST_FOUND = 1_000
-
-/** Calls of a run whose output has this text, without regard to case. */
+/** Calls of a run whose output has this text, without regard to case, and how often. */
 export async function findInOutputs(
   { query }: Queries,
   run: string,
   text: string,
-): Promise<{ call: string; execution: string }[]> {
-  return query<{ call: string; execution: string }>(
-    `SELECT t.call_id AS call, t.execution_id AS execution
+): Promise<{ call: string; execution: string; hits: number }[]> {
+  return query<{ call: string; execution: string; hits: number }>(
+    `SELECT t.call_id AS call, t.execution_id AS execution,
+       ((length(lower(t.output)) - length(replace(lower(t.output), lower($2), ''))) / length(lower($2)))::int AS hits
      FROM tool_executions t JOIN agent_executions e ON e.id = t.execution_id
      WHERE e.workflow_run_id = $1 AND position(lower($2) IN lower(t.output)) > 0
-     ORDER BY t.created_at, t.call_id LIMIT ${MOST_FOUND}`,
+     ORDER BY t.created_at, t.call_id`,
     [run, text],
   )
 }

@@ -71,6 +71,8 @@ export async function newestEvent({ query }: Queries): Promise<number> {
 export interface EventFilter {
   readonly run?: string
   readonly place?: RunPlace
+  /** Of one call of the run, by its id on record. */
+  readonly call?: string | undefined
   readonly after?: number
   readonly limit?: number
 }
@@ -78,7 +80,7 @@ export interface EventFilter {
 /** Events after a number, in order; of one run, of one place or of all. */
 export async function listEvents(
   { query }: Queries,
-  { run, place, after = 0, limit = 1000 }: EventFilter,
+  { run, place, call, after = 0, limit = 1000 }: EventFilter,
 ): Promise<StoredEvent[]> {
   const rows = await query<{
     seq: string
@@ -91,8 +93,11 @@ export async function listEvents(
     `SELECT e.seq, e.workflow_run_id AS run, e.execution_id AS execution, e.at, e.type, e.data
      FROM run_events e LEFT JOIN workflow_runs r ON r.id = e.workflow_run_id
      WHERE e.seq > $2 AND ($1::text IS NULL OR e.workflow_run_id::text = $1 OR e.data->>'run' = $1)
-       AND ($4::text IS NULL OR (${ofPlace('r', '$4', '$5')}) OR (${ofPlace('e', '$4', '$5')})) ORDER BY e.seq LIMIT $3`,
-    [run ?? null, after, limit, place?.workspace ?? null, place?.workspaceId ?? null],
+       AND ($4::text IS NULL OR (${ofPlace('r', '$4', '$5')}) OR (${ofPlace('e', '$4', '$5')}))
+       AND ($6::text IS NULL OR (e.execution_id, e.data->>'call') IN (
+         SELECT f.execution_id, f.data->>'call' FROM run_events f WHERE f.workflow_run_id::text = $1
+           AND f.type = 'call.finished' AND coalesce(f.data->>'record', f.data->>'call') = $6)) ORDER BY e.seq LIMIT $3`,
+    [run ?? null, after, limit, place?.workspace ?? null, place?.workspaceId ?? null, call ?? null],
   )
   return rows.map(row => ({
     seq: Number(row.seq),

@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
+import { TrustDiff } from '../../components/trust-diff.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -210,15 +211,8 @@ function TrustReview({ onDone }: { onDone: () => void }) {
       {({ lines, changes, digest }) => (
         <Stack>
           {lines.length === 0 && <Text>{t('trustNothing')}</Text>}
+          {lines.length > 0 && <TrustDiff lines={lines} />}
           <List size="sm" spacing={6}>
-            {lines.map(({ kind, file, text }) => (
-              <List.Item key={`${kind} ${text}`}>
-                <Untrusted text={`${kind}: ${text}`} most={600} />{' '}
-                <Text span size="xs" c="dimmed">
-                  <Untrusted text={file} />
-                </Text>
-              </List.Item>
-            ))}
             {changes.map(({ change, text }) => (
               <List.Item key={`${change} ${text}`}>
                 <Untrusted text={`${change}: ${text}`} most={600} />

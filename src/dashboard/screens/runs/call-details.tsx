@@ -11,6 +11,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { words as shell } from '../../shell/words.ts'
 import { CallAgain } from './call-again.tsx'
+import { CallRecord } from './call-record.tsx'
 import { words as steerWords } from './steer/words.ts'
 import { words } from './words.ts'
 
@@ -77,6 +78,7 @@ export function CallDetails({ run, call, tool, input, isDone, decision, error }:
           ) : (
             <UntrustedBlock text={output} lines={20} most={40_000} label={t('output')} />
           )}
+          <CallRecord run={run} call={call} whole={whole.data} />
         </>
       )}
     </Stack>

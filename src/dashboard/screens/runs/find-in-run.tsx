@@ -5,6 +5,7 @@ import { useDeferredValue, useMemo, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { words as steerWords } from './steer/words.ts'
 import type { Item } from './transcript-items.ts'
 import { words } from './words.ts'
 
@@ -12,6 +13,8 @@ interface Find {
   readonly text: string
   /** Places in the list, in order. */
   readonly hits: readonly number[]
+  /** How often the text is there, also several times in one place. */
+  readonly count: number
   /** Which of them is looked at. */
   readonly at: number
   /** The place of that hit. */
@@ -25,23 +28,21 @@ export function useFind(run: string, items: readonly Item[]): Find {
   const [text, setText] = useUrlState('find')
   const [at, setAt] = useState(0)
   const [asked] = useDebouncedValue(text, 300)
-  const { data: outputs } = useGet<{ call: string }[]>(
+  const { data: outputs } = useGet<{ call: string; hits: number }[]>(
     'runs',
     `/api/runs/${encodeURIComponent(run)}/find?text=${encodeURIComponent(asked)}`,
     { enabled: asked !== '' },
   )
   const wanted = useDeferredValue(text).toLowerCase()
-  const hits = useMemo(() => {
-    if (wanted === '') return []
-    const found = new Set(asked === text ? outputs?.map(({ call }) => call) : [])
-    const isHit = (item: Item): boolean =>
-      textOf(item).includes(wanted) || (item.kind === 'call' && found.has(item.record ?? ''))
-    return items.flatMap((item, index) => (isHit(item) ? [index] : []))
+  const { hits, count } = useMemo(() => {
+    const found = asked === text ? outputs : []
+    return findHits(items, wanted, new Map(found?.map(each => [each.call, each.hits])))
   }, [items, wanted, outputs, asked, text])
   const current = Math.min(at, Math.max(0, hits.length - 1))
   return {
     text,
     hits,
+    count,
     at: current,
     place: hits[current],
     setText(value) {
@@ -57,6 +58,25 @@ export function useFind(run: string, items: readonly Item[]): Find {
   }
 }
 
+/** Where a text in lower case is, and how often. `outputs`: how often by call. */
+export function findHits(
+  items: readonly Item[],
+  wanted: string,
+  outputs: ReadonlyMap<string, number>,
+): { hits: number[]; count: number } {
+  if (wanted === '') return { hits: [], count: 0 }
+  const counts = items.map(
+    item =>
+      textOf(item).split(wanted).length -
+      1 +
+      (item.kind === 'call' ? (outputs.get(item.record ?? '') ?? 0) : 0),
+  )
+  return {
+    hits: counts.flatMap((each, index) => (each > 0 ? [index] : [])),
+    count: counts.reduce((sum, each) => sum + each, 0),
+  }
+}
+
 /** Everything of an item that a person can read, in lower case. */
 function textOf(item: Item): string {
   if (item.kind === 'note') return JSON.stringify(item.event).toLowerCase()
@@ -67,6 +87,7 @@ function textOf(item: Item): string {
 
 export function FindInRun({ find, onGo }: { find: Find; onGo: (place: number) => void }) {
   const t = useWords(words)
+  const steer = useWords(steerWords)
   const go = (step: 1 | -1): void => {
     const place = find.go(step)
     if (place !== undefined) onGo(place)
@@ -96,6 +117,7 @@ export function FindInRun({ find, onGo }: { find: Find; onGo: (place: number) =>
           </ActionIcon>
           <Text size="sm" role="status">
             {find.hits.length === 0 ? t('noHits') : t('hits', { at: find.at + 1, count: find.hits.length })}
+            {find.count > find.hits.length && ` · ${steer('allHits', { count: find.count })}`}
           </Text>
         </>
       )}

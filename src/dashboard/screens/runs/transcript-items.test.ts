@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findHits } from './find-in-run.tsx'
 import type { ShownEvent } from './run-events.ts'
 import { cutOffCalls, toItems } from './transcript-items.ts'
 
@@ -69,4 +70,15 @@ test('of the calls that were cut off, those that ran and can change something ma
     ['read', 'asked'],
     ['write', 'killed'],
   ])
+})
+
+test('find counts a text as often as it is there, in outputs too', () => {
+  const items = toItems([
+    event({ type: 'run.started', task: 'Solar, solar', resumed: false }),
+    event({ type: 'call.proposed', call: 'a', tool: 'grep', input: { pattern: 'solar' } }),
+    event({ type: 'call.finished', call: 'a', record: 'r', ok: true, error: null, ms: 1, waitMs: 0 }),
+    event({ type: 'text.delta', text: 'wind' }),
+  ])
+  expect(findHits(items, 'solar', new Map([['r', 4]]))).toEqual({ hits: [0, 1], count: 7 })
+  expect(findHits(items, '', new Map())).toEqual({ hits: [], count: 0 })
 })

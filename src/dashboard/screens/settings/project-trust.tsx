@@ -3,6 +3,7 @@ import { ShieldAlert, ShieldCheck } from 'lucide-react'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
+import { TrustDiff } from '../../components/trust-diff.tsx'
 import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { words } from './words.ts'
@@ -58,17 +59,21 @@ export function ProjectTrust() {
             {lines.length > 0 && (
               <section aria-label={t('wouldDo')}>
                 <Title order={2}>{t('wouldDo')}</Title>
-                <List size="sm">
-                  {lines.map(({ kind, file, text }) => (
-                    <List.Item key={`${file} ${text}`}>
-                      <Badge color={kind === 'restrict' ? 'gray' : 'orange'}>{kind}</Badge>{' '}
-                      <Untrusted text={text} most={2_000} />{' '}
-                      <Text span size="xs" c="dimmed">
-                        <Untrusted text={file} />
-                      </Text>
-                    </List.Item>
-                  ))}
-                </List>
+                {isFine ? (
+                  <List size="sm">
+                    {lines.map(({ kind, file, text }) => (
+                      <List.Item key={`${file} ${text}`}>
+                        <Badge color={kind === 'restrict' ? 'gray' : 'orange'}>{kind}</Badge>{' '}
+                        <Untrusted text={text} most={2_000} />{' '}
+                        <Text span size="xs" c="dimmed">
+                          <Untrusted text={file} />
+                        </Text>
+                      </List.Item>
+                    ))}
+                  </List>
+                ) : (
+                  <TrustDiff lines={lines} />
+                )}
               </section>
             )}
             {status !== 'not-needed' && (

@@ -2,6 +2,10 @@ import { defineWords } from '../../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    waited: 'waited {time} for an answer',
+    callEvents: { one: '{count} event', other: '{count} events' },
+    raw: 'Raw',
+    allHits: { one: '{count} hit in all', other: '{count} hits in all' },
     goOn: 'Go on with twice the limits',
     stopAfterStep: 'Stop after this step',
     stopping: 'stopping…',
@@ -23,6 +27,10 @@ export const words = defineWords({
     nothingCut: 'Stopped. No call was cut off.',
   },
   ja: {
+    waited: '回答待ち {time}',
+    callEvents: 'イベント {count} 件',
+    raw: '生データ',
+    allHits: '合計 {count} か所',
     goOn: '上限を 2 倍にして続ける',
     stopAfterStep: 'このステップの後で停止',
     stopping: '停止中…',
@@ -44,6 +52,10 @@ export const words = defineWords({
     nothingCut: '停止しました。打ち切られた呼び出しはありません。',
   },
   ko: {
+    waited: '답을 {time} 기다림',
+    callEvents: '이벤트 {count}개',
+    raw: '원본',
+    allHits: '모두 {count}곳',
     goOn: '한도를 두 배로 늘려 계속',
     stopAfterStep: '이 단계 후 중지',
     stopping: '중지하는 중…',
