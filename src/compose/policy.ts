@@ -74,7 +74,7 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
   }
   const rules = permissions.rules.map((rule, index) => {
     try {
-      return compileRule(rule, index, context, canonical)
+      return compileRule(rule, index, context, canonical, registry.names())
     } catch (error) {
       // A pattern that nothing can be matched with.
       return refuse(rule.origin, toToolError(error).message)

@@ -13,6 +13,8 @@ export type Access =
 
 export type AccessKind = Access['kind']
 
+/** Calling a tool of an MCP server; `details` names both. */
+export const MCP_CALL = 'mcp'
 /** A command that may contact whom it likes. */
 export const ANY_HOST = 'any-host'
 /** Replacing a file that this run has not seen as it is now; `details` is its path. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
 import type { Judgement, Mode } from '../core/decision.ts'
+import { compileRule } from './rules/rules.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
 
 const read = (path: string): Access => ({ kind: 'file_read', path })
@@ -200,6 +201,27 @@ describe('rules', () => {
     ])
     expect(outcome(but, 'hub__get_one', mcp)).toBe('ask')
     expect(outcome(but, 'hub__put', mcp)).toBe('deny')
+  })
+
+  test('a tool of another kind is not allowed by a star because its name looks like one of a server', () => {
+    const code = { kind: 'custom' as const, name: 'unwalled_code', details: 'hub__list' }
+    const allow = createTestEngine([{ decision: 'allow', tool: ['hub__*'] }])
+    expect(outcome(allow, 'hub__list', code)).toBe('ask')
+    expect(outcome(allow, 'hub__list', run('npm publish'))).toBe('ask')
+    const but = createTestEngine([{ decision: 'deny', tool: ['*'], except: { tool: ['hub__*'] } }])
+    expect(outcome(but, 'hub__list', code)).toBe('deny')
+  })
+
+  test('a star for other names of a tool forbids what it does in every other way, as those names would', () => {
+    const context = { home: '/home/kim', workspace: '/w' }
+    const canonical = (name: string): string => (name.toLowerCase() === 'bash' ? 'run_command' : name)
+    const origin = { file: 'test.toml' }
+    const rule = (tool: string) =>
+      compileRule({ decision: 'deny', tool, command: ['npm', 'test'], origin }, 0, context, canonical, [
+        'bash',
+      ])
+    for (const tool of ['Bash', 'ba*'])
+      expect(outcome(createTestEngine([], { rules: [rule(tool)] }), 'build', run('npm test'))).toBe('deny')
   })
 
   test('one denied access denies the whole call', () => {

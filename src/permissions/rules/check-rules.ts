@@ -1,3 +1,4 @@
+import { MCP_CALL } from '../../core/access.ts'
 import { noApprover } from '../../core/approval.ts'
 import { fullAuthority } from '../../core/authority.ts'
 import type { JudgeRequest } from '../../core/decision.ts'
@@ -82,7 +83,8 @@ function exampleRequest(rule: Rule, context: PathContext): JudgeRequest {
     toolNames,
     fingerprint: '',
     input: {},
-    access: [],
+    // A star may stand for tools of an MCP server only.
+    access: [{ kind: 'custom', name: MCP_CALL, details: '' }],
     risk: 'high',
     cwd: context.workspace,
     run: createRun('example', {

@@ -1,3 +1,4 @@
+import { MCP_CALL } from '../../core/access.ts'
 import type { DecisionRef, JudgeRequest, Outcome } from '../../core/decision.ts'
 import { lineage, type Run } from '../../core/run.ts'
 import { compileText, type NameTest } from '../../core/wildcard.ts'
@@ -89,13 +90,15 @@ export function compileRule(
   index: number,
   context: PathContext,
   canonical: CanonicalName,
+  /** All names of tools, for those with a star. */
+  names: readonly string[] = [],
 ): Rule {
   const id = definition.id ?? `${definition.decision}-${index + 1}`
   const exceptedTools = compileToolNames(
     toList(definition.except?.tool) ?? [],
     definition.decision !== 'allow',
   )
-  const matcher = itemMatcher(definition, canonical, context)
+  const matcher = itemMatcher(definition, { canonical, names }, context)
   return {
     id,
     decision: definition.decision,
@@ -111,7 +114,7 @@ export function compileRule(
     applies(request, now) {
       if (definition.expires !== undefined && now >= definition.expires) return false
       if (!isFor(definition, request.run)) return false
-      if (exceptedTools(request.toolNames)) return false
+      if (exceptedTools(request)) return false
       return definition.after === undefined || request.run.labels.some(label => !label.trusted)
     },
     matches: matcher,
@@ -154,34 +157,35 @@ export function toolPattern(name: string): NameTest {
   return compileText(name.toLowerCase())
 }
 
-function compileToolNames(
-  names: readonly string[],
-  allows: boolean,
-): (toolNames: ReadonlySet<string>) => boolean {
+/** Tools of every kind may have two underscores in their names, those that models write too: by name alone they are of no server. */
+function compileToolNames(names: readonly string[], allows: boolean): (request: JudgeRequest) => boolean {
   const exact = names.filter(name => !isToolPattern(name, allows)).map(name => name.toLowerCase())
   const patterns = names.filter(name => isToolPattern(name, allows)).map(toolPattern)
-  return toolNames =>
+  return ({ toolNames, access }) =>
     exact.some(name => toolNames.has(name)) ||
-    (patterns.length > 0 && [...toolNames].some(name => patterns.some(matches => matches(name))))
+    (patterns.length > 0 &&
+      (!allows || access.some(one => one.kind === 'custom' && one.name === MCP_CALL)) &&
+      [...toolNames].some(name => patterns.some(matches => matches(name))))
 }
 
 type ItemMatcher = (item: Item, request: JudgeRequest) => boolean
 
 function itemMatcher(
   definition: RuleDefinition,
-  canonical: CanonicalName,
+  tellTools: { canonical: CanonicalName; names: readonly string[] },
   context: PathContext,
 ): ItemMatcher {
   const strict = definition.decision !== 'allow'
   const { path, host, method, command, effects, except } = definition
   const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)
-  const names = tools === undefined ? undefined : compileToolNames(tools, !strict)
+  const isOne = tools === undefined ? undefined : compileToolNames(tools, !strict)
+  const all = [...Object.keys(KINDS_OF_TOOL), ...tellTools.names]
   const known = tools?.flatMap(name =>
-    isToolPattern(name, !strict) ? Object.keys(KINDS_OF_TOOL).filter(toolPattern(name)) : canonical(name),
+    isToolPattern(name, !strict) ? all.filter(toolPattern(name)) : [name],
   )
-  const kinds = new Set(known?.flatMap(name => KINDS_OF_TOOL[name.toLowerCase()] ?? []))
+  const kinds = new Set(known?.flatMap(name => KINDS_OF_TOOL[tellTools.canonical(name).toLowerCase()] ?? []))
   // By what the tool is called now: it may have come, or come back, after the rules were read.
-  const isNamed = ({ toolNames }: JudgeRequest): boolean => names === undefined || names(toolNames)
+  const isNamed = (request: JudgeRequest): boolean => isOne === undefined || isOne(request)
   // A tool without a known kind of access (MCP, custom, …): the rule is about calls of that tool only.
   const speaksOf = (item: Item, request: JudgeRequest): boolean => kinds.has(item.kind) || isNamed(request)
 

@@ -1,3 +1,4 @@
+import { MCP_CALL } from '../../core/access.ts'
 import { fromJsonSchema } from '../../core/json-schema.ts'
 import type { JsonSchema } from '../../core/schema.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
@@ -44,7 +45,11 @@ export function toTool(config: McpServerConfig, definition: ToolDefinition, way:
     input,
     ...(output === undefined ? {} : { output }),
     access: () => [
-      { kind: 'custom', name: 'mcp', details: `${server}${isOpen ? ' (WITHOUT A SANDBOX)' : ''}: ${name}` },
+      {
+        kind: 'custom',
+        name: MCP_CALL,
+        details: `${server}${isOpen ? ' (WITHOUT A SANDBOX)' : ''}: ${name}`,
+      },
       // So that its changes are held to the rules about files, as those of every command that was approved.
       ...(config.workspace === 'layer' ? [{ kind: 'execute' as const, command: way.line() }] : []),
       // Rules about hosts hold for servers too. Whether one of this machine is contacted was decided with the trust.
