@@ -4,7 +4,7 @@ import { partsOf, withoutParts } from './diff-parts.ts'
 import { summarizeDiff } from './unified-diff.ts'
 
 const text = fc
-  .array(fc.constantFrom('a', 'b', '', '-- c', '++ d', '@@ -1 +1 @@'), { maxLength: 60 })
+  .array(fc.constantFrom('a', 'b', '', '-- c', '++ d', '@@ -1 +1 @@', '\r@@ -1 +1 @@'), { maxLength: 60 })
   .map(lines => lines.join('\n'))
 
 test('without all parts it is the old text, without none the new one, whatever they are', () => {

@@ -1,8 +1,8 @@
 import { applyPatch, parsePatch, reversePatch } from 'diff'
 
-/** The parts of a change, each from its `@@` on. */
+/** The parts of a change, each from its `@@` on. Only `\n` ends a line of a diff: `^` would also take a `\r` in a changed text. */
 export function partsOf(diff: string): string[] {
-  return diff.split(/^(?=@@ -)/m).slice(1)
+  return diff.split(/(?<=\n)(?=@@ -)/).slice(1)
 }
 
 /**

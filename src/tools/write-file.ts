@@ -97,7 +97,9 @@ export const writeFile = defineTool({
     const before = new TextDecoder().decode(presentBytes(wanted.path, context))
     const { diff } = summarizeDiff(before, wanted.content, wanted.path)
     const content = wanted.mode === 'append' ? undefined : withoutParts(wanted.content, diff ?? '', parts)
-    return content === undefined || content === before ? undefined : { ...wanted, content }
+    // Bytes that are no text would be replaced by the sign that stands for them.
+    if (content === undefined || content === before || before.includes('\uFFFD')) return undefined
+    return { ...wanted, content }
   },
   async run(wanted, context) {
     if (wanted.mode === 'append') refuseLargeAppend(wanted.path, context)

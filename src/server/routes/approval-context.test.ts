@@ -126,6 +126,15 @@ describe('parts of a change that are left out', () => {
     expect(again.json.detail).toContain('left out')
   })
 
+  test('are not offered where the rest would be other bytes than those that are shown', async () => {
+    const lines = `${before.join('\n')}\n`
+    writeFileSync(fileOf('bytes.txt'), Buffer.concat([Buffer.from([0xe9, 0x0a]), Buffer.from(lines)]))
+    const content = `e\n${lines.replaceAll('at', 'new')}`
+    const bytes = await ask('write_file', { path: 'bytes.txt', content })
+    expect(bytes).toMatchObject({ preview: expect.stringContaining('+new 30') })
+    expect(bytes.parts).toBeUndefined()
+  })
+
   test('all of them, none, or parts that are not there are refused, as is a file that has changed', async () => {
     write('refused.txt')
     const { id, digest } = await ask('edit_file', { path: 'refused.txt', edits: [edit(0), edit(20)] })

@@ -26,3 +26,9 @@ test('a line in a long text is quoted with no more than it needs', () => {
     new_string: '\nz\n\n',
   })
 })
+
+test('a long text of equal lines takes no longer than others', () => {
+  const half = 'x\n'.repeat(500_000)
+  const { old_string } = smallestEdit(`${half}${half}`, `${half}y\n${half}`)
+  expect(old_string).toBe(`${half}${half}`)
+})
