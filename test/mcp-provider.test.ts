@@ -205,6 +205,21 @@ describe('a hostile server', () => {
     expect(next.runtime.registry.problems().join()).toContain('"good" has changed')
   })
 
+  test('that says its tools have changed and does not say which is not called, however often one tries', async () => {
+    const box = await open(hostile('fine'))
+    expect((await call(box, 'bad__good', { mode: 'hide' })).ok).toBe(true)
+    const both = await Promise.all([call(box, 'bad__good'), call(box, 'bad__good')])
+    expect([...both, await call(box, 'bad__good')].map(({ ok }) => ok)).toEqual([false, false, false])
+  })
+
+  test('is not called any more when another process took the trust back', async () => {
+    const box = await open(hostile('fine'))
+    expect((await call(box, 'bad__good')).ok).toBe(true)
+    const admin = await box.runtime.mcp()
+    for (const server of admin.servers) await admin.forget(server)
+    expect((await call(box, 'bad__good')).error?.message).toContain('it is not trusted yet')
+  })
+
   test('without a sandbox is called so wherever its tools appear', async () => {
     const box = await open(hostile('fine', 'sandbox = false'))
     const { reasons, access } = await box.runtime.explain({ tool: 'bad__good', input: {} })

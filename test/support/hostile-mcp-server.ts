@@ -86,6 +86,7 @@ function tools(): unknown[] {
   return [good, { ...good, name: 'other' }]
 }
 
+let isHiding = false
 let pending: (answer: unknown) => void = () => undefined
 
 function call(id: unknown, what: string): void {
@@ -101,6 +102,11 @@ function call(id: unknown, what: string): void {
       hasTurned = true
       send({ method: 'notifications/tools/list_changed' })
       text('turned')
+      break
+    case 'hide':
+      isHiding = true
+      send({ method: 'notifications/tools/list_changed' })
+      text('hidden')
       break
     case 'asks':
       // What comes back is the answer to the only request that this server makes.
@@ -187,6 +193,7 @@ else {
       process.stdout.write(
         `{"jsonrpc":"2.0","id":${id},"result":{"tools":[${deep},${JSON.stringify(good)}]}}\n`,
       )
+    else if (method === 'tools/list' && isHiding) send({ id, error: { code: -32603, message: 'Not now' } })
     else if (method === 'tools/list') send({ id, result: { tools: tools() } })
     else if (method === 'tools/call') call(id, params?.arguments?.mode ?? mode)
     else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })

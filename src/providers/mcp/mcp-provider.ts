@@ -36,26 +36,33 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     offered: () => undefined,
     signal: AbortSignal.abort(),
     failed: false,
-    isStale: false,
+    changes: 0,
+    seen: 0,
     current: new Map(),
   }
 
   const refresh = async (connection: Connection): Promise<void> => {
     clearTimeout(state.debounce)
-    state.isStale = false
-    const record = trustedRecord(records, server)
+    const { changes } = state
     const { tools, problems } = readDefinitions(await connection.listTools())
+    // Somebody has asked later and was answered sooner.
+    if (changes < state.seen) return
+    // Only now: a server that takes its time with the list must not outlast the trust in it.
+    const record = trustedRecord(records, server)
     const wanted = tools.filter(isWanted(server))
     const { approved, held } = compareWithPins(record, wanted, server.pin)
     state.current = new Map(approved.map(tool => [tool.name, pinOf(tool)]))
+    state.seen = changes
     const isFirst = Object.keys(record.pins).length === 0 && approved.length > 0
-    await records.update(recordKey(server), now => ({
-      ...(now ?? record),
+    const found = {
       era: connection.era,
       last: { at: new Date().toISOString(), off: namesOff(server, tools) },
       held,
       ...(isFirst ? { pins: Object.fromEntries(approved.map(tool => [tool.name, tool])) } : {}),
-    }))
+    }
+    await records.update(recordKey(server), now =>
+      now?.config === record.config ? { ...now, ...found } : now,
+    )
     const heldProblems = Object.values(held).map(tool => describeHeld(record, server.name, tool))
     offer(approved, [...problems, ...heldProblems, ...unmatched(server, tools)])
   }
@@ -84,7 +91,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       signal: state.signal,
       onToolsChanged: () => {
         clearTimeout(state.debounce)
-        state.isStale = true
+        state.changes += 1
         state.debounce = setTimeout(() => void refresh(connection).catch(() => undefined), DEBOUNCE_MS)
       },
     })
@@ -114,13 +121,15 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     }
     let connection: Connection
     try {
+      // Another process may have taken the trust back.
+      trustedRecord(records, server)
       connection = await connected()
+      // It has said that its tools are others now: nothing is called that it may mean otherwise.
+      if (state.seen !== state.changes) await refresh(connection)
     } catch (error) {
       state.failed = true
       throw new ProviderUnavailable(toToolError(error).message)
     }
-    // It has said that its tools are others now: nothing is called that it may mean otherwise.
-    if (state.isStale) await refresh(connection)
     // What was offered may have been replaced meanwhile, by the server or by a person who took the approval back.
     const now = state.current.get(tool.name)
     if (now !== pinOf(tool)) {
@@ -175,8 +184,9 @@ interface State {
   offered: OnTools
   /** Ends with this life of the provider. */
   signal: AbortSignal
-  /** It has said that its tools have changed, and nobody has looked yet. */
-  isStale: boolean
+  /** How often it has said that its tools have changed; and how often it had when they were last looked at. */
+  changes: number
+  seen: number
   /** The last start failed. */
   failed: boolean
   connection?: Promise<Connection>
