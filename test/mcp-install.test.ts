@@ -104,12 +104,20 @@ test('tools that changed are approved as they were shown, and no others', () => 
   const shown = box.run(['mcp', 'approve', 'rug', 'good'])
   expect(shown).toMatchObject({ code: 7, stderr: expect.stringContaining('+  "description": "Works. First') })
   const [, pin = ''] = /kogu mcp approve rug good --pin (\w+)/.exec(shown.stderr) ?? []
+  // Of a shorter one, a server finds a second definition.
+  expect(pin).toMatch(/^[0-9a-f]{32}$/)
   expect(box.run(['mcp', 'approve', 'rug', '--pin', pin])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('This is not what you have seen.'),
   })
   expect(box.run(['mcp', 'approve', 'rug', 'good', '--pin', pin]).stderr).toContain('Approved: good')
   expect(box.json(['mcp', 'tools', 'rug']).held).toMatchObject([{ name: 'new' }])
+})
+
+test('all of a long command is shown before it is trusted', () => {
+  box.configure(`[mcp.long]\ncommand = ["node", "-e", "${'padding '.repeat(200)}the end"]\n`)
+  expect(box.run(['mcp', 'trust', 'long']).stderr).toContain('padding the end"')
+  box.configure('')
 })
 
 test('a server that would be fetched with every start is fetched once, when it is trusted, and started from that copy', () => {

@@ -165,7 +165,18 @@ test('trust is for what was shown, not for what an agent has made of it since', 
   })
   expect(machine.run(['tools', 'trust', 'count', '']).code).toBe(2)
   machine.write('tools/count.py', COUNT)
+  // Two scripts with the same twelve digits are found in seconds.
+  expect(machine.run(['tools', 'trust', 'count', hash.slice(0, 12)]).code).toBe(2)
   expect(machine.run(['tools', 'trust', 'count', hash]).code).toBe(0)
+})
+
+test('trust shows all that it is for: long scripts, and what is declared beside them', () => {
+  const writes = [...Array.from({ length: 100 }, (_, at) => `a-folder-${at}/**`), 'the-last/**']
+  script('long.sh', `${'\n'.repeat(3000)}echo the end\n`)
+  script('long.toml', `description = "Long"\nwrites = ${JSON.stringify(writes)}\n`)
+  const { stderr } = machine.run(['tools', 'trust', 'long'])
+  expect(stderr).toContain('  | echo the end')
+  expect(stderr).toContain('"the-last/**"')
 })
 
 test('of two with one name the first counts, and the other is named', () => {

@@ -9,7 +9,8 @@ import { confirmed } from './confirm.ts'
 import { EXIT } from './exit-codes.ts'
 import { loadForCommand, openRuntime } from './open-runtime.ts'
 
-const SHOWN_HASH = 12
+/** 128 bits: of twelve digits, an agent finds two scripts with the same ones in seconds, and shows you the harmless one. */
+const SHOWN_HASH = 32
 
 /**
  * Lets a script of the workspace be used as it is now; a change of it holds it back again. What is trusted is what was
@@ -59,8 +60,12 @@ function show({ output }: CommandContext, script: Script, path: string): void {
   ]
   output.note(`${toLine(path)}: ${toLine(description, 300)}\n  risk ${risk}, ${toLine(may.join(', '))}`)
   // Between two looks it may have become another one; what is shown has the hash that is trusted.
-  const text = Buffer.from(readTrusted(script) ?? '').toString('utf8')
-  output.note(toBlock(text, { margin: '  | ' }))
+  const content = readTrusted(script)
+  if (content === undefined) throw new UsageError(`${path} has just changed.`, 'Look at it again.')
+  const whole = { margin: '  | ', mostCharacters: Infinity, mostLines: Infinity }
+  if (content.declaration !== undefined)
+    output.note(`${toBlock(content.declaration, whole)}\n  and the script:`)
+  output.note(toBlock(Buffer.from(content.bytes).toString('utf8'), whole))
 }
 
 /** Its name may be somebody else's. */

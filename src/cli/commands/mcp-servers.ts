@@ -146,12 +146,17 @@ function tools({ output }: CommandContext, admin: McpAdmin, server: McpServerCon
   return EXIT.ok
 }
 
+const LONGEST_COMPARED = 40_000
+
 /** What a person reads before they approve it: the whole difference to what they approved before. */
 function describeHeldTools(pins: McpRecord['pins'], held: readonly ToolDefinition[]): string {
   const described = held.map(tool => {
     const before = Object.hasOwn(pins, tool.name) ? pins[tool.name] : undefined
-    const diff = summarizeDiff(shown(before), shown(tool), tool.name).diff ?? shown(tool)
-    return `\nheld: ${toLine(tool.name)} ${before === undefined ? 'is new' : 'has changed'}\n${toBlock(diff)}`
+    const [old, now] = [shown(before), shown(tool)]
+    // A longer difference is shortened, and what is approved is all of it.
+    const diff = old.length + now.length > LONGEST_COMPARED ? null : summarizeDiff(old, now, tool.name).diff
+    const block = toBlock(diff ?? now, { mostCharacters: Infinity, mostLines: Infinity })
+    return `\nheld: ${toLine(tool.name)} ${before === undefined ? 'is new' : 'has changed'}\n${block}`
   })
   return described.join('\n')
 }
@@ -164,8 +169,9 @@ function approval(
   return ['kogu mcp approve', name, ...tools, '--pin', shortPin(held)].map(word => toLine(word)).join(' ')
 }
 
+/** 128 bits: of fewer, a server finds two definitions with the same pin, and shows the harmless one first. */
 function shortPin(tools: readonly ToolDefinition[]): string {
-  return listPin(tools).replace('sha256:', '').slice(0, 12)
+  return listPin(tools).replace('sha256:', '').slice(0, 32)
 }
 
 function shown(tool: ToolDefinition | undefined): string {
@@ -182,7 +188,7 @@ async function trust(
   const { output, values } = context
   output.note(
     `${server.name} ${describeServer(server)
-      .map(line => toLine(line, 500))
+      .map(line => toLine(line, Infinity)) // all of it: what is trusted may stand at the end of a long command
       .join('\n  ')}`,
   )
   if (!flag(values, 'yes')) {

@@ -34,10 +34,17 @@ export function findScripts(folder: string, node: string): { scripts: Script[]; 
 }
 
 /** The content with this hash; undefined when the script is gone or another by now. */
-export function readTrusted({ path, sha256 }: Pick<Script, 'path' | 'sha256'>): Uint8Array | undefined {
+export function readTrusted({ path, sha256 }: Pick<Script, 'path' | 'sha256'>): TrustedContent | undefined {
   const file = readSmall(path)
-  if (file === undefined || digest(file.bytes, declarationBeside(path)?.text) !== sha256) return undefined
-  return file.bytes
+  const declaration = declarationBeside(path)?.text
+  if (file === undefined || digest(file.bytes, declaration) !== sha256) return undefined
+  return { bytes: file.bytes, declaration }
+}
+
+interface TrustedContent {
+  readonly bytes: Uint8Array
+  /** What lies beside the script, if its declaration does. */
+  readonly declaration: string | undefined
 }
 
 function readScript(path: string, node: string): Script | undefined {

@@ -52,8 +52,8 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
     ],
     async run(input, { processes }) {
       // It may have been changed since the list was made; what was trusted is a content, not a name.
-      const content = readTrusted({ path, sha256 })
-      if (content === undefined) {
+      const current = readTrusted({ path, sha256 })
+      if (current === undefined) {
         throw new ToolError('forbidden', `The script '${name}' has changed since it was trusted.`, {
           hint: `To read it and trust it again: kogu tools trust ${name}`,
         })
@@ -61,7 +61,7 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
       const started = performance.now()
       const timeoutMs = declaration.timeout_seconds * 1000
       const stdin = JSON.stringify(input)
-      const trusted = { path, content }
+      const trusted = { path, content: current.bytes }
       const within = { network, writes }
       const result = await processes.run({ command, words, trusted, timeoutMs, stdin, within })
       const output = toProcessOutput(command, result, performance.now() - started)
