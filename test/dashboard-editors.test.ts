@@ -170,6 +170,14 @@ describe.skipIf(noBrowser !== '')(`the editors of the dashboard${noBrowser}`, ()
     await page.locator('[data-id="trap"]').click()
     await page.getByRole('region', { name: 'Diagram' }).or(page.locator('main img')).waitFor()
     expect(await page.locator('main svg a, main iframe, main img[src=x]').count()).toBe(0)
+    await dashboard.send('PUT', '/api/panels/linked', {
+      settings: { kind: 'diagram', text: 'flowchart LR\n A-->B\n click B "https://example.com/"' },
+      base: null,
+    })
+    await page.goto(`${dashboard.url}/panels/linked`)
+    const picture = page.locator('main img')
+    await picture.waitFor()
+    await expect.poll(() => picture.evaluate(shown => Reflect.get(shown, 'naturalWidth'))).toBeGreaterThan(0)
   })
 })
 

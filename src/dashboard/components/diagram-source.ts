@@ -4,23 +4,35 @@
  */
 export function diagramSource(text: string): string | undefined {
   const plain = withoutFence(text).replace(FRONT_MATTER, '')
-  const source = /^\s*sequenceDiagram\b/m.test(plain) ? plain.replaceAll(MENUS, '') : plain
-  if (source.length > MOST_CHARACTERS || LOADS.test(source)) return undefined
+  const isSequence = plain.includes('sequenceDiagram')
+  const source = isSequence ? plain.replaceAll(MENU_LINES, '') : plain
+  if (source.length > MOST_CHARACTERS || LOADS.test(source) || SECOND_FRONT_MATTER.test(source))
+    return undefined
+  if (isSequence && MENU.test(source)) return undefined
+  // Read as YAML, where a word can be written with escapes.
+  if (source.includes('@{') && IMAGE_OR_ESCAPE.test(source)) return undefined
   return (
     source
       // A comment instead of settings.
       .replaceAll('%%{', '%% {')
-      .replaceAll(/<(?=[a-z!/?])/gi, (mark, at: number) => (HARMLESS.test(source.slice(at)) ? mark : '#lt;'))
-      .replaceAll(/&(?=#?\w+;)/g, '#amp;')
+      .replaceAll(/<(?=[a-z!/?\\])/gi, (mark, at: number) =>
+        HARMLESS.test(source.slice(at, at + 100)) ? mark : '#lt;',
+      )
+      .replaceAll(/&(?=#|\w+;|[lg]t|amp|quot)/gi, '#amp;')
   )
 }
 
 const MOST_CHARACTERS = 20_000
-const FRONT_MATTER = /^\s*---\r?\n[\s\S]*?\r?\n---[^\S\n]*\r?\n/
-/** In styles and in shapes that are images, also written with CSS escapes. */
-const LOADS = /url\s*\(|@import|\\[0-9a-f]{1,6}|@\{[^}]*\bimg\b/i
-/** Menus of a participant, which work by scripts; nothing in a picture can be chosen. */
-const MENUS = /^[^\S\n]*(?:links?|properties|details)\b[^\n]*$/gim
+const FRONT_MATTER = /^\s*---[^\S\n]*\n[\s\S]*?\n[^\S\n]*---[^\S\n]*\n/
+/** No diagram begins like this: it is another one, or one that only Mermaid understands. */
+const SECOND_FRONT_MATTER = /^\s*---/
+/** In styles, also written with CSS escapes. */
+const LOADS = /url\s*\(|image-set|@import|\\[0-9a-f]/i
+const IMAGE_OR_ESCAPE = /\bimg\b|\\/i
+/** Menus and icons of a participant, which work by scripts and load; nothing in a picture can be chosen. */
+const MENU_LINES = /^[^\S\n]*(?:links?|properties|details)\b[^\n]*$/gim
+/** Behind something else on its line, where only Mermaid knows whether it is one or what somebody says. */
+const MENU = /\b(?:links?|properties|details)\b[^\n]*:/i
 /** A line break; a stereotype such as `<<interface>>`, which has no attributes. */
 const HARMLESS = /^<(br\s*\/?>|\w+>>)/i
 

@@ -25,7 +25,14 @@ export function Diagram({ source }: { source: string }) {
     }
   }, [id, source, scheme])
   if (picture === null) return <UntrustedBlock text={source} label={t('diagram')} />
-  return <img src={picture} alt={source.slice(0, 500)} style={{ maxWidth: '100%' }} />
+  return (
+    <img
+      src={picture}
+      alt={source.slice(0, 500)}
+      style={{ maxWidth: '100%' }}
+      onError={() => setPicture(null)}
+    />
+  )
 }
 
 async function draw(id: string, text: string, scheme: 'light' | 'dark'): Promise<string> {
@@ -40,6 +47,14 @@ async function draw(id: string, text: string, scheme: 'light' | 'dark'): Promise
     suppressErrorRendering: true,
     theme: scheme === 'dark' ? 'dark' : 'neutral',
   })
-  const { svg } = await mermaid.render(id, source)
-  return svg
+  try {
+    const { svg } = await mermaid.render(id, source)
+    // Links of a diagram use a prefix that Mermaid does not declare; as a picture it would be broken.
+    return svg.includes('xmlns:xlink') ? svg : svg.replace('<svg ', `<svg xmlns:xlink="${XLINK}" `)
+  } finally {
+    // Mermaid leaves where it measured in the page when it fails.
+    document.getElementById(`d${id}`)?.remove()
+  }
 }
+
+const XLINK = 'http://www.w3.org/1999/xlink'
