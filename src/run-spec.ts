@@ -101,7 +101,8 @@ function limitsOf(
     ...(limits.max_tokens === undefined ? {} : { maxTokens: limits.max_tokens }),
     ...(limits.max_calls === undefined ? {} : { maxCalls: limits.max_calls }),
     ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
-    onLimit: panel?.onLimit ?? limits.on_limit,
+    // A panel comes with the repository, and cannot loosen what the configuration says.
+    onLimit: limits.on_limit === 'stop' ? 'stop' : (panel?.onLimit ?? 'ask'),
     ...wish.limits,
   }
 }

@@ -66,7 +66,7 @@ export function showRun(run: RunRecord): z.infer<typeof runShape> {
 
 /** A budget of all runs, at which a run waits, is raised in the configuration and not in passing. */
 export function mayExtend({ status, stopReason, spec }: RunRecord): boolean {
-  return status === 'failed' && stopReason === 'limit_reached' && spec.limits.onLimit !== 'stop'
+  return status === 'failed' && stopReason === 'limit_reached' && spec.limits.onLimit === 'ask'
 }
 
 /** Beside the run itself: what became of its calls. */

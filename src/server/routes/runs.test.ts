@@ -346,6 +346,7 @@ test('a run at a limit goes on with twice its limits when a person says so, unle
   expect(await settled(asking)).toMatchObject({
     ...{ status: 'failed', stop_reason: 'limit_reached', can_extend: true },
   })
+  expect((await app.send(`POST /api/runs/${asking}/extend`, {}, 'run')).status).toBe(403)
   expect((await app.send(`POST /api/runs/${asking}/extend`, {})).status).toBe(202)
   expect(await settled(asking)).toMatchObject({ status: 'completed', text: 'Read.', can_extend: false })
   expect((await app.send(`POST /api/runs/${asking}/extend`, {})).status).toBe(409)

@@ -223,9 +223,10 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     path: string,
     summary: string,
     act: (opened: Services, run: RunRecord) => Promise<unknown>,
+    scope: 'run' | 'approve' = 'run',
   ): void => {
     api.openapi(
-      route('run', {
+      route(scope, {
         method: 'post',
         path,
         summary,
@@ -247,12 +248,14 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     stopRun(database, run, runtime.withdrawQuestions, 'stop_after_step'),
   )
   steer('/api/runs/{id}/pause', 'Pause a run', ({ database }, run) => requestRun(database, run.id, 'pause'))
-  steer('/api/runs/{id}/extend', 'Let a run at a limit go on with twice its limits', async (opened, run) => {
+  const extend = async (opened: Services, run: RunRecord): Promise<void> => {
     if (!mayExtend(run))
       throw new HttpProblem(409, 'conflict', 'It is not at a limit of its own, or on_limit says stop.')
     if (!(await extendRun(opened.database, run.id, twice(run.spec.limits))))
       throw new HttpProblem(409, 'conflict', 'It goes on already.')
-  })
+  }
+  // Whoever may only start runs does not answer the question that `on_limit = "ask"` puts to a person.
+  steer('/api/runs/{id}/extend', 'Let a run at a limit go on with twice its limits', extend, 'approve')
   steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run) => {
     if (await requeueRun(database, run.id)) return
     throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')
