@@ -39,7 +39,11 @@ const RESERVED = [
  * Name → duplicates → limit → code → safety → quality → id. Nothing is saved here. `replaces`: the tool that this is a
  * new version of.
  */
-export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: DynamicTool): DynamicTool {
+export async function buildTool(
+  wanted: NewTool,
+  parts: DynamicParts,
+  replaces?: DynamicTool,
+): Promise<DynamicTool> {
   const { texts, settings } = parts
   checkName(wanted.name, parts, replaces)
   if (JSON.stringify(wanted).length > MOST_DEFINITION)
@@ -49,7 +53,7 @@ export function buildTool(wanted: NewTool, parts: DynamicParts, replaces?: Dynam
   const capabilities = wanted.capabilities ?? NO_CAPABILITIES
   const noHost = capabilities.network.find(host => !HOST.test(host))
   if (noHost !== undefined) throw refusal(parts, texts.errors.invalidParameter('network', noHost))
-  const { script, safety, quality } = analyze(wanted.code, parts, {
+  const { script, safety, quality } = await analyze(wanted.code, parts, {
     allowed: allowedKinds(capabilities),
     strict: settings.strict,
   })
@@ -156,10 +160,10 @@ function findUnusable(parameter: ToolParameterDefinition): string | undefined {
   }
 }
 
-function analyze(code: string, parts: DynamicParts, options: SafetyOptions) {
+async function analyze(code: string, parts: DynamicParts, options: SafetyOptions) {
   const { errors } = parts.texts
   try {
-    const parsed = parseCode(code)
+    const parsed = await parseCode(code)
     const safety = analyzeSafety(parsed, options)
     // The safety analysis says more about an import than that it cannot be.
     const isBlocked = safety.blockedOperations.length > 0

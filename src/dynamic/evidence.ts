@@ -27,8 +27,11 @@ interface QualityCheck {
   readonly findings: readonly { severity: QualityFinding['severity']; text: string; line: number }[]
 }
 
-export function evidenceOf({ code, safety, quality }: DynamicTool, texts: Catalogue): Evidence {
-  const { findings, documented } = findingsIn(code)
+export async function evidenceOf(
+  { code, safety, quality }: DynamicTool,
+  texts: Catalogue,
+): Promise<Evidence> {
+  const { findings, documented } = await findingsIn(code)
   return {
     safety: SAFETY_KINDS.map(kind => {
       const found = safety.issues.filter(({ type }) => type === kind)
@@ -56,9 +59,9 @@ export function evidenceOf({ code, safety, quality }: DynamicTool, texts: Catalo
 }
 
 /** The code of a file that somebody changed by hand may be none: then nothing speaks for it. */
-function findingsIn(code: string): Pick<QualityFindings, 'findings' | 'documented'> {
+async function findingsIn(code: string): Promise<Pick<QualityFindings, 'findings' | 'documented'>> {
   try {
-    return findQuality(parseCode(code))
+    return findQuality(await parseCode(code))
   } catch (error) {
     if (error instanceof CodeError) return { findings: [], documented: 0 }
     throw error

@@ -97,7 +97,7 @@ function createTool(parts: DynamicParts): AnyTool {
     async run(input, context) {
       // The parser is loaded with the first tool that is made.
       const { buildTool } = await import('./create.ts')
-      const built = buildTool(
+      const built = await buildTool(
         {
           name: input.name,
           description: input.description,

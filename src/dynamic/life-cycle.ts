@@ -105,7 +105,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async edit(nameOrId, { code, description }, context, consent) {
       const { tool, scope } = find(nameOrId)
       const { buildTool } = await import('./create.ts')
-      const next = buildTool(
+      const next = await buildTool(
         {
           ...withoutRun(tool),
           ...fromTask(tool),
@@ -156,7 +156,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async import(text, context, consent) {
       const given = readExport(text, parts)
       const { buildTool } = await import('./create.ts')
-      const built = buildTool({ ...withoutRun(given), ...fromTask(given), createdBy: 'user' }, parts)
+      const built = await buildTool({ ...withoutRun(given), ...fromTask(given), createdBy: 'user' }, parts)
       await requireConsent(built, consent)
       const result = await verified(built, context)
       await store.save(result.tool)

@@ -1,5 +1,5 @@
-import { stripTypeScriptTypes } from 'node:module'
 import { type AnyNode, type Comment, type Program, parse, tokTypes } from 'acorn'
+import { stripTypes } from './strip-types.ts'
 
 export interface ParsedCode {
   readonly program: Program
@@ -19,29 +19,18 @@ const MOST_CODE = 256 * 1024
  * Reads JavaScript, or TypeScript after its types were taken out, in which every line keeps its number (enums and
  * namespaces, which make code, move it). Code that nothing can be said about for certain is refused.
  */
-export function parseCode(code: string): ParsedCode {
+export async function parseCode(code: string): Promise<ParsedCode> {
   if (code.length > MOST_CODE) throw new CodeError(`The code is longer than ${MOST_CODE} characters.`)
   const first = attempt(() => parseJavaScript(code))
   if (!(first instanceof Error)) return first
-  for (const mode of ['strip', 'transform'] as const) {
-    const parsed = attempt(() => parseJavaScript(stripTypes(code, mode)))
+  for (const javascript of await stripTypes(code)) {
+    const parsed = attempt(() => parseJavaScript(javascript))
     if (!(parsed instanceof Error)) return parsed
   }
   throw new CodeError(first.message, { cause: first })
 }
 
-/** Without Node's warning that this function is young: it would stand between the lines of every command. */
-function stripTypes(code: string, mode: 'strip' | 'transform'): string {
-  const { emitWarning } = process
-  process.emitWarning = () => undefined
-  try {
-    return stripTypeScriptTypes(code, { mode })
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
-
-function parseJavaScript(javascript: string): ParsedCode {
+export function parseJavaScript(javascript: string): ParsedCode {
   const comments: Comment[] = []
   const program = parse(javascript, {
     ecmaVersion: 'latest',

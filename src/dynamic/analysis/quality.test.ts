@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { parseCode } from './parse-code.ts'
+import { parseJavaScript } from './parse-code.ts'
 import { assessQuality } from './quality.ts'
 
 describe('the quality assessment', () => {
   it('starts from fixed scores and adds what is good', () => {
-    expect(assessQuality(parseCode('function execute(p) { return p }'))).toEqual({
+    expect(assessQuality(parseJavaScript('function execute(p) { return p }'))).toEqual({
       score: 0.47,
       categoryScores: {
         readability: 0.5,
@@ -32,7 +32,7 @@ export async function execute(params) {
     done()
   }
 }`
-    expect(assessQuality(parseCode(good)).categoryScores).toEqual({
+    expect(assessQuality(parseJavaScript(good)).categoryScores).toEqual({
       readability: 0.7,
       errorHandling: 0.9,
       documentation: 1,
@@ -56,7 +56,7 @@ export async function execute(params) {
     ['document.body.innerHTML = params.x', 'inner-html'],
     ['const password = "hunter2"', 'hard-coded-secret'],
   ])('finds a problem in %s', (body, rule) => {
-    const { issues } = assessQuality(parseCode(`async function execute(params) { ${body} }`))
+    const { issues } = assessQuality(parseJavaScript(`async function execute(params) { ${body} }`))
     expect(issues.map(issue => issue.rule)).toContain(rule)
   })
 
@@ -68,6 +68,6 @@ export async function execute(params) {
   const b = await g(a)
   const c = await h(b)
   return c`
-    expect(assessQuality(parseCode(`async function execute(params) {\n${body}\n}`)).issues).toEqual([])
+    expect(assessQuality(parseJavaScript(`async function execute(params) {\n${body}\n}`)).issues).toEqual([])
   })
 })

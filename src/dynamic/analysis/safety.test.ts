@@ -1,16 +1,16 @@
 import { Script } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { parseCode, toScript } from './parse-code.ts'
+import { parseCode, parseJavaScript, toScript } from './parse-code.ts'
 import { hasNestedQuantifier } from './pattern-risk.ts'
 import { analyzeSafety } from './safety.ts'
 
 const found = (code: string): string[] =>
-  analyzeSafety(parseCode(code)).issues.map(({ type, severity }) => `${type} ${severity}`)
+  analyzeSafety(parseJavaScript(code)).issues.map(({ type, severity }) => `${type} ${severity}`)
 const inBody = (body: string): string[] => found(`async function execute(params) {\n${body}\n}`)
 
 describe('the safety analysis', () => {
   it('gives the three documented examples their documented scores', () => {
-    const score = (code: string): number => analyzeSafety(parseCode(code)).score
+    const score = (code: string): number => analyzeSafety(parseJavaScript(code)).score
     expect(
       score('async function execute(params) { return (params.text || "").split("").reverse().join("") }'),
     ).toBe(1)
@@ -22,7 +22,7 @@ describe('the safety analysis', () => {
     const fetchJson =
       'async function execute(params) { const c = new AbortController(); const id = setTimeout(() => c.abort(), 5000); try { return await (await fetch(params.url, { signal: c.signal })).json() } finally { clearTimeout(id) } }'
     expect(score(fetchJson)).toBe(0.75)
-    expect(analyzeSafety(parseCode(fetchJson), { allowed: ['network-access'] }).score).toBe(1)
+    expect(analyzeSafety(parseJavaScript(fetchJson), { allowed: ['network-access'] }).score).toBe(1)
   })
 
   it.each([
@@ -112,7 +112,7 @@ describe('the safety analysis', () => {
   })
 
   it('counts a finding once, and weighs half as much again when strict', () => {
-    const code = parseCode('function execute(p) { eval("1"); return p.password + p.password }')
+    const code = parseJavaScript('function execute(p) { eval("1"); return p.password + p.password }')
     expect(analyzeSafety(code)).toMatchObject({
       score: 0.25,
       isSafe: false,
@@ -122,21 +122,31 @@ describe('the safety analysis', () => {
     expect(analyzeSafety(code, { strict: true }).score).toBe(0)
   })
 
-  it('reads TypeScript, and says what it cannot read', () => {
-    const code = parseCode(
+  it('reads TypeScript, and says what it cannot read', async () => {
+    const code = await parseCode(
       'enum Mode { A }\nexport default async function (p: { x: number }): Promise<number> { return p.x + Mode.A }',
     )
     expect(analyzeSafety(code).score).toBe(1)
     expect(toScript(code)).toContain('defaultExport')
-    const clash = parseCode('const defaultExport = () => 1\nexport default defaultExport')
+    const clash = parseJavaScript('const defaultExport = () => 1\nexport default defaultExport')
     expect(() => new Script(toScript(clash))).not.toThrow()
-    expect(() => parseCode('function execute( {')).toThrow(/Unexpected token/)
-    expect(() => parseCode(`${'['.repeat(100_000)}`)).toThrow()
-    expect(() => toScript(parseCode("import x from 'y'"))).toThrow(/No module can be imported/)
+    await expect(parseCode('function execute( {')).rejects.toThrow(/Unexpected token/)
+    await expect(parseCode('['.repeat(100_000))).rejects.toThrow()
+    expect(() => toScript(parseJavaScript("import x from 'y'"))).toThrow(/No module can be imported/)
   })
 
-  it('does not let code close the function it is put into', () => {
-    expect(() => parseCode('}); attack(); (function () {')).toThrow()
+  it.each([
+    ['('.repeat(10_000)],
+    ['({a:'.repeat(5_000)],
+    [`a${'+a'.repeat(20_000)} as any`],
+    ['()=>'.repeat(5_000)],
+  ])('reads TypeScript after code that breaks the compiler', async hostile => {
+    await expect(parseCode(`const x: number = ${hostile}`)).rejects.toThrow()
+    await expect(parseCode('enum Mode { A }')).resolves.toBeDefined()
+  })
+
+  it('does not let code close the function it is put into', async () => {
+    await expect(parseCode('}); attack(); (function () {')).rejects.toThrow()
   })
 
   it('finds nested quantifiers by structure', () => {
