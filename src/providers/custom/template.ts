@@ -45,18 +45,20 @@ const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g
 /** Programs that run their arguments, or read code from them: a value there would be a command. */
 const RUNS_ITS_ARGUMENTS = new Set(
   (
-    'sh bash dash zsh ksh fish eval exec source . command builtin xargs ssh su sudo doas env nice nohup setsid timeout time ' +
+    'eval exec source . command builtin xargs ssh su sudo doas env nice nohup setsid timeout time ' +
     'watch parallel trap busybox stdbuf ionice taskset unshare nsenter bwrap chroot flock script setpriv runuser pkexec strace'
   ).split(' '),
 )
 /** The same of their first operand only; what follows are arguments of what it names. */
 const RUNS_ITS_FIRST = new Set('npx bunx pnpx uvx pipx'.split(' '))
-const SHELL = /^(?:.*\/)?(?:ba|da|z|k|fi)?sh$/
+const SHELL = /^(?:.*\/)?(?:ba|rba|da|a|z|k|mk|fi|c|tc|pw)?sh$/
 /** Interpreters whose next argument is code after one of these flags. */
 const INTERPRETERS =
   /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|awk|gawk|mawk|sed|jq|osascript)$/
 /** Those that read a program from their input when they are given no file. */
 const INPUT_INTERPRETER = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua)$/
+/** Those for which every line of their input is a command. */
+const LINES_ARE_COMMANDS = new Set(['ssh', 'parallel', 'at', 'batch'])
 const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute)$/
 /** Options whose value is a program, or settings that name one. */
 const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
@@ -126,8 +128,15 @@ function refuseCodeOnInput(script: ParsedScript, slots: readonly Slot[]): void {
 function readsCode({ name, suffix }: Command): boolean {
   const words = [name, ...suffix].filter(node => node?.type === 'Word').map(({ value }) => value)
   const at = words.findIndex(word => SHELL.test(word) || INPUT_INTERPRETER.test(word.split('/').at(-1) ?? ''))
-  const isRemote = /^(?:.*\/)?ssh$/.test(words[0] ?? '')
-  return isRemote || (at !== -1 && words.slice(at + 1).every(word => word.startsWith('-')))
+  const first = words[0]?.split('/').at(-1) ?? ''
+  if (LINES_ARE_COMMANDS.has(first) || (first === 'xargs' && at !== -1)) return true
+  if (at === -1) return false
+  // `-o pipefail` is no file either; and `-s`, `-` and `/dev/stdin` read the input whatever follows.
+  const after = words.slice(at + 1).filter((_, index, all) => !/^[-+][oO]$/.test(all[index - 1] ?? ''))
+  const input = SHELL.test(words[at] ?? '')
+    ? /^-(?:\w*s)?$|^\/dev\/(?:stdin|fd\/0)$/
+    : /^-$|^\/dev\/(?:stdin|fd\/0)$/
+  return after.every(word => /^[-+]/.test(word)) || after.some(word => input.test(word))
 }
 
 function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
@@ -172,7 +181,7 @@ function attachedOption([first]: readonly Piece[]): string | undefined {
 
 /** Whether the word is a command, or goes to a shell: of `docker run image sh -c {x}` too. */
 function isRun(program: string, words: readonly Word[], index: number, option: string): boolean {
-  if (RUNS_ITS_ARGUMENTS.has(program)) return true
+  if (RUNS_ITS_ARGUMENTS.has(program) || SHELL.test(program)) return true
   if (RUNS_ITS_FIRST.has(program)) return words.findIndex(({ value }) => !value.startsWith('-')) === index
   const options = Object.hasOwn(RUNNING_OPTIONS, program) ? RUNNING_OPTIONS[program] : undefined
   if (options?.test(option) === true || (program === 'git' && isGitSetting(words, index, option))) return true
