@@ -86,6 +86,10 @@ describe('kogu run', () => {
     expect(ran.stderr).toContain('rehearsal:FILE')
     // A sentence alone is a task.
     expect(await kogu(['Find all TODO comments'])).toEqual(ran)
+    expect(await kogu(['explain this file'])).toEqual(ran)
+    // A command with its blanks in the word is none, whichever keyboard they come from.
+    for (const command of ['tools list', 'tools\u3000list', 'mcp\u00a0list', 'serve ', 'call --help'])
+      expect(await kogu([command])).toMatchObject({ code: 2, stderr: expect.stringContaining('For a task') })
   })
 
   test('a headless run with a refused call exits 6 and lists it in JSON', async () => {

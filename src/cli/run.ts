@@ -33,8 +33,19 @@ export async function run(args: readonly string[], environment: Environment): Pr
     return showHelp(name === 'help' ? rest[0] : undefined, name === undefined, environment.terminal)
   }
   // No command has a blank: `kogu "Find all TODO comments"` is a task.
-  if (/\s/.test(name)) return runCommand('run', [name, ...rest], environment)
+  if (/\s/.test(name) && !isCommandLine(name)) return runCommand('run', [name, ...rest], environment)
   return runCommand(name, rest, environment)
+}
+
+/**
+ * `"tools list"`, or with a blank of another keyboard between the two, is a mistake and not a task that a model is paid for.
+ * `"explain this file"` is a task.
+ */
+function isCommandLine(text: string): boolean {
+  const [name = '', verb] = text.trim().split(/\s+/)
+  const listed = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (listed === undefined) return false
+  return verb === undefined || verb.startsWith('-') || listed.verbs?.includes(verb) === true
 }
 
 /** For the scripts of `kogu completion`. Silent when anything goes wrong: a message would land in what is typed. */
@@ -146,6 +157,13 @@ function firstSentence(text: string): string {
 }
 
 function unknownCommand(name: string): UsageError {
+  if (isCommandLine(name)) {
+    const words = name.trim().split(/\s+/).join(' ')
+    return new UsageError(
+      `'${toLine(name)}' is one word with blanks in it.`,
+      `For the command: kogu ${words}\nFor a task: kogu run '${words}'`,
+    )
+  }
   const near = closest(name, Object.keys(COMMANDS))
   return new UsageError(
     `Unknown command '${name}'.`,
