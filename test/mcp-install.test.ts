@@ -114,6 +114,20 @@ test('tools that changed are approved as they were shown, and no others', () => 
   expect(box.json(['mcp', 'tools', 'rug']).held).toMatchObject([{ name: 'new' }])
 })
 
+test('a server that cannot be configured so is not added, and one that is wrong can be removed', () => {
+  const path = join(box.home, 'config/kogu/config.toml')
+  box.configure('[tools]\nbudget = 5000\n')
+  expect(box.run(['mcp', 'add', 'odd', '--url', 'no address'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('mcp.odd.url: Invalid URL'),
+  })
+  expect(readFileSync(path, 'utf8')).toBe('[tools]\nbudget = 5000\n')
+  box.configure('[mcp.odd]\nurl = "no address"\n')
+  expect(box.run(['mcp', 'remove', '(']).code).toBe(2)
+  expect(box.run(['mcp', 'remove', 'odd']).code).toBe(0)
+  expect(box.json(['mcp', 'list'])).toEqual([])
+})
+
 test('all of a long command is shown before it is trusted', () => {
   box.configure(`[mcp.long]\ncommand = ["node", "-e", "${'padding '.repeat(200)}the end"]\n`)
   expect(box.run(['mcp', 'trust', 'long']).stderr).toContain('padding the end"')

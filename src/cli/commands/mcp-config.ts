@@ -1,10 +1,14 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'smol-toml'
+import { ConfigError } from '../../config/config-error.ts'
 import { writeWhole } from '../../core/write-whole.ts'
+import { openMcpRecords } from '../../store/mcp-records.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { forgetServer, manageServers } from './mcp-servers.ts'
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /** `kogu mcp add NAME -- COMMAND …`, `kogu mcp add NAME --url URL`: writes the person's own configuration, and trusts it. */
 export async function addServer(context: CommandContext, rest: readonly string[]): Promise<number> {
@@ -13,7 +17,7 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   const [name, ...command] = rest
   const url = textOption(values, 'url')
   if (name === undefined) throw new UsageError('Which name?', 'kogu mcp add NAME -- COMMAND ARGUMENTS …')
-  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
+  if (!NAME.test(name)) {
     throw new UsageError(`'${name}' cannot be a name.`, 'Use up to 32 lower-case letters, digits and dashes.')
   }
   if ((url === undefined) === (command.length === 0)) {
@@ -34,8 +38,17 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   const added = stringify({ mcp: { [name]: server } }).replace(/^\[mcp\]\n/, '')
   write(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`)
   output.note(`Added to ${path}:\n${added.trimEnd()}`)
-  // The person has typed it, so that there is nothing to ask.
-  return manageServers({ ...context, values: { ...values, yes: true } }, 'trust', [name])
+  try {
+    // The person has typed it, so that there is nothing to ask.
+    return await manageServers({ ...context, values: { ...values, yes: true } }, 'trust', [name])
+  } catch (error) {
+    // A file that cannot be read would stop every command from now on.
+    if (error instanceof ConfigError) {
+      write(path, text)
+      output.note(`Taken out again: ${path} is as it was.`)
+    }
+    throw error
+  }
 }
 
 /** Takes it out of the person's configuration, and takes back the trust in it. */
@@ -50,7 +63,13 @@ export async function removeServer(context: CommandContext, rest: readonly strin
       `There is no table [mcp.${name}] in ${path}.`,
       'What another file names is removed there: kogu config list shows which one.',
     )
-  await forgetServer(context, name)
+  try {
+    await forgetServer(context, name)
+  } catch (error) {
+    // What is wrong in the file may be this very table.
+    if (!(error instanceof ConfigError)) throw error
+    await openMcpRecords(context.environment.directories.state).update(name, () => undefined)
+  }
   write(path, text.slice(0, found.start) + text.slice(found.end))
   context.output.note(`Removed from ${path}:\n${text.slice(found.start, found.end).trimEnd()}`)
   return EXIT.ok
@@ -62,6 +81,7 @@ function configPath({ environment }: CommandContext): string {
 
 /** From the header of the table to the next one that is not a part of it. */
 function findTable(text: string, name: string): { start: number; end: number } | undefined {
+  if (!NAME.test(name)) return undefined
   const lines = text.split('\n')
   const isOwn = (line: string): boolean =>
     new RegExp(`^\\s*\\[\\s*mcp\\s*\\.\\s*"?${name}"?\\s*(\\.[^\\]]*)?\\]`).test(line)
