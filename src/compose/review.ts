@@ -77,10 +77,10 @@ export async function createReview(
     ordinary: quorum.ordinary,
     vetoFor: quorum.veto_for,
     maxActionRevisions: quorum.max_action_revisions,
-    record: ({ callId, runId, tool }, { passed, undecided, display, votes }, { before, costUsd }) =>
+    record: ({ callId, runId, tool }, { passed, undecided, display, votes, needed }, { before, costUsd }) =>
       note('quorum-review', {
         ...{ phase: 'action', call: callId, run: runId, tool: tool.name },
-        ...{ passed, undecided, display, votes, cost_usd: costUsd },
+        ...{ passed, undecided, display, votes, needed, cost_usd: costUsd },
         ...(before === undefined ? {} : { before }),
       }),
   })

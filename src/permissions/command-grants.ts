@@ -65,10 +65,12 @@ export function grantedWords({ words, following }: CommandSpec, more: string): s
   return [...words, ...next, ...(following?.more === false ? [] : [more])]
 }
 
-export function describeCommandGrant(spec: CommandSpec): string {
+export function describeCommandGrant(spec: CommandSpec, workspace?: string): string {
   const { options, cwd, roots } = spec
+  const isAll = workspace !== undefined && roots.some(root => isInside(workspace, root))
+  const files = isAll ? 'every file of this workspace: files' : 'files'
   const allowed = options.length === 0 ? 'no options' : `only ${options.join(' ')}`
-  return `'${grantedWords(spec, '…').join(' ')}' in ${cwd}, with ${allowed}, on files below ${roots.join(', ')}`
+  return `'${grantedWords(spec, '…').join(' ')}' in ${cwd}, with ${allowed}, on ${files} below ${roots.join(', ')}`
 }
 
 export function coversCommand(spec: CommandSpec, { analysis, files }: ExecuteItem): boolean {

@@ -123,14 +123,17 @@ export function exactGrant({ request, items, digest }: IdentifiedCall): GrantSpe
   return { kind: 'exact', tool: request.tool.name, digest: digest(), text: summarize(request, items) }
 }
 
-export function describeGrant(spec: GrantSpec): string {
+/** `workspace`: where it is said plainly that all of it is meant. */
+export function describeGrant(spec: GrantSpec, workspace?: string): string {
   switch (spec.kind) {
     case 'exact':
       return `exactly this: ${spec.text}`
     case 'command':
-      return describeCommandGrant(spec)
+      return describeCommandGrant(spec, workspace)
     case 'path': {
       const verb = { file_read: 'read', file_write: 'write', file_delete: 'delete' }[spec.access]
+      if (workspace !== undefined && isInside(workspace, spec.root))
+        return `${verb} every file of this workspace but sensitive ones (${spec.root} and what is below it)`
       return `${verb} ${spec.root} and what is below it`
     }
     case 'host':

@@ -76,7 +76,7 @@ function toOffer(specs: readonly GrantSpec[], call: IdentifiedCall, context: Dec
   const command = call.items.find(item => item.kind === 'execute')
   return {
     id: offerId(specs),
-    label: specs.map(describeGrant).join('; '),
+    label: specs.map(spec => describeGrant(spec, context.scope.workspace)).join('; '),
     ...(command === undefined ? {} : { pattern: patternWords(command) }),
     ...(canHoldEverywhere(specs) && coversCall(specs, call, context, true) ? { everywhere: true } : {}),
     specs,

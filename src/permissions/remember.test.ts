@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
 import type { RememberedAnswer } from '../core/approval.ts'
 import type { CommandPattern } from '../core/decision.ts'
+import { describeGrant } from './grants.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
 
 const run = (command: string): Access => ({ kind: 'execute', command })
@@ -207,4 +208,16 @@ test('an answer for a run can be shorter than the run, and never longer than a d
     ({ createdAt, expiresAt }) => Date.parse(expiresAt ?? '') - Date.parse(createdAt),
   )
   expect(lasting).toEqual([3_600_000, 24 * 3_600_000])
+})
+
+test('an offer that covers the whole workspace says so plainly', () => {
+  const write = (root: string): string =>
+    describeGrant({ kind: 'path', access: 'file_write', root }, '/home/me/shop')
+  expect(write('/home/me/shop')).toContain('every file of this workspace')
+  expect(write('/home/me')).toContain('every file of this workspace')
+  expect(write('/home/me/shop/src')).toBe('write /home/me/shop/src and what is below it')
+  const command = { kind: 'command', words: ['git', 'add'], options: [], cwd: '/home/me/shop' } as const
+  const line = (root: string): string => describeGrant({ ...command, roots: [root] }, '/home/me/shop')
+  expect(line('/home/me/shop')).toContain('on every file of this workspace')
+  expect(line('/home/me/shop/src')).not.toContain('workspace')
 })

@@ -94,12 +94,14 @@ async function askMember(
 ): Promise<Cast> {
   const { name: reviewer, timeoutMs } = member
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])
+  const start = performance.now()
+  const ms = (): number => Math.round(performance.now() - start)
   try {
     const { text, costUsd } = await inTime(member.ask(prompt, subject, { run, signal, maxCostUsd }), signal)
-    return { vote: { reviewer, ...parseVerdict(text) }, costUsd }
+    return { vote: { reviewer, ...parseVerdict(text), ms: ms() }, costUsd }
   } catch (error) {
     const reasoning = signal.aborted ? 'It did not answer in time.' : `It failed: ${messageOf(error)}`
-    return { vote: { reviewer, verdict: 'error', reasoning }, costUsd: 0 }
+    return { vote: { reviewer, verdict: 'error', reasoning, ms: ms() }, costUsd: 0 }
   }
 }
 

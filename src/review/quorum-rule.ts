@@ -18,16 +18,19 @@ export function parseQuorumRule(text: string): QuorumRule | undefined {
 
 /** Whether the votes pass. Abstentions are not votes; zero votes never pass, and a tie is no majority. */
 export function passes(rule: QuorumRule, approvals: number, votes: number): boolean {
-  if (votes === 0) return false
+  return votes > 0 && approvals >= neededApprovals(rule, votes)
+}
+
+export function neededApprovals(rule: QuorumRule, votes: number): number {
   switch (rule.kind) {
     case 'majority':
-      return approvals > votes / 2
+      return Math.floor(votes / 2) + 1
     case 'unanimous':
-      return approvals === votes
+      return votes
     case 'at_least':
-      return approvals >= rule.count
+      return rule.count
     case 'percentage':
       // In whole numbers: 60 % of 5 is 3, and 0.6 * 5 is not in floating point for every pair.
-      return approvals >= Math.ceil((votes * rule.percent) / 100)
+      return Math.ceil((votes * rule.percent) / 100)
   }
 }

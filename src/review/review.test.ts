@@ -64,6 +64,13 @@ describe('rules', () => {
 describe('tally', () => {
   const options = { rule: rule('majority'), minModels: 2, onError: 'abstain' } as const
 
+  test('the approvals that it takes are said with the votes', () => {
+    const votes = [vote('approve'), vote('reject'), vote('approve')]
+    expect(tally(votes, options).needed).toBe(2)
+    expect(tally(votes, { ...options, rule: rule('unanimous') }).needed).toBe(3)
+    expect(tally(votes, { ...options, rule: rule('34%') }).needed).toBe(2)
+  })
+
   test('abstentions and failures are no votes, but count against the models that have to be there', () => {
     const votes = [vote('approve'), vote('abstain'), vote('error')]
     expect(tally(votes, options)).toMatchObject({

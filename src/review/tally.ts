@@ -1,4 +1,4 @@
-import { passes, type QuorumRule } from './quorum-rule.ts'
+import { neededApprovals, passes, type QuorumRule } from './quorum-rule.ts'
 
 /** `abstain`: the reviewer has no opinion. `error`: it failed, was late or gave no valid answer. Neither is a vote. */
 export type Verdict = 'approve' | 'reject' | 'abstain' | 'error'
@@ -9,6 +9,8 @@ export interface Vote {
   readonly reasoning: string
   /** From 0 to 1, when the reviewer states it. */
   readonly confidence?: number
+  /** How long it took to say so. */
+  readonly ms?: number
 }
 
 export interface TallyOptions {
@@ -28,6 +30,8 @@ export interface Tally {
   readonly approveCount: number
   readonly rejectCount: number
   readonly totalVotes: number
+  /** Approvals that so many votes take. */
+  readonly needed: number
   readonly votes: readonly Vote[]
   /** `reviewer: reasoning` of every rejection. */
   readonly feedback: string
@@ -55,6 +59,7 @@ export function tally(cast: readonly Vote[], { rule, minModels, onError, veto = 
     approveCount,
     rejectCount: rejections.length,
     totalVotes,
+    needed: neededApprovals(rule, totalVotes),
     votes,
     feedback: rejections.map(({ reviewer, reasoning }) => `${reviewer}: ${reasoning}`).join('\n\n'),
     display: `[${votes.map(({ verdict }) => MARKS[verdict]).join('')}]`,

@@ -361,3 +361,11 @@ test('whether a large file was seen is found out while other calls go on', async
     details: bench.at('large.txt'),
   })
 })
+
+test('the preview reads the file in its own encoding, which the write keeps', async () => {
+  await bench.given('wide-preview.txt', encodeText('\uFEFFcafé\nold\n', 'utf-16le') ?? '')
+  const wanted = { path: 'wide-preview.txt', content: 'café\nnew\n', mode: 'overwrite' } as const
+  const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts }
+  const preview = writeFile.preview?.({ ...wanted, create_dirs: true, allow_shrink: false }, place)
+  expect(preview).toContain(' café\n-old\n+new\n')
+})

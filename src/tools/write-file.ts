@@ -7,7 +7,7 @@ import { withoutParts } from '../core/diff-parts.ts'
 import type { Effect } from '../core/effects.ts'
 import { ToolError } from '../core/errors.ts'
 import type { CurrentFile } from '../core/files.ts'
-import { defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
+import { type AccessContext, defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { countLines, summarizeDiff } from '../core/unified-diff.ts'
 import { presentBytes, presentFile, presentSize, readOnlyNote, restoreReceipt } from './existing-file.ts'
 import { filePath, toolPath } from './file-path.ts'
@@ -90,11 +90,11 @@ export const writeFile = defineTool({
       : present.isUnseen.then(withUnread)
   },
   preview({ path, content, mode }, context) {
-    const before = new TextDecoder().decode(presentBytes(path, context))
+    const before = presentText(path, context)
     return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
   },
   leaveOut(wanted, parts, context) {
-    const before = new TextDecoder().decode(presentBytes(wanted.path, context))
+    const before = presentText(wanted.path, context)
     const { diff } = summarizeDiff(before, wanted.content, wanted.path)
     const content = wanted.mode === 'append' ? undefined : withoutParts(wanted.content, diff ?? '', parts)
     // Bytes that are no text would be replaced by the sign that stands for them.
@@ -124,6 +124,14 @@ export const writeFile = defineTool({
     return toOutput(wanted, written, effect, context)
   },
 })
+
+/** In its own encoding, which a write keeps. What is no text shows as such. */
+function presentText(path: string, context: AccessContext): string {
+  const bytes = presentBytes(path, context)
+  const format = bytes === undefined ? null : detectFormat(bytes)
+  const decoded = bytes === undefined || format === null ? null : decodeDocument(bytes, format)
+  return decoded?.text ?? new TextDecoder().decode(bytes)
+}
 
 /** A write replaces the file as a whole so that it is atomic and can be undone, so all of it has to be read. */
 const MOST_APPENDED_TO = 64 * 1024 * 1024

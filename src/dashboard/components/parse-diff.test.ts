@@ -62,6 +62,7 @@ test('a new file, an emptied one, other line ends and a missing last line end ar
   expect(notes('@@ -0,0 +1,1 @@\n+a\n')).toEqual([['newFile']])
   expect(notes('@@ -1,1 +0,0 @@\n-a\n')).toEqual([['emptied']])
   expect(notes('@@ -1,1 +1,1 @@\n-a\r\n+a\n')).toEqual([['lineEnds']])
+  expect(notes('@@ -1,1 +1,1 @@\n-\uFFFDPNG\n+b\n')).toEqual([['binary']])
   expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n\\ No newline at end of file\n')).toEqual([['lastLine']])
   expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n')).toEqual([[]])
 })

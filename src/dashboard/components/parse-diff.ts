@@ -52,7 +52,7 @@ export function parseDiff(text: string): DiffFile[] {
   }))
 }
 
-export type DiffNote = 'newFile' | 'emptied' | 'lineEnds' | 'lastLine'
+export type DiffNote = 'newFile' | 'emptied' | 'lineEnds' | 'lastLine' | 'binary'
 
 /** What the lines alone do not say at a glance. */
 export function notesOf({ lines }: Pick<DiffFile, 'lines'>): DiffNote[] {
@@ -68,6 +68,9 @@ export function notesOf({ lines }: Pick<DiffFile, 'lines'>): DiffNote[] {
   return [
     ...(/^@@ -0,0 /.test(header) ? (['newFile'] as const) : []),
     ...(/^@@ \S+ \+0,0 /.test(header) ? (['emptied'] as const) : []),
+    ...(lines.some(({ kind, text }) => kind === 'removed' && /[\0\uFFFD]/.test(text))
+      ? (['binary'] as const)
+      : []),
     ...(isEndOnly ? (['lineEnds'] as const) : []),
     ...(lines.some(({ kind, text }) => kind === 'hunk' && text.startsWith('\\ No newline'))
       ? (['lastLine'] as const)

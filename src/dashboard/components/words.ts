@@ -61,6 +61,7 @@ export const words = defineWords({
     newFile: 'new, or empty before',
     emptied: 'emptied or deleted',
     lineEnds: 'other line ends',
+    binary: 'was not text',
     lastLine: 'no line end at the end',
     secretLines: {
       one: '{count} added line looks like a secret',
@@ -131,6 +132,7 @@ export const words = defineWords({
     newFile: '新規、または以前は空',
     emptied: '空になるか削除される',
     lineEnds: '改行コードの変更',
+    binary: '変更前はテキストではない',
     lastLine: '末尾に改行なし',
     secretLines: { one: '秘密情報らしい追加行 {count} 行', other: '秘密情報らしい追加行 {count} 行' },
     diffView: '差分の表示',
@@ -198,6 +200,7 @@ export const words = defineWords({
     newFile: '새 파일이거나 이전에 비어 있음',
     emptied: '비워지거나 삭제됨',
     lineEnds: '줄 끝 문자 변경',
+    binary: '이전은 텍스트가 아님',
     lastLine: '끝에 줄 바꿈 없음',
     secretLines: {
       one: '비밀 정보로 보이는 추가된 줄 {count}개',

@@ -17,6 +17,7 @@ const vote = z.object({
   verdict: z.enum(['approve', 'reject', 'abstain', 'error']),
   reasoning: z.string(),
   confidence: z.number().optional(),
+  ms: z.number().optional(),
 })
 
 /** As `compose/review.ts` puts it on record. */
@@ -26,6 +27,8 @@ const review = z.object({
   undecided: z.boolean(),
   /** One mark per reviewer: `[●●○]`. */
   display: z.string(),
+  /** Approvals that it takes; records of older versions do not say. */
+  needed: z.int().optional(),
   votes: z.array(vote),
   /** What they had said before they heard each other. */
   before: z.array(vote).optional(),

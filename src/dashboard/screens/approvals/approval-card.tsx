@@ -12,6 +12,7 @@ import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { riskOf } from '../../shell/waiting.ts'
+import { AgentPath } from './agent-path.tsx'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
 import { CommandSteps } from './command-steps.tsx'
@@ -115,6 +116,7 @@ function Heading({ question, isOpen }: { question: Approval; isOpen: boolean }) 
         {question.runPath.length > 1 && (
           <Badge color="gray">{t('depth', { count: question.runPath.length - 1 })}</Badge>
         )}
+        <AgentPath question={question} />
       </Group>
     </Stack>
   )

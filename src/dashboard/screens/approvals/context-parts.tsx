@@ -28,7 +28,7 @@ const MARKS = {
 
 function Votes({ review }: { review: NonNullable<ApprovalContext['review']> }) {
   const t = useWords(words)
-  const { display, passed, undecided, votes, before = [] } = review
+  const { display, needed, passed, undecided, votes, before = [] } = review
   const outcome = undecided ? 'votesUndecided' : passed ? 'votesPassed' : 'votesRejected'
   const changed = votes.filter(
     ({ reviewer, verdict }) => before.find(each => each.reviewer === reviewer)?.verdict !== verdict,
@@ -43,6 +43,7 @@ function Votes({ review }: { review: NonNullable<ApprovalContext['review']> }) {
           count: votes.filter(({ verdict }) => verdict === 'approve').length,
           all: votes.length,
         })}
+        {needed !== undefined && ` · ${t('votesNeeded', { count: needed })}`}
       </Text>
       <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {votes.map(vote => (
@@ -58,7 +59,7 @@ function Votes({ review }: { review: NonNullable<ApprovalContext['review']> }) {
   )
 }
 
-function VoteRow({ vote: { reviewer, verdict, reasoning, confidence } }: { vote: Vote }) {
+function VoteRow({ vote: { reviewer, verdict, reasoning, confidence, ms } }: { vote: Vote }) {
   const t = useWords(words)
   const format = useFormat()
   const { icon: Icon, color, word } = MARKS[verdict]
@@ -71,7 +72,8 @@ function VoteRow({ vote: { reviewer, verdict, reasoning, confidence } }: { vote:
         <strong>
           <Untrusted text={reviewer} most={60} />
         </strong>
-        {confidence !== undefined && <> ({format.percent(confidence)})</>}{' '}
+        {confidence !== undefined && <> ({format.percent(confidence)})</>}
+        {ms !== undefined && ` ${format.duration(ms)}`}
         <Untrusted text={reasoning} most={600} />
       </Text>
     </Group>

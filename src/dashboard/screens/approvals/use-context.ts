@@ -5,6 +5,7 @@ export interface Vote {
   readonly verdict: 'approve' | 'reject' | 'abstain' | 'error'
   readonly reasoning: string
   readonly confidence?: number
+  readonly ms?: number
 }
 
 export interface ApprovalContext {
@@ -12,6 +13,7 @@ export interface ApprovalContext {
     readonly passed: boolean
     readonly undecided: boolean
     readonly display: string
+    readonly needed?: number
     readonly votes: readonly Vote[]
     readonly before?: readonly Vote[]
   } | null
