@@ -13,6 +13,7 @@ export const TEST_PARTS: readonly SystemPart[] = [
   { program: 'chromium', package: 'chromium' },
   { program: 'zsh', package: 'zsh' },
   { program: 'fish', package: 'fish' },
+  { program: 'rg', package: 'ripgrep' },
 ]
 
 /** Installs what is missing where that is possible (root on Debian or Ubuntu), otherwise says what is missing. */
