@@ -2,6 +2,7 @@ import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findCut, findFaults, settled, visit } from './support/axe.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
+import { findHarm, poison } from './support/poison.ts'
 import { noBrowser } from './support/skips.ts'
 
 // Every screen, in every state and language: is it whole, readable and usable by everybody?
@@ -136,6 +137,22 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
     }
     expect(found.join('\n')).toBe('')
   }, 240_000)
+
+  test('whatever stands in any field of any answer is shown, and does nothing', async () => {
+    const page = await dashboard.context.newPage()
+    await poison(page)
+    await page.goto(dashboard.url)
+    const found: string[] = []
+    for (const path of screens) {
+      await visit(page, path)
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 })
+        for (const harm of await findHarm(page)) found.push(`${path} ${width}: ${harm}`)
+      }
+    }
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    expect(found.join('\n')).toBe('')
+  }, 120_000)
 })
 
 type Answer = 'as usual' | 'not' | 'emptily' | 'with a failure'

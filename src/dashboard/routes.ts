@@ -8,25 +8,30 @@ export const routes = {
   home: () => '/',
   panels: () => '/panels',
   panel: (name: string, query: { tab?: string; part?: string } = {}) =>
-    withQuery(`/panels/${encodeURIComponent(name)}`, query),
+    withQuery(`/panels/${inAddress(name)}`, query),
   pipelines: () => '/pipelines',
   pipeline: (name: string, query: { view?: string; step?: string } = {}) =>
-    withQuery(`/pipelines/${encodeURIComponent(name)}`, query),
+    withQuery(`/pipelines/${inAddress(name)}`, query),
   runs: (query: { status?: string; agent?: string } = {}) => withQuery('/runs', query),
   run: (id: string, query: { tab?: string; call?: string; show?: string; agent?: string } = {}) =>
-    withQuery(`/runs/${encodeURIComponent(id)}`, query),
+    withQuery(`/runs/${inAddress(id)}`, query),
   approvals: () => '/approvals',
-  approval: (id: string) => `/approvals/${encodeURIComponent(id)}`,
+  approval: (id: string) => `/approvals/${inAddress(id)}`,
   audit: (query: Readonly<Record<string, string | undefined>> = {}) => withQuery('/audit', query),
   tools: () => '/tools',
-  tool: (name: string, tab?: string) => withQuery(`/tools/${encodeURIComponent(name)}`, { tab }),
+  tool: (name: string, tab?: string) => withQuery(`/tools/${inAddress(name)}`, { tab }),
   permissions: (query: { tab?: string; rule?: string; edit?: string; tool?: string; input?: string } = {}) =>
     withQuery('/permissions', query),
   providers: () => '/providers',
   // Not /mcp: that is where MCP clients connect.
-  mcp: (server?: string) => (server === undefined ? '/servers' : `/servers/${encodeURIComponent(server)}`),
+  mcp: (server?: string) => (server === undefined ? '/servers' : `/servers/${inAddress(server)}`),
   usage: (query: { range?: string; from?: string; by?: string } = {}) => withQuery('/usage', query),
   settings: (query: { section?: string } = {}) => withQuery('/settings', query),
+}
+
+/** Half a character has no place in an address; others may still write one into a name. */
+export function inAddress(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
 }
 
 function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {

@@ -1,6 +1,7 @@
 import { Anchor, Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { visibleLine } from './untrusted.tsx'
 
 export interface Column<Row> {
   readonly key: string
@@ -26,7 +27,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href, lead }: Dat
   return (
     <section
       className="kogu-card kogu-table-box"
-      aria-label={label}
+      aria-label={visibleLine(label)}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
       tabIndex={0}
     >

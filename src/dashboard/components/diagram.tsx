@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useId, useState } from 'react'
 import { useWords } from '../i18n/language.tsx'
+import { inAddress } from '../routes.ts'
 import { diagramSource } from './diagram-source.ts'
 import { UntrustedBlock } from './untrusted.tsx'
 import { words } from './words.ts'
@@ -17,7 +18,7 @@ export function Diagram({ source }: { source: string }) {
   useEffect(() => {
     let isShown = true
     draw(`diagram-${id}`, source, scheme).then(
-      svg => isShown && setPicture(`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`),
+      svg => isShown && setPicture(`data:image/svg+xml;charset=utf-8,${inAddress(svg)}`),
       () => isShown && setPicture(null),
     )
     return () => {

@@ -69,6 +69,11 @@ export function visibleLine(text: string, most = 300): string {
   return text.length > most ? `${visible}…` : visible
 }
 
+/** Names that others chose, to choose from. */
+export function toChoices(names: readonly string[]): { value: string; label: string }[] {
+  return names.map(value => ({ value, label: visibleLine(value, 80) }))
+}
+
 export interface UntrustedBlockProps {
   readonly text: string
   /** What is longer shows its head and tail until somebody asks for all of it. */
@@ -141,13 +146,8 @@ function Escapes({ text }: { text: string }) {
   )
 }
 
-/** Half a character has no shape, and what follows could be swallowed by it. */
 export function makeVisible(text: string): string {
-  const whole = text.replaceAll(
-    /\p{Surrogate}/gu,
-    half => `⟨U+${half.charCodeAt(0).toString(16).toUpperCase()}⟩`,
-  )
-  return toVisible(whole.replaceAll('\r\n', '\n'))
+  return toVisible(text.replaceAll('\r\n', '\n'))
 }
 
 /** Never through the middle of what a person sees as one character. */

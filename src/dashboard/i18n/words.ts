@@ -1,3 +1,5 @@
+import { toVisible } from '../../core/visible.ts'
+
 /** A sentence with `{name}` in it, or its forms for one and many, chosen by `count`. */
 export type Phrase = string | { readonly one: string; readonly other: string }
 
@@ -28,7 +30,10 @@ export function say<Key extends string>(
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name]
     if (value === undefined) return whole
-    return typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : value
+    // A text is often a name that others chose. The spaces of our own formats stay.
+    return typeof value === 'number'
+      ? new Intl.NumberFormat(language).format(value)
+      : value.replaceAll(/[^\u00A0\u2009\u202F]+/g, toVisible)
   })
 }
 

@@ -2,7 +2,7 @@ import { AppShell, Button, Code, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { Component, type ReactNode, Suspense } from 'react'
-import { Link, Route, Switch } from 'wouter'
+import { Link, Route, Switch, useLocation } from 'wouter'
 import { toShownError, useGet } from '../api/api.ts'
 import { Empty } from '../components/data-region.tsx'
 import { Page } from '../components/page.tsx'
@@ -26,6 +26,7 @@ export function Shell() {
   const isNarrow = width === 'narrow' && isWide
   const signedOut = useSignedOut()
   const help = useShortcuts()
+  const [path] = useLocation()
   useTabTitle()
   useTabIcon()
   useAlerts()
@@ -51,7 +52,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <TrustBar />
-        <ScreenGuard message={t('missingChunk')} action={t('reload')}>
+        <ScreenGuard path={path} message={t('missingChunk')} action={t('reload')}>
           <Suspense fallback={null}>
             <Switch>
               {SCREENS.flatMap(({ patterns, component: Screen }) =>
@@ -96,17 +97,27 @@ function SignedOut() {
 }
 
 interface GuardProps {
+  readonly path: string
   readonly message: string
   readonly action: string
   readonly children: ReactNode
 }
 
-/** A screen that cannot be loaded takes neither rail nor top bar with it. */
-class ScreenGuard extends Component<GuardProps, { failed: boolean }> {
-  override state = { failed: false }
+interface GuardState {
+  readonly failed: boolean
+  readonly path: string
+}
 
-  static getDerivedStateFromError(): { failed: boolean } {
+/** A screen that cannot be loaded takes neither rail nor top bar with it, nor the screen that is opened next. */
+class ScreenGuard extends Component<GuardProps, GuardState> {
+  override state = { failed: false, path: this.props.path }
+
+  static getDerivedStateFromError(): Pick<GuardState, 'failed'> {
     return { failed: true }
+  }
+
+  static getDerivedStateFromProps({ path }: GuardProps, before: GuardState): GuardState | null {
+    return path === before.path ? null : { failed: false, path }
   }
 
   override render(): ReactNode {

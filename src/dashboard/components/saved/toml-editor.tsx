@@ -16,7 +16,7 @@ export function TomlEditor({ file, text, onChange }: TomlEditorProps) {
     <Textarea
       label={
         <Text ff="monospace" size="sm" component="span">
-          {file}
+          <Untrusted text={file} />
         </Text>
       }
       description={t('tomlAbout')}

@@ -2,7 +2,7 @@ import { ActionIcon, Box, Fieldset, Group, Input, NativeSelect, Stack, Text, Too
 import { Undo2 } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { useWords } from '../../i18n/language.tsx'
-import { cutGraphemes, Untrusted } from '../untrusted.tsx'
+import { cutGraphemes, Untrusted, visibleLine } from '../untrusted.tsx'
 import type { Field } from './fields.ts'
 import { type FieldProps, useForm } from './form-context.ts'
 import { ListField } from './list-field.tsx'
@@ -164,7 +164,7 @@ function UnionField({ field, name, path, value }: FieldProps<Field & { kind: 'un
           ...(field.nullable ? [{ value: 'null', label: t('isNull') }] : []),
           ...field.options.map((each, number) => ({
             value: String(number),
-            label: nameOfOption(each, number),
+            label: visibleLine(nameOfOption(each, number), 120),
           })),
         ]}
       />

@@ -13,6 +13,7 @@ import {
 import { useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
 import { ReferenceInput } from '../reference-input.tsx'
+import { visibleLine } from '../untrusted.tsx'
 import { type Field, isScalar } from './fields.ts'
 import { type FieldProps, useForm } from './form-context.ts'
 import { isReference, parseJson, printJson, toPointer } from './values.ts'
@@ -59,7 +60,7 @@ function labelled({ id, field, name, path, bare }: Props, mistakes: ReadonlyMap<
     id,
     'aria-describedby': about.flat().join(' ') || undefined,
     'aria-invalid': hasError || undefined,
-    ...(bare === true ? { 'aria-label': name } : {}),
+    ...(bare === true ? { 'aria-label': visibleLine(name) } : {}),
   }
 }
 
@@ -132,7 +133,7 @@ function ChoiceField({ options, ...props }: Props & { options: readonly (string 
   const { field, path, value } = props
   const index = options.indexOf(value as never)
   const name = (option: string | number | boolean): string =>
-    field.kind === 'boolean' ? t(option === true ? 'yes' : 'no') : String(option)
+    field.kind === 'boolean' ? t(option === true ? 'yes' : 'no') : visibleLine(String(option), 120)
   const isForeign = value !== undefined && value !== null && index === -1
   return (
     <NativeSelect
@@ -146,7 +147,7 @@ function ChoiceField({ options, ...props }: Props & { options: readonly (string 
       data={[
         { value: '-1', label: t('notSet') },
         ...(field.nullable ? [{ value: 'null', label: t('isNull') }] : []),
-        ...(isForeign ? [{ value: 'other', label: printJson(value) }] : []),
+        ...(isForeign ? [{ value: 'other', label: visibleLine(printJson(value), 120) }] : []),
         ...options.map((option, number) => ({ value: String(number), label: name(option) })),
       ]}
     />

@@ -2,6 +2,7 @@ import { Alert, Stack, Tabs, Text, Textarea } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
 import type { Reference } from '../reference-input.tsx'
+import { visibleLine } from '../untrusted.tsx'
 import { FieldView } from './field-view.tsx'
 import { isSchema, type Schema, toField } from './fields.ts'
 import { type FormContext, FormProvider } from './form-context.ts'
@@ -24,7 +25,8 @@ export interface SchemaFormProps {
 /** A form made from a JSON schema. Form and JSON are two views of one value. */
 export function SchemaForm(props: SchemaFormProps) {
   const t = useWords(words)
-  const { schema, value, onChange, onValid, errors = NONE, references, label = t('form') } = props
+  const { schema, value, onChange, onValid, errors = NONE, references } = props
+  const label = visibleLine(props.label ?? t('form'))
   const [tab, setTab] = useState<string | null>('form')
   // Kept while it cannot be read: what somebody has typed is never replaced by an older value.
   const [draft, setDraft] = useState<string | null>(null)

@@ -7,7 +7,7 @@ import type { Approval } from '../../api/types.ts'
 import { RiskBadge } from '../../components/badges.tsx'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { toChoices, Untrusted } from '../../components/untrusted.tsx'
 import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -165,7 +165,7 @@ function Filters({ questions }: { questions: readonly Approval[] }) {
           placeholder={t('allPanels')}
           size="xs"
           clearable
-          data={panels}
+          data={toChoices(panels)}
           value={panel === '' ? null : panel}
           onChange={value => setPanel(value ?? '')}
         />
@@ -175,7 +175,7 @@ function Filters({ questions }: { questions: readonly Approval[] }) {
         placeholder={t('allTools')}
         size="xs"
         clearable
-        data={[...new Set(questions.map(({ tool: { name } }) => name))]}
+        data={toChoices([...new Set(questions.map(({ tool: { name } }) => name))])}
         value={tool === '' ? null : tool}
         onChange={value => setTool(value ?? '')}
       />

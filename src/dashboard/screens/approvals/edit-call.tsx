@@ -7,7 +7,7 @@ import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { reverseDiff } from '../../components/reverse-diff.ts'
-import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { toChoices, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { words } from './words.ts'
 
@@ -126,7 +126,7 @@ function EditForm({ question, fields, isStray, onClose }: EditFormProps) {
           label={t('editField')}
           maw={320}
           allowDeselect={false}
-          data={fields.map(each => each.key)}
+          data={toChoices(fields.map(each => each.key))}
           value={key}
           onChange={value => setKey(value ?? key)}
         />

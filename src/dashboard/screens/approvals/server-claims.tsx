@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { useGet } from '../../api/api.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { inAddress } from '../../routes.ts'
 import { words } from './claims/words.ts'
 import { Section } from './section.tsx'
 
@@ -12,7 +13,7 @@ interface Server {
 export function ServerClaims({ tool }: { tool: string }) {
   const t = useWords(words)
   const [server = '', rest] = tool.split('__')
-  const { data } = useGet<Server>('mcp', `/api/mcp/servers/${encodeURIComponent(server)}`, {
+  const { data } = useGet<Server>('mcp', `/api/mcp/servers/${inAddress(server)}`, {
     enabled: rest !== undefined,
   })
   const found = data?.tool_list.find(({ full_name }) => full_name === tool)

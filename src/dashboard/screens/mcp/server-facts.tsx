@@ -9,6 +9,7 @@ import { Reasons } from '../../components/reasons.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
+import { inAddress } from '../../routes.ts'
 import { ServerBadge } from './server-badge.tsx'
 import type { McpDetail } from './types.ts'
 import { words } from './words.ts'
@@ -24,7 +25,7 @@ interface Tested {
 export function Facts({ server }: { server: McpDetail }) {
   const t = useWords(words)
   const format = useFormat()
-  const path = `/api/mcp/servers/${encodeURIComponent(server.name)}`
+  const path = `/api/mcp/servers/${inAddress(server.name)}`
   const topics = ['mcp', 'tools'] as const
   const trust = useAction(() => request('POST', `${path}/trust`, { config_hash: server.config_hash }), {
     topics,

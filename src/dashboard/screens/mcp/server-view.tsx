@@ -14,14 +14,14 @@ import { TryCall } from '../../components/try-call/try-call.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import { Facts } from './server-facts.tsx'
 import type { McpDetail, McpTool, ToolUse, ToolVerdict } from './types.ts'
 import { words } from './words.ts'
 
 export function ServerView({ name }: { name: string }) {
   const t = useWords(words)
-  const server = useGet<McpDetail>('mcp', `/api/mcp/servers/${encodeURIComponent(name)}`)
+  const server = useGet<McpDetail>('mcp', `/api/mcp/servers/${inAddress(name)}`)
   return (
     <Page
       title={name}
@@ -45,7 +45,7 @@ export function ServerView({ name }: { name: string }) {
 
 function Tools({ server }: { server: McpDetail }) {
   const t = useWords(words)
-  const path = `/api/mcp/servers/${encodeURIComponent(server.name)}/approve`
+  const path = `/api/mcp/servers/${inAddress(server.name)}/approve`
   const approve = useAction((pins: readonly string[]) => request('POST', path, { pins }), {
     topics: ['mcp', 'tools'],
   })

@@ -17,7 +17,7 @@ import {
 import { Check, X } from 'lucide-react'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
-import { visibleLine } from '../../components/untrusted.tsx'
+import { toChoices, visibleLine } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -46,7 +46,7 @@ export function ModelSection({ settings, onChange }: SectionProps) {
           onChange={event => chooseProvider(event.currentTarget.value)}
           data={[
             { value: '', label: t('defaultIs', { model: models?.default ?? '–' }) },
-            ...providersOf(models, provider).map(each => ({ value: each, label: each })),
+            ...toChoices(providersOf(models, provider)),
           ]}
         />
         <Autocomplete

@@ -8,7 +8,7 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { useKindName } from '../../components/panel-kind/panel-kind.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import { CONTENT, STARTS, type StartName, TEMPLATES } from './starts.ts'
 import type { Panel } from './types.ts'
 import { words } from './words.ts'
@@ -53,7 +53,7 @@ function NewPanelForm({ first }: { first: StartName }) {
   const [name, setName] = useState(first === 'empty' ? '' : first)
   const create = useAction(
     () =>
-      request<Panel>('PUT', `/api/panels/${encodeURIComponent(name)}`, {
+      request<Panel>('PUT', `/api/panels/${inAddress(name)}`, {
         settings: STARTS[start],
         base: null,
       }),

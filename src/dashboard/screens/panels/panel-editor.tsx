@@ -15,7 +15,7 @@ import { type Changes, withChanges } from '../../components/saved/with-changes.t
 import { words as savedWords } from '../../components/saved/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlState } from '../../routes.ts'
 import { ContentSection } from './content-section.tsx'
 import { Limits } from './limits.tsx'
 import { ModelSection, Orchestration } from './model-section.tsx'
@@ -34,7 +34,7 @@ export function PanelEditor({ name }: { name: string }) {
 }
 
 function panelPath(name: string): string {
-  return `/api/panels/${encodeURIComponent(name)}`
+  return `/api/panels/${inAddress(name)}`
 }
 
 function Editor({ panel }: { panel: Panel }) {

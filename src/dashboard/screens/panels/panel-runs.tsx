@@ -7,13 +7,13 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import { words } from './words.ts'
 
 export function PanelRuns({ name }: { name: string }) {
   const t = useWords(words)
   const format = useFormat()
-  const runs = useGet<Page<Run>>('runs', `/api/runs?agent=${encodeURIComponent(name)}&limit=20`)
+  const runs = useGet<Page<Run>>('runs', `/api/runs?agent=${inAddress(name)}&limit=20`)
   return (
     <DataRegion
       query={runs}

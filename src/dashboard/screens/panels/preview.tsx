@@ -8,6 +8,7 @@ import { drawnAs } from '../../components/panel-kind/panel-kind.tsx'
 import { ShownOutput } from '../../components/show/shown-output.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
+import { inAddress } from '../../routes.ts'
 import { fillText, variablesOf } from './prompt-variables.ts'
 import type { Panel, PanelSettings } from './types.ts'
 import { words } from './words.ts'
@@ -60,7 +61,7 @@ function FolderPreview({ name, hash }: { name: string; hash: string }) {
   const t = useWords(words)
   const files = useQuery({
     queryKey: ['folder-files', name, hash],
-    queryFn: () => request<{ files: string[] }>('POST', `/api/panels/${encodeURIComponent(name)}/files`, {}),
+    queryFn: () => request<{ files: string[] }>('POST', `/api/panels/${inAddress(name)}/files`, {}),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })

@@ -5,7 +5,7 @@ import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, visibleLine } from '../../components/untrusted.tsx'
 import { usePlace, useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -85,7 +85,7 @@ function Settings({ config }: { config: Effective }) {
       key: 'key',
       label: t('setting'),
       phone: 'title',
-      render: ({ key }) => <code style={{ whiteSpace: 'nowrap' }}>{key}</code>,
+      render: ({ key }) => <code style={{ whiteSpace: 'nowrap' }}>{visibleLine(key, 80)}</code>,
     },
     {
       key: 'value',

@@ -8,7 +8,7 @@ import { CopyText } from '../../components/copy-text.tsx'
 import { ErrorCard } from '../../components/data-region.tsx'
 import { Reasons } from '../../components/reasons.tsx'
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { toChoices, Untrusted } from '../../components/untrusted.tsx'
 import { usePlace } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
@@ -32,7 +32,7 @@ export function TestCall() {
     <Stack gap="md" maw={900}>
       <Select
         label={t('tool')}
-        data={(tools.data ?? []).map(({ name }) => name)}
+        data={toChoices((tools.data ?? []).map(({ name }) => name))}
         value={tool}
         onChange={value => setTool(value ?? '', { replace: true })}
         searchable

@@ -13,6 +13,7 @@ import {
 } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { withChanges } from '../../components/saved/with-changes.ts'
+import { toChoices } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { dropEdges, edgesOf, hasOwnEdges, setEdge } from './definition.ts'
 import type { Definition, Edge } from './types.ts'
@@ -85,7 +86,7 @@ function EdgeCard({ edge, others, onChange }: EdgeCardProps) {
           label={t('from')}
           value={edge.from}
           onChange={event => onChange({ ...edge, from: event.currentTarget.value })}
-          data={[...others]}
+          data={toChoices(others)}
         />
         <ActionIcon
           variant="subtle"

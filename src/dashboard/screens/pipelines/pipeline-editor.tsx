@@ -12,7 +12,7 @@ import { Problems } from '../../components/saved/toml-editor.tsx'
 import { TrustNotice } from '../../components/saved/trust-notice.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlState } from '../../routes.ts'
 import { StateBadge } from './pipeline-list.tsx'
 import { RunBar, RunButton } from './run-bar.tsx'
 import { SidePane } from './side-pane.tsx'
@@ -140,10 +140,7 @@ function Panes({ isGraph, ...props }: PaneProps & { isGraph: boolean }) {
 /** The run in the address, or the last one. */
 function useShownRun(name: string): PipelineRun | undefined {
   const [id] = useUrlState('run')
-  const latest = useGet<PipelineRun[]>(
-    'pipelines',
-    `/api/pipeline-runs?pipeline=${encodeURIComponent(name)}&limit=20`,
-  )
+  const latest = useGet<PipelineRun[]>('pipelines', `/api/pipeline-runs?pipeline=${inAddress(name)}&limit=20`)
   return id === '' ? latest.data?.[0] : latest.data?.find(run => run.id === id)
 }
 

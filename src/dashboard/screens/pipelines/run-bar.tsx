@@ -9,7 +9,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlState } from '../../routes.ts'
 import { words as pinWords } from './pin/words.ts'
 import type { Definition, Pipeline, PipelineRun } from './types.ts'
 import { type PipelineEditing, pipelinePath } from './use-editing.ts'
@@ -217,10 +217,7 @@ function withValue(before: Readonly<Record<string, string | boolean>>, name: str
 export function RunList({ name }: { name: string }) {
   const t = useWords(words)
   const format = useFormat()
-  const runs = useGet<PipelineRun[]>(
-    'pipelines',
-    `/api/pipeline-runs?pipeline=${encodeURIComponent(name)}&limit=20`,
-  )
+  const runs = useGet<PipelineRun[]>('pipelines', `/api/pipeline-runs?pipeline=${inAddress(name)}&limit=20`)
   return (
     <DataRegion
       query={runs}

@@ -5,6 +5,7 @@ import type { Tool } from '../../api/types.ts'
 import { type Reference, ReferenceInput } from '../../components/reference-input.tsx'
 import type { Changes } from '../../components/saved/with-changes.ts'
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
+import { toChoices, visibleLine } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { kindOf } from './definition.ts'
@@ -70,7 +71,7 @@ function ToolWork({ step, references, set }: WorkProps) {
         value={tool?.name ?? step.tool ?? ''}
         error={tools.length > 0 && tool === undefined ? t('noTool') : undefined}
         onChange={event => set({ tool: event.currentTarget.value })}
-        data={[...(tool === undefined ? [step.tool ?? ''] : []), ...tools.map(({ name }) => name)]}
+        data={toChoices([...(tool === undefined ? [step.tool ?? ''] : []), ...tools.map(({ name }) => name)])}
       />
       <Text size="xs" c="dimmed">
         {t('referenceAbout')}
@@ -110,7 +111,10 @@ function PanelWork({ step, references, set }: WorkProps) {
         error={panels.length > 0 && panel === undefined ? t('noPanel') : undefined}
         description={panel !== undefined && panel.state !== 'trusted' ? t('panelUntrusted') : undefined}
         onChange={event => set({ panel: event.currentTarget.value })}
-        data={[...(panel === undefined ? [step.panel ?? ''] : []), ...panels.map(({ name }) => name)]}
+        data={toChoices([
+          ...(panel === undefined ? [step.panel ?? ''] : []),
+          ...panels.map(({ name }) => name),
+        ])}
       />
       {panel !== undefined && (
         <Anchor component={Link} href={routes.panel(panel.name)} size="sm">
@@ -130,7 +134,7 @@ function PanelWork({ step, references, set }: WorkProps) {
       {[...names].map(name => (
         <ReferenceInput
           key={name}
-          label={name}
+          label={visibleLine(name)}
           references={references}
           value={
             typeof vars[name] === 'string'

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import { type Editing, useSavedFile } from '../../components/saved/use-saved-file.ts'
+import { inAddress } from '../../routes.ts'
 import { emptyHistory, type History, redo, remember, undo } from './history.ts'
 import type { Definition, Pipeline } from './types.ts'
 
@@ -11,7 +12,7 @@ export interface PipelineEditing extends Editing<Definition> {
 }
 
 export function pipelinePath(name: string): string {
-  return `/api/pipelines/${encodeURIComponent(name)}`
+  return `/api/pipelines/${inAddress(name)}`
 }
 
 /** The draft of a pipeline with undo and redo. Inside of a text box both stay the browser's own. */

@@ -80,7 +80,11 @@ function ProviderCard({ health, ...card }: CardProps) {
   const { provider, current } = card
   const { name, kind, base_url, key_place, has_key, is_default, models } = provider
   return (
-    <section className="kogu-card" aria-label={name} style={{ padding: 'var(--mantine-spacing-md)' }}>
+    <section
+      className="kogu-card"
+      aria-label={visibleLine(name)}
+      style={{ padding: 'var(--mantine-spacing-md)' }}
+    >
       <Stack gap="sm">
         <Group justify="space-between">
           <Group gap="xs">

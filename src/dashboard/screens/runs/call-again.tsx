@@ -6,6 +6,7 @@ import type { Tool } from '../../api/types.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
+import { inAddress } from '../../routes.ts'
 import { words } from './words.ts'
 
 const TryCall = lazy(() =>
@@ -16,7 +17,7 @@ const TryCall = lazy(() =>
 export function CallAgain({ tool, input }: { tool: string; input: unknown }) {
   const t = useWords(words)
   const [opened, again] = useDisclosure(false)
-  const query = useGet<Tool>('tools', `/api/tools/${encodeURIComponent(tool)}`, { enabled: opened })
+  const query = useGet<Tool>('tools', `/api/tools/${inAddress(tool)}`, { enabled: opened })
   const given = typeof input === 'object' && input !== null ? { ...input } : {}
   return (
     <>

@@ -4,7 +4,7 @@ import { ChevronDown, ChevronUp, Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
+import { inAddress, useUrlState } from '../../routes.ts'
 import { words as steerWords } from './steer/words.ts'
 import type { Item } from './transcript-items.ts'
 import { words } from './words.ts'
@@ -30,7 +30,7 @@ export function useFind(run: string, items: readonly Item[]): Find {
   const [asked] = useDebouncedValue(text, 300)
   const { data: outputs } = useGet<{ call: string; hits: number }[]>(
     'runs',
-    `/api/runs/${encodeURIComponent(run)}/find?text=${encodeURIComponent(asked)}`,
+    `/api/runs/${encodeURIComponent(run)}/find?text=${inAddress(asked)}`,
     { enabled: asked !== '' },
   )
   const wanted = useDeferredValue(text).toLowerCase()

@@ -7,6 +7,7 @@ import { request, useGet } from '../../api/api.ts'
 import type { Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { toChoices } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { words } from './words.ts'
@@ -67,7 +68,7 @@ function StartForm({ onClose }: { onClose: () => void }) {
         label={t('panel')}
         placeholder={t('noPanel')}
         clearable
-        data={panels.filter(({ state }) => state === 'trusted').map(({ name }) => name)}
+        data={toChoices(panels.filter(({ state }) => state === 'trusted').map(({ name }) => name))}
         value={panel}
         onChange={setPanel}
       />

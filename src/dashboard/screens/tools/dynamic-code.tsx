@@ -4,7 +4,7 @@ import { request } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
+import { inAddress, useUrlState } from '../../routes.ts'
 import type { DynamicDetail } from './types.ts'
 import { words } from './words.ts'
 
@@ -19,7 +19,7 @@ export function Code({ tool }: { tool: DynamicDetail }) {
   const [line] = useUrlState('line')
   const [draft, setDraft] = useState<string>()
   const save = useAction(
-    (code: string) => request('POST', `/api/dynamic-tools/${encodeURIComponent(tool.name)}/edit`, { code }),
+    (code: string) => request('POST', `/api/dynamic-tools/${inAddress(tool.name)}/edit`, { code }),
     { topics: ['tools'], onDone: () => setDraft(undefined) },
   )
   const plain = <UntrustedBlock text={tool.code} most={40_000} label={t('code')} />

@@ -4,6 +4,7 @@ import { useAction } from '../../api/use-action.ts'
 import { TryCall } from '../../components/try-call/try-call.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
+import { inAddress } from '../../routes.ts'
 import { StatusBadge } from './dynamic-badges.tsx'
 import type { DynamicDetail } from './types.ts'
 import { words } from './words.ts'
@@ -17,7 +18,7 @@ interface Verification {
 /** The examples of a tool, and whether it does what they say. */
 export function Tests({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
-  const path = `/api/dynamic-tools/${encodeURIComponent(tool.name)}/verify`
+  const path = `/api/dynamic-tools/${inAddress(tool.name)}/verify`
   const verify = useAction(() => request<Verification>('POST', path, {}), { topics: ['tools'] })
   return (
     <Stack gap="sm">

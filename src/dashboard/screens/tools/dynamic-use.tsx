@@ -8,7 +8,7 @@ import { TableToggle } from '../../components/table-toggle.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import { type AuditedCall, callersOf, daysOf } from './tool-use.ts'
 import type { DynamicDetail } from './types.ts'
 import { words } from './words.ts'
@@ -76,7 +76,7 @@ function Calls({ name }: { name: string }) {
   const t = useWords(words)
   const format = useFormat()
   const find = (tool: string, text: string): string =>
-    `/api/audit/calls?limit=100&tool=${encodeURIComponent(tool)}&text=${encodeURIComponent(text)}`
+    `/api/audit/calls?limit=100&tool=${inAddress(tool)}&text=${inAddress(text)}`
   const direct = useGet<{ items: AuditedCall[] }>('audit', find(name, ''))
   const byName = useGet<{ items: AuditedCall[] }>('audit', find('run_dynamic_tool', name))
   type Caller = ReturnType<typeof callersOf>[number]

@@ -8,7 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useLanguage, useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlState } from '../../routes.ts'
 import { Author, Score, StatusBadge, sayTests } from './dynamic-badges.tsx'
 import { Code } from './dynamic-code.tsx'
 import { Permissions, Quality, Safety, Versions } from './dynamic-parts.tsx'
@@ -21,10 +21,7 @@ import { words } from './words.ts'
 export function DynamicView({ name }: { name: string }) {
   const t = useWords(words)
   const { language } = useLanguage()
-  const tool = useGet<DynamicDetail>(
-    'tools',
-    `/api/dynamic-tools/${encodeURIComponent(name)}?language=${language}`,
-  )
+  const tool = useGet<DynamicDetail>('tools', `/api/dynamic-tools/${inAddress(name)}?language=${language}`)
   return (
     <Page
       title={name}
@@ -135,7 +132,7 @@ function Verified({ tool }: { tool: DynamicDetail }) {
 
 function Actions({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
-  const path = `/api/dynamic-tools/${encodeURIComponent(tool.name)}`
+  const path = `/api/dynamic-tools/${inAddress(tool.name)}`
   const act = useAction((verb: string) => request('POST', `${path}/${verb}`, {}), { topics: ['tools'] })
   const verbs = [
     tool.quarantined === null ? 'quarantine' : 'release',

@@ -9,13 +9,13 @@ import { Reasons } from '../../components/reasons.tsx'
 import { TryCall } from '../../components/try-call/try-call.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import type { Verdict } from './types.ts'
 import { words } from './words.ts'
 
 export function ToolView({ name }: { name: string }) {
   const t = useWords(words)
-  const tool = useGet<Tool>('tools', `/api/tools/${encodeURIComponent(name)}`)
+  const tool = useGet<Tool>('tools', `/api/tools/${inAddress(name)}`)
   const verdicts = useGet<Verdict[]>('tools', '/api/tools/verdicts')
   return (
     <Page

@@ -2,6 +2,7 @@ import { Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useGet } from '../../../api/api.ts'
 import { ReferenceInput } from '../../../components/reference-input.tsx'
+import { toChoices } from '../../../components/untrusted.tsx'
 import { useWords } from '../../../i18n/language.tsx'
 import type { WorkProps } from '../step-work.tsx'
 import type { Pipeline, Step } from '../types.ts'
@@ -18,7 +19,7 @@ export function ConditionWork({ step, definition, references, set }: WorkProps) 
       label={label}
       value={step[key] ?? ''}
       onChange={event => set({ [key]: event.currentTarget.value || undefined })}
-      data={[{ value: '', label: t('nextStep') }, ...others]}
+      data={[{ value: '', label: t('nextStep') }, ...toChoices(others)]}
     />
   )
   return (
@@ -117,7 +118,7 @@ export function PipelineWork({ step, definition, references, set }: WorkProps) {
         value={step.pipeline ?? ''}
         error={pipelines.length > 0 && found === undefined ? t('noPipeline') : undefined}
         onChange={event => set({ pipeline: event.currentTarget.value })}
-        data={[...new Set([step.pipeline ?? '', ...names])]}
+        data={toChoices([...new Set([step.pipeline ?? '', ...names])])}
       />
       <Text size="xs" c="dimmed">
         {say('referenceAbout')}

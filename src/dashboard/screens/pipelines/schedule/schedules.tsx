@@ -9,6 +9,7 @@ import { DataRegion, ErrorCard } from '../../../components/data-region.tsx'
 import { Untrusted } from '../../../components/untrusted.tsx'
 import { useFormat } from '../../../i18n/format.ts'
 import { useWords } from '../../../i18n/language.tsx'
+import { inAddress } from '../../../routes.ts'
 import type { Definition } from '../types.ts'
 import { words } from './words.ts'
 
@@ -26,7 +27,7 @@ interface Schedule {
 /** When it runs by itself, while a server is there. */
 export function Schedules({ definition }: { definition: Definition }) {
   const t = useWords(words)
-  const path = `/api/schedules?pipeline=${encodeURIComponent(definition.name)}`
+  const path = `/api/schedules?pipeline=${inAddress(definition.name)}`
   const schedules = useGet<Schedule[]>('pipelines', path)
   return (
     <Stack gap="md">
