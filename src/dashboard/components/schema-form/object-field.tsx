@@ -5,7 +5,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { Untrusted } from '../untrusted.tsx'
 import { type Field, isSchema, type Property } from './fields.ts'
 import { type FieldProps, type InnerView, useForm } from './form-context.ts'
-import { otherKeys, startOf } from './values.ts'
+import { isFreeKey, otherKeys, startOf } from './values.ts'
 import { words } from './words.ts'
 
 type ObjectProps = FieldProps<Field & { kind: 'object' }> & InnerView
@@ -93,7 +93,11 @@ function Keys({ field, name, path, value, View }: ObjectProps) {
         </Group>
       ))}
       {field.extra !== null && (
-        <NewKey name={field.title ?? name} taken={keys} onAdd={key => set([...path, key], startOf(entry))} />
+        <NewKey
+          name={field.title ?? name}
+          isFree={key => isFreeKey(field, value, key)}
+          onAdd={key => set([...path, key], startOf(entry))}
+        />
       )}
     </Stack>
   )
@@ -101,18 +105,17 @@ function Keys({ field, name, path, value, View }: ObjectProps) {
 
 function NewKey({
   name,
-  taken,
+  isFree,
   onAdd,
 }: {
   name: string
-  taken: readonly string[]
+  isFree: (key: string) => boolean
   onAdd: (key: string) => void
 }) {
   const t = useWords(words)
   const [key, setKey] = useState('')
-  const isFree = key !== '' && !taken.includes(key)
   const add = (): void => {
-    if (!isFree) return
+    if (!isFree(key)) return
     onAdd(key)
     setKey('')
   }
@@ -130,7 +133,12 @@ function NewKey({
           add()
         }}
       />
-      <Button variant="default" leftSection={<Plus size={14} aria-hidden />} disabled={!isFree} onClick={add}>
+      <Button
+        variant="default"
+        leftSection={<Plus size={14} aria-hidden />}
+        disabled={!isFree(key)}
+        onClick={add}
+      >
         {t('add')}
       </Button>
     </Group>

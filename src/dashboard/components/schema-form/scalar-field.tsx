@@ -16,7 +16,7 @@ import { ReferenceInput } from '../reference-input.tsx'
 import { visibleLine } from '../untrusted.tsx'
 import { type Field, isScalar } from './fields.ts'
 import { type FieldProps, useForm } from './form-context.ts'
-import { isReference, parseJson, printJson, toPointer } from './values.ts'
+import { emptied, isReference, parseJson, printJson, toPointer } from './values.ts'
 import { words } from './words.ts'
 
 type Props<F = Field> = FieldProps<F> & { readonly id: string }
@@ -73,8 +73,7 @@ function TextField(props: Props & { parse?: (text: string) => unknown }) {
   const shown =
     value === undefined || value === null ? '' : isScalar(value) ? String(value) : printJson(value)
   const change = (text: string): void =>
-    // A text that is required may be empty; any other is not set then.
-    set(path, text === '' && !(required && field.kind === 'text') ? undefined : parse(text))
+    set(path, text === '' ? emptied(required && field.kind === 'text') : parse(text))
   const common = {
     ...labelled(props, mistakes),
     value: shown,
@@ -174,8 +173,9 @@ function TagsField(props: Props) {
 function SecretField(props: Props) {
   const t = useWords(words)
   const { set, mistakes } = useForm()
-  const { path, value } = props
-  const [open, setOpen] = useState(value === undefined)
+  const { path, value, required } = props
+  // A new entry of a map or a list begins empty.
+  const [open, setOpen] = useState(value === undefined || value === '')
   if (!open)
     return (
       <Group gap="sm">
@@ -186,7 +186,7 @@ function SecretField(props: Props) {
           variant="default"
           onClick={() => {
             setOpen(true)
-            set(path, undefined)
+            set(path, emptied(required))
           }}
         >
           {t('replace')}
@@ -199,7 +199,7 @@ function SecretField(props: Props) {
       autoComplete="off"
       value={typeof value === 'string' ? value : ''}
       error={mistakes.has(toPointer(path))}
-      onChange={event => set(path, event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+      onChange={event => set(path, event.currentTarget.value || emptied(required))}
     />
   )
 }

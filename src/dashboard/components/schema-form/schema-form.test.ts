@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Field, toField } from './fields.ts'
 import {
+  emptied,
+  isFreeKey,
   mistakesIn,
   nameOfOption,
   optionOf,
@@ -167,4 +169,42 @@ test('mistakes are named by their place, references are left for later', () => {
 test('a pattern that would never end is left to the server', () => {
   const field = toField({ type: 'string', pattern: '^(a+)+$' })
   expect(mistakesIn(field, `${'a'.repeat(60)}!`)).toEqual([])
+})
+
+test('entries of a map are added beside what is there, kept while they are empty, and checked', () => {
+  const field = toField({
+    type: 'object',
+    properties: { url: { type: 'string' } },
+    additionalProperties: { type: 'integer', maximum: 3 },
+  })
+  if (field.kind !== 'object') throw new Error('It is no object.')
+  const value = { url: 'x', one: 1 }
+  expect(['', 'url', 'one', 'two'].map(key => isFreeKey(field, value, key))).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+  expect(isFreeKey(field, undefined, 'url')).toBe(false)
+  expect(setAt(value, ['two'], 2)).toEqual({ ...value, two: 2 })
+  expect(setAt(value, ['one'], undefined)).toEqual({ url: 'x' })
+  expect(mistakesIn(field, { ...value, two: 9 })).toEqual([{ pointer: '/two', rule: 'max', limit: '3' }])
+})
+
+test('a secret is one however its schema says so, and an entry of a map of them can be emptied', () => {
+  for (const schema of [
+    { type: 'string', 'x-secret': true },
+    { type: 'string', writeOnly: true },
+    { type: 'string', format: 'password' },
+    { type: ['string', 'null'], 'x-secret': true },
+    { anyOf: [{ type: 'string' }, { type: 'null' }], 'x-secret': true },
+    { allOf: [{ type: 'string' }, { 'x-secret': true }] },
+  ])
+    expect(toField(schema)).toMatchObject({ kind: 'secret' })
+  const map = toField({ type: 'object', additionalProperties: { type: 'string', 'x-secret': true } })
+  if (map.kind !== 'object' || map.extra === null) throw new Error('It is no map.')
+  expect(map.extra.kind).toBe('secret')
+  expect(startOf(map.extra)).toBe('')
+  expect(setAt({ KEY: 'x' }, ['KEY'], emptied(true))).toEqual({ KEY: '' })
+  expect(setAt({ KEY: 'x' }, ['KEY'], emptied(false))).toEqual({})
 })

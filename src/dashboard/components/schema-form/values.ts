@@ -34,6 +34,17 @@ export function otherKeys(field: Field & { kind: 'object' }, value: unknown): st
   return Object.keys(value).filter(key => !known.has(key))
 }
 
+/** Whether a key can be added to a map: one of its own fields, or an entry that is there, would be overwritten. */
+export function isFreeKey(field: Field & { kind: 'object' }, value: unknown, key: string): boolean {
+  const isThere = isSchema(value) && Object.hasOwn(value, key)
+  return key !== '' && !isThere && field.fields.every(({ name }) => name !== key)
+}
+
+/** What a text is that somebody has emptied. A required one may be empty; an entry of a map would be gone otherwise. */
+export function emptied(required: boolean): '' | undefined {
+  return required ? '' : undefined
+}
+
 /** Which option of a union a value belongs to; -1: none, or there is no value. */
 export function optionOf(options: readonly Field[], value: unknown): number {
   return value === undefined ? -1 : options.findIndex(option => fits(option, value))
@@ -147,9 +158,14 @@ export function mistakesIn(field: Field, value: unknown, path: Path = [], requir
     }
     case 'object':
       if (!isSchema(value)) return []
-      return field.fields.flatMap(({ name, required: needed, field: own }) =>
-        mistakesIn(own, Object.hasOwn(value, name) ? value[name] : undefined, [...path, name], needed),
-      )
+      return [
+        ...field.fields.flatMap(({ name, required: needed, field: own }) =>
+          mistakesIn(own, Object.hasOwn(value, name) ? value[name] : undefined, [...path, name], needed),
+        ),
+        ...otherKeys(field, value).flatMap(key =>
+          field.extra === null ? [] : mistakesIn(field.extra, value[key], [...path, key], true),
+        ),
+      ]
     case 'union': {
       const option = field.options[optionOf(field.options, value)]
       return option === undefined ? [] : mistakesIn(option, value, path, required)
