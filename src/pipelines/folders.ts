@@ -1,11 +1,10 @@
 import { isAbsolute } from 'node:path'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
-import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
-import { callOutcome } from './call-outcome.ts'
+import { type Called, callOutcome } from './call-outcome.ts'
 
 /** By the tools, so that what may not be read is not read, and the record says what was. */
-type Call = (tool: string, input: unknown) => Promise<CallResult>
+type Call = (tool: string, input: unknown) => Promise<Called>
 
 const MOST_FILES = 200
 const FILE_CHARACTERS = 50_000
@@ -19,23 +18,27 @@ export async function readFolder(folder: string, call: Call): Promise<StepOutcom
   if (!listed.ok) return callOutcome(listed)
   const read: string[] = []
   let text = ''
+  let untrusted: string | undefined
   for (const path of filesOf(listed, folder)) {
     if (text.length >= MOST_CHARACTERS) continue
-    const { ok, text: content } = await call('read_file', { path })
+    const file = callOutcome(await call('read_file', { path }))
     // Binary or sensitive files are left out, as a person's summary would.
-    if (!ok) continue
-    text += `## ${path}\n${content.slice(0, FILE_CHARACTERS)}\n\n`
+    if (!file.ok) continue
+    text += `## ${path}\n${file.text.slice(0, FILE_CHARACTERS)}\n\n`
     read.push(path)
+    // A folder outside of the workspace holds words of others.
+    untrusted ??= file.untrusted
   }
-  return { ok: true, text: text.slice(0, MOST_CHARACTERS), data: { files: read } }
+  const from = untrusted === undefined ? {} : { untrusted }
+  return { ok: true, text: text.slice(0, MOST_CHARACTERS), data: { files: read }, ...from }
 }
 
-export function listFolder(folder: string, call: Call): Promise<CallResult> {
+export function listFolder(folder: string, call: Call): Promise<Called> {
   return call('glob_search', { pattern: '{*,*/*,*/*/*}', base_dir: folder, max_results: MOST_FILES })
 }
 
 /** Those that are read, of what `listFolder` found. A repository can bring a link whose name looks like one of its folders. */
-export function filesOf({ data }: CallResult, folder: string): string[] {
+export function filesOf({ data }: Called, folder: string): string[] {
   const { files } = data as { files: string[] }
   const isOwn = !isAbsolute(folder) && !folder.split('/').includes('..')
   if (isOwn && files.some(path => isAbsolute(path)))
