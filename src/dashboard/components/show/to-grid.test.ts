@@ -38,3 +38,10 @@ test('of very many rows the first ones are shown, and all are counted', () => {
   const grid = toGrid(['item,sold', ...lines].join('\n'), undefined)
   expect([grid?.rows.length, grid?.total]).toEqual([500, 100_000])
 })
+
+test('columns with the same name are told apart', () => {
+  expect(toGrid('name,v,v\na,1,2', null)).toMatchObject({
+    columns: ['name', 'v', 'v (3)'],
+    rows: [['a', '1', '2']],
+  })
+})

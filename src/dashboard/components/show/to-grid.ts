@@ -52,7 +52,12 @@ function ofLines(text: string): Grid | undefined {
   const [columns = [], ...rows] = lines
     .slice(0, MOST_ROWS + 1)
     .map(line => splitLine(between === '|' ? line.trim().replace(/^\||\|$/g, '') : line, between))
-  return { columns: columns.slice(0, MOST_COLUMNS), rows, total: lines.length - 1 }
+  return { columns: columns.slice(0, MOST_COLUMNS).map(alone), rows, total: lines.length - 1 }
+}
+
+/** Two columns with one name would be drawn as the same one. */
+function alone(name: string, index: number, all: readonly string[]): string {
+  return all.indexOf(name) === index ? name : `${name} (${index + 1})`
 }
 
 function splitLine(line: string, between: string): string[] {
