@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -190,6 +191,55 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('button', { name: 'Views' }).click()
     await page.getByRole('menuitem', { name: 'with risk' }).click()
     await table.getByRole('columnheader', { name: 'Risk' }).waitFor()
+  })
+
+  test('a log that was changed says so above everything, and so does one that cannot be checked', async () => {
+    const { call } = await dashboard.send<{ call: string }>('POST', '/api/calls', {
+      ...{ tool: 'read_file', input: { path: 'README.md' } },
+    })
+    const folder = join(dashboard.workspace, '.kogu/audit')
+    const [segment = ''] = readdirSync(folder).filter(name => name.endsWith('.jsonl'))
+    const place = readFileSync(join(folder, segment)).indexOf(call)
+    const put = (text: string): void => {
+      const file = openSync(join(folder, segment), 'r+')
+      writeSync(file, text, place)
+      closeSync(file)
+    }
+    put('CALL')
+    const page = await dashboard.page('/audit')
+    await page
+      .getByRole('alert')
+      .getByText(/was changed: it does not match its hash/)
+      .waitFor()
+    put(call.slice(0, 4))
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText(/chain verified/).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.route('**/api/audit/verify', route => route.abort())
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByText(/chain verified/).count()).toBe(0)
+    await visit(page, '/audit?kind=notes')
+    await page.getByRole('link', { name: 'panel-trusted' }).first().click()
+    await page.getByRole('dialog', { name: 'panel-trusted' }).getByText('"type": "note"').waitFor()
+  })
+
+  test('trust is given to what was read, and not to what the files say since', async () => {
+    dashboard.write('kogu.toml', 'mode = "accept-edits"\n')
+    const page = await dashboard.page('/')
+    await page.getByText('You have not trusted this project').waitFor()
+    await page.getByRole('link', { name: 'Review and decide' }).first().click()
+    const trust = page.getByRole('button', { name: 'Trust exactly this' })
+    await page.getByText('mode = "accept-edits"').waitFor()
+    dashboard.write('kogu.toml', 'mode = "auto"\n')
+    await page.getByText('The files changed while you were reading.').waitFor()
+    expect(await trust.isDisabled()).toBe(true)
+    await page.getByText('mode = "accept-edits"').waitFor()
+    await page.getByRole('button', { name: 'Show what they say now' }).click()
+    await page.getByText('mode = "auto"').waitFor()
+    expect(await trust.isEnabled()).toBe(true)
+    rmSync(join(dashboard.workspace, 'kogu.toml'))
+    await page.getByText('You have not trusted this project').waitFor({ state: 'detached' })
   })
 
   test('a server of others is read, trusted, tested, approved and tried; what it says is harmless', async () => {

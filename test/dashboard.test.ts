@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { insertEvents } from '../src/store/tables/run-events.ts'
+import { insertEvents, newEvent } from '../src/store/tables/run-events.ts'
 import { openTestDashboard, type TestDashboard } from './support/dashboard.ts'
 import { noBrowser } from './support/skips.ts'
 
@@ -192,6 +192,38 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     dashboard.restore()
     await page.getByText('Black tea grows, green tea shrinks.').waitFor()
     await page.getByText('Green tea 31, then 24. Black tea 58, then 63.').waitFor()
+  })
+
+  test('what happens while the events of a run are loaded is not lost, nor is anything before it', async () => {
+    const { id, execution_id } = await start('research', 'a slow load')
+    await expect
+      .poll(async () => (await dashboard.send<{ status: string }>('GET', `/api/runs/${id}`)).status, PATIENCE)
+      .toBe('completed')
+    const say = (text: string): Promise<void> =>
+      insertEvents(dashboard.database, id, execution_id, [newEvent({ type: 'message.received', text })])
+    const page = await open('/runs')
+    await page.addInitScript(`window.told = new Promise(resolve => {
+      new BroadcastChannel('kogu-events').onmessage = ({ data }) => data.event?.text === 'meanwhile' && resolve()
+    })`)
+    // The answer is from before the event, and arrives when the page has been told of it.
+    await page.route(
+      new RegExp(`/runs/${id}/events`),
+      async route => {
+        const response = await route.fetch()
+        await page.locator('[data-live="live"]').waitFor()
+        await say('meanwhile')
+        await page.evaluate('window.told')
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.goto(`${dashboard.url}/runs/${id}`)
+    const log = page.getByRole('log')
+    await log.getByText('meanwhile').waitFor()
+    await say('later')
+    await log.getByText('later', { exact: true }).waitFor()
+    await log.evaluate(box => box.scrollTo(0, 0))
+    await log.getByText('a slow load').waitFor()
   })
 
   test('the seventh tab is as live as the first', async () => {

@@ -135,7 +135,7 @@ describe('filters', () => {
     log.record(started('c1', 'read_file', 'r1', { path: 'Some "quoted" Text' }))
     log.record(finished('c1', 'allow'))
     clock.now += 3_600_000
-    log.record(started('c2', 'write_file', 'r2'))
+    log.record(started('c2', 'write_file', 'r2.child'))
     log.record({ ...finished('c2', 'deny'), agent: 'Pricing' })
     await log.close()
   })
@@ -145,7 +145,8 @@ describe('filters', () => {
   test.each<[string, Omit<ReadOptions, 'directory'>, string[]]>([
     ['tool', { tool: 'write_file' }, ['c2']],
     ['call', { call: 'c1' }, ['c1', 'c1']],
-    ['run', { run: 'r2' }, ['c2']],
+    ['run, with its sub-agents', { run: 'r2' }, ['c2']],
+    ['a part of the id of a run', { run: 'r' }, []],
     ['agent', { agent: 'Pricing' }, ['c2']],
     ['outcome', { outcome: 'deny' }, ['c2']],
     ['decider', { by: 'user' }, []],

@@ -17,6 +17,7 @@ export interface ReadOptions {
   until?: Date
   tool?: string
   call?: string
+  /** With the sub-agents in it. */
   run?: string
   /** The panel or agent that it was made as. */
   agent?: string
@@ -191,7 +192,7 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     if (type !== undefined && event.type !== type) return undefined
     if (tool !== undefined && !('tool' in event && event.tool === tool)) return undefined
     if (call !== undefined && !('call' in event && event.call === call)) return undefined
-    if (run !== undefined && !('run' in event && event.run === run)) return undefined
+    if (run !== undefined && !('run' in event && isOfRun(event.run, run))) return undefined
     if (agent !== undefined && !('agent' in event && event.agent === agent)) return undefined
     if (outcome !== undefined && !(event.type === 'call-finished' && event.decision.outcome === outcome))
       return undefined
@@ -200,6 +201,11 @@ function createFilter(options: ReadOptions): (line: Line) => StoredEvent | undef
     const { seq, at, prev, hash } = stamp
     return { segment, seq, at, prev, hash, event, text }
   }
+}
+
+/** Sub-agents have the id of their run with something after a dot. */
+function isOfRun(recorded: string | undefined, run: string): boolean {
+  return recorded === run || recorded?.startsWith(`${run}.`) === true
 }
 
 function inJson(text: string): string {

@@ -5,7 +5,7 @@ import { ServerProblem } from '../../../client.ts'
 import { request, useGet, usePages } from '../../api/api.ts'
 import type { AuditItem } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
-import { DataRegion, Empty } from '../../components/data-region.tsx'
+import { DataRegion, Empty, ErrorCard } from '../../components/data-region.tsx'
 import { downloadText, toCsv } from '../../components/download.ts'
 import { LoadMore } from '../../components/load-more.tsx'
 import { Page } from '../../components/page.tsx'
@@ -47,11 +47,12 @@ export default function AuditScreen() {
       }
     >
       {chain.data?.ok === false && <BrokenChain found={chain.data} />}
+      {chain.isError && <ErrorCard error={chain.error} onRetry={() => void chain.refetch()} />}
       <Filters filters={filters} onChange={change} />
       <Group gap="xs">
         <Views />
         <ColumnMenu />
-        <Matching wanted={wanted} verified={chain.data} />
+        <Matching wanted={wanted} verified={chain.isError ? undefined : chain.data} />
       </Group>
       <DataRegion
         query={query}
@@ -240,7 +241,7 @@ function BrokenChain({ found: { problems } }: { found: Verified }) {
       color="red"
       role="alert"
       icon={<TriangleAlert size={18} aria-hidden />}
-      title={t('brokenAt', { place: first?.seq === undefined ? '?' : `#${first.seq}` })}
+      title={t('brokenAt', { place: first?.seq === undefined ? (first?.segment ?? '?') : `#${first.seq}` })}
     >
       {t('broken')}
       {problems.slice(0, MOST_PROBLEMS).map(({ segment, line, message }) => (

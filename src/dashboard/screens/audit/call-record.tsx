@@ -38,7 +38,8 @@ export function CallRecordView({ call }: { call: string }) {
               </Title>
               {finished?.decision !== undefined && <OutcomeBadge outcome={finished.decision.outcome} />}
               {started?.run !== undefined && /^[0-9a-f]{8}-/.test(started.run) && (
-                <Anchor component={Link} href={routes.run(started.run)} size="sm">
+                // A sub-agent has the id of its run with something after a dot.
+                <Anchor component={Link} href={routes.run(started.run.split('.', 1).join())} size="sm">
                   {t('openRun')}
                 </Anchor>
               )}

@@ -21,7 +21,7 @@ export interface FilterValues {
   readonly agent: string
 }
 
-const REPLACED: readonly string[] = ['text', 'tool', 'agent']
+const REPLACED: readonly string[] = ['text', 'tool', 'agent', 'run']
 
 export function useFilters() {
   const [kind, setKind] = useUrlState('kind')
@@ -154,6 +154,14 @@ export function Filters({
         value={filters.agent}
         onChange={event => onChange('agent', event.currentTarget.value)}
       />
+      {filters.run !== '' && (
+        <TextInput
+          label={t('run')}
+          style={FIELD}
+          value={filters.run}
+          onChange={event => onChange('run', event.currentTarget.value)}
+        />
+      )}
       <TextInput
         label={t('text')}
         style={FIELD}

@@ -1,12 +1,9 @@
-import { Button, Group, List, Modal, Paper, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
-import { DataRegion } from '../../components/data-region.tsx'
-import { TrustDiff } from '../../components/trust-diff.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -18,7 +15,6 @@ import { words } from './words.ts'
 /** What is left to do before Kogu can be used. Gone once it is done. */
 export function FirstSteps({ home: { setup } }: { home: Home }) {
   const t = useWords(words)
-  const [reviewing, review] = useDisclosure(false)
   const isTrustOpen = setup.trust === 'untrusted' || setup.trust === 'changed'
   if (setup.model !== null && !isTrustOpen && setup.runs > 0) return null
   return (
@@ -48,7 +44,7 @@ export function FirstSteps({ home: { setup } }: { home: Home }) {
           text={isTrustOpen ? <Brought status={t(TRUST_WORDS[setup.trust])} /> : t(TRUST_WORDS[setup.trust])}
           action={
             isTrustOpen ? (
-              <Button size="xs" onClick={review.open}>
+              <Button component={Link} href={routes.settings({ section: 'trust' })} size="xs">
                 {t('review')}
               </Button>
             ) : undefined
@@ -68,15 +64,6 @@ export function FirstSteps({ home: { setup } }: { home: Home }) {
           }
         />
       </Stack>
-      <Modal
-        opened={reviewing}
-        onClose={review.close}
-        title={t('trustTitle')}
-        size="lg"
-        closeButtonProps={{ 'aria-label': t('close') }}
-      >
-        {reviewing && <TrustReview onDone={review.close} />}
-      </Modal>
     </Paper>
   )
 }
@@ -192,46 +179,5 @@ function Brought({ status }: { status: string }) {
 }
 
 interface Trust {
-  readonly status: string
-  readonly lines: readonly { readonly kind: string; readonly file: string; readonly text: string }[]
-  readonly changes: readonly { readonly change: string; readonly text: string }[]
-  readonly digest: string
-}
-
-/** Exactly what the project's files would switch on, and a yes to exactly that. */
-function TrustReview({ onDone }: { onDone: () => void }) {
-  const t = useWords(words)
-  const query = useGet<Trust>('settings', '/api/trust')
-  const decide = useAction((digest: string) => request('POST', '/api/trust', { digest, trusted: true }), {
-    topics: ['settings', 'runs', 'rules'],
-    onDone,
-  })
-  return (
-    <DataRegion query={query}>
-      {({ lines, changes, digest }) => (
-        <Stack>
-          {lines.length === 0 && <Text>{t('trustNothing')}</Text>}
-          {lines.length > 0 && <TrustDiff lines={lines} />}
-          <List size="sm" spacing={6}>
-            {changes.map(({ change, text }) => (
-              <List.Item key={`${change} ${text}`}>
-                <Untrusted text={`${change}: ${text}`} most={600} />
-              </List.Item>
-            ))}
-          </List>
-          <Text size="sm" c="dimmed">
-            {t('trustRestart')}
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onDone}>
-              {t('keepUntrusted')}
-            </Button>
-            <Button loading={decide.isPending} onClick={() => decide.mutate(digest)}>
-              {t('trustButton')}
-            </Button>
-          </Group>
-        </Stack>
-      )}
-    </DataRegion>
-  )
+  readonly lines: readonly { readonly kind: string }[]
 }
