@@ -77,6 +77,8 @@ See also: kogu run, kogu approvals, kogu undo --run ID
   },
   words: { list: 1, show: 2, tail: 2, stop: 2, pause: 2, resume: 2, rerun: 2, approve: 2, reject: 2 },
   async run(context) {
+    if (flag(context.values, 'after-step') && context.positionals[0] !== 'stop')
+      throw new UsageError('--after-step is for: kogu runs stop ID')
     if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals
     if (verb === 'list') return list(context)
@@ -267,7 +269,8 @@ async function stop(context: CommandContext, database: Database, start: string):
     const hasEnded = await stopRun(database, run, runtime.withdrawQuestions, wish)
     if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
     else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
-    else output.note(run.status === 'running' ? 'Asked to stop.' : `It was not running (${run.status}).`)
+    else if (run.status !== 'running') output.note(`It was not running (${run.status}).`)
+    else output.note(wish === 'stop' ? 'Asked to stop.' : 'Asked to stop when its step has ended.')
     return EXIT.ok
   } finally {
     await runtime.close()
