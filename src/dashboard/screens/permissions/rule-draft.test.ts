@@ -47,7 +47,19 @@ test('a rule for what was always approved has no wildcard, and no words of what 
     ...{ id: 'always-run_command-git-status', decision: 'allow', tool: ['run_command'] },
     ...{ command: ['git', 'status'], match: ['git status'] },
   })
-  expect(proposeRule('run_command', '{"command":"python3 * && x"}').command).toEqual([])
   expect(proposeRule('write_file', '{"path":"notes/a.md"}')).toMatchObject({ path: ['notes/a.md'] })
-  expect(proposeRule('x', 'nonsense')).toMatchObject({ command: [], path: [] })
+  // A name without a slash is one at any depth, outside of the workspace too.
+  expect(proposeRule('write_file', '{"path":"a.md"}')).toMatchObject({ path: ['./a.md'], match: ['a.md'] })
+})
+
+test.each([
+  ['run_command', '{"command":"python3 * && x"}'],
+  ['run_command', '{"command":"echo \\"a\\"","path":"a"}'],
+  ['run_command', '{"command":" "}'],
+  ['write_file', '{"path":"src/*"}'],
+  ['write_file', '{"path":"~/a"}'],
+  ['web_fetch', '{"command":null,"path":null}'],
+  ['run_command', 'nonsense'],
+])('no rule is proposed for %s %s: it would allow more than was approved', (tool, input) => {
+  expect(proposeRule(tool, input)).toBeUndefined()
 })

@@ -29,19 +29,25 @@ export const EMPTY_RULE: RuleDraft = {
 /** In the address: a rule that is not there yet. No rule can be called so. */
 export const NEW = '+'
 
-/** A rule for one call that was approved again and again: for exactly what was approved, without any wildcard. */
-export function proposeRule(tool: string, input: string): RuleDraft {
+/**
+ * A rule for one call that was approved again and again: for exactly what was approved, without any wildcard. Undefined
+ * where no rule says just that: the name of the tool alone would allow all that it can do.
+ */
+export function proposeRule(tool: string, input: string): RuleDraft | undefined {
   const { command, path } = parseInput(input)
+  const name = (words: readonly string[]): string =>
+    `always-${[tool, ...words].join('-').replaceAll(/[^\w.-]/g, '-')}`.slice(0, 100)
   // What a shell would read otherwise is no list of words.
-  const isPlain = typeof command === 'string' && /^[\w@%+=:,./ -]+$/.test(command)
-  const words = isPlain ? command.trim().split(/ +/) : []
-  const name = [tool, ...words.slice(0, 2)].join('-').replaceAll(/[^\w.-]/g, '-')
-  return {
-    ...EMPTY_RULE,
-    ...{ id: `always-${name}`.slice(0, 100), decision: 'allow', tool: [tool], command: words },
-    ...(isPlain ? { match: [command] } : {}),
-    ...(typeof path === 'string' ? { path: [path], match: [path] } : {}),
+  if (typeof command === 'string' && /^[\w@%+=:,./-][\w@%+=:,./ -]*$/.test(command)) {
+    const words = command.trim().split(/ +/)
+    const id = name(words.slice(0, 2))
+    return { ...EMPTY_RULE, id, decision: 'allow', tool: [tool], command: words, match: [command] }
   }
+  if (typeof path !== 'string' || command != null || !/^[^*?[\]{}()!\\~\s][^*?[\]{}()!\\]*$/.test(path))
+    return undefined
+  // Without a slash it would be every file of that name, wherever it lies.
+  const pattern = path.includes('/') ? path : `./${path}`
+  return { ...EMPTY_RULE, id: name([]), decision: 'allow', tool: [tool], path: [pattern], match: [path] }
 }
 
 function parseInput(json: string): Readonly<Record<string, unknown>> {
