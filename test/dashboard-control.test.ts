@@ -88,6 +88,17 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
         pattern: { words: ['npm', 'install', 'left-pad', 'right-pad'], more: true },
       },
     })
+    // What is remembered is read to its end first.
+    const long = await dashboard.send<{ question: string }>('POST', '/api/calls', {
+      ...{ tool: 'run_command', input: { command: `npm install ${'x'.repeat(500)}` } },
+    })
+    await page.goto(`${new URL(page.url()).origin}/approvals/${long.question}`)
+    await page.getByRole('button', { name: 'Approve for…' }).click()
+    const yes = sheet.getByRole('button', { name: 'Approve and remember' })
+    await sheet.getByRole('button', { name: /Show all/ }).waitFor()
+    expect(await yes.isDisabled()).toBe(true)
+    await sheet.getByRole('button', { name: /Show all/ }).click()
+    await expect.poll(() => yes.isEnabled(), PATIENCE).toBe(true)
   })
 
   test('a rule is written beside what it would have changed, held against its examples, and saved', async () => {

@@ -6,7 +6,9 @@ import { type MouseEvent, useState } from 'react'
 import type { AnswerRequest } from '../../../../client.ts'
 import { request, toShownError, useGet } from '../../../api/api.ts'
 import type { Approval } from '../../../api/types.ts'
-import { Untrusted } from '../../../components/untrusted.tsx'
+import { ErrorCard } from '../../../components/data-region.tsx'
+import { renameFolder } from '../../../components/short-path.ts'
+import { CutTexts, Untrusted } from '../../../components/untrusted.tsx'
 import { useWords } from '../../../i18n/language.tsx'
 import { AS_OFFERED, type LineWord, toPattern } from './chips.ts'
 import { RuleChips } from './rule-chips.tsx'
@@ -66,7 +68,10 @@ function Form({ question, onClose, onKeep }: Omit<KeepDialogProps, 'opened'>) {
     setScope(next)
     if (!SPANS[next].includes(span)) setSpan(SPANS[next][0] ?? 'hour')
   }
-  const mayKeep = scopes.includes(scope) && (pattern === undefined || match.isMatching)
+  // What is remembered has to be there, and whole.
+  const [unread, setUnread] = useState(0)
+  const isSeen = shown !== undefined && unread === 0
+  const mayKeep = isSeen && scopes.includes(scope) && (pattern === undefined || match.isMatching)
   const hours = HOURS[span]
   return (
     <Stack data-answer>
@@ -74,7 +79,10 @@ function Form({ question, onClose, onKeep }: Omit<KeepDialogProps, 'opened'>) {
       {offer !== undefined && offer.words.length > 0 && (canChoose || isLocked(offer)) && (
         <RuleChips line={offer.words} chosen={chosen} onChange={choose} />
       )}
-      <Live question={question} offer={shown} error={match.error} />
+      {offers.error !== null && <ErrorCard error={offers.error} />}
+      <CutTexts value={setUnread}>
+        <Live question={question} offer={shown} error={match.error} />
+      </CutTexts>
       <Choice
         label={t('where')}
         value={scope}
@@ -211,7 +219,7 @@ function Live({ question, offer, error }: LiveProps) {
 
 /** A folder by its own name: where it lies is on the card. */
 function shortened({ cwd }: Approval, text: string): string {
-  return text.replaceAll(cwd, cwd.split('/').at(-1) ?? '')
+  return renameFolder(text, cwd, cwd.split('/').at(-1) || cwd)
 }
 
 interface ChoiceProps<Value extends Scope | Span> {
