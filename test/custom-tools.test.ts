@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -156,6 +156,10 @@ test('better programs of the machine are suggested once each, with the line that
   const bin = recorder('fdfind')
   const list = (...more: string[]) => machine.run(['tools', 'list', ...more], { env: { PATH: bin } }).stderr
   expect(list('--set', 'tools.suggest_enhanced_tools=false')).not.toContain('detected')
+  // Of what an agent may have put there no tool is made.
+  const planted = machine.write('bin/jq', '')
+  chmodSync(planted, 0o755)
+  expect(machine.run(['tools', 'list'], { env: { PATH: dirname(planted) } }).stderr).not.toContain('detected')
   expect(list()).toMatch(/Enhanced tools detected on your system:\n {2}fd .*fd_search = "fd"\n/)
   expect(list()).not.toContain('detected')
   // Installed later: only what is new is said.

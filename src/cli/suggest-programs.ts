@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../config/load.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { writeWhole } from '../core/write-whole.ts'
-import { findAlias } from '../providers/cli/cli-provider.ts'
+import { findInstalled } from '../providers/cli/cli-provider.ts'
 import type { CommandContext } from './command.ts'
 import { loadOptions } from './open-runtime.ts'
 import { table } from './output.ts'
@@ -28,18 +28,18 @@ const ENHANCED = [
 /** Says once of each program of this machine how agents can use it, unless `suggest_enhanced_tools` is off. */
 export function suggestPrograms(context: CommandContext): void {
   const { output, environment } = context
-  const { config } = loadConfig(loadOptions(context))
+  const { config, workspace } = loadConfig(loadOptions(context))
   const { cli, suggest_enhanced_tools: isOn, providers = ['cli'] } = config.tools
   if (!isOn || !cli.enabled || !providers.includes('cli') || output.json) return
-  const find = (name: string): string | undefined =>
-    environment.path.map(folder => join(folder, name)).find(path => existsSync(path))
   const used = Object.values(cli.aliases)
   const { state } = environment.directories
   const said = join(state, 'suggested-programs')
   const before = readLines(said)
   const found = ENHANCED.filter(
     ({ program }) =>
-      !used.includes(program) && !before.includes(program) && findAlias(find, program) !== undefined,
+      !used.includes(program) &&
+      !before.includes(program) &&
+      findInstalled(program, environment.path, workspace.root) !== undefined,
   )
   if (found.length === 0) return
   try {

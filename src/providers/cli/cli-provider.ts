@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { PRIORITY, type Provider } from '../../core/provider.ts'
 import type { AnyTool } from '../../core/tool.ts'
+import { findTrusted } from '../../tools/command/find-program.ts'
 import { jqTool, programTool } from './program-tool.ts'
 
 export interface CliProviderOptions {
@@ -67,11 +68,17 @@ function toTools(options: CliProviderOptions): { tools: AnyTool[]; problems: str
   return { tools, problems }
 }
 
-/** By its own name, or by the one that it has on other systems. */
-export function findAlias(
-  findProgram: CliProviderOptions['findProgram'],
+/** Of no program that lies where an agent can write a tool is made. */
+export function findInstalled(
   program: string,
+  folders: readonly string[],
+  workspace: string,
 ): string | undefined {
+  return findAlias(name => findTrusted(name, folders, workspace), program)
+}
+
+/** By its own name, or by the one that it has on other systems. */
+function findAlias(findProgram: CliProviderOptions['findProgram'], program: string): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, program) ? OTHER_NAMES[program] : undefined
   return findProgram(program) ?? (other === undefined ? undefined : findProgram(other))
 }
