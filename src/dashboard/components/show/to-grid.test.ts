@@ -45,3 +45,12 @@ test('columns with the same name are told apart', () => {
     rows: [['a', '1', '2']],
   })
 })
+
+test('a line break inside quotes stays in its cell, and a quote that never closes swallows nothing', () => {
+  const text = 'item,note\r\ntea,"green\r\n\nsays ""hi"""\r\ncup,blue\r\n'
+  expect(toGrid(text, undefined)?.rows).toEqual([
+    ['tea', 'green\n\nsays "hi"'],
+    ['cup', 'blue'],
+  ])
+  expect(toGrid('item,size\nscreen,24"\ntv,40"\npot,"2', undefined)?.total).toBe(3)
+})

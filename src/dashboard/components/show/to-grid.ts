@@ -46,7 +46,7 @@ function parseJson(text: string): unknown {
 /** The first line names the columns. Numbers that `read_file` puts before each line are no part of it. */
 function ofLines(text: string): Grid | undefined {
   const plain = text.replaceAll(/^ *\d+\t/gm, '')
-  const lines = plain.split(/\r?\n/).filter(line => line.trim() !== '' && !/^[\s|:-]+$/.test(line))
+  const lines = splitLines(plain).filter(line => line.trim() !== '' && !/^[\s|:-]+$/.test(line))
   const between = [',', ';', '\t', '|'].find(each => lines[0]?.includes(each))
   if (between === undefined || lines.length < 2) return undefined
   const [columns = [], ...rows] = lines
@@ -58,6 +58,22 @@ function ofLines(text: string): Grid | undefined {
 /** Two columns with one name would be drawn as the same one. */
 function alone(name: string, index: number, all: readonly string[]): string {
   return all.indexOf(name) === index ? name : `${name} (${index + 1})`
+}
+
+/** A line end inside quotes belongs to its cell. Quotes that do not begin a cell, or never close, are no quotes. */
+function splitLines(text: string): string[] {
+  const lines: string[] = []
+  let open: string | undefined
+  for (const line of text.split(/\r?\n/)) {
+    const isOdd = line.split('"').length % 2 === 0
+    if (open === undefined && isOdd && /(?:^|[,;\t|]) *"/.test(line)) open = line
+    else if (open === undefined) lines.push(line)
+    else if (isOdd) {
+      lines.push(`${open}\n${line}`)
+      open = undefined
+    } else open += `\n${line}`
+  }
+  return open === undefined ? lines : [...lines, ...open.split('\n')]
 }
 
 function splitLine(line: string, between: string): string[] {
