@@ -3,7 +3,11 @@ import { UsageError } from './command.ts'
 const MOST_SHOWN = 10
 
 /** The one id that begins as given; the given text itself when none does, so that whoever asked says what is missing. */
-export function matchId(given: string, kind: 'call' | 'run' | 'question', ids: Iterable<string>): string {
+export function matchId(
+  given: string,
+  kind: 'call' | 'run' | 'question' | 'agent',
+  ids: Iterable<string>,
+): string {
   // As help and documents shorten them.
   const start = given.replace(/…$/, '')
   const found = new Set<string>()

@@ -7,6 +7,7 @@ import type { ShownQuestion } from '../core/stored-question.ts'
 import { toBlock, toLine } from '../core/visible.ts'
 import { type CommandContext, CommandError, countOption, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { matchAgent } from './match-agent.ts'
 import { matchId } from './match-id.ts'
 import { table } from './output.ts'
 import { createRunView } from './run-view.ts'
@@ -119,13 +120,40 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
         ? await client.run(id)
         : await client.request<ServerRun>(
             'POST',
-            `/api/runs/${encodeURIComponent(id)}/${verb}${verb === 'stop' && values['after-step'] === true ? '-after-step' : ''}`,
+            `/api/runs/${encodeURIComponent(id)}/${await actionOf(context, client, id, verb)}`,
             verb === 'say' ? { text: words.join(' ') } : {},
           )
     if (output.json) output.object(run)
     else output.data([table([toRow(run)]), ...(run.text === null ? [] : [toBlock(run.text)])].join('\n'))
     return EXIT.ok
   })
+}
+
+async function actionOf(
+  { values }: CommandContext,
+  client: Client,
+  run: string,
+  verb: string,
+): Promise<string> {
+  const agent = textOption(values, 'agent')
+  if (verb !== 'stop') return verb
+  if (agent === undefined) return flag(values, 'after-step') ? 'stop-after-step' : 'stop'
+  const path = `/api/runs/${encodeURIComponent(run)}/agents`
+  const agents = await client.request<ServerAgent[]>('GET', path)
+  const execution = matchAgent(
+    agent,
+    agents.map(({ execution_id, parent_execution_id, completed_at, name }) => ({
+      ...{ execution: execution_id, name, isAtWork: parent_execution_id !== null && completed_at === null },
+    })),
+  )
+  return `agents/${encodeURIComponent(execution)}/stop`
+}
+
+interface ServerAgent {
+  readonly execution_id: string
+  readonly parent_execution_id: string | null
+  readonly completed_at: string | null
+  readonly name: string
 }
 
 const MOST_LOOKED_AT = 200

@@ -2,6 +2,7 @@ import { type RunRecord, type RunStatus, requireHome } from '../../agents/run-re
 import { counted } from '../../core/counted.ts'
 import { toBlock, toLine, underMargin } from '../../core/visible.ts'
 import { requirePrice } from '../../run-spec.ts'
+import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import {
   type Command,
@@ -47,6 +48,7 @@ List, watch and steer agents' runs.
   kogu runs tail ID        what happens in it, from its beginning, until it ends; --ndjson for programs
   kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
   kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed; stop --after-step: when its step has ended
+  kogu runs stop ID --agent NAME_OR_ID    one sub-agent with all below it; the agent above is told, and the run goes on
   kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
                            --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was, and
                            --mode at most what the run began with
@@ -73,12 +75,14 @@ See also: kogu run, kogu approvals, kogu undo --run ID
     'max-calls': { type: 'string' },
     mode: { type: 'string' },
     'after-step': { type: 'boolean' },
+    agent: { type: 'string' },
     ...SERVER_OPTION,
   },
   words: { list: 1, show: 2, tail: 2, stop: 2, pause: 2, resume: 2, rerun: 2, approve: 2, reject: 2 },
   async run(context) {
     if (flag(context.values, 'after-step') && context.positionals[0] !== 'stop')
       throw new UsageError('--after-step is for: kogu runs stop ID')
+    if (context.values.agent !== undefined) requireStop(context)
     if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals
     if (verb === 'list') return list(context)
@@ -104,6 +108,12 @@ See also: kogu run, kogu approvals, kogu undo --run ID
         return resume(context, start)
     }
   },
+}
+
+/** Whoever means one sub-agent must not reach the whole run. */
+function requireStop({ values, positionals: [verb] }: CommandContext): void {
+  if (verb !== 'stop') throw new UsageError('--agent is for kogu runs stop.')
+  if (flag(values, 'after-step')) throw new UsageError('--agent and --after-step do not go together.')
 }
 
 const STATUSES: readonly RunStatus[] = ['pending', 'running', 'completed', 'failed', 'cancelled']
@@ -265,6 +275,8 @@ async function stop(context: CommandContext, database: Database, start: string):
   const runtime = await openRuntime(context)
   try {
     requireHome(run, runPlace(context))
+    const agent = textOption(context.values, 'agent')
+    if (agent !== undefined) return await stopOne(context, database, { run, agent, runtime })
     const wish = flag(context.values, 'after-step') ? 'stop_after_step' : 'stop'
     const hasEnded = await stopRun(database, run, runtime.withdrawQuestions, wish)
     if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
@@ -275,6 +287,32 @@ async function stop(context: CommandContext, database: Database, start: string):
   } finally {
     await runtime.close()
   }
+}
+
+interface OneAgent {
+  readonly run: RunRecord
+  readonly agent: string
+  readonly runtime: Pick<Runtime, 'withdrawQuestions'>
+}
+
+async function stopOne(
+  { output }: CommandContext,
+  database: Database,
+  { run, agent, runtime }: OneAgent,
+): Promise<number> {
+  const [{ stopAgent }, { listRunAgents }, { matchAgent }] = await Promise.all([
+    import('../../store/runs/stop-agent.ts'),
+    import('../../store/tables/run-details.ts'),
+    import('../match-agent.ts'),
+  ])
+  const agents = (await listRunAgents(database, run.id)).map(({ execution, name, parent, completedAt }) => ({
+    ...{ execution, name: name ?? '', isAtWork: parent !== null && completedAt === null },
+  }))
+  const execution = matchAgent(agent, agents)
+  await stopAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
+  if (output.json) output.object({ id: run.id, agent: execution, requested: 'stop' })
+  else output.note('Asked to stop, with all below it. What they had asked is taken back.')
+  return EXIT.ok
 }
 
 async function say(

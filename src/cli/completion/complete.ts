@@ -48,7 +48,8 @@ async function afterCommand(
   const takesValue = (word: string): boolean =>
     word.startsWith('--') && options[word.slice(2)]?.type === 'string'
   const last = before.at(-1)
-  if (last !== undefined && takesValue(last)) return namesFor(last, place)
+  if (last !== undefined && takesValue(last))
+    return [...(await namesFor(`${name} ${last}`, place)), ...(await namesFor(last, place))]
   const positionals = before.filter(
     (word, index) => !word.startsWith('-') && !takesValue(before[index - 1] ?? ''),
   )

@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<string, Names>> = {
   '--panel': panels,
   '--model': models,
   '--continue': runs,
+  'runs --agent': subAgents,
   '--tool': tools,
   '--tools': tools,
   call: tools,
@@ -104,8 +105,30 @@ function filesIn({ environment, cwd }: Place, folder: string, ending: string): s
     .map(name => name.slice(0, -ending.length))
 }
 
-/** The newest of this workspace, where the database is there already: nothing is started for a completion. */
-async function runs({ environment, cwd }: Place): Promise<Candidate[]> {
+/** The newest of this workspace. */
+async function runs(place: Place): Promise<Candidate[]> {
+  const rows = await lookUp(
+    place,
+    `SELECT id::text AS value, spec->>'task' AS meaning FROM workflow_runs WHERE workspace = $1 ORDER BY created_at DESC LIMIT 20`,
+  )
+  return rows.map(({ value, meaning }) => ({ value: value.slice(0, 8), meaning }))
+}
+
+/** Sub-agents of this workspace that are at work. */
+function subAgents(place: Place): Promise<Candidate[]> {
+  return lookUp(
+    place,
+    `SELECT DISTINCT a.name AS value, left(e.input_text, 200) AS meaning
+     FROM agent_executions e JOIN agents a ON a.id = e.agent_id JOIN workflow_runs r ON r.id = e.workflow_run_id
+     WHERE r.workspace = $1 AND e.parent_execution_id IS NOT NULL AND e.completed_at IS NULL LIMIT 20`,
+  )
+}
+
+/** Where the database is there already: nothing is started for a completion. */
+async function lookUp(
+  { environment, cwd }: Place,
+  query: string,
+): Promise<{ value: string; meaning: string }[]> {
   const { peekDatabase } = await import('../../store/database/peek.ts')
   const url = environment.variables.DATABASE_URL
   const database = await peekDatabase({
@@ -115,11 +138,7 @@ async function runs({ environment, cwd }: Place): Promise<Candidate[]> {
   if (database === undefined) return []
   try {
     const { root } = findWorkspace(cwd, environment)
-    const rows = await database.query<{ id: string; task: string }>(
-      `SELECT id, spec->>'task' AS task FROM workflow_runs WHERE workspace = $1 ORDER BY created_at DESC LIMIT 20`,
-      [root],
-    )
-    return rows.map(({ id, task }) => ({ value: id.slice(0, 8), meaning: task }))
+    return await database.query<{ value: string; meaning: string }>(query, [root])
   } finally {
     await database.close()
   }
