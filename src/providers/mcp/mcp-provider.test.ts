@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { AnyTool } from '../../core/tool.ts'
+import type { OpenedTransport } from './connection.ts'
+import { createMcpProvider } from './mcp-provider.ts'
+import type { McpRecord } from './record.ts'
+import { configHash, type McpServerConfig } from './server-config.ts'
+
+const server: McpServerConfig = {
+  ...{ name: 'slow', enabled: true, env: {}, headers: {}, on: [], off: [], hosts: [], write: [] },
+  ...{ startMs: 3_600_000, timeoutMs: 1000, era: 'legacy', sandbox: true, workspace: 'read-only' },
+}
+
+/** A server with one tool. `onList` is called before it answers which tools it has. */
+function openServer(onList: () => void): OpenedTransport {
+  const transport: OpenedTransport['transport'] = {
+    start: async () => undefined,
+    close: async () => undefined,
+    async send(message) {
+      if (!('id' in message) || !('method' in message)) return
+      const { id, method } = message
+      if (method === 'tools/list') onList()
+      const result =
+        method === 'tools/list'
+          ? { tools: [{ name: 'look', inputSchema: { type: 'object' } }] }
+          : {
+              protocolVersion: '2025-06-18',
+              capabilities: { tools: {} },
+              serverInfo: { name: 'slow', version: '1' },
+            }
+      transport.onmessage?.({ jsonrpc: '2.0', id, result })
+    },
+  }
+  return { transport, over: async () => undefined, errors: () => '' }
+}
+
+async function startServer(takeBack: boolean) {
+  let record: McpRecord | undefined = {
+    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
+  }
+  const offered: (readonly AnyTool[])[] = []
+  const provider = createMcpProvider({
+    server,
+    version: '0',
+    records: {
+      read: () => record,
+      update: async (_, edit) => {
+        record = edit(record)
+      },
+    },
+    open: async () =>
+      openServer(() => {
+        if (takeBack) record = undefined
+      }),
+    callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
+  })
+  const signal = new AbortController().signal
+  const start = async (): Promise<void> => provider.start(signal, tools => offered.push(tools))
+  const problem = await start().catch((error: Error) => error.message)
+  await provider.close()
+  const names = offered.flat().map(({ name }) => name)
+  return { names, pinned: Object.keys(record?.pins ?? {}), record, problem }
+}
+
+test('the first list of a trusted server is pinned and offered', async () => {
+  expect(await startServer(false)).toMatchObject({ names: ['slow__look'], pinned: ['look'] })
+})
+
+test('trust that is taken back while a server is starting does not come back with its answer', async () => {
+  expect(await startServer(true)).toEqual({
+    names: [],
+    pinned: [],
+    record: undefined,
+    problem: expect.stringContaining('not trusted'),
+  })
+})
