@@ -3,12 +3,16 @@ import { ToolError } from '../../core/errors.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { HttpProblem } from '../problem.ts'
 
 type LifeCycle = NonNullable<Runtime['dynamic']>
 type Stored = ReturnType<LifeCycle['find']>
 type CodeContext = Parameters<LifeCycle['verify']>[1]
 
 const params = z.object({ name: z.string().max(100) })
+
+/** Of the definition that a person has seen. */
+const looked = z.object({ hash: z.string().max(100) })
 
 const summary = z
   .looseObject({
@@ -125,12 +129,12 @@ function steerRoutes(api: Api, runtime: Runtime): void {
         method: 'post',
         path: `/api/dynamic-tools/{name}/${verb}`,
         summary: sentence,
-        request: { params, body: body(z.object({})) },
+        request: { params, body: body(looked) },
         responses: { 200: json(detail, 'The tool') },
       }),
       async context => {
-        const life = requireLife(runtime)
         const { name } = context.req.valid('param')
+        const life = requireLooked(runtime, name, context.req.valid('json').hash)
         await act(life, name)
         return answer(context, await toDetail(runtime, life.find(name)))
       },
@@ -184,14 +188,15 @@ function editRoutes(api: Api, runtime: Runtime): void {
           z.object({
             code: z.string().max(200_000).optional(),
             description: z.string().max(10_000).optional(),
+            hash: looked.shape.hash,
           }),
         ),
       },
       responses: { 200: json(verification, 'The new version') },
     }),
     async context => {
-      const life = requireLife(runtime)
-      const { code, description } = context.req.valid('json')
+      const { code, description, hash } = context.req.valid('json')
+      const life = requireLooked(runtime, context.req.valid('param').name, hash)
       const wanted = {
         ...(code === undefined ? {} : { code }),
         ...(description === undefined ? {} : { description }),
@@ -223,6 +228,13 @@ function requireLife({ dynamic }: Runtime): LifeCycle {
   throw new ToolError('not_enabled', 'Dynamic tools are off.', {
     hint: 'Set [tools.dynamic] enabled = true.',
   })
+}
+
+/** Models make new versions at any time: what a person decides is about the one that they have seen. */
+function requireLooked(runtime: Runtime, name: string, hash: string): LifeCycle {
+  const life = requireLife(runtime)
+  if (life.find(name).hash === hash) return life
+  throw new HttpProblem(409, 'stale', `The tool '${name}' has changed since it was looked at.`)
 }
 
 async function codeContext(runtime: Runtime, signal: AbortSignal): Promise<CodeContext> {

@@ -10,7 +10,7 @@ import {
   type ToolDefinition,
   toolName,
 } from '../../providers/mcp/tool-definition.ts'
-import { isWanted } from '../../providers/mcp/wanted-tools.ts'
+import { compileNames, isWanted } from '../../providers/mcp/wanted-tools.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { SERVER_STATES, serverState } from '../mcp-state.ts'
@@ -59,6 +59,8 @@ const tool = z
     full_name: z.string(),
     /** `new` and `changed` are held until a person approves them. */
     state: z.enum(['approved', 'new', 'changed', 'off']),
+    /** Which patterns of \`tools.off\` name it. One that is off by none is missing in \`tools.on\`. */
+    off_by: z.array(z.string()),
     description: z.string(),
     /** What the server claims about it; nobody has checked it. */
     annotations: z.unknown(),
@@ -73,7 +75,7 @@ const tool = z
 
 const detail = server.extend({
   tool_list: z.array(tool),
-  /** Patterns of the configuration. */
+  /** `tools.off` of the configuration. */
   off_patterns: z.array(z.string()),
   /** The end of what it wrote to standard error since it was started last. */
   log: z.string(),
@@ -212,7 +214,7 @@ function decideRoutes(api: Api, runtime: Runtime): void {
       const found = findServer(admin, context.req.valid('param').name)
       const tested = await admin.test(found)
       await runtime.registry.refresh(idOf(found))
-      return answer(context, tested)
+      return answer(context, { ...tested, problems: tested.problems.map(runtime.redact) })
     },
   )
 }
@@ -233,7 +235,8 @@ function toServer(
   const statistics = registry.statistics().find(each => each.id === id)
   const health = registry.health(id)
   const { pins = {}, held = {} } = record ?? {}
-  const definitions = Object.values(pins)
+  const isOn = isWanted(found)
+  const definitions = Object.values(pins).filter(tool => isOn(tool) && !Object.hasOwn(held, tool.name))
   const isNew = (name: string): boolean => !Object.hasOwn(pins, name)
   const trust = admin.status(found)
   const available = statistics?.available === true
@@ -245,7 +248,7 @@ function toServer(
     available,
     kind: found.command === undefined ? 'http' : 'stdio',
     sandbox: found.command === undefined ? null : found.sandbox,
-    describes: describeServer(found),
+    describes: describeServer(found).map(redact),
     config_hash: configHash(found),
     tools: definitions.length,
     held: Object.keys(held).length,
@@ -308,6 +311,7 @@ function toTools(admin: McpAdmin, found: McpServerConfig): z.infer<typeof tool>[
             : pinned === undefined
               ? 'new'
               : 'changed',
+        off_by: found.off.filter(pattern => compileNames([pattern])(name)),
         description: shown.description ?? shown.title ?? '',
         annotations: shown.annotations ?? null,
         definition: { ...shown },
@@ -325,6 +329,7 @@ function toolThatIsOff(found: McpServerConfig, name: string): z.infer<typeof too
     name,
     full_name: toolName(found.name, name),
     state: 'off',
+    off_by: found.off.filter(pattern => compileNames([pattern])(name)),
     description: '',
     annotations: null,
     definition: {},

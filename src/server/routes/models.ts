@@ -5,6 +5,7 @@ import type { Vendor } from '../../agents/models/models.ts'
 import type { Environment } from '../../config/environment.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { openModels } from '../../models.ts'
+import type { Runtime } from '../../runtime.ts'
 import { modelFailures } from '../../store/tables/model-failures.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import type { Services } from '../services.ts'
@@ -12,6 +13,7 @@ import type { Services } from '../services.ts'
 export interface ModelParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
+  readonly runtime: Pick<Runtime, 'redact' | 'redactValue'>
   readonly services: () => Promise<Services>
   readonly now: () => number
 }
@@ -69,7 +71,7 @@ export function modelRoutes(api: Api, parts: ModelParts): void {
   testRoute(api, parts, tests)
 }
 
-function listRoutes(api: Api, { loaded, environment }: ModelParts): void {
+function listRoutes(api: Api, { loaded, environment, runtime }: ModelParts): void {
   const models = openModels(loaded, environment)
   api.openapi(
     route('read', {
@@ -89,7 +91,8 @@ function listRoutes(api: Api, { loaded, environment }: ModelParts): void {
         models.list().map(async ({ vendor, models: names }) => ({
           name: vendor.name,
           kind: vendor.kind,
-          base_url: vendor.baseUrl ?? null,
+          // An address can hold a password or a key.
+          base_url: vendor.baseUrl === undefined ? null : runtime.redact(vendor.baseUrl),
           key_place: vendor.keyPlace,
           has_key: (await vendor.readKey().catch(() => undefined)) !== undefined,
           is_default: chosen?.startsWith(`${vendor.name}/`) === true,
@@ -150,7 +153,7 @@ function healthRoute(api: Api, { services, now }: ModelParts, tests: Tests): voi
 
 const DAY_MS = 86_400_000
 
-function testRoute(api: Api, { loaded, environment, now }: ModelParts, tests: Tests): void {
+function testRoute(api: Api, { loaded, environment, runtime, now }: ModelParts, tests: Tests): void {
   const models = openModels(loaded, environment)
   api.openapi(
     route('admin', {
@@ -185,7 +188,8 @@ function testRoute(api: Api, { loaded, environment, now }: ModelParts, tests: Te
         if (!(error instanceof ModelError)) throw error
         const { kind, message, hint = null } = error
         const failed = { ok: false, model: found.id, ms: ms(), tokens: null, cost_usd: null }
-        return answer(context, kept({ ...failed, error: { code: kind, message, hint } }))
+        const told = runtime.redactValue({ code: kind, message, hint })
+        return answer(context, kept({ ...failed, error: told }))
       }
     },
   )

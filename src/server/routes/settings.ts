@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { describeProjectAuthority, hashPart } from '../../config/authority.ts'
 import type { Environment } from '../../config/environment.ts'
-import { listKeys } from '../../config/keys.ts'
+import { type KeyInfo, listKeys } from '../../config/keys.ts'
 import { writtenForm } from '../../config/known-keys.ts'
 import { type LoadedConfig, loadConfig } from '../../config/load.ts'
 import { splitKey } from '../../config/positions.ts'
@@ -81,19 +81,33 @@ function configRoutes(api: Api, { config, runtime, version }: SettingsParts): vo
         version,
         workspace: loaded.workspace.root,
         mode: loaded.config.mode,
-        settings: listKeys(loaded).map(info => ({
-          ...info,
-          text: writtenForm(splitKey(info.key) ?? [], info.value),
-        })),
+        settings: listKeys(loaded).map(info => shownSetting(runtime, info)),
         files: loaded.files,
         warnings: loaded.warnings,
         trust: loaded.trust.status,
         problem: problem ?? null,
       }
-      // Secrets are references, but a header or a variable may have been written out.
-      return answer(context, JSON.parse(runtime.redact(JSON.stringify(shown))))
+      return answer(context, runtime.redactValue(shown))
     },
   )
+}
+
+/** Secrets are references, but a header or a variable may have been written out: what it is called tells. */
+function shownSetting({ redactValue }: Runtime, info: KeyInfo): z.infer<typeof setting> {
+  const path = splitKey(info.key) ?? []
+  const hide = (value: unknown): unknown => Object.values(redactValue({ [path.at(-1) ?? '']: value }))[0]
+  const hideWritten = (from: KeyInfo['origin']): KeyInfo['origin'] => ({
+    ...from,
+    written: hide(from.written),
+  })
+  const text = writtenForm(path, info.value)
+  return {
+    key: info.key,
+    value: hide(info.value),
+    ...(text === undefined ? {} : { text }),
+    origin: hideWritten(info.origin),
+    overrides: info.overrides.map(hideWritten),
+  }
 }
 
 const layer = z.enum(['user', 'project', 'local'])

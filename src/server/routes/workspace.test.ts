@@ -9,12 +9,19 @@ beforeAll(async () => {
 langage = "en"
 [providers.local]
 kind = "openai-compatible"
-base_url = "http://127.0.0.1:9/v1"
+base_url = "http://kogu:hunter2hunter2@127.0.0.1:9/v1"
 api_key = { env = "LOCAL_KEY" }
 [providers.local.models.small]
 price = "unknown"
 [mcp.notes]
 command = ["node", "notes.js"]
+env.NOTES_TOKEN = "tea4two"
+tools.off = ["delete_*"]
+[mcp.leaky]
+command = ["sh", "-c", "echo 'NOTES_API_KEY=tea4two99' >&2; exit 3"]
+[tools.custom.hello]
+description = 'Says token = "tea4two99'
+command = "echo hello"
 `,
   })
 })
@@ -42,13 +49,18 @@ test('models are listed with prices and the place of their key, never the key; a
     models: [{ id: 'local/small', price: null, price_source: 'unknown' }],
   })
   expect(local?.key_place).toContain('LOCAL_KEY')
+  expect(JSON.stringify(json)).not.toContain('hunter2')
   const tested = await app.send('POST /api/models/test', { model: 'anthropic/claude-haiku-4-5' })
   expect(tested).toMatchObject({ status: 200, json: { ok: false, error: { code: 'credentials' } } })
 })
 
 test('an MCP server is described before it is trusted, and trust is given to what was read', async () => {
-  const { json }: { json: { describes: string[] }[] } = await app.send('GET /api/mcp/servers')
-  expect(json).toMatchObject([{ name: 'notes', trust: 'not trusted', kind: 'stdio', sandbox: true }])
+  const { json }: { json: { describes: string[]; config_hash: string }[] } =
+    await app.send('GET /api/mcp/servers')
+  expect(json).toMatchObject([
+    { name: 'notes', trust: 'not trusted', kind: 'stdio', sandbox: true },
+    { name: 'leaky' },
+  ])
   expect(json[0]?.describes[0]).toContain('notes.js')
   const stale = await app.send('POST /api/mcp/servers/notes/trust', { config_hash: 'another' })
   expect(stale.status).toBe(409)
@@ -56,11 +68,24 @@ test('an MCP server is described before it is trusted, and trust is given to wha
   expect((await app.send('GET /api/mcp/servers/other')).status).toBe(404)
 })
 
+test('what an MCP server writes or is started with is told without its secrets, also by a test', async () => {
+  const { json }: { json: { config_hash: string } } = await app.send('GET /api/mcp/servers/leaky')
+  await app.send('POST /api/mcp/servers/leaky/trust', { config_hash: json.config_hash })
+  const tested: { json: { problems: string[] } } = await app.send('POST /api/mcp/servers/leaky/test', {})
+  expect(tested.json.problems.join()).toContain('NOTES_API_KEY=')
+  const seen: { json: object } = await app.send('GET /api/mcp/servers/leaky')
+  expect(JSON.stringify([json, tested.json, seen.json])).not.toContain('tea4two')
+  await app.send('POST /api/mcp/servers/leaky/forget', {})
+})
+
 test('the configuration is shown with its origins, and the doctor reports without the path of the home', async () => {
   const { json }: { json: { settings: { key: string; origin: object }[]; warnings: object[] } } =
     await app.send('GET /api/config')
   const mode = json.settings.find(({ key }) => key === 'mode')
   expect(mode).toMatchObject({ value: 'ask', origin: { layer: 'user', line: 1 } })
+  // Written out, and known as a secret only by what it is called.
+  expect(json.settings.map(({ key }) => key)).toContain('mcp.notes.env.NOTES_TOKEN')
+  expect(JSON.stringify(json)).not.toContain('tea4two')
   expect(json.warnings).toMatchObject([{ message: expect.stringContaining("'language'"), line: 2 }])
   const { json: report } = await app.send('GET /api/doctor')
   expect(report).toMatchObject({
@@ -77,7 +102,7 @@ test('dynamic tools are listed, and an unknown one is not found', async () => {
   expect((await app.send('GET /api/dynamic-tools')).json).toMatchObject({ enabled: true, items: [] })
   expect((await app.send('GET /api/dynamic-tools/nothing')).status).toBe(404)
   for (const verb of ['quarantine', 'promote'])
-    expect((await app.send(`POST /api/dynamic-tools/nothing/${verb}`, {})).status).toBe(404)
+    expect((await app.send(`POST /api/dynamic-tools/nothing/${verb}`, { hash: '' })).status).toBe(404)
 })
 
 test('recorded calls are listed one row each, in pages, by what decided them', async () => {
@@ -130,4 +155,25 @@ test('other rules are tried on recorded calls without being saved, and saved onl
   expect((await put({ text: wanted, base: null })).status).toBe(409)
   expect((await put({ text: 'mode = 3', base: json.hash })).status).toBe(400)
   expect((await put({ text: wanted, base: json.hash })).status).toBe(200)
+})
+
+test('a dynamic tool is promoted, released and edited only as it was looked at', async () => {
+  const made: { json: { question: string } } = await app.send('POST /api/calls', {
+    tool: 'create_tool',
+    input: { name: 'one', description: 'One.', code: 'function execute() { return 1 }\n', parameters: {} },
+  })
+  const path = `/api/approvals/${made.json.question}`
+  const { json: asked }: { json: { digest: string; isDangerous: boolean } } = await app.send(`GET ${path}`)
+  const confirm = asked.isDangerous ? { confirm: 'create_tool' } : {}
+  await app.send(`POST ${path}/answer`, { answer: 'once', digest: asked.digest, ...confirm })
+  await app.send(`POST ${path}/continue`, {})
+  const { json: seen }: { json: { hash: string } } = await app.send('GET /api/dynamic-tools/one')
+  const edit = { code: 'function execute() { return 2 }\n', hash: seen.hash }
+  expect((await app.send('POST /api/dynamic-tools/one/edit', edit)).status).toBe(200)
+  for (const verb of ['promote', 'release', 'edit'])
+    expect((await app.send(`POST /api/dynamic-tools/one/${verb}`, edit)).status).toBe(409)
+  const { json: now }: { json: { hash: string } } = await app.send('GET /api/dynamic-tools/one')
+  expect((await app.send('POST /api/dynamic-tools/one/promote', { hash: now.hash })).json).toMatchObject({
+    ...{ version: 2, scope: 'user' },
+  })
 })

@@ -18,8 +18,11 @@ export function Code({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
   const [line] = useUrlState('line')
   const [draft, setDraft] = useState<string>()
+  // What the draft began from; a model may make another version meanwhile.
+  const [base, setBase] = useState(tool.hash)
   const save = useAction(
-    (code: string) => request('POST', `/api/dynamic-tools/${inAddress(tool.name)}/edit`, { code }),
+    (code: string) =>
+      request('POST', `/api/dynamic-tools/${inAddress(tool.name)}/edit`, { code, hash: base }),
     { topics: ['tools'], onDone: () => setDraft(undefined) },
   )
   const plain = <UntrustedBlock text={tool.code} most={40_000} label={t('code')} />
@@ -38,7 +41,13 @@ export function Code({ tool }: { tool: DynamicDetail }) {
           </Suspense>
         )}
         <Group>
-          <Button variant="default" onClick={() => setDraft(tool.code)}>
+          <Button
+            variant="default"
+            onClick={() => {
+              setDraft(tool.code)
+              setBase(tool.hash)
+            }}
+          >
             {t('edit')}
           </Button>
         </Group>

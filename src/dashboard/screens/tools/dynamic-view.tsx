@@ -133,7 +133,10 @@ function Verified({ tool }: { tool: DynamicDetail }) {
 function Actions({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
   const path = `/api/dynamic-tools/${inAddress(tool.name)}`
-  const act = useAction((verb: string) => request('POST', `${path}/${verb}`, {}), { topics: ['tools'] })
+  const act = useAction(
+    (verb: string) => request('POST', `${path}/${verb}`, verb === 'quarantine' ? {} : { hash: tool.hash }),
+    { topics: ['tools'] },
+  )
   const verbs = [
     tool.quarantined === null ? 'quarantine' : 'release',
     ...(tool.status === 'deprecated' ? [] : ['retire']),
