@@ -12,10 +12,37 @@ test('a key is set in its table and nothing else changes', () => {
   expect(setTomlKey('', 'defaults', 'model', 'a/b')).toBe('[defaults]\nmodel = "a/b"\n')
   const text = '# mine\n[defaults]\nmodel = "old" # why\ntemperature = 1\n[ui]\nmodel = "other"\n'
   expect(setTomlKey(text, 'defaults', 'model', 'a/b')).toBe(
-    '# mine\n[defaults]\nmodel = "a/b"\ntemperature = 1\n[ui]\nmodel = "other"\n',
+    '# mine\n[defaults]\nmodel = "a/b" # why\ntemperature = 1\n[ui]\nmodel = "other"\n',
   )
   expect(setTomlKey('[defaults]\ntemperature = 1\n', 'defaults', 'model', 'a/b')).toBe(
     '[defaults]\nmodel = "a/b"\ntemperature = 1\n',
+  )
+})
+
+test('a value is replaced over all of its lines, below a header with a comment, and comments stay', () => {
+  const set = (text: string): string => setTomlKey(text, 'mcp.db', 'off', ['x'])
+  const list = '[mcp.db] # mine\n  off = [\n  "a]", # one\n  \'b#\',\n] # all\nurl = "x"\n'
+  expect(set(list)).toBe('[mcp.db] # mine\n  off = ["x"] # all\nurl = "x"\n')
+  expect(set('[mcp.db]\noff = """\na # "b"\n"""\nurl = 1')).toBe('[mcp.db]\noff = ["x"]\nurl = 1')
+  expect(set('[mcp.db]\noff = { a = [1], b = "}" }')).toBe('[mcp.db]\noff = ["x"]')
+  expect(set('[mcp.db]\r\noff = "\\"#"\r\nurl = 1\r\n')).toBe('[mcp.db]\r\noff = ["x"]\r\nurl = 1\r\n')
+})
+
+test('a table ends where the next one begins, whatever that one is called', () => {
+  const text = '[models.a]\ncontext = 1\n[models."b/c:7b"] # mine\nprice = 1\n'
+  expect(setTomlKey(text, 'models.a', 'price', 2)).toBe(
+    '[models.a]\nprice = 2\ncontext = 1\n[models."b/c:7b"] # mine\nprice = 1\n',
+  )
+  expect(setTomlKey(text, 'models."b/c:7b"', 'price', 2)).toBe(text.replace('price = 1', 'price = 2'))
+})
+
+test('a comment above the table behind a rule stays when the rule goes', () => {
+  const rule = '[[permissions.rules]]\nid = "a"\ndecision = "ask"\n'
+  expect(removeTomlRule(`${rule}\n# About the page.\n# More.\n[ui]\n`, 'a')).toBe(
+    '# About the page.\n# More.\n[ui]\n',
+  )
+  expect(replaceTomlRule(`${rule}\n# About the page.\n[ui]\n`, 'a', 'NEW\n')).toBe(
+    'NEW\n\n# About the page.\n[ui]\n',
   )
 })
 

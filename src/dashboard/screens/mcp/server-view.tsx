@@ -60,13 +60,13 @@ function Tools({ server }: { server: McpDetail }) {
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2}>{t('toolList')}</Title>
-          {server.held > 0 && (
+          {held.length > 0 && (
             <Button loading={approve.isPending} onClick={() => approve.mutate(held.map(({ pin }) => pin))}>
               {t('approveAll')}
             </Button>
           )}
         </Group>
-        {server.held > 0 && (
+        {held.length > 0 && (
           <Alert color="orange" icon={<ShieldAlert size={18} aria-hidden />}>
             {t('heldHint')}
           </Alert>
@@ -93,13 +93,12 @@ function Tools({ server }: { server: McpDetail }) {
                   verdict={verdicts.data?.find(each => each.tool === tool.full_name)?.outcome}
                   use={use.data?.find(each => each.tool === tool.full_name)}
                   onApprove={() => approve.mutate([tool.pin])}
-                  offBy={
-                    tool.state === 'off' && !patterns.includes(tool.name) ? patterns.join(', ') : undefined
-                  }
-                  onSwitch={
-                    tool.state === 'off'
-                      ? () => setOff(patterns.filter(pattern => pattern !== tool.name))
-                      : () => setOff([...patterns, tool.name])
+                  onSwitch={() =>
+                    setOff(
+                      tool.state === 'off'
+                        ? patterns.filter(pattern => pattern !== tool.name)
+                        : [...patterns, tool.name],
+                    )
                   }
                 />
               </Accordion.Panel>
@@ -124,15 +123,16 @@ interface DetailsProps {
   readonly onApprove: () => void
   /** Turns it off, or on again. */
   readonly onSwitch: () => void
-  /** Patterns of the configuration, when one of them turns it off and not its name. */
-  readonly offBy: string | undefined
 }
 
-function ToolDetails({ tool, verdict, use, onApprove, onSwitch, offBy }: DetailsProps) {
+function ToolDetails({ tool, verdict, use, onApprove, onSwitch }: DetailsProps) {
   const t = useWords(words)
   const format = useFormat()
   const [trying, setTrying] = useState(false)
   const schema = tool.definition.inputSchema
+  const isOff = tool.state === 'off'
+  // By its own name and by nothing else: then one line less turns it on.
+  const isOffByName = isOff && tool.off_by.length > 0 && tool.off_by.every(each => each === tool.name)
   return (
     <Stack gap="sm">
       <Group gap="xs">
@@ -153,9 +153,11 @@ function ToolDetails({ tool, verdict, use, onApprove, onSwitch, offBy }: Details
         )}
       </Group>
       {tool.description !== '' && <UntrustedBlock text={tool.description} label={tool.name} />}
-      {offBy !== undefined && (
+      {isOff && !isOffByName && (
         <Text size="sm">
-          <Untrusted text={t('offBy', { patterns: offBy })} />
+          <Untrusted
+            text={tool.off_by.length === 0 ? t('notOn') : t('offBy', { patterns: tool.off_by.join(', ') })}
+          />
         </Text>
       )}
       {tool.diff !== null && (
@@ -187,9 +189,11 @@ function ToolDetails({ tool, verdict, use, onApprove, onSwitch, offBy }: Details
         {(tool.state === 'new' || tool.state === 'changed') && (
           <Button onClick={onApprove}>{t('approve')}</Button>
         )}
-        <Button variant="default" onClick={onSwitch}>
-          {tool.state === 'off' ? t('toolOn') : t('toolOff')}
-        </Button>
+        {(!isOff || isOffByName) && (
+          <Button variant="default" onClick={onSwitch}>
+            {isOff ? t('toolOn') : t('toolOff')}
+          </Button>
+        )}
       </Group>
       {trying && (
         <TryCall

@@ -35,6 +35,7 @@ export interface McpTool {
   readonly name: string
   readonly full_name: string
   readonly state: 'approved' | 'new' | 'changed' | 'off'
+  readonly off_by: readonly string[]
   readonly description: string
   readonly annotations: unknown
   readonly definition: Readonly<Record<string, unknown>>

@@ -2,6 +2,7 @@ import { defineWords } from '../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    notOn: 'It is off because tools.on of the configuration does not name it.',
     offBy: 'A pattern of the configuration turns it off: {patterns}',
     ready: 'ready',
     connecting: 'connecting',
@@ -89,6 +90,7 @@ export const words = defineWords({
     totalCost: 'All servers together cost about {count} tokens in every prompt.',
   },
   ja: {
+    notOn: '設定の tools.on に名前がないため、オフになっています。',
     offBy: '設定のパターンでオフになっています: {patterns}',
     ready: '準備完了',
     connecting: '接続中',
@@ -176,6 +178,7 @@ export const words = defineWords({
     totalCost: '全サーバーで、各プロンプトに約 {count} トークンかかります。',
   },
   ko: {
+    notOn: '설정의 tools.on에 이름이 없어 꺼져 있습니다.',
     offBy: '설정의 패턴이 이 도구를 끕니다: {patterns}',
     ready: '준비됨',
     connecting: '연결 중',

@@ -2,13 +2,13 @@ import { Alert, Button, Checkbox, Group, Select, Stack, Text, TextInput, Title }
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfigFileDrawer, type ConfigLayer } from '../../components/config-file/config-file-drawer.tsx'
-import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { type Setting, SettingPlace, sayValue } from '../../components/setting.tsx'
 import { Untrusted, UntrustedBlock, visibleLine } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
+import { layerOf, withSetting } from './edit-setting.ts'
 import { SECTIONS, sectionOf } from './sections.ts'
 import type { Config, ConfigFile } from './types.ts'
 import { words } from './words.ts'
@@ -141,29 +141,6 @@ function SettingTable({ settings }: { settings: readonly Setting[] }) {
       />
     </Stack>
   )
-}
-
-type Plain = string | number | boolean
-
-function isPlain(value: unknown): value is Plain {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-}
-
-/** The file it is set in, or else the person's own. */
-function layerOf(setting: Setting | undefined): ConfigLayer {
-  const layer = setting?.origin.layer
-  return layer === 'project' || layer === 'local' ? layer : 'user'
-}
-
-/**
- * The line as it is now, to be changed by hand; what was written counts, not what it was read as. Of a table or a list the
- * file is opened as it is.
- */
-function withSetting(text: string, { key, value, text: said, origin }: Setting): string {
-  if (!isPlain(value)) return text
-  const table = key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : ''
-  const written = isPlain(origin.written) ? origin.written : (said ?? value)
-  return setTomlKey(text, table, key.slice(key.lastIndexOf('.') + 1), written)
 }
 
 const EDITABLE: readonly string[] = ['user', 'project', 'local'] satisfies ConfigLayer[]
