@@ -121,10 +121,8 @@ export interface Runtime extends WaitingCalls {
   planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
   /** Does what the plan says, all of it or nothing; recorded like a call. */
   applyUndo(plan: UndoPlan, options?: { despiteConflicts?: boolean }): Promise<UndoResult & { call: string }>
-  /** Masks what looks like a secret, for text that is shown. */
-  redact(text: string): string
-  /** The same for plain data, whose shape stays; a text under a key like `api_key` goes altogether. */
-  redactValue<T>(value: T): T
+  /** Masks what looks like a secret, for text and plain data that are shown. */
+  redact<T>(value: T): T
   /** The bytes a file had before a change. */
   readKept(record: SavedRecord, change: Change): Uint8Array
   /** Finds contents by their hash among all that are kept now. */
@@ -235,8 +233,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     passGate: gate => passGate(parts.calls, gate),
     mcp: parts.mcp,
     recover: recovered,
-    redact: text => parts.calls.redactor.text(text),
-    redactValue: value => parts.calls.redactor.value(value),
+    redact: value => parts.calls.redactor.value(value),
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request, runs.look))

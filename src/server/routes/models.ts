@@ -13,7 +13,7 @@ import type { Services } from '../services.ts'
 export interface ModelParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
-  readonly runtime: Pick<Runtime, 'redact' | 'redactValue'>
+  readonly runtime: Pick<Runtime, 'redact'>
   readonly services: () => Promise<Services>
   readonly now: () => number
 }
@@ -188,7 +188,7 @@ function testRoute(api: Api, { loaded, environment, runtime, now }: ModelParts, 
         if (!(error instanceof ModelError)) throw error
         const { kind, message, hint = null } = error
         const failed = { ok: false, model: found.id, ms: ms(), tokens: null, cost_usd: null }
-        const told = runtime.redactValue({ code: kind, message, hint })
+        const told = runtime.redact({ code: kind, message, hint })
         return answer(context, kept({ ...failed, error: told }))
       }
     },

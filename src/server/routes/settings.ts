@@ -87,15 +87,15 @@ function configRoutes(api: Api, { config, runtime, version }: SettingsParts): vo
         trust: loaded.trust.status,
         problem: problem ?? null,
       }
-      return answer(context, runtime.redactValue(shown))
+      return answer(context, runtime.redact(shown))
     },
   )
 }
 
 /** Secrets are references, but a header or a variable may have been written out: what it is called tells. */
-function shownSetting({ redactValue }: Runtime, info: KeyInfo): z.infer<typeof setting> {
+function shownSetting({ redact }: Runtime, info: KeyInfo): z.infer<typeof setting> {
   const path = splitKey(info.key) ?? []
-  const hide = (value: unknown): unknown => Object.values(redactValue({ [path.at(-1) ?? '']: value }))[0]
+  const hide = (value: unknown): unknown => Object.values(redact({ [path.at(-1) ?? '']: value }))[0]
   const hideWritten = (from: KeyInfo['origin']): KeyInfo['origin'] => ({
     ...from,
     written: hide(from.written),
