@@ -17,8 +17,12 @@ export interface RunWish {
   readonly task: string
   /** The door that it came through, with who is known there. */
   readonly startedBy: string
-  readonly agent?: { readonly record: AgentRecord; readonly tools: readonly ToolSetting[] }
-  /** The file that the agent comes from, for what only the file says. */
+  readonly agent?: {
+    readonly record: AgentRecord
+    readonly tools: readonly ToolSetting[]
+    readonly panel?: AiPanel
+  }
+  /** The file that the agent comes from, for what only the file says; otherwise that of the agent itself. */
   readonly panel?: AiPanel
   readonly model?: string
   /** Of those the agent has; without an agent, of all. */
@@ -39,8 +43,9 @@ interface SpecParts {
  * The one function that says what a run is: for the command line, HTTP and pipelines alike. An agent has what its settings
  * say, a panel what its file says, and a wish can only narrow that.
  */
-export function toRunSpec({ loaded, runtime, runs }: SpecParts, wish: RunWish): RunSpec {
-  const { agent, panel } = wish
+export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish): RunSpec {
+  const { agent, panel = agent?.panel } = given
+  const wish = panel === undefined ? given : { ...given, panel }
   const { config, workspace } = loaded
   const model = runs.models.find(wish.model ?? modelOf(wish))
   const own = authorityOf(wish, runtime)

@@ -1,5 +1,6 @@
 import type { ToolSetting } from '../agents/agent-authority.ts'
 import type { AgentRecord } from '../agents/agent-record.ts'
+import type { AiPanel } from '../agents/panel.ts'
 import { readPanel, requirePanelAgent } from '../store/runs/find-agent.ts'
 import { listToolPermissions } from '../store/tables/agent-tool-permissions.ts'
 import { findAgentById } from '../store/tables/agents.ts'
@@ -9,6 +10,8 @@ import type { Services } from './services.ts'
 export interface FoundAgent {
   readonly record: AgentRecord & { readonly workflow: string }
   readonly tools: readonly ToolSetting[]
+  /** Its mode and limits hold for the agent too. */
+  readonly panel?: AiPanel
 }
 
 /** An agent by its id, with what it may do. One that comes from a panel is what a person has looked at, or nothing. */
@@ -16,7 +19,7 @@ export async function findAgentFor({ database, runs }: Services, id: string): Pr
   const record = await findAgentById(database, runs.place.user, id)
   if (record === undefined) throw new HttpProblem(404, 'not_found', 'There is no such agent.')
   if (record.sourcePath === null) return { record, tools: await listToolPermissions(database, record.id) }
-  const panel = readPanel(runs.place.workspace, record.name)
-  const { tools } = await requirePanelAgent(database, record.workflow, panel)
-  return { record, tools }
+  const found = readPanel(runs.place.workspace, record.name)
+  const { tools, panel } = await requirePanelAgent(database, record.workflow, found)
+  return { record, tools, panel }
 }

@@ -354,3 +354,23 @@ test('a run at a limit goes on with twice its limits when a person says so, unle
   expect(await settled(final)).toMatchObject({ stop_reason: 'limit_reached', can_extend: false })
   expect((await app.send(`POST /api/runs/${final}/extend`, {})).status).toBe(409)
 }, 60_000)
+
+test('the mode and the limits of a panel hold when its agent is named by its id', async () => {
+  const script = '[[answer]]\n[[answer.call]]\ntool = "read_file"\ninput = { path = "careful.toml" }\n'
+  const model = `rehearsal:${app.machine.write('careful.toml', script)}`
+  const settings = {
+    model,
+    mode: 'read-only',
+    limits: { max_turns: 1, on_limit: 'stop' },
+    tools: { read_file: {} },
+  }
+  const { json }: { json: { agent_id: string } } = await app.send('PUT /api/panels/careful', {
+    settings,
+    base: null,
+  })
+  const { json: begun }: { json: Shown } = await app.send('POST /api/runs', {
+    ...{ agent_id: json.agent_id, task: 'Read.' },
+  })
+  expect(begun).toMatchObject({ mode: 'read-only' })
+  expect(await settled(begun.id)).toMatchObject({ stop_reason: 'limit_reached', can_extend: false })
+}, 60_000)
