@@ -17,7 +17,7 @@ import { stopRun } from '../src/store/runs/stop-run.ts'
 import { listMessages } from '../src/store/tables/agent-messages.ts'
 import { listApprovals } from '../src/store/tables/approvals.ts'
 import { listRunAgents } from '../src/store/tables/run-details.ts'
-import { sayToRun } from '../src/store/tables/run-messages.ts'
+import { sayToRun, sayToSubAgent } from '../src/store/tables/run-messages.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
 import { findRun, requestRun } from '../src/store/tables/workflow-runs.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -290,13 +290,28 @@ text = "${name} has ended."
     const run = await (await open(`${TREE}${WRITES}[[agents.leaf.answer]]\ntext = "done"\n`))(orchestrated)
     await runs.work(run)
     const { execution } = await agentNamed(run, 'leaf')
-    await sayToRun(database, crypto.randomUUID(), run.id, 'Mind the gap', execution)
+    expect(await sayToSubAgent(database, { run: run.id, execution }, 'Mind the gap')).toBe(true)
     const [question] = await box.runtime.listQuestions()
     await box.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
     const ended = await runs.work(await runs.take(run.id))
     expect(ended.status).toBe('completed')
     expect(JSON.stringify(await listMessages(database, execution))).toContain('Mind the gap')
     expect(JSON.stringify(await runs.messages(ended))).not.toContain('Mind the gap')
+    expect(await sayToSubAgent(database, { run: run.id, execution }, 'Too late')).toBe(false)
+  })
+
+  test('that ends just as a person says something has not been told it, and the person hears so', async () => {
+    const run = await (await open(`${TREE}${WRITES}`))(orchestrated)
+    await runs.work(run)
+    const { execution } = await agentNamed(run, 'leaf')
+    const said: Promise<boolean>[] = []
+    await database.transaction(async ({ query }) => {
+      await query('UPDATE agent_executions SET completed_at = NOW() WHERE id = $1', [execution])
+      said.push(sayToSubAgent(database, { run: run.id, execution }, 'Mind the gap'))
+      // Whoever does not wait for the end of this has written it by now.
+      await Promise.race([said[0], query('SELECT pg_sleep(0.3)')])
+    })
+    expect(await Promise.all(said)).toEqual([false])
   })
 
   test('of no run, of another run, or the agent of the run itself, is not stopped', async () => {

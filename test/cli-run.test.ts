@@ -313,6 +313,10 @@ describe('kogu run', () => {
     const again = await kogu(['runs', 'rerun', id, '--json'])
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'completed', text: 'on time' })
     expect(JSON.parse(again.stdout).id).not.toBe(id)
+    // Only a stop can wait for the end of a step; anything else would be done at once.
+    expect(await kogu(['runs', 'pause', id, '--after-step'])).toMatchObject({ code: 2 })
+    const late = await kogu(['runs', 'stop', id, '--after-step'])
+    expect(late).toMatchObject({ code: 0, stderr: 'It was not running (completed).\n' })
   })
 
   test('the budget of a day stops every run, and says so', async () => {

@@ -9,7 +9,7 @@ import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
 import { stopRun } from '../../store/runs/stop-run.ts'
 import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
-import { sayToRun } from '../../store/tables/run-messages.ts'
+import { sayToRun, sayToSubAgent } from '../../store/tables/run-messages.ts'
 import { enqueueRun, extendRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
@@ -276,8 +276,8 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
       const run = await requireRun(opened, context.req.valid('param').id)
       const { text, execution_id = run.execution } = context.req.valid('json')
       if (execution_id !== run.execution) {
-        await requireWorking(opened.database, { run: run.id, execution: execution_id })
-        await sayToRun(opened.database, randomUUID(), run.id, text, execution_id)
+        const agent = { run: run.id, execution: execution_id }
+        if (!(await sayToSubAgent(opened.database, agent, text))) await refuseToSay(opened.database, agent)
         return context.json(showRun(run), 202)
       }
       await sayToRun(opened.database, randomUUID(), run.id, text)
@@ -289,13 +289,12 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
 }
 
 /** Nobody would ever read what is said to a sub-agent that has ended. */
-async function requireWorking(
+async function refuseToSay(
   database: Services['database'],
   agent: { run: string; execution: string },
-): Promise<void> {
-  const found = await findRunAgent(database, agent)
-  if (found === undefined) throw new HttpProblem(404, 'not_found', 'This run has no such agent.')
-  if (!found.hasEnded) return
+): Promise<never> {
+  if ((await findRunAgent(database, agent)) === undefined)
+    throw new HttpProblem(404, 'not_found', 'This run has no such agent.')
   throw new HttpProblem(409, 'conflict', 'This sub-agent has ended already.', {
     hint: 'Say it to the run.',
   })
