@@ -132,6 +132,21 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await expect
       .poll(() => actions.getByRole('button', { name: 'Approve once' }).isEnabled(), PATIENCE)
       .toBe(true)
+    // What a command changed is in no input: of that, the part that the server cut is never approved.
+    await page.route(/\/api\/approvals(\/q-\w+)?$/, async route => {
+      const response = await route.fetch()
+      const cut = (each: object) => ({
+        ...{ ...each, subject: { kind: 'changes', layer: 'l', summary: '1 entry written' } },
+        preview: '1 entry written\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n… 9 characters more',
+      })
+      const json = await response.json()
+      await route.fulfill({ response, json: Array.isArray(json) ? json.map(cut) : cut(json) })
+    })
+    await page.reload()
+    await page.getByRole('button', { name: 'Open the whole change' }).click()
+    await page.getByText('what nobody has seen cannot be approved here').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve once' }).isDisabled()).toBe(true)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     const { digest } = await dashboard.send<{ digest: string }>('GET', `/api/approvals/${question}`)
     await dashboard.send('POST', `/api/approvals/${question}/answer`, { answer: 'deny', digest })
     await expect(dashboard.send('POST', `/api/approvals/${question}/continue`, {})).rejects.toThrow('403')
@@ -157,6 +172,44 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     expect(await page.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true)
     await page.getByRole('button', { name: 'Deny', exact: true }).click()
     await expect.poll(async () => (await questions()).length, PATIENCE).toBe(0)
+  })
+
+  test('while somebody types, questions appear and none is answered; Enter of a composition sends nothing', async () => {
+    const page = await open('/runs')
+    await page.getByRole('button', { name: 'Start a run' }).first().click()
+    const task = page.getByRole('textbox', { name: 'Task', exact: true })
+    const asked: string[] = []
+    for (const path of ['one.txt', 'two.txt', 'three.txt']) {
+      const typing = task.pressSequentially('a\nd y\n', { delay: 10 })
+      const { question } = await dashboard.send<{ question: string }>('POST', '/api/calls', {
+        ...{ tool: 'write_file', input: { path, content: 'x' } },
+      })
+      asked.push(question)
+      await page
+        .getByRole('link', { name: `${asked.length} waiting` })
+        .first()
+        .waitFor()
+      await typing
+    }
+    expect(await task.inputValue()).toBe('a\nd y\n'.repeat(3))
+    const waiting = await questions()
+    expect(waiting.map(({ id, answer }) => [id, answer]).sort()).toEqual(asked.map(id => [id, null]).sort())
+    let sent = 0
+    await page.route('**/api/runs', async route => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      sent += 1
+      await route.fulfill({ status: 500, body: '' })
+    })
+    const enter = { key: 'Enter', ctrlKey: true, bubbles: true }
+    await task.dispatchEvent('keydown', { ...enter, isComposing: true })
+    // Without a composition the same key does send.
+    await task.dispatchEvent('keydown', enter)
+    await page.getByRole('alert').waitFor()
+    expect(sent).toBe(1)
+    for (const { id, digest } of waiting) {
+      await dashboard.send('POST', `/api/approvals/${id}/answer`, { answer: 'deny', digest })
+      await expect(dashboard.send('POST', `/api/approvals/${id}/continue`, {})).rejects.toThrow('403')
+    }
   })
 
   test('a yes to what has changed meanwhile writes nothing and asks again', async () => {

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { type DiffParts, DiffView } from '../../components/diff-view.tsx'
@@ -15,10 +15,12 @@ export interface ChangeProps {
 }
 
 /** The difference; of a large one first how large it is. */
-export function Change({ question: { input, preview = '' }, parts }: ChangeProps) {
+export function Change({ question: { input, subject, preview = '' }, parts }: ChangeProps) {
   const t = useWords(words)
   const [opened, open] = useState(() => !isLarge(preview))
-  useCut(!opened)
+  // What a command did is nowhere but in the difference; what another tool would write is in its input.
+  const isUnseen = subject.kind === 'changes' && isCut(preview)
+  useCut(!opened || isUnseen)
   if (!opened) {
     const files = parseDiff(preview)
     const sum = (of: 'added' | 'removed'): number => files.reduce((all, file) => all + file[of], 0)
@@ -36,7 +38,12 @@ export function Change({ question: { input, preview = '' }, parts }: ChangeProps
   return (
     <>
       <DiffView diff={preview} parts={parts} />
-      {isCut(preview) && (
+      {isUnseen && (
+        <Alert color="yellow" py="xs">
+          {t('unseen')}
+        </Alert>
+      )}
+      {isCut(preview) && !isUnseen && (
         <>
           <Text size="sm">{t('cut')}</Text>
           <UntrustedBlock text={JSON.stringify(input, null, 2)} label={t('open')} />
@@ -52,7 +59,7 @@ function isLarge(diff: string): boolean {
   return changed.reduce((sum, lines) => sum + lines, 0) > MOST_LINES
 }
 
-/** As `core/unified-diff.ts` ends what is too long. */
+/** As the server ends what is too long: one file, or all that a command changed. Lines of files never begin like this. */
 function isCut(diff: string): boolean {
-  return /\n\[diff cut: \d+ characters more\]\n$/.test(diff)
+  return /^(\[diff cut: \d+ characters more\]|… \d+ characters more)$/m.test(diff)
 }
