@@ -94,10 +94,10 @@ export const writeFile = defineTool({
     return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
   },
   leaveOut(wanted, parts, context) {
-    const before = presentText(wanted.path, context)
+    const before = new TextDecoder().decode(presentBytes(wanted.path, context))
     const { diff } = summarizeDiff(before, wanted.content, wanted.path)
     const content = wanted.mode === 'append' ? undefined : withoutParts(wanted.content, diff ?? '', parts)
-    // Bytes that are no text would be replaced by the sign that stands for them.
+    // Of other encodings, and of bytes that are no text, not every part can be written back.
     if (content === undefined || content === before || before.includes('\uFFFD')) return undefined
     return { ...wanted, content }
   },

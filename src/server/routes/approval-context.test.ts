@@ -126,13 +126,16 @@ describe('parts of a change that are left out', () => {
     expect(again.json.detail).toContain('left out')
   })
 
-  test('are not offered where the rest would be other bytes than those that are shown', async () => {
+  test('are not offered where a part that is left out could not be written back', async () => {
     const lines = `${before.join('\n')}\n`
-    writeFileSync(fileOf('bytes.txt'), Buffer.concat([Buffer.from([0xe9, 0x0a]), Buffer.from(lines)]))
     const content = `e\n${lines.replaceAll('at', 'new')}`
-    const bytes = await ask('write_file', { path: 'bytes.txt', content })
-    expect(bytes).toMatchObject({ preview: expect.stringContaining('+new 30') })
-    expect(bytes.parts).toBeUndefined()
+    // A letter of another encoding; and one byte too many in what is UTF-8 for certain.
+    for (const head of [[0xe9], [...Buffer.from('あいうえお'.repeat(20)), 0xff]]) {
+      writeFileSync(fileOf('bytes.txt'), Buffer.from([...head, 0x0a, ...Buffer.from(lines)]))
+      const bytes = await ask('write_file', { path: 'bytes.txt', content })
+      expect(bytes).toMatchObject({ preview: expect.stringContaining('+new 30') })
+      expect(bytes.parts).toBeUndefined()
+    }
   })
 
   test('all of them, none, or parts that are not there are refused, as is a file that has changed', async () => {
@@ -266,6 +269,18 @@ test('a request says what kind of address it leads to', async () => {
   expect((await app.send(`GET /api/approvals/${id}/context`)).json).toMatchObject({
     addresses: [{ url: 'http://127.0.0.1:8080/prices', leads_to: 'loopback' }],
   })
+})
+
+test('a second answer is told that it does not count, unless it is the same', async () => {
+  const { id, digest, offers } = await ask('write_file', { path: 'twice.txt', content: 'x' })
+  const give = async (more: object): Promise<number> => {
+    const given = { answer: 'permanent', digest, grant: offers[0]?.id, ...more }
+    return (await app.send(`POST /api/approvals/${id}/answer`, given)).status
+  }
+  expect(await give({ scope: 'project' })).toBe(200)
+  expect(await give({ scope: 'project' })).toBe(200)
+  expect(await give({ scope: 'project', hours: 1 })).toBe(409)
+  expect(await give({ answer: 'deny' })).toBe(409)
 })
 
 test('the past says which rules others decide for, and what was always approved', async () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { GivenAnswer, RememberedAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -94,7 +95,7 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
       const answered = await runtime.answerQuestion(question.id, wanted)
       if (answered === undefined) throw ended(question.id)
       const kept = answered.stored.answer ?? null
-      if (!answered.isFirst && kept?.kind !== wanted.kind) {
+      if (!answered.isFirst && !isSameAnswer(kept, wanted)) {
         throw new HttpProblem(
           409,
           'conflict',
@@ -136,6 +137,12 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
       return sendResult(context, done) as never
     },
   )
+}
+
+/** Whoever gave it. Another place, time, choice or message is another answer: its giver must not think that it counts. */
+function isSameAnswer(kept: object | null, wanted: GivenAnswer): boolean {
+  const said = (answer: object): object => ({ ...answer, user: '', at: 0 })
+  return kept !== null && isDeepStrictEqual(said(kept), said(wanted))
 }
 
 export async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
