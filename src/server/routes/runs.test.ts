@@ -357,9 +357,9 @@ test('a run at a limit goes on with twice its limits when a person says so, unle
 
 test('the mode and the limits of a panel hold when its agent is named by its id', async () => {
   const script = '[[answer]]\n[[answer.call]]\ntool = "read_file"\ninput = { path = "careful.toml" }\n'
-  const model = `rehearsal:${app.machine.write('careful.toml', script)}`
+  app.machine.write('careful.toml', script)
   const settings = {
-    model,
+    model: `rehearsal:${join(app.machine.workspace, 'careful.toml')}`,
     mode: 'read-only',
     limits: { max_turns: 1, on_limit: 'stop' },
     tools: { read_file: {} },
