@@ -9,7 +9,7 @@ import { DiffView } from '../diff-view.tsx'
 import { Untrusted, UntrustedBlock } from '../untrusted.tsx'
 import { words } from './words.ts'
 
-interface Version {
+export interface Version {
   readonly version: number
   readonly hash: string
   readonly author: string

@@ -3,6 +3,7 @@ import { defineWords } from '../../i18n/words.ts'
 /** For what is kept as files with versions: panels and pipelines. */
 export const words = defineWords({
   en: {
+    savedAs: 'saved {when} · version {number}',
     noVersions: 'Every save from here is kept as a version.',
     version: 'Version {number}',
     current: 'current',
@@ -11,7 +12,6 @@ export const words = defineWords({
     tomlAbout:
       'The file itself. Form and file are two views of the same; comments stay as long as only the file is edited.',
     unsaved: 'not saved',
-    saved: 'saved',
     save: 'Save',
     discard: 'Discard',
     leave: 'There are changes that are not saved. Leave anyway?',
@@ -31,6 +31,7 @@ export const words = defineWords({
     duplicate: 'Duplicate',
   },
   ja: {
+    savedAs: '{when} 保存・版 {number}',
     noVersions: 'ここで保存するたびに、版として残ります。',
     version: '版 {number}',
     current: '現在',
@@ -39,7 +40,6 @@ export const words = defineWords({
     tomlAbout:
       'ファイルそのものです。フォームと同じ内容で、ファイルだけを編集している間はコメントも残ります。',
     unsaved: '未保存',
-    saved: '保存済み',
     save: '保存',
     discard: '破棄',
     leave: '保存していない変更があります。移動しますか?',
@@ -59,6 +59,7 @@ export const words = defineWords({
     duplicate: '複製',
   },
   ko: {
+    savedAs: '{when} 저장 · 버전 {number}',
     noVersions: '여기서 저장할 때마다 버전으로 남습니다.',
     version: '버전 {number}',
     current: '현재',
@@ -66,7 +67,6 @@ export const words = defineWords({
     restore: '편집기에 넣기',
     tomlAbout: '파일 그 자체입니다. 양식과 같은 내용이며, 파일만 편집하는 동안에는 주석도 남습니다.',
     unsaved: '저장 안 됨',
-    saved: '저장됨',
     save: '저장',
     discard: '버리기',
     leave: '저장하지 않은 변경이 있습니다. 나갈까요?',

@@ -6,6 +6,7 @@ import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { PanelKindName } from '../../components/panel-kind/panel-kind.tsx'
 import { MoreMenu } from '../../components/saved/more-menu.tsx'
+import { SavedAs } from '../../components/saved/saved-as.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
 import { Problems, TomlEditor } from '../../components/saved/toml-editor.tsx'
 import { TrustNotice } from '../../components/saved/trust-notice.tsx'
@@ -54,6 +55,7 @@ function Editor({ panel }: { panel: Panel }) {
         <Group gap="xs">
           {panel.kind !== null && <PanelKindName kind={panel.kind} />}
           <TrustBadge state={panel.state} />
+          <SavedAs topic="panels" path={panelPath(name)} hash={panel.hash} />
           <Untrusted text={panel.settings?.description ?? ''} />
         </Group>
       }

@@ -12,13 +12,13 @@ import {
   Tooltip,
 } from '@mantine/core'
 import { Search, Settings2 } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
-import { Untrusted } from '../../components/untrusted.tsx'
+import { Untrusted, visibleLine } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { ConfigureDrawer } from './configure-drawer.tsx'
@@ -79,12 +79,7 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
               </Alert>
             )}
             {[...groups].map(([group, list]) => (
-              <section key={group} aria-label={group === '' ? t('tools') : group}>
-                {group !== '' && (
-                  <Text size="xs" fw={600} c="dimmed" mb={4}>
-                    <Untrusted text={group} /> ({list.length})
-                  </Text>
-                )}
+              <ToolGroup key={`${group} ${filter === ''}`} name={group} count={list.length}>
                 <div className="kogu-card">
                   {list.map((tool, index) => (
                     <ToolRow
@@ -99,7 +94,7 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
                     />
                   ))}
                 </div>
-              </section>
+              </ToolGroup>
             ))}
             {configured !== null && (
               <ConfigureDrawer
@@ -234,4 +229,22 @@ function toggled(own: ToolSettings | undefined, on: boolean): ToolSettings | und
   const { enabled: _before, ...config } = own ?? {}
   if (on) return config
   return Object.keys(config).length === 0 ? undefined : { ...config, enabled: false }
+}
+
+/** Tools of others can be folded away. While something is looked for they are open. */
+function ToolGroup({ name, count, children }: { name: string; count: number; children: ReactNode }) {
+  const t = useWords(words)
+  if (name === '') return <section aria-label={t('tools')}>{children}</section>
+  return (
+    <section aria-label={visibleLine(name)}>
+      <details open>
+        <summary>
+          <Text span size="xs" fw={600} c="dimmed">
+            <Untrusted text={name} /> ({count})
+          </Text>
+        </summary>
+        {children}
+      </details>
+    </section>
+  )
 }

@@ -7,6 +7,7 @@ import { DataRegion } from '../../components/data-region.tsx'
 import { useListOrGraph } from '../../components/list-or-graph.tsx'
 import { Page } from '../../components/page.tsx'
 import { MoreMenu } from '../../components/saved/more-menu.tsx'
+import { SavedAs } from '../../components/saved/saved-as.tsx'
 import { SaveButtons, SaveNotices } from '../../components/saved/saved-bar.tsx'
 import { Problems } from '../../components/saved/toml-editor.tsx'
 import { TrustNotice } from '../../components/saved/trust-notice.tsx'
@@ -39,6 +40,7 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       intro={
         <Group gap="xs">
           <StateBadge pipeline={pipeline} />
+          <SavedAs topic="pipelines" path={pipelinePath(pipeline.name)} hash={pipeline.hash} />
           {pipeline.definition?.description !== undefined && (
             <Untrusted text={pipeline.definition.description} />
           )}
