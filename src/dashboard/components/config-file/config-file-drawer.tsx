@@ -9,6 +9,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { DataRegion, ErrorCard } from '../data-region.tsx'
 import { DiffView } from '../diff-view.tsx'
 import { Untrusted } from '../untrusted.tsx'
+import { toPlainLines, withLineEnds } from './line-ends.ts'
 import { words } from './words.ts'
 
 export type ConfigLayer = 'user' | 'project' | 'local'
@@ -41,7 +42,7 @@ export function ConfigFileDrawer({ layer, opened, onClose, propose }: ConfigFile
             <Editor
               key={layer}
               file={loaded}
-              initial={propose?.(loaded.text) ?? loaded.text}
+              initial={propose?.(toPlainLines(loaded.text)) ?? toPlainLines(loaded.text)}
               onReload={file.refetch}
               onClose={onClose}
             />
@@ -61,7 +62,8 @@ interface EditorProps {
 
 function Editor({ file, initial, onReload, onClose }: EditorProps) {
   const t = useWords(words)
-  const [text, setText] = useState(initial)
+  const [typed, setText] = useState(initial)
+  const text = withLineEnds(typed, file.text)
   // What the text began from; the file can change under it, and what was typed must not be lost then.
   const [base, setBase] = useState(file)
   const [checked] = useDebouncedValue(text, 300)
@@ -95,7 +97,7 @@ function Editor({ file, initial, onReload, onClose }: EditorProps) {
     <Stack gap="md">
       <Textarea
         label={t('text')}
-        value={text}
+        value={typed}
         onChange={event => setText(event.currentTarget.value)}
         autosize
         minRows={12}
@@ -117,10 +119,10 @@ function Editor({ file, initial, onReload, onClose }: EditorProps) {
         <Alert color="orange" title={t('conflict')} role="alert">
           <Text size="sm">{t('conflictText')}</Text>
           <Group gap="xs" mt="xs">
-            <Button size="compact-sm" variant="default" onClick={() => goOnWith(file.text)}>
+            <Button size="compact-sm" variant="default" onClick={() => goOnWith(toPlainLines(file.text))}>
               {t('takeTheirs')}
             </Button>
-            <Button size="compact-sm" variant="default" onClick={() => goOnWith(text)}>
+            <Button size="compact-sm" variant="default" onClick={() => goOnWith(typed)}>
               {t('keepMine')}
             </Button>
           </Group>
