@@ -59,10 +59,16 @@ function Labelled({
 }: FieldProps & { children: (id: string) => ReactNode }) {
   const id = useId()
   const { mistakes } = useForm()
-  const error = mistakes.get(toPointer(path))
-  if (bare) return <Input.Wrapper error={error}>{children(id)}</Input.Wrapper>
+  const mistake = mistakes.get(toPointer(path))
+  const error = mistake === undefined ? undefined : visibleLine(mistake)
+  if (bare)
+    return (
+      <Input.Wrapper error={error} data-pointer={toPointer(path)}>
+        {children(id)}
+      </Input.Wrapper>
+    )
   return (
-    <Box>
+    <Box data-pointer={toPointer(path)}>
       <Group justify="space-between" gap="xs" wrap="nowrap" mih={26}>
         <Input.Label htmlFor={id} required={required}>
           <Untrusted text={field.title ?? name} />
@@ -86,9 +92,11 @@ function Labelled({
 
 function Frame({ field, name, path, value, required, children }: FieldProps & { children: ReactNode }) {
   const { mistakes } = useForm()
-  const error = mistakes.get(toPointer(path))
+  const mistake = mistakes.get(toPointer(path))
+  const error = mistake === undefined ? undefined : visibleLine(mistake)
   return (
     <Fieldset
+      data-pointer={toPointer(path)}
       legend={
         <Group gap={6} wrap="nowrap">
           <Text size="sm" fw={600} component="span">

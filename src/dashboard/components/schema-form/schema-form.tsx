@@ -6,6 +6,7 @@ import { visibleLine } from '../untrusted.tsx'
 import { FieldView } from './field-view.tsx'
 import { isSchema, type Schema, toField } from './fields.ts'
 import { type FormContext, FormProvider } from './form-context.ts'
+import { MistakeList } from './mistake-list.tsx'
 import { mistakesIn, parseJson, printJson, setAt } from './values.ts'
 import { words } from './words.ts'
 
@@ -71,6 +72,7 @@ export function SchemaForm(props: SchemaFormProps) {
         )}
         <fieldset disabled={broken !== null} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
           <FormProvider value={context}>
+            <MistakeList />
             {field.kind === 'object' && field.fields.length === 0 && field.extra === null ? (
               <Text c="dimmed" size="sm">
                 {t('none')}

@@ -35,6 +35,7 @@ export const words = defineWords({
     max: 'At most {limit}.',
     integer: 'This is a whole number.',
     none: 'There is nothing to set here.',
+    mistakes: { one: '{count} field needs another value', other: '{count} fields need another value' },
     tags: 'Press Enter after each value.',
   },
   ja: {
@@ -71,6 +72,7 @@ export const words = defineWords({
     max: '{limit} 以下にしてください。',
     integer: '整数にしてください。',
     none: '設定するものはありません。',
+    mistakes: '{count} 件の項目を直してください',
     tags: '値ごとに Enter を押します。',
   },
   ko: {
@@ -107,6 +109,7 @@ export const words = defineWords({
     max: '{limit} 이하여야 합니다.',
     integer: '정수여야 합니다.',
     none: '설정할 것이 없습니다.',
+    mistakes: '고쳐야 할 항목 {count}개',
     tags: '값마다 Enter를 누르세요.',
   },
 })
