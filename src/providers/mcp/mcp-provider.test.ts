@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AnyTool } from '../../core/tool.ts'
 import type { OpenedTransport } from './connection.ts'
 import { createMcpProvider } from './mcp-provider.ts'
-import type { McpRecord } from './record.ts'
+import { compareWithPins, type McpRecord } from './record.ts'
 import { configHash, type McpServerConfig } from './server-config.ts'
 
 const server: McpServerConfig = {
@@ -63,6 +63,15 @@ async function startServer(takeBack: boolean) {
 
 test('the first list of a trusted server is pinned and offered', async () => {
   expect(await startServer(false)).toMatchObject({ names: ['slow__look'], pinned: ['look'] })
+})
+
+test('tools that come after an empty first list are held', () => {
+  const seen: McpRecord = {
+    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
+  }
+  const look = { name: 'look', inputSchema: { type: 'object' } }
+  expect(compareWithPins(seen, [look]).approved).toEqual([look])
+  expect(compareWithPins({ ...seen, era: 'legacy' }, [look])).toEqual({ approved: [], held: { look } })
 })
 
 test('trust that is taken back while a server is starting does not come back with its answer', async () => {

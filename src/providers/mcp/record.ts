@@ -5,7 +5,7 @@ export interface McpRecord {
   /** Hash of the configuration that was trusted; another one is not. */
   readonly config: string
   readonly trustedAt: string
-  /** What it spoke last time. */
+  /** What it spoke last time; undefined until it has shown its tools once. */
   readonly era?: 'legacy' | 'modern' | undefined
   /** How its last start went. */
   readonly last?:
@@ -38,16 +38,18 @@ export interface Comparison {
   readonly held: Readonly<Record<string, ToolDefinition>>
 }
 
-/** The first list that a trusted server shows is what was trusted; whatever comes later has to be approved. */
+/**
+ * The first list that a trusted server shows is what was trusted, an empty one too; whatever comes later has to be approved,
+ * unless it is the list that the configuration expects.
+ */
 export function compareWithPins(
   record: McpRecord,
   tools: readonly ToolDefinition[],
   /** Of the list that the configuration expects. */
   expected?: string,
 ): Comparison {
-  if (Object.keys(record.pins).length === 0 && (expected === undefined || expected === listPin(tools))) {
-    return { approved: tools, held: {} }
-  }
+  const isTrusted = expected === undefined ? record.era === undefined : expected === listPin(tools)
+  if (Object.keys(record.pins).length === 0 && isTrusted) return { approved: tools, held: {} }
   const isApproved = (tool: ToolDefinition): boolean => {
     const pin = Object.hasOwn(record.pins, tool.name) ? record.pins[tool.name] : undefined
     return pin !== undefined && pinOf(pin) === pinOf(tool)
