@@ -458,12 +458,24 @@ input = { agent_id = "{{last.data.agent_id}}", input = "Part of it" }\n[[${path}
     await page.getByText(/^Decided by/).waitFor()
   })
 
-  test('who is not signed in sees how to sign in, and nothing else', async () => {
+  test('who is not signed in sees how to sign in and nothing else, and can paste the link', async () => {
     const stranger = await dashboard.browser.newContext()
     const page = await stranger.newPage()
     await page.goto(`${dashboard.url}/runs`)
     await page.getByRole('heading', { name: 'You are not signed in here' }).waitFor()
     expect(await page.locator('main').textContent()).toContain('kogu open')
+    const link = dashboard.createLink()
+    const paste = async (text: string): Promise<void> => {
+      await page.getByLabel('Or paste the link here').fill(text)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    await paste('kogu_token')
+    await page.getByText(/^This is not a link of kogu open/).waitFor()
+    await paste(`${link}x`)
+    await page.getByText(/^This link has been used/).waitFor()
+    await paste(link)
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+    expect(page.url()).toBe(`${dashboard.url}/runs`)
     await stranger.close()
   })
 })

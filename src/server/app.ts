@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
 import { dashboardRoutes } from './dashboard.ts'
-import { type DoorOptions, guardDoor, sessionCookie } from './door.ts'
+import { type DoorContext, type DoorOptions, guardDoor, refuseForgery, sessionCookie } from './door.ts'
 import type { ConfigFollower } from './follow-config.ts'
 import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
@@ -155,7 +155,7 @@ function observe(api: Api, counts: RequestCounts, log: ServerParts['log']): void
 }
 
 /** What needs no session: whether the server lives, and the link that makes a session. */
-function openRoutes(api: Api, { sessions, version, scheme, runtime }: ServerParts): void {
+function openRoutes(api: Api, parts: ServerParts): void {
   api.openapi(
     createRoute({
       method: 'get',
@@ -164,24 +164,55 @@ function openRoutes(api: Api, { sessions, version, scheme, runtime }: ServerPart
       security: [],
       responses: { 200: json(z.object({ status: z.literal('ok'), version: z.string() }), 'It does') },
     }),
-    context => context.json({ status: 'ok' as const, version }, 200),
+    context => context.json({ status: 'ok' as const, version: parts.version }, 200),
   )
-  api.get('/open', context => {
-    const opened = sessions.redeem(context.req.query('link') ?? '')
-    if (opened === undefined) {
-      throw new HttpProblem(401, 'unauthorized', 'This link has been used or has expired.', {
+  api.get('/open', context => context.redirect(openSession(context, parts, context.req.query('link') ?? '')))
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/auth/login',
+      summary: 'Open a browser session with the link of kogu open, as it was copied',
+      security: [],
+      request: { body: body(z.object({ link: z.string().max(4_000) })) },
+      responses: { 204: { description: 'The cookie of the session is set' } },
+    }),
+    context => {
+      refuseForgery(context)
+      // A terminal breaks long lines. Anything else than a link is refused, a token too: it is for programs.
+      const text = context.req.valid('json').link.replaceAll(/\s/g, '')
+      const [, link] = /\/open\?link=([\w-]+)$/.exec(text) ?? []
+      if (link === undefined) {
+        throw new HttpProblem(400, 'invalid_input', 'This is not a link of kogu open.', {
+          hint: 'Paste the whole link that kogu open or kogu serve printed.',
+        })
+      }
+      openSession(context, parts, link)
+      return context.body(null, 204)
+    },
+  )
+}
+
+/** Uses the link up and sets the cookie. Returns the page that the link is for. */
+function openSession(context: DoorContext, parts: ServerParts, link: string): string {
+  const opened = parts.sessions.redeem(link)
+  if (opened === undefined) {
+    throw new HttpProblem(
+      401,
+      'unauthorized',
+      'This link has been used, has expired or is for another server.',
+      {
         hint: 'Get a new one with: kogu open',
-      })
-    }
-    runtime.note('signed-in', { with: 'link' })
-    setCookie(context, sessionCookie(context), opened.session, {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-      secure: scheme === 'https',
-    })
-    return context.redirect(opened.target)
+      },
+    )
+  }
+  parts.runtime.note('signed-in', { with: 'link' })
+  setCookie(context, sessionCookie(context), opened.session, {
+    httpOnly: true,
+    sameSite: 'Strict',
+    path: '/',
+    secure: parts.scheme === 'https',
   })
+  return opened.target
 }
 
 function sessionRoutes(api: Api, { sessions, runtime }: ServerParts): void {

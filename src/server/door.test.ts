@@ -176,6 +176,35 @@ describe('sessions', () => {
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
 
+  test('a link that is pasted opens one too, once, only from the page of this server, and a token does not', async () => {
+    const link = sessions.createLink()
+    const headers = { 'x-kogu-csrf': '1', origin: ORIGIN }
+    const paste = (text: string, with_: Record<string, string> = headers) =>
+      send('/api/auth/login', { method: 'POST', headers: with_, body: { link: text } })
+    const whole = `http://localhost:5000/open?link=${link}`
+    const foreign = { ...headers, origin: 'http://evil.test' }
+    for (const with_ of [{}, { origin: ORIGIN }, { 'x-kogu-csrf': '1' }, foreign]) {
+      expect((await paste(whole, with_)).status).toBe(403)
+    }
+    const token = tokenFor('admin')
+    for (const [text, status] of [
+      ...[[token, 400] as const, [`${ORIGIN}/open?link=${token}`, 401] as const],
+      ...[['', 400] as const, [link, 400] as const, [`${ORIGIN}/open?link=${link}x`, 401] as const],
+    ]) {
+      const refused = await paste(text)
+      expect([text, refused.status, refused.headers.get('set-cookie')]).toEqual([text, status, null])
+    }
+    const opened = await paste(` ${whole.slice(0, 40)}\n${whole.slice(40)} `)
+    const cookie = opened.headers.get('set-cookie') ?? ''
+    expect([opened.status, await opened.text()]).toEqual([204, ''])
+    expect(cookie).toMatch(/^kogu_session_4000=.*HttpOnly; SameSite=Strict/)
+    const response = await send('/api/tools', { headers: { cookie: cookie.split(';')[0] ?? '' } })
+    expect(response.status).toBe(200)
+    const again = await paste(whole)
+    expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null])
+    expect(await again.text()).not.toContain(link)
+  })
+
   test('of two servers on one machine do not sign each other out', async () => {
     const names = ['127.0.0.1:4000', '127.0.0.1:4001'].map(async host => {
       const opened = await send(`/open?link=${sessions.createLink()}`, { headers: { host } })

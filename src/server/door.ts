@@ -89,7 +89,7 @@ export function requireScope(scope: Scope): MiddlewareHandler<{ Variables: DoorV
     if (!caller.scopes.includes(scope)) {
       throw new HttpProblem(403, 'forbidden', `This token does not have the scope '${scope}'.`)
     }
-    refuseForgery(context, caller)
+    refuseForgery(context)
     await next()
   }
 }
@@ -116,8 +116,13 @@ function refuseForeignOrigin(context: DoorContext, options: DoorOptions): void {
 }
 
 /** What a browser sends along by itself is not enough for a change: a form of another site would send it too. */
-function refuseForgery(context: DoorContext, caller: Caller): void {
-  if (caller.kind === 'token' || context.req.method === 'GET' || context.req.method === 'HEAD') return
+export function refuseForgery(context: DoorContext): void {
+  if (
+    context.get('caller')?.kind === 'token' ||
+    context.req.method === 'GET' ||
+    context.req.method === 'HEAD'
+  )
+    return
   if (
     context.req.header('x-kogu-csrf') !== '1' ||
     context.req.header('origin') !== context.get('ownOrigin')

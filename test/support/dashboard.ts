@@ -27,6 +27,8 @@ export interface TestDashboard {
   readonly context: BrowserContext
   readonly problems: string[]
   page(path: string): Promise<Page>
+  /** A link that signs a browser in, as the server prints it. */
+  createLink(): string
   /** Sends a request as the page does. */
   send<T>(method: string, path: string, body?: unknown): Promise<T>
   read(path: string): string
@@ -69,6 +71,7 @@ export async function openTestDashboard({ config = '' } = {}): Promise<TestDashb
   const opened = await openRunDatabase(environment)
   const dashboard: TestDashboard = {
     ...{ url, workspace, browser, context, problems, database: opened },
+    createLink: server.createLink,
     async page(path) {
       const page = await context.newPage()
       await page.goto(url + path)

@@ -1,6 +1,5 @@
-import { AppShell, Button, Code, Stack, Text, Title } from '@mantine/core'
+import { AppShell, Button } from '@mantine/core'
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
 import { Component, type ReactNode, Suspense } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { toShownError, useGet } from '../api/api.ts'
@@ -12,6 +11,7 @@ import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 import { SCREENS } from './screens.ts'
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx'
+import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
 import { TrustBar } from './trust-bar.tsx'
 import { useTabIcon, useTabTitle } from './waiting.ts'
@@ -30,7 +30,7 @@ export function Shell() {
   useTabTitle()
   useTabIcon()
   useAlerts()
-  if (signedOut) return <SignedOut />
+  if (signedOut) return <SignIn />
   return (
     <AppShell
       header={{ height: 48 }}
@@ -79,21 +79,6 @@ export function Shell() {
 function useSignedOut(): boolean {
   const { error } = useGet<unknown>('session', '/api/auth/session')
   return error !== null && toShownError(error).status === 401
-}
-
-function SignedOut() {
-  const t = useWords(words)
-  const queries = useQueryClient()
-  return (
-    <Stack component="main" align="center" justify="center" mih="100vh" p="lg" ta="center">
-      <Title order={1}>{t('expired')}</Title>
-      <Text maw={480}>{t('expiredText')}</Text>
-      <Code fz="md" px="md" py="xs">
-        kogu open
-      </Code>
-      <Button onClick={() => void queries.resetQueries()}>{t('expiredReload')}</Button>
-    </Stack>
-  )
 }
 
 interface GuardProps {

@@ -43,6 +43,10 @@ export const words = defineWords({
     expiredText:
       'A session belongs to the server that made it. Open the link that kogu serve printed, or get a new one:',
     expiredReload: 'I have opened the link',
+    pasteLink: 'Or paste the link here',
+    signIn: 'Sign in',
+    linkWrong: 'This is not a link of kogu open. Paste the whole link; a token does not work here.',
+    linkUsed: 'This link has been used, has expired or is for another server. Get a new one with kogu open.',
     notFound: 'There is nothing at this address',
     goHome: 'Go to the start',
     projectUntrusted: 'You have not trusted this project: nothing that its files switch on is in effect.',
@@ -103,6 +107,11 @@ export const words = defineWords({
     expiredText:
       'セッションは発行したサーバーでのみ有効です。kogu serve が表示したリンクを開くか、新しいリンクを取得してください:',
     expiredReload: 'リンクを開きました',
+    pasteLink: 'または、リンクをここに貼り付けてください',
+    signIn: 'サインイン',
+    linkWrong: 'kogu open のリンクではありません。リンク全体を貼り付けてください。トークンは使えません。',
+    linkUsed:
+      'このリンクは使用済みか、期限切れか、別のサーバーのものです。kogu open で新しいリンクを取得してください。',
     notFound: 'このアドレスには何もありません',
     goHome: '最初の画面へ',
     projectUntrusted: 'このプロジェクトは未信頼です。そのファイルが有効にする設定は適用されていません。',
@@ -162,6 +171,10 @@ export const words = defineWords({
     expired: '로그인되어 있지 않습니다',
     expiredText: '세션은 만든 서버에서만 유효합니다. kogu serve가 출력한 링크를 열거나 새 링크를 받으세요:',
     expiredReload: '링크를 열었습니다',
+    pasteLink: '또는 링크를 여기에 붙여 넣으세요',
+    signIn: '로그인',
+    linkWrong: 'kogu open의 링크가 아닙니다. 링크 전체를 붙여 넣으세요. 토큰은 사용할 수 없습니다.',
+    linkUsed: '이미 사용했거나 만료되었거나 다른 서버의 링크입니다. kogu open으로 새 링크를 받으세요.',
     notFound: '이 주소에는 아무것도 없습니다',
     goHome: '처음으로',
     projectUntrusted: '이 프로젝트를 신뢰하지 않았습니다. 프로젝트 파일이 켜는 설정은 적용되지 않습니다.',
