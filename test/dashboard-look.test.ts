@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findCut, findFaults, settled, visit } from './support/axe.ts'
@@ -113,6 +115,7 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
       ...['/usage', '/settings', '/settings?section=diagnostics', '/settings?section=trust'],
     ]
     const found: string[] = []
+    const guides = new Map<string, string>()
     const page = await dashboard.context.newPage()
     const server = await standIn(page)
     for (const path of paths) {
@@ -128,13 +131,19 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
         await page.evaluate(LOAD_AGAIN)
         await page.getByText('For a test.').first().waitFor({ state: 'detached' })
         await settled(page)
-        if (answer === 'emptily') found.push(...(await findFaults(page, `empty ${path}`, 'main')))
+        if (answer === 'as usual') continue
+        found.push(...(await findFaults(page, `empty ${path}`, 'main')))
+        const [guide] = /docs\/[\w-]+\.md/.exec((await page.locator('main').textContent()) ?? '') ?? []
+        if (guide !== undefined) guides.set(path, guide)
       }
       server.answer = 'with a failure'
       await page.evaluate(LOAD_AGAIN)
       await page.getByText('Not up to date since').first().waitFor()
       found.push(...(await findFaults(page, `out of date ${path}`, 'main [role="status"]')))
     }
+    expect(guides.get('/pipelines')).toBe('docs/pipelines.md')
+    const root = join(import.meta.dirname, '..')
+    expect([...guides.values()].filter(guide => !existsSync(join(root, guide)))).toEqual([])
     expect(found.join('\n')).toBe('')
   }, 240_000)
 

@@ -134,9 +134,22 @@ export interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
+  /** The document of the package that explains it. By name: the server has none, and the page asks no other. */
+  readonly guide?: Guide
 }
 
-export function Empty({ icon, title, children, action }: EmptyProps) {
+type Guide =
+  | 'agents'
+  | 'audit'
+  | 'dashboard'
+  | 'dynamic-tools'
+  | 'files'
+  | 'mcp'
+  | 'permissions'
+  | 'pipelines'
+
+export function Empty({ icon, title, children, action, guide }: EmptyProps) {
+  const t = useWords(words)
   return (
     <Stack align="center" gap="sm" py={48} px="md" ta="center">
       <div style={{ color: 'var(--mantine-color-dimmed)' }}>{icon}</div>
@@ -147,6 +160,11 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
         </Text>
       )}
       {action}
+      {guide !== undefined && (
+        <Text size="sm" c="dimmed">
+          {t('readMore', { file: `docs/${guide}.md` })}
+        </Text>
+      )}
     </Stack>
   )
 }

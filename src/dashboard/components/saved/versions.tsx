@@ -35,7 +35,7 @@ export function Versions({ topic, path, hash, onRestore }: VersionsProps) {
     <DataRegion
       query={versions}
       isEmpty={list => list.length === 0}
-      empty={<Empty icon={<History size={28} aria-hidden />} title={t('noVersions')} />}
+      empty={<Empty icon={<History size={28} aria-hidden />} title={t('noVersions')} guide="dashboard" />}
     >
       {list => (
         <Stack gap="xs">

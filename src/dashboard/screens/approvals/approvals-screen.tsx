@@ -84,6 +84,7 @@ function Inbox() {
         <Empty
           icon={<Hand size={36} aria-hidden />}
           title={t('nothing')}
+          guide="permissions"
           action={
             <Button component={Link} href={routes.permissions()} variant="default">
               {t('seeRules')}

@@ -38,7 +38,11 @@ function Ended({ by, label, none, when }: EndedProps) {
   const query = usePages<AuditItem>('audit', `/api/audit?type=call-finished&by=${by}&limit=50`)
   return (
     <>
-      <DataRegion query={query} isEmpty={rows => rows.length === 0} empty={<Empty title={none} />}>
+      <DataRegion
+        query={query}
+        isEmpty={rows => rows.length === 0}
+        empty={<Empty title={none} guide="permissions" />}
+      >
         {rows => (
           <DataTable
             label={label}

@@ -110,7 +110,7 @@ function Nothing({
   const t = useWords(words)
   const set = (Object.keys(filters) as (keyof FilterValues)[]).filter(name => filters[name] !== '')
   const icon = <ScrollText size={36} aria-hidden />
-  if (set.length === 0) return <Empty icon={icon} title={t('none')} />
+  if (set.length === 0) return <Empty icon={icon} title={t('none')} guide="audit" />
   return (
     <Empty
       icon={icon}

@@ -96,7 +96,7 @@ function ServerList() {
         query={servers}
         isEmpty={list => list.length === 0}
         empty={
-          <Empty icon={<Plug size={32} aria-hidden />} title={t('empty')} action={add}>
+          <Empty icon={<Plug size={32} aria-hidden />} title={t('empty')} action={add} guide="mcp">
             {t('emptyHint')}
           </Empty>
         }

@@ -43,6 +43,7 @@ export function PanelList() {
           <Empty
             icon={<PanelsTopLeft size={32} aria-hidden />}
             title={t('intro')}
+            guide="agents"
             action={
               <Group justify="center">
                 <NewPanel withTemplates />

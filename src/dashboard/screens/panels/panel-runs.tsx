@@ -18,7 +18,7 @@ export function PanelRuns({ name }: { name: string }) {
     <DataRegion
       query={runs}
       isEmpty={({ items }) => items.length === 0}
-      empty={<Empty icon={<Activity size={28} aria-hidden />} title={t('noRuns')} />}
+      empty={<Empty icon={<Activity size={28} aria-hidden />} title={t('noRuns')} guide="agents" />}
     >
       {({ items }) => (
         <DataTable

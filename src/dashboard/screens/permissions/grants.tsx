@@ -95,7 +95,7 @@ export function Grants() {
       query={grants}
       isEmpty={list => list.length === 0}
       empty={
-        <Empty icon={<Handshake size={32} aria-hidden />} title={t('noGrants')}>
+        <Empty icon={<Handshake size={32} aria-hidden />} title={t('noGrants')} guide="permissions">
           {t('noGrantsHint')}
         </Empty>
       }

@@ -53,7 +53,7 @@ export function Rules() {
         isEmpty={list => list.length === 0}
         empty={
           <Stack>
-            <Empty icon={<Shield size={32} aria-hidden />} title={t('noRules')}>
+            <Empty icon={<Shield size={32} aria-hidden />} title={t('noRules')} guide="permissions">
               {t('noRulesHint')}
             </Empty>
             <ToolVerdicts />

@@ -38,7 +38,12 @@ export function PipelineList() {
         query={pipelines}
         isEmpty={list => list.length === 0}
         empty={
-          <Empty icon={<Workflow size={32} aria-hidden />} title={t('intro')} action={<NewPipeline />}>
+          <Empty
+            icon={<Workflow size={32} aria-hidden />}
+            title={t('intro')}
+            action={<NewPipeline />}
+            guide="pipelines"
+          >
             {t('emptyList')}
           </Empty>
         }

@@ -222,7 +222,7 @@ export function RunList({ name }: { name: string }) {
     <DataRegion
       query={runs}
       isEmpty={list => list.length === 0}
-      empty={<Empty icon={<Workflow size={28} aria-hidden />} title={t('noRuns')} />}
+      empty={<Empty icon={<Workflow size={28} aria-hidden />} title={t('noRuns')} guide="pipelines" />}
     >
       {list => (
         <DataTable

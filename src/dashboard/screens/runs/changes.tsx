@@ -26,7 +26,11 @@ export function Changes({ run }: { run: string }) {
     change === 'created' || change === 'changed' || change === 'deleted' ? t(change) : change
   return (
     <>
-      <DataRegion query={query} isEmpty={all => all.length === 0} empty={<Empty title={t('noChanges')} />}>
+      <DataRegion
+        query={query}
+        isEmpty={all => all.length === 0}
+        empty={<Empty title={t('noChanges')} guide="files" />}
+      >
         {all => (
           <Stack gap="sm">
             <Group justify="flex-end">

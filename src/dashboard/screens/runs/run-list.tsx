@@ -49,7 +49,12 @@ export function RunList() {
               }
             />
           ) : (
-            <Empty icon={<Activity size={36} aria-hidden />} title={t('none')} action={<StartRun />}>
+            <Empty
+              icon={<Activity size={36} aria-hidden />}
+              title={t('none')}
+              action={<StartRun />}
+              guide="agents"
+            >
               {t('noneText')}
             </Empty>
           )

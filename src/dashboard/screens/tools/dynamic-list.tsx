@@ -88,7 +88,11 @@ export function DynamicList() {
 function NoTools({ enabled }: { enabled: boolean }) {
   const t = useWords(words)
   return (
-    <Empty icon={<Boxes size={32} aria-hidden />} title={enabled ? t('none') : t('offTitle')}>
+    <Empty
+      icon={<Boxes size={32} aria-hidden />}
+      title={enabled ? t('none') : t('offTitle')}
+      guide="dynamic-tools"
+    >
       {enabled ? t('noneHint') : t('offHint')}
     </Empty>
   )

@@ -117,6 +117,7 @@ function NoServers() {
     <Empty
       icon={<Plug size={32} aria-hidden />}
       title={t('noServers')}
+      guide="mcp"
       action={
         <Anchor component={Link} href={routes.mcp()}>
           {t('toServers')}
