@@ -410,37 +410,24 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('row', { name: /http:person/ }).waitFor()
   })
 
-  test('what others wrote is harmless on every screen, in texts and in labels', async () => {
+  // Every text of every answer is poisoned in dashboard-look.test.ts. Here it comes through the doors of the product: as
+  // events of a run that goes on, in a line of a megabyte, in places that only such a thing has.
+  test('what others wrote is harmless where it comes from a live run, a tool or a server', async () => {
     const { run, question } = await askOddly(dashboard)
     const page = await dashboard.page('/')
     await settled(page)
     const found: string[] = []
-    const tabs = [
-      '',
-      '?tab=overview',
-      '?tab=timeline',
-      '?tab=calls',
-      '?tab=agents',
-      '?tab=changes',
-      '?tab=inout',
-      '?tab=events',
-    ]
     for (const path of [
-      ...['/', '/runs', ...tabs.map(tab => `/runs/${run}${tab}`)],
-      ...['/approvals', `/approvals/${question}`, '/approvals?tab=decided'],
-      ...['/audit', '/audit?kind=everything', '/panels', '/panels/odd', '/panels/odd?part=try&tab=versions'],
-      ...['/pipelines', '/pipelines/odd', '/pipelines/odd?view=graph', '/pipelines/odd?step=long'],
-      ...['/permissions', '/permissions?edit=odd-rule', '/permissions?tab=effective'],
-      ...['/permissions?tab=grants', '/tools', '/tools?tab=mcp', '/tools?tab=dynamic', '/tools/odd_tool'],
+      ...['', '?tab=changes', '?tab=inout', '?tab=events'].map(tab => `/runs/${run}${tab}`),
       ...[
-        '/tools/odd_tool?tab=quality',
-        '/tools/odd_tool?tab=usage',
-        '/tools/odd__good',
-        '/servers',
-        '/servers/odd',
-        '/providers',
+        '/approvals',
+        `/approvals/${question}`,
+        '/audit?kind=everything',
+        '/panels/odd?part=try&tab=versions',
       ],
-      ...['/usage', '/settings', '/settings?section=trust'],
+      ...['/pipelines/odd?step=long', '/permissions?edit=odd-rule', '/permissions?tab=grants'],
+      ...['', '?tab=quality', '?tab=usage'].map(tab => `/tools/odd_tool${tab}`),
+      ...['/tools?tab=mcp', '/tools/odd__good', '/servers/odd', '/settings?section=trust'],
     ]) {
       await visit(page, path)
       for (const fault of await page.evaluate<string[]>(FIND_ODD)) found.push(`${path}: ${fault}`)
@@ -479,8 +466,9 @@ const FIND_ODD = `(() => {
     for (const child of element.childNodes)
       if (child.nodeType === 3 && odd.test(child.data)) faults.push('text in ' + element.outerHTML.slice(0, 120))
   }
+  // The editor puts an image without a source beside each mark.
   const made = document.querySelectorAll(
-    'img:not([src="/icon.svg"]), [onload], [onerror], script:not([src]), a[href^="javascript"]',
+    'img:not([src="/icon.svg"], .cm-widgetBuffer:not([src])), [onload], [onerror], script:not([src]), a[href^="javascript"]',
   )
   return [...faults, ...[...made].map(element => element.outerHTML.slice(0, 120))]
 })()`

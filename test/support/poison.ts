@@ -49,7 +49,7 @@ const HARM = `new Promise(resolve => requestAnimationFrame(() => requestAnimatio
   while (walker.nextNode()) seen(walker.currentNode.data, walker.currentNode.parentElement)
   for (const element of document.querySelectorAll('[title], [aria-label], [alt], [placeholder]'))
     for (const name of ['title', 'aria-label', 'alt', 'placeholder']) seen(element.getAttribute(name) ?? '', element)
-  for (const element of document.querySelectorAll('main img, script:not([src]), a[href^="javascript:" i], [onerror], [onload]'))
+  for (const element of document.querySelectorAll('main img:not(.cm-widgetBuffer:not([src])), script:not([src]), a[href^="javascript:" i], [onerror], [onload]'))
     found.push('markup: ' + element.outerHTML.slice(0, 200))
   if (document.querySelector('main h1') === null) found.push('no screen')
   return found.slice(0, 4)
