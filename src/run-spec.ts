@@ -41,7 +41,8 @@ interface SpecParts {
 
 /**
  * The one function that says what a run is: for the command line, HTTP and pipelines alike. An agent has what its settings
- * say, a panel what its file says, and a wish can only narrow that.
+ * say, a panel what its file says, and a wish can only narrow that. Limits of a wish take the place of theirs; what bounds
+ * every wish is the budget.
  */
 export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish): RunSpec {
   const { agent, panel = agent?.panel } = given
