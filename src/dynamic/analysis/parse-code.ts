@@ -23,11 +23,18 @@ export async function parseCode(code: string): Promise<ParsedCode> {
   if (code.length > MOST_CODE) throw new CodeError(`The code is longer than ${MOST_CODE} characters.`)
   const first = attempt(() => parseJavaScript(code))
   if (!(first instanceof Error)) return first
-  for (const javascript of await stripTypes(code)) {
+  for (const javascript of first instanceof CodeError ? [] : await stripTypes(code)) {
     const parsed = attempt(() => parseJavaScript(javascript))
-    if (!(parsed instanceof Error)) return parsed
+    if (parsed instanceof CodeError) throw parsed
+    if (!(parsed instanceof Error) && !hasLostHtmlComment(code, javascript)) return parsed
   }
   throw new CodeError(first.message, { cause: first })
+}
+
+/** The compiler takes `<!--` for a comment and leaves it out: people would read another code than runs. */
+function hasLostHtmlComment(code: string, javascript: string): boolean {
+  const count = (text: string): number => text.split(/<!--|-->/).length
+  return count(javascript) < count(code)
 }
 
 export function parseJavaScript(javascript: string): ParsedCode {

@@ -145,6 +145,15 @@ describe('the safety analysis', () => {
     await expect(parseCode('enum Mode { A }')).resolves.toBeDefined()
   })
 
+  it.each([
+    ['function execute(x, y) { x <!--/*\nf() //*/y\n}'],
+    ['function execute(x: number, y) { x <!--/*\nf() //*/y\n}'],
+    ['enum Mode { A }\nfunction execute(x, y) { x <!--/*\nf() //*/y\n}'],
+    ['enum Mode { A }\nfunction execute() { f()\n--> hidden()\n}'],
+  ])('refuses what is a comment where it runs: %j', async code => {
+    await expect(parseCode(code)).rejects.toThrow()
+  })
+
   it('does not let code close the function it is put into', async () => {
     await expect(parseCode('}); attack(); (function () {')).rejects.toThrow()
   })

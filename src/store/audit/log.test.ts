@@ -21,7 +21,7 @@ import { readAnchor } from './anchors.ts'
 import { sha256 } from './line.ts'
 import { type AuditLogOptions, openAuditLog } from './log.ts'
 import { readEvents } from './read.ts'
-import { listSegments, segmentPath } from './segment-files.ts'
+import { listSegments, newSegmentId, segmentPath } from './segment-files.ts'
 import { verifyAudit } from './verify.ts'
 
 let folder: string
@@ -236,6 +236,17 @@ describe('segments', () => {
     })
     expect((await actions()).filter(action => action.startsWith('e'))).toEqual(['e0', 'e1', 'e2', 'e3', 'e4'])
     expect(await verify()).toMatchObject({ ok: true, anchored: { missing: [] } })
+  })
+
+  test('a segment that continues another sorts after it, whatever the clock says', () => {
+    const at = '2026-11-15T21:25:23.123Z'
+    let id = newSegmentId(at)
+    for (const next of [at, at, at, '2026-11-15T20:00:00.000Z', at, '2026-11-15T21:25:23.124Z']) {
+      const earlier = id
+      id = newSegmentId(next, earlier)
+      expect(id > earlier).toBe(true)
+      expect(id).toMatch(/^\d{8}T\d{9}Z-[0-9a-f]{8}$/)
+    }
   })
 
   test('a segment that was continued is never written again, whatever the limit is then', async () => {

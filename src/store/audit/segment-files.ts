@@ -5,9 +5,15 @@ import { join } from 'node:path'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { makeFolders } from '../../core/make-folders.ts'
 
-/** A segment's id is when it was started and a random number, so that ids sort by time. */
-export function newSegmentId(at: string): string {
-  return `${toCompactTime(at)}-${randomBytes(4).toString('hex')}`
+/**
+ * A segment's id is when it was started and a random number, so that ids sort by time. One that continues another sorts after
+ * it also when both were started within a millisecond, or the clock was set back.
+ */
+export function newSegmentId(at: string, after?: string): string {
+  const id = `${toCompactTime(at)}-${randomBytes(4).toString('hex')}`
+  if (after === undefined || id > after) return id
+  const [time = '', number = ''] = after.split('-')
+  return `${time}-${(Number.parseInt(number, 16) + 1).toString(16).padStart(8, '0')}`
 }
 
 /** `2026-11-15T21:25:23.123Z` → `20261115T212523123Z`, as in segment ids. */

@@ -152,7 +152,7 @@ export function startSegment(
   at: string,
   after: (Head & { segment: string }) | undefined,
 ): Segment {
-  const id = newSegmentId(at)
+  const id = newSegmentId(at, after?.segment)
   const path = segmentPath(folders.directory, id)
   const lock = tryLock(`${path}.lock`)
   if (lock === undefined) throw new Error(`The lock of a new segment is taken: ${path}`)
