@@ -48,7 +48,6 @@ try {
   await take(page, `/runs/${done}?tab=timeline`, 'run-timeline', 'light', WIDE)
   await take(page, `/runs/${done}?tab=agents`, 'run-agents', 'light', WIDE)
   await take(page, '/pipelines/weekly-report?view=graph&step=adjust', 'pipeline-graph', 'light', WIDE)
-  await take(page, '/panels?view=graph', 'panels-graph', 'light', WIDE)
   await take(page, '/panels/sold', 'panel-chart', 'light', WIDE)
   await take(page, '/panels/way', 'panel-diagram', 'light', WIDE)
 } finally {
