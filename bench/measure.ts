@@ -2,6 +2,8 @@
 export interface Side {
   run(): unknown
   readonly batch?: number
+  /** Clears up after a sample; not timed. */
+  after?(): Promise<void>
 }
 
 export interface Spread {
@@ -26,6 +28,7 @@ export async function interleave<Name extends string>(
   for (let round = -warmUp; round < rounds; round += 1) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const sample = await timeOf(sides[name])
+      await sides[name].after?.()
       const own = samples[name]
       if (round >= 0 && own !== undefined) own[round] = sample
     }

@@ -102,7 +102,7 @@ export class ProviderLife {
   #take(offered: readonly AnyTool[], problems: readonly string[]): void {
     this.isUp = true
     this.problem = undefined
-    const unusable = offered.map(problemOf)
+    const unusable = offered.map(tool => problemOf(tool, this.#provider.isPartOfKogu === true))
     this.tools = offered.filter((_, index) => unusable[index] === undefined)
     this.toolProblems = [...problems, ...unusable.filter(problem => problem !== undefined)]
     this.#onChange()
@@ -147,7 +147,7 @@ async function within<T>(ms: number, work: Promise<T>, late: string): Promise<T>
 }
 
 /** What makes a tool unusable, as the start of a sentence. Tools may come from code that is not checked by any compiler. */
-function problemOf(tool: AnyTool): string | undefined {
+function problemOf(tool: AnyTool, isKnown: boolean): string | undefined {
   try {
     const { name, aliases, title, description, overrides = '', access, run, input } = tool
     if (!isName(name)) return `a tool without a usable name: ${JSON.stringify(name)?.slice(0, 100)}`
@@ -159,7 +159,7 @@ function problemOf(tool: AnyTool): string | undefined {
       [access, run, input?.parse].every(part => typeof part === 'function')
     if (!isWhole) return `the tool '${name}' is incomplete`
     // Whoever lists the tools shows it; ours are known to be good, and take their time to build.
-    if (tool.isPartOfKogu !== true) JSON.stringify([input.json, tool.output?.json])
+    if (!isKnown && tool.isPartOfKogu !== true) JSON.stringify([input.json, tool.output?.json])
     return undefined
   } catch (error) {
     return `a tool that cannot be read: ${toToolError(error).message}`

@@ -6,6 +6,8 @@ export interface Provider {
   readonly id: string
   readonly displayName: string
   readonly priority: number
+  /** Its definitions are written in Kogu: their schemas are known to be good, and not built before somebody asks. */
+  readonly isPartOfKogu?: true
   /**
    * Begins to offer tools. `onTools` is called with the whole list, once before this returns and again whenever the list
    * changes, until `signal` is aborted. A provider that throws, takes too long or offers nothing before it returns is

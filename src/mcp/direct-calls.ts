@@ -106,8 +106,7 @@ export function answerDirectly(stdin: Readable, output: DirectOutput, client: Di
     if (client.greet(line)) return true
     const context = client.door()
     if (context !== undefined && line.includes('"tools/list"')) return list(context, line)
-    const message =
-      context !== undefined && line.includes('"tools/call"') ? parse(request(), line) : undefined
+    const message = context !== undefined && line.includes('"tools/call"') ? readCall(line) : undefined
     if (context === undefined || message === undefined || running.has(message.id)) return false
     const entry = findTool(context.runtime.registry, message.params.name)
     if (entry === undefined || entry.tool.isPartOfKogu !== true || entry.risk !== 'low') return false
@@ -166,29 +165,57 @@ const LINE_FEED = 10
 /** Lines that begin in the same turn. */
 const TOGETHER = 4
 
-interface DirectCall extends z.output<ReturnType<typeof request>> {
+interface DirectCall extends CallRequest {
   readonly entry: Entry
 }
 
 const id = () => z.union([z.string(), z.int()])
 
-/** Nothing but these keys: whatever else a request can say is for the SDK to understand. */
-const request = lazily(() =>
-  z.strictObject({
-    jsonrpc: z.literal('2.0'),
-    id: id(),
-    method: z.literal('tools/call'),
-    params: z.strictObject({
-      name: z.string(),
-      // As it came, so that the pipeline checks what the client sent.
-      arguments: z.custom<Record<string, unknown>>(isObject).optional(),
-      _meta: z
-        .looseObject({ progressToken: id().optional() })
-        .refine(meta => Object.keys(meta).every(key => !key.startsWith('io.modelcontextprotocol/')))
-        .optional(),
-    }),
-  }),
-)
+interface CallRequest {
+  readonly id: string | number
+  readonly params: {
+    readonly name: string
+    /** As it came, so that the pipeline checks what the client sent. */
+    readonly arguments?: Record<string, unknown>
+    readonly _meta?: { readonly progressToken?: string | number }
+  }
+}
+
+/**
+ * Nothing but these keys: whatever else a request can say is for the SDK to understand. By hand: the first call would wait
+ * two milliseconds for a schema.
+ */
+function readCall(line: Buffer): CallRequest | undefined {
+  const message = parseLine(line)
+  if (!isObject(message) || !hasOnly(message, ['jsonrpc', 'id', 'method', 'params'])) return undefined
+  const { jsonrpc, id, method, params } = message
+  if (jsonrpc !== '2.0' || method !== 'tools/call' || !isId(id)) return undefined
+  if (!isObject(params) || !hasOnly(params, ['name', 'arguments', '_meta'])) return undefined
+  const { name, arguments: input, _meta: meta } = params
+  if (typeof name !== 'string' || (input !== undefined && !isObject(input))) return undefined
+  if (meta === undefined)
+    return { id, params: { name, ...(input === undefined ? {} : { arguments: input }) } }
+  if (!isObject(meta) || Object.keys(meta).some(key => key.startsWith('io.modelcontextprotocol/')))
+    return undefined
+  const { progressToken } = meta
+  if (progressToken !== undefined && !isId(progressToken)) return undefined
+  return {
+    id,
+    params: {
+      name,
+      ...(input === undefined ? {} : { arguments: input }),
+      _meta: progressToken === undefined ? {} : { progressToken },
+    },
+  }
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isSafeInteger(value)
+}
+
+function hasOnly(value: Record<string, unknown>, keys: readonly string[]): boolean {
+  return Object.keys(value).every(key => keys.includes(key))
+}
 
 const listRequest = lazily(() =>
   z.strictObject({
@@ -213,8 +240,12 @@ function lazily<T>(make: () => T): () => T {
 }
 
 function parse<T>(schema: z.ZodType<T>, line: Buffer): T | undefined {
+  return schema.safeParse(parseLine(line)).data
+}
+
+function parseLine(line: Buffer): unknown {
   try {
-    return schema.safeParse(JSON.parse(line.toString('utf8'))).data
+    return JSON.parse(line.toString('utf8'))
   } catch {
     // Not JSON: the SDK says so.
     return undefined
@@ -229,6 +260,6 @@ function internalError(id: string | number, error: unknown): object {
 /** JSON-RPC 2.0, section 5.1. */
 const INTERNAL_ERROR = -32_603
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -33,6 +33,7 @@ export function createCliProvider(options: CliProviderOptions): Provider {
     id: 'cli',
     displayName: 'Programs of this machine',
     priority: PRIORITY.cli,
+    isPartOfKogu: true,
     start(_signal, onTools) {
       const { tools, problems } = toTools(options)
       onTools(tools, problems)
