@@ -59,7 +59,7 @@ function lateFunctions(names: string, module: string, loaded: string): string {
     .join('\n')
 }
 
-/** Zod brings its messages in sixty languages: two thirds of what every start would read of it. */
+/** Zod brings its messages in sixty languages: 270 KB that every start would read. */
 const withoutLanguagesOfZod: Plugin = {
   name: 'without-languages-of-zod',
   load: id => (/zod.v4.locales.index\.js$/.test(id) ? "export { default as en } from './en.js'" : undefined),

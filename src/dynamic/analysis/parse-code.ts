@@ -26,12 +26,16 @@ export async function parseCode(code: string): Promise<ParsedCode> {
   for (const javascript of first instanceof CodeError ? [] : await stripTypes(code)) {
     const parsed = attempt(() => parseJavaScript(javascript))
     if (parsed instanceof CodeError) throw parsed
-    if (!(parsed instanceof Error) && !hasLostHtmlComment(code, javascript)) return parsed
+    if (parsed instanceof Error) continue
+    if (hasLostHtmlComment(code, javascript)) throw new CodeError(NO_HTML_COMMENT)
+    return parsed
   }
   throw new CodeError(first.message, { cause: first })
 }
 
-/** The compiler takes `<!--` for a comment and leaves it out: people would read another code than runs. */
+const NO_HTML_COMMENT = '`<!--` and `-->` cannot be used: write spaces between.'
+
+/** The compiler takes `<!--` for a comment and leaves it out: people would read other code than what runs. */
 function hasLostHtmlComment(code: string, javascript: string): boolean {
   const count = (text: string): number => text.split(/<!--|-->/).length
   return count(javascript) < count(code)
@@ -55,7 +59,7 @@ export function parseJavaScript(javascript: string): ParsedCode {
 
 /** Operators here, the start of a comment where the code runs as a script: what is read must be what runs. */
 function refuseHtmlComment(javascript: string, at: number): void {
-  if (javascript.startsWith('<!--', at)) throw new CodeError('`<!--` cannot be used: write spaces between.')
+  if (javascript.startsWith('<!--', at)) throw new CodeError(NO_HTML_COMMENT)
 }
 
 function attempt<T>(work: () => T): T | Error {
