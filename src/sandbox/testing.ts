@@ -38,3 +38,15 @@ export function processesWith(word: string): number[] {
     })
     .map(Number)
 }
+
+/** The control groups that this process has made. Tests of other files may have run in it too: compare with before. */
+export function ownGroups(): string[] {
+  const trees = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .flatMap(line => (/ cgroup2? /.test(line) ? [line.split(' ')[1] ?? ''] : []))
+  return trees.flatMap(tree =>
+    readdirSync(tree)
+      .filter(name => name.startsWith(`kogu-${process.pid}-`))
+      .map(name => join(tree, name)),
+  )
+}

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import {
   type Cgroup,
@@ -13,7 +12,7 @@ import {
   keepsLimit,
   limitGroup,
   openGroup,
-  removeCgroup,
+  removeCgroupSoon,
   removeGroupSoon,
   sharedGroups,
 } from '../walls/cgroup.ts'
@@ -46,9 +45,7 @@ export function createDirectSpawner(): Spawner {
     async close() {
       for (const child of running) killGroup(child, 'SIGKILL')
       const cgroup = state.groups?.cgroup
-      // What was killed needs a moment to be gone; what stays after that is removed by the next Kogu.
-      for (let attempt = 0; attempt < 20 && cgroup !== undefined && !removeCgroup(cgroup); attempt += 1)
-        await sleep(5)
+      if (cgroup !== undefined) await removeCgroupSoon(cgroup)
       state.groups = undefined
     },
   }

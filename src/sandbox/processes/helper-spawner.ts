@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ToolError } from '../../core/errors.ts'
-import { createCgroup, exceededIn, type GroupLimit, keepsLimit, removeCgroup } from '../walls/cgroup.ts'
+import { createCgroup, exceededIn, type GroupLimit, keepsLimit, removeCgroupSoon } from '../walls/cgroup.ts'
 import { createPrivateFolder } from '../walls/private-folder.ts'
 import { killGroup } from './kill-group.ts'
 import { findOwnProgram, OWN_PROGRAM_FLAGS } from './own-program.ts'
@@ -266,8 +266,7 @@ class Helper {
     this.#children.clear()
     for (const turn of this.#waiting.splice(0)) turn.resolve()
     rmSync(this.#folder, { recursive: true, force: true })
-    if (this.#cgroup !== undefined) removeCgroup(this.#cgroup)
-    this.#exited.resolve()
+    this.#exited.resolve(this.#cgroup === undefined ? undefined : removeCgroupSoon(this.#cgroup))
   }
 
   /** Kogu may exit while the helper idles, and must not while it waits for an answer. */

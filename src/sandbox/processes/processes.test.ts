@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { processesWith } from '../testing.ts'
+import { ownGroups, processesWith } from '../testing.ts'
 import { createProcesses, type RunRequest } from './processes.ts'
 
 const processes = createProcesses({ killGraceMs: 200 })
@@ -197,6 +197,7 @@ describe('the helper', () => {
   })
 
   test('when the helper is killed, its programs end with an error and the next run starts a new one', async () => {
+    const before = ownGroups()
     const own = createProcesses()
     await own.run(request('/bin/true', []))
     const marker = `${700_000 + process.pid}.${Math.floor(Math.random() * 1e6)}`
@@ -209,6 +210,9 @@ describe('the helper', () => {
     await expectGone(marker)
     expect(await own.run(request('/bin/true', []))).toMatchObject({ exitCode: 0 })
     await own.close()
+    await expect
+      .poll(() => ownGroups().filter(path => !before.includes(path)), { timeout: 5_000 })
+      .toEqual([])
   })
 
   test('pipes that somebody cleaned away are replaced by a new helper, and what runs goes on', async () => {

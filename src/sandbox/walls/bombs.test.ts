@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { noSandbox } from '../../../test/support/skips.ts'
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from '../../core/sandbox.ts'
 import { createProcesses } from '../processes/processes.ts'
+import { ownGroups } from '../testing.ts'
 import { createSandbox, type SandboxCommand } from './sandbox.ts'
 import { findSandboxSystem } from './system.ts'
 
@@ -161,16 +162,4 @@ for (const spawner of ['helper', 'direct'] as const) {
       await expect.poll(() => made.filter(path => existsSync(path)), { timeout: 5_000 }).toEqual([])
     })
   })
-}
-
-/** Of this process, which may have run the tests of other files too: only those that it itself, or its helper, has made. */
-function ownGroups(): string[] {
-  const trees = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .flatMap(line => (/ cgroup2? /.test(line) ? [line.split(' ')[1] ?? ''] : []))
-  return trees.flatMap(tree =>
-    readdirSync(tree)
-      .filter(name => name.startsWith(`kogu-${process.pid}-`))
-      .map(name => join(tree, name)),
-  )
 }

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type GroupLimit = 'memory' | 'processes'
 
@@ -149,6 +150,11 @@ export function removeGroupSoon(cgroup: Cgroup, name: string, attempts = 100): v
 /** False while something in it still runs. */
 export function removeCgroup(cgroup: Cgroup): boolean {
   return cgroup.trees.map(tree => removeTree(tree.folder)).every(removed => removed)
+}
+
+/** What was killed needs a moment to be gone; what stays after that is removed by the next Kogu. */
+export async function removeCgroupSoon(cgroup: Cgroup): Promise<void> {
+  for (let attempt = 0; attempt < 20 && !removeCgroup(cgroup); attempt += 1) await sleep(5)
 }
 
 function controllersOf(cgroup: Cgroup | undefined, name = ''): { controller: Controller; folder: string }[] {
