@@ -283,6 +283,8 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await start('research', 'an earlier run')
     const pages = await Promise.all(Array.from({ length: 7 }, () => open('/runs')))
     for (const page of pages) await page.locator('[data-live="live"]').waitFor()
+    // A list that is loaded only after the start of the run has it already, and nothing new.
+    for (const page of pages) await page.getByText('an earlier run').first().waitFor()
     const { id } = await start('pricing', 'seventh tab')
     for (const page of pages) await page.getByRole('button', { name: '1 new run' }).waitFor()
     const last = pages.at(-1)
