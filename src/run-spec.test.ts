@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parsePanel } from './agents/panel.ts'
 import { createTestMachine } from './config/test-machine.ts'
 import { Registry } from './core/registry.ts'
 import { openModels } from './models.ts'
-import { toRunSpec } from './run-spec.ts'
+import { type RunWish, toRunSpec } from './run-spec.ts'
 
 test.each([
   ['ask', 'ask', 'ask'],
@@ -20,4 +20,48 @@ test.each([
   const runtime = { registry: new Registry() }
   const spec = toRunSpec({ loaded, runtime, runs }, { task: 'Go.', startedBy: 'test', panel })
   expect(spec.limits.onLimit).toBe(limit)
+})
+
+describe('a wish', () => {
+  const specOf = (wish: Partial<RunWish>, more = '') => {
+    const machine = createTestMachine()
+    machine.write('user/config.toml', '[limits]\nmax_tokens = 1000\n')
+    const script = machine.write('script.toml', '[[answer]]\ntext = "Done."\n')
+    const loaded = machine.load()
+    const text = `model = "rehearsal:${script}"\n${more}[limits]\nmax_turns = 3\n`
+    const panel = parsePanel(text, 'p', 'p.toml')
+    if (panel.kind !== 'ai') throw new Error('It has a model.')
+    const parts = { loaded, runtime: { registry: new Registry() } }
+    const runs = { models: openModels(loaded, machine.environment()) }
+    return toRunSpec({ ...parts, runs }, { task: 'Go.', startedBy: 'test', panel, ...wish })
+  }
+
+  test('lowers the limits of a panel and of the configuration, also ones that they do not set', () => {
+    const { limits } = specOf({ limits: { maxTurns: 2, maxTokens: 1000, maxCostUsd: 5 } })
+    expect(limits).toMatchObject({ maxTurns: 2, maxTokens: 1000, maxCostUsd: 5 })
+    expect(limits).not.toHaveProperty('raised')
+  })
+
+  test.each([
+    [{ maxTurns: 4 }, 'max_turns 4 is above 3', 'at most 3'],
+    [{ maxTokens: 1001 }, 'max_tokens 1001 is above 1000', 'at most 1000'],
+  ])('raises them by %j only where a person could approve it', (limits, message, hint) => {
+    expect(() => specOf({ limits })).toThrow(
+      expect.objectContaining({
+        ...{ code: 'forbidden', message: expect.stringContaining(message) },
+        hint: expect.stringContaining(hint),
+      }),
+    )
+    expect(specOf({ limits, mayApprove: true }).limits).toMatchObject({ ...limits, raised: true })
+  })
+
+  test('does not leave out the plan that a panel shows to a person', () => {
+    const planned = 'orchestration = "approval"\n'
+    expect(specOf({}, planned).orchestration).toBe('approval')
+    for (const orchestration of ['automatic', 'none'] as const) {
+      expect(() => specOf({ orchestration }, planned)).toThrow('plan is approved')
+      expect(specOf({ orchestration, mayApprove: true }, planned).orchestration).not.toBe('approval')
+    }
+    expect(specOf({ orchestration: 'none', tools: [] }, planned)).toMatchObject({ authority: { tools: [] } })
+  })
 })

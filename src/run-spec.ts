@@ -1,7 +1,7 @@
 import { agentAuthority, type ToolSetting } from './agents/agent-authority.ts'
 import type { AgentRecord } from './agents/agent-record.ts'
 import { readOnlyTools } from './agents/agent-tools.ts'
-import { ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from './agents/limits.ts'
+import { firstRaised, ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits, withLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
 import type { AiPanel } from './agents/panel.ts'
 import type { RunSpec } from './agents/run-record.ts'
@@ -31,6 +31,8 @@ export interface RunWish {
   readonly limits?: Partial<RunLimits>
   /** Otherwise as the panel says, or `[defaults]`. */
   readonly orchestration?: AiPanel['orchestration']
+  /** Whoever asks may approve: limits may be above those of the panel or the configuration, and its plan go unseen. */
+  readonly mayApprove?: boolean
 }
 
 interface SpecParts {
@@ -41,8 +43,8 @@ interface SpecParts {
 
 /**
  * The one function that says what a run is: for the command line, HTTP and pipelines alike. An agent has what its settings
- * say, a panel what its file says, and a wish can only narrow that. Limits of a wish take the place of theirs; what bounds
- * every wish is the budget.
+ * say, a panel what its file says, and a wish can only narrow that. Limits of a wish take the place of theirs; above them they
+ * are only for who may approve.
  */
 export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish): RunSpec {
   const { agent, panel = agent?.panel } = given
@@ -51,6 +53,7 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   const model = runs.models.find(wish.model ?? modelOf(wish))
   const own = authorityOf(wish, runtime)
   const orchestration = wish.orchestration ?? panel?.orchestration ?? config.defaults.orchestration
+  if (panel?.orchestration === 'approval' && orchestration !== 'approval') requirePlan(wish)
   const limits = limitsOf(wish, loaded, orchestration)
   requirePrice(model, limits, config.limits.budget)
   // The row of a panel has the table's defaults where the file says nothing.
@@ -100,7 +103,7 @@ function limitsOf(
   orchestration: NonNullable<AiPanel['orchestration']>,
 ): RunLimits {
   const { panel } = wish
-  return {
+  const own: RunLimits = {
     maxTurns: turnsOf(wish, limits.max_turns, orchestration !== 'none'),
     maxTimeMs: panel?.maxTimeMs ?? limits.max_time,
     ...(limits.max_cost === undefined ? {} : { maxCostUsd: limits.max_cost }),
@@ -109,8 +112,28 @@ function limitsOf(
     ...(panel?.maxCostUsd === undefined ? {} : { maxCostUsd: panel.maxCostUsd }),
     // A panel comes with the repository, and cannot loosen what the configuration says.
     onLimit: limits.on_limit === 'stop' ? 'stop' : (panel?.onLimit ?? 'ask'),
-    ...wish.limits,
   }
+  const given = wish.limits ?? {}
+  const raised = firstRaised(own, given)
+  if (raised !== undefined && wish.mayApprove !== true)
+    throw new ToolError(
+      'forbidden',
+      `${raised.name} ${raised.wished} is above ${raised.own}, which the panel or the configuration sets.`,
+      { hint: `Ask for at most ${raised.own}. Only who may approve raises it.` },
+    )
+  return withLimits(own, given)
+}
+
+/** A panel that shows its plan to a person first does so whoever starts it. Without tools there is nothing to plan. */
+function requirePlan({ tools, mayApprove }: RunWish): void {
+  if (mayApprove === true || tools?.length === 0) return
+  throw new ToolError(
+    'forbidden',
+    "The panel's plan is approved before it begins (orchestration = approval).",
+    {
+      hint: 'Start it with POST /api/runs or with the mode approval. Only who may approve leaves it out.',
+    },
+  )
 }
 
 /** Whoever merges the work of others needs more turns than one agent does, but not any number. */

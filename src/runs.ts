@@ -52,8 +52,10 @@ import {
   REJECTED,
   savePlan,
 } from './store/tables/orchestration-runs.ts'
+import { waitingMessages } from './store/tables/run-messages.ts'
 import type { RunPlace } from './store/tables/run-place.ts'
-import { findRun, ownedRuns, wishOf } from './store/tables/workflow-runs.ts'
+import { requeueRun } from './store/tables/run-queue.ts'
+import { findRun, ownedRuns, requestRun, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
@@ -194,6 +196,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     await parts.spending.written()
     await durable.release(run.id, stand)
     if (stand.status === 'pending') await obeyLate(parts, run)
+    if (stand.status === 'completed') await goOnWithLate(parts, run)
     return await durable.look(run.id)
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
@@ -208,13 +211,19 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   }
 }
 
-/** A stop that came while it began to wait for somebody: nobody else looks at the wishes for a run that stands still. */
+/** A wish that came while it began to wait for somebody: nobody else looks at the wishes for a run that stands still. */
 async function obeyLate({ database, runtime }: Parts, run: RunRecord): Promise<void> {
   const { requested = null, stopped = [] } = (await wishOf(database, run.id)) ?? {}
   for (const execution of stopped)
     await withdrawAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
   if (requested === 'stop' || requested === 'stop_after_step')
     await stopRun(database, run, runtime.withdrawQuestions)
+  if (requested === 'pause') await requestRun(database, run.id, requested)
+}
+
+/** Somebody said something while it was put away: a run that has ended goes on to read it. */
+async function goOnWithLate({ database }: Parts, { id }: RunRecord): Promise<void> {
+  if ((await waitingMessages(database, id, null)).length > 0) await requeueRun(database, id)
 }
 
 interface Work extends WorkOptions {

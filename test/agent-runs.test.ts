@@ -18,6 +18,7 @@ import { listMessages } from '../src/store/tables/agent-messages.ts'
 import { listApprovals } from '../src/store/tables/approvals.ts'
 import { listRunAgents } from '../src/store/tables/run-details.ts'
 import { sayToRun, sayToSubAgent } from '../src/store/tables/run-messages.ts'
+import { requeueRun } from '../src/store/tables/run-queue.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
 import { findRun, requestRun } from '../src/store/tables/workflow-runs.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -160,6 +161,22 @@ describe('a run', () => {
     expect(JSON.stringify(await runs.messages(ended))).toContain('One more thing')
   })
 
+  test('goes on for what a person says while it is put away', async () => {
+    const create = await open('[[answer]]\ntext = "first"\n[[answer]]\ntext = "heard"\n')
+    const { query } = database
+    // Nobody can say it at a better time than the database.
+    await query(`CREATE FUNCTION say_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO run_messages (id, workflow_run_id, content) VALUES (gen_random_uuid(), NEW.id, 'One more thing');
+      RETURN NEW; END $$`)
+    await query(`CREATE TRIGGER say_late BEFORE UPDATE ON workflow_runs FOR EACH ROW
+      WHEN (NEW.status = 'completed') EXECUTE FUNCTION say_late()`)
+    const left = await runs.work(await create())
+    await query('DROP FUNCTION say_late CASCADE')
+    expect(left).toMatchObject({ status: 'pending', stopReason: 'queued', output: 'first' })
+    const ended = await runs.work(await runs.take(left.id))
+    expect(ended).toMatchObject({ status: 'completed', output: 'heard' })
+  })
+
   test('that is stopped just as it begins to wait for an answer is stopped', async () => {
     const create = await open(call('write_file', '{ path = "a.txt", content = "x" }'))
     const run = await create()
@@ -171,6 +188,27 @@ describe('a run', () => {
     }
     expect(await runs.work(run, { approver })).toMatchObject({ status: 'cancelled' })
     expect(await box.runtime.listQuestions()).toEqual([])
+  })
+
+  test('that is paused just as it begins to wait for an answer, or after, stays so when the answer comes', async () => {
+    const create = await open(
+      `${call('write_file', '{ path = "a.txt", content = "x" }')}[[answer]]\ntext = "done"\n`,
+    )
+    const run = await create()
+    const late: Approver = {
+      async ask() {
+        await requestRun(database, run.id, 'pause')
+        return { kind: 'pending' }
+      },
+    }
+    expect(await runs.work(run, { approver: late })).toMatchObject({ stopReason: 'paused' })
+    // As a worker does that sees the answer.
+    expect(await requeueRun(database, run.id, 'awaiting_approval')).toBe(false)
+    const again = await runs.work(await runs.take(run.id), { approver: laterApprover })
+    expect(again.stopReason).toBe('awaiting_approval')
+    await requestRun(database, run.id, 'pause')
+    expect(await requeueRun(database, run.id, 'awaiting_approval')).toBe(false)
+    expect(await findRun(database, run.id)).toMatchObject({ status: 'pending', stopReason: 'paused' })
   })
 
   test('whose question nobody answered in time asks anew, and nobody is said to have denied it', async () => {

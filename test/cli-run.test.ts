@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
@@ -317,6 +317,19 @@ describe('kogu run', () => {
     expect(await kogu(['runs', 'pause', id, '--after-step'])).toMatchObject({ code: 2 })
     const late = await kogu(['runs', 'stop', id, '--after-step'])
     expect(late).toMatchObject({ code: 0, stderr: 'It was not running (completed).\n' })
+    // A run is steered in its own folder.
+    const elsewhere = ['--cwd', dirname(home.write('../other/a.txt', ''))]
+    for (const args of [
+      ['pause', id],
+      ['stop', id],
+      ['say', id, 'Hello'],
+    ]) {
+      const refused = await kogu(['runs', ...args, ...elsewhere])
+      expect(refused).toMatchObject({ code: 10, stderr: expect.stringContaining('This run belongs to') })
+    }
+    expect(await kogu(['run', 'Hello', '--continue', id, ...elsewhere])).toMatchObject({ code: 10 })
+    await kogu(['runs', 'resume', id])
+    expect((await kogu(['runs', 'show', id, '--json'])).stdout).not.toContain('Hello')
   })
 
   test('the budget of a day stops every run, and says so', async () => {

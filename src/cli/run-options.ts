@@ -21,6 +21,7 @@ export async function readRunSpec(
     ...(await readAgent(context, session, task)),
     startedBy: 'cli',
     limits: givenLimits(context),
+    mayApprove: true,
     ...(model === undefined ? {} : { model }),
     ...(tools === undefined ? {} : { tools: tools === 'read-only' ? tools : splitNames(tools) }),
     ...(orchestration === undefined ? {} : { orchestration }),

@@ -45,6 +45,11 @@ export interface DoorVariables {
 
 export type DoorContext = Context<{ Variables: DoorVariables }>
 
+/** For what is more than the scope of its route: to decide what a person would be asked about. */
+export function mayApprove(context: DoorContext): boolean {
+  return context.get('caller')?.scopes.includes('approve') === true
+}
+
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +

@@ -97,9 +97,10 @@ async function runCommand(context: CommandContext): Promise<number> {
       const spec = await readRunSpec(context, task ?? '', session)
       return workAndTell(context, session, await session.runs.create(spec))
     }
-    const id = await session.findId(continued)
-    if (task !== undefined) await session.say(id, task)
-    return workAndTell(context, session, await session.runs.take(id))
+    // Taken first: nothing is said to a run that belongs to another folder or to another Kogu.
+    const run = await session.runs.take(await session.findId(continued))
+    if (task !== undefined) await session.say(run.id, task)
+    return workAndTell(context, session, run)
   })
 }
 

@@ -1,3 +1,4 @@
+import { withLimits } from '../../agents/limits.ts'
 import { type RunRecord, type RunStatus, requireHome } from '../../agents/run-record.ts'
 import { counted } from '../../core/counted.ts'
 import { toBlock, toLine, underMargin } from '../../core/visible.ts'
@@ -255,26 +256,27 @@ async function tail(context: CommandContext, database: Database, start: string):
   return EXIT.interrupted
 }
 
-async function pause({ output }: CommandContext, database: Database, start: string): Promise<number> {
-  const run = await requireRun(database, start)
+async function pause(context: CommandContext, database: Database, start: string): Promise<number> {
+  const { output } = context
+  const run = await requireOwnRun(context, database, start)
   const { requestRun } = await import('../../store/tables/workflow-runs.ts')
   await requestRun(database, run.id, 'pause')
   if (output.json) output.object({ id: run.id, requested: 'pause', was: run.status })
-  else output.note(run.status === 'running' ? 'Asked to pause.' : `It was not running (${run.status}).`)
+  else if (run.status === 'running') output.note('Asked to pause.')
+  else if (run.status === 'pending') output.note(`It stays where it is until: kogu runs resume ${run.id}`)
+  else output.note(`It was not running (${run.status}).`)
   return EXIT.ok
 }
 
 async function stop(context: CommandContext, database: Database, start: string): Promise<number> {
   const { output } = context
-  const run = await requireRun(database, start)
-  const [{ stopRun }, { openRuntime }, { runPlace }] = await Promise.all([
+  const run = await requireOwnRun(context, database, start)
+  const [{ stopRun }, { openRuntime }] = await Promise.all([
     import('../../store/runs/stop-run.ts'),
     import('../open-runtime.ts'),
-    import('../run-place.ts'),
   ])
   const runtime = await openRuntime(context)
   try {
-    requireHome(run, runPlace(context))
     const agent = textOption(context.values, 'agent')
     if (agent !== undefined) return await stopOne(context, database, { run, agent, runtime })
     const wish = flag(context.values, 'after-step') ? 'stop_after_step' : 'stop'
@@ -316,14 +318,15 @@ async function stopOne(
 }
 
 async function say(
-  { output }: CommandContext,
+  context: CommandContext,
   database: Database,
   start: string,
   words: readonly string[],
 ): Promise<number> {
+  const { output } = context
   const text = words.join(' ').trim()
   if (text === '') throw new UsageError('Say what?', 'kogu runs say ID "…"')
-  const run = await requireRun(database, start)
+  const run = await requireOwnRun(context, database, start)
   const [{ sayToRun }, { randomUUID }] = await Promise.all([
     import('../../store/tables/run-messages.ts'),
     import('node:crypto'),
@@ -346,7 +349,7 @@ async function resume(context: CommandContext, start: string): Promise<number> {
     const { id, spec } = await requireRun(session.database, start)
     const given = givenLimits(context)
     requirePrice(session.runs.models.find(spec.model), given)
-    const run = await session.runs.take(id, { ...spec.limits, ...given })
+    const run = await session.runs.take(id, withLimits(spec.limits, given))
     return workAndTell(context, session, run)
   })
 }
@@ -371,14 +374,20 @@ async function decidePlan(
 
 async function rerun(context: CommandContext, start: string): Promise<number> {
   return withRuns(context, async session => {
-    const run = await requireRun(session.database, start)
-    requireHome(run, session.runs.place)
-    const { spec } = run
+    const { spec } = await requireOwnRun(context, session.database, start)
     // Of an agent's run the mode is the agent's; any other one has the mode that the person wants now.
     const wanted = context.values.mode !== undefined && spec.agent === undefined
     const authority = wanted ? { ...spec.authority, mode: session.loaded.config.mode } : spec.authority
     return workAndTell(context, session, await session.runs.create({ ...spec, authority }))
   })
+}
+
+/** To look at a run is possible from anywhere; to steer it takes its own folder. */
+async function requireOwnRun(context: CommandContext, database: Database, start: string): Promise<RunRecord> {
+  const run = await requireRun(database, start)
+  const { runPlace } = await import('../run-place.ts')
+  requireHome(run, runPlace(context))
+  return run
 }
 
 async function requireRun(database: Database, start: string): Promise<RunRecord> {

@@ -1,8 +1,7 @@
 import type { ToolSetting } from '../../agents/agent-authority.ts'
-import { ORCHESTRATION_TURNS } from '../../agents/limits.ts'
 import type { RunSpec } from '../../agents/run-record.ts'
 import { ToolError } from '../../core/errors.ts'
-import { toRunSpec } from '../../run-spec.ts'
+import { type RunWish, toRunSpec } from '../../run-spec.ts'
 import { listExecutions } from '../../store/tables/agent-executions.ts'
 import { listMessages } from '../../store/tables/agent-messages.ts'
 import {
@@ -16,6 +15,7 @@ import { insertEvents, newEvent } from '../../store/tables/run-events.ts'
 import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
+import { mayApprove } from '../door.ts'
 import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -39,11 +39,15 @@ function executeRoutes(api: Api, parts: RunParts): void {
     200: json(executionShape, 'The execution, which has ended'),
     202: json(executionShape, 'The execution, which waits for somebody; see /api/approvals'),
   }
-  const execute = async (agent: FoundAgent, input: string, tools: readonly string[], signal: AbortSignal) => {
+  const execute = async (
+    wish: Pick<RunWish, 'task' | 'mayApprove' | 'tools'>,
+    agent: FoundAgent,
+    signal: AbortSignal,
+  ) => {
     const opened = await parts.services()
     const spec = toRunSpec(
       { ...parts, runs: opened.runs },
-      { task: input, startedBy: 'http', agent, tools, orchestration: 'none' },
+      { ...wish, startedBy: 'http', agent, orchestration: 'none' },
     )
     const { id } = await opened.database.transaction(queries =>
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
@@ -65,7 +69,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
     async context => {
       const { agent_id, input } = context.req.valid('json')
       const agent = await findAgentFor(await parts.services(), agent_id)
-      const { status, execution } = await execute(agent, input, [], context.req.raw.signal)
+      const { status, execution } = await execute({ task: input, tools: [] }, agent, context.req.raw.signal)
       return answer(context, execution, status)
     },
   )
@@ -91,7 +95,8 @@ function executeRoutes(api: Api, parts: RunParts): void {
       const canonical = (name: string): string =>
         parts.runtime.registry.candidates(name)[0]?.tool.name ?? name
       const agent = { ...found, tools: narrowed(found.tools, tool_config, canonical) }
-      const { status, execution } = await execute(agent, input, enabled_tools, context.req.raw.signal)
+      const wish = { task: input, tools: enabled_tools, mayApprove: mayApprove(context) }
+      const { status, execution } = await execute(wish, agent, context.req.raw.signal)
       return answer(context, execution, status)
     },
   )
@@ -220,10 +225,12 @@ function orchestrateRoutes(api: Api, parts: RunParts): void {
       }
       const opened = await parts.services()
       const agent = await findAgentFor(opened, agent_id)
-      const limits = { maxTurns: ORCHESTRATION_TURNS }
       const spec = toRunSpec(
         { ...parts, runs: opened.runs },
-        { task: input, startedBy: callerName(context), agent, limits, orchestration: mode },
+        {
+          ...{ task: input, startedBy: callerName(context), mayApprove: mayApprove(context) },
+          ...{ agent, orchestration: mode },
+        },
       )
       const id = await begin(opened, spec, agent.record, mode)
       return answer(context, showOrchestration(await requireOrchestration(opened, id)), 202)

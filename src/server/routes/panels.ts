@@ -10,7 +10,7 @@ import { findAgent, listAgents, retireAgent } from '../../store/tables/agents.ts
 import { findVersion, insertVersion, listVersions } from '../../store/tables/saved-versions.ts'
 import { listRuns } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import type { DoorContext } from '../door.ts'
+import { type DoorContext, mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { runShape, showRun } from '../show-run.ts'
@@ -149,7 +149,7 @@ function saveRoutes(api: Api, { services, runtime }: RunParts): void {
       const author = callerName(context)
       await insertVersion(opened.database, keyOf(runtime.workspace, name), { ...saved, author })
       runtime.note('panel-saved', { panel: name, hash: saved.sha256, author })
-      if (context.get('caller')?.scopes.includes('approve') === true) {
+      if (mayApprove(context)) {
         await mirrorPanel(opened.database, await workflowFor(opened, undefined), parsed)
         runtime.note('panel-trusted', { panel: name, hash: saved.sha256 })
       }

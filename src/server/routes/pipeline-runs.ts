@@ -8,6 +8,7 @@ import {
 } from '../../pipelines/pipelines.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { mayApprove } from '../door.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
 import type { PipelineParts } from './pipelines.ts'
@@ -178,7 +179,7 @@ function steerRoutes(api: Api, parts: Parts): void {
     async context => {
       const wanted = context.req.valid('json')
       const { pipelines } = await services(parts)
-      if (wanted.approve.length > 0 && context.get('caller')?.scopes.includes('approve') !== true)
+      if (wanted.approve.length > 0 && !mayApprove(context))
         throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
       const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), context.req.valid('param').id)
       if (run.status === 'completed' || run.status === 'failed')

@@ -10,6 +10,7 @@ import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
 import { findVersion, insertVersion, listVersions } from '../../store/tables/saved-versions.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { callerName, toVersion, toWholeVersion, versionShape, wholeVersion } from './panels.ts'
@@ -166,8 +167,7 @@ function saveRoutes(api: Api, parts: PipelineParts): void {
       const author = callerName(context)
       await insertVersion(database, keyOf(parts, name), { ...saved, author })
       runtime.note('pipeline-saved', { pipeline: name, hash: saved.sha256, author })
-      if (context.get('caller')?.scopes.includes('approve') === true)
-        await trustPipeline(parts, name, saved.sha256)
+      if (mayApprove(context)) await trustPipeline(parts, name, saved.sha256)
       return answer(context, await look(parts, name))
     },
   )

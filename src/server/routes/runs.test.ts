@@ -373,4 +373,25 @@ test('the mode and the limits of a panel hold when its agent is named by its id'
   })
   expect(begun).toMatchObject({ mode: 'read-only' })
   expect(await settled(begun.id)).toMatchObject({ stop_reason: 'limit_reached', can_extend: false })
+  const orchestrated: { json: { workflow_run_id: string } } = await app.send('POST /api/orchestrate', {
+    ...{ agent_id: json.agent_id, input: 'Read.', mode: 'automatic' },
+  })
+  expect(await settled(orchestrated.json.workflow_run_id)).toMatchObject({ stop_reason: 'limit_reached' })
+}, 60_000)
+
+test('a token that may not approve lowers limits and raises none, also not by starting a raised run again', async () => {
+  const wish = { task: 'Hello?', model: `rehearsal:${join(app.machine.workspace, 'talks.toml')}` }
+  const above = { ...wish, max_turns: 1_000 }
+  expect((await app.send('POST /api/runs', { ...wish, max_turns: 1 }, 'run')).status).toBe(202)
+  expect(await app.send('POST /api/runs', above, 'run')).toMatchObject({
+    status: 403,
+    json: {
+      detail: expect.stringContaining('max_turns 1000 is above'),
+      hint: expect.stringContaining('at most'),
+    },
+  })
+  const raised: { json: Shown } = await app.send('POST /api/runs', above)
+  await settled(raised.json.id)
+  expect((await app.send(`POST /api/runs/${raised.json.id}/again`, {}, 'run')).status).toBe(403)
+  expect((await app.send(`POST /api/runs/${raised.json.id}/again`, {})).status).toBe(202)
 }, 60_000)

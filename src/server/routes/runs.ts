@@ -15,6 +15,7 @@ import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
+import { mayApprove } from '../door.ts'
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -73,6 +74,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
         {
           ...(await whoRuns(opened, given)),
           startedBy: callerName(context),
+          mayApprove: mayApprove(context),
           limits: {
             ...(given.max_turns === undefined ? {} : { maxTurns: given.max_turns }),
             ...(given.max_cost === undefined ? {} : { maxCostUsd: given.max_cost }),
@@ -202,6 +204,10 @@ function againRoute(api: Api, { services }: RunParts): void {
     async context => {
       const opened = await services()
       const { spec } = await requireRun(opened, context.req.valid('param').id)
+      if (spec.limits.raised === true && !mayApprove(context))
+        throw new HttpProblem(403, 'forbidden', 'A person gave this run more than its limits.', {
+          hint: 'Start it with POST /api/runs, or use a token that may approve.',
+        })
       const id = await beginRun(opened, { ...spec, startedBy: callerName(context) })
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
@@ -281,8 +287,9 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
         return context.json(showRun(run), 202)
       }
       await sayToRun(opened.database, randomUUID(), run.id, text)
-      // One that has ended goes on to read it; one that waits for an answer or was paused stays so.
-      if (run.status === 'completed') await requeueRun(opened.database, run.id)
+      // One that has ended goes on to read it; one that waits for an answer or was paused stays so. Looked at after the
+      // message is there: whoever works on it looks for messages after its end is.
+      if ((await requireRun(opened, run.id)).status === 'completed') await requeueRun(opened.database, run.id)
       return context.json(showRun(await requireRun(opened, run.id)), 202)
     },
   )

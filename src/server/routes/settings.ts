@@ -12,6 +12,7 @@ import type { Runtime } from '../../runtime.ts'
 import { readText, replaceText } from '../../store/saved-text.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { configPath, problemsOfText } from '../config-files.ts'
+import { mayApprove } from '../door.ts'
 import type { ConfigFollower } from '../follow-config.ts'
 import { HttpProblem } from '../problem.ts'
 import { callerName } from './panels.ts'
@@ -170,7 +171,7 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
     }),
     async context => {
       // Whoever writes rules decides what needs no approval.
-      if (context.get('caller')?.scopes.includes('approve') !== true)
+      if (!mayApprove(context))
         throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
       const { text, base } = context.req.valid('json')
       const before = look(context.req.valid('param').layer)

@@ -42,7 +42,7 @@ export async function enqueueRun(
 
 /**
  * Lets a run that stands still go on. False: somebody works on it, or it waits already. With `from`, only one that still
- * stands there: between looking and this, another worker may have finished it, or a person stopped or paused it. A stop that
+ * stands there: between looking and this, another worker may have finished it, or a person stopped or paused it. What
  * was wished just before it stood still holds.
  */
 export async function requeueRun(
@@ -54,7 +54,7 @@ export async function requeueRun(
     `UPDATE workflow_runs SET status = 'pending', stop_reason = 'queued', queued_at = NOW(), requested = NULL,
        completed_at = NULL
      WHERE id = $1 AND executor IS NULL AND stop_reason IS DISTINCT FROM 'queued'
-       AND ($2::text IS NULL OR (status = 'pending' AND stop_reason = $2::text AND (requested IS NULL OR (requested = 'pause' AND stop_reason <> 'paused'))))
+       AND ($2::text IS NULL OR (status = 'pending' AND stop_reason = $2::text AND requested IS NULL))
      RETURNING pg_notify('${QUEUE_CHANNEL}', id::text)`,
     [id, from ?? null],
   )

@@ -232,14 +232,15 @@ export async function releaseRun(
 }
 
 /**
- * Whoever works on the run does it within a second. One that is still in the queue leaves it for a pause. Nothing milder
- * takes the place of a stop that nobody has heard yet.
+ * Whoever works on the run does it within a second. One that waits, in the queue or for an answer, is paused with this, and
+ * stays so when the answer comes. Nothing milder takes the place of a stop that nobody has heard yet.
  */
 export async function requestRun({ query }: Queries, id: string, wish: RunWish): Promise<void> {
   await query(
     `UPDATE workflow_runs SET requested = CASE WHEN executor IS NOT NULL AND requested = 'stop' THEN requested ELSE $2::text END,
        stop_reason = CASE
-       WHEN $2::text = 'pause' AND executor IS NULL AND status = 'pending' AND stop_reason = 'queued' THEN 'paused'
+       WHEN $2::text = 'pause' AND executor IS NULL AND status = 'pending'
+         AND stop_reason IN ('queued', 'awaiting_approval', 'awaiting_plan') THEN 'paused'
        ELSE stop_reason END
      WHERE id = $1`,
     [id, wish],
