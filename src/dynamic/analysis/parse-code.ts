@@ -23,22 +23,33 @@ export async function parseCode(code: string): Promise<ParsedCode> {
   if (code.length > MOST_CODE) throw new CodeError(`The code is longer than ${MOST_CODE} characters.`)
   const first = attempt(() => parseJavaScript(code))
   if (!(first instanceof Error)) return first
-  for (const javascript of first instanceof CodeError ? [] : await stripTypes(code)) {
-    const parsed = attempt(() => parseJavaScript(javascript))
+  if (first instanceof CodeError) throw first
+  const versions = await stripTypes(code).catch((error: Error) => {
+    throw new CodeError(error.message, { cause: error })
+  })
+  let problem = first.message
+  for (const { mode, javascript, problem: unread } of versions) {
+    const parsed = javascript === undefined ? new Error(unread) : attempt(() => parseJavaScript(javascript))
     if (parsed instanceof CodeError) throw parsed
-    if (parsed instanceof Error) continue
-    if (hasLostHtmlComment(code, javascript)) throw new CodeError(NO_HTML_COMMENT)
+    if (parsed instanceof Error) {
+      if (mode === 'strip') problem = `${first.message}; read as TypeScript: ${parsed.message}`
+      continue
+    }
+    if (hasLostHtmlComment(code, parsed.javascript, mode)) throw new CodeError(NO_HTML_COMMENT)
     return parsed
   }
-  throw new CodeError(first.message, { cause: first })
+  throw new CodeError(problem, { cause: first })
 }
 
 const NO_HTML_COMMENT = '`<!--` and `-->` cannot be used: write spaces between.'
 
-/** The compiler takes `<!--` for a comment and leaves it out: people would read other code than what runs. */
-function hasLostHtmlComment(code: string, javascript: string): boolean {
-  const count = (text: string): number => text.split(/<!--|-->/).length
-  return count(javascript) < count(code)
+/**
+ * The compiler takes `<!--` for a comment and leaves it out: people would read other code than what runs. Where it writes the
+ * code anew it may also say a text twice (`enum A { '-->' }`), so that nothing can be counted.
+ */
+function hasLostHtmlComment(code: string, javascript: string, mode: 'strip' | 'transform'): boolean {
+  const count = (text: string): number => text.split(/<!--|-->/).length - 1
+  return mode === 'strip' ? count(javascript) < count(code) : count(code) > 0
 }
 
 export function parseJavaScript(javascript: string): ParsedCode {

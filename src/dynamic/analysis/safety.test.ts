@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseCode, parseJavaScript, toScript } from './parse-code.ts'
 import { hasNestedQuantifier } from './pattern-risk.ts'
 import { analyzeSafety } from './safety.ts'
+import { stripTypes } from './strip-types.ts'
 
 const found = (code: string): string[] =>
   analyzeSafety(parseJavaScript(code)).issues.map(({ type, severity }) => `${type} ${severity}`)
@@ -150,8 +151,18 @@ describe('the safety analysis', () => {
     ['function execute(x: number, y) { x <!--/*\nf() //*/y\n}'],
     ['enum Mode { A }\nfunction execute(x, y) { x <!--/*\nf() //*/y\n}'],
     ['enum Mode { A }\nfunction execute() { f()\n--> hidden()\n}'],
+    // The text of the enum comes out twice.
+    ['enum Mode { "-->" = 1 }\nfunction execute(p) { let x = 1\nx <!-- p; p.check()\n}'],
   ])('refuses what is a comment where it runs: %j', async code => {
     await expect(parseCode(code)).rejects.toThrow(/cannot be used: write spaces/)
+  })
+
+  it('says what is wrong with TypeScript, and that it took too long', async () => {
+    await expect(parseCode('const a: number = 1\nlet b, b')).rejects.toThrow(
+      "Unexpected token (1:7); read as TypeScript: Identifier 'b' has already been declared (2:7)",
+    )
+    await expect(parseCode('const a: number = ')).rejects.toThrow('read as TypeScript: Expression expected')
+    await expect(stripTypes('const a: number = 1', 1)).rejects.toThrow('within 0.001 s')
   })
 
   it('does not let code close the function it is put into', async () => {
