@@ -1,7 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, PROGRAM, type Sandboxed } from './support/kogu.ts'
 import { folderOutsideTmp } from './support/outside-tmp.ts'
@@ -82,6 +93,46 @@ test('a server is added, listed and removed in the configuration of the person',
   expect(box.run(['tools', 'list']).stderr).toContain('mcp:fine is down: it is not trusted yet')
   box.configure('')
   expect(box.run(['mcp', 'add', 'x', '--', 'y'], { env: { KOGU_CALL: 'call_1' } }).code).toBe(2)
+})
+
+test('a server is removed with all of its tables, and the trust in it is taken back in every project', () => {
+  const path = join(box.home, 'config/kogu/config.toml')
+  // People keep their settings in a repository and link to them.
+  const real = box.write('../dotfiles/kogu.toml', '')
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(real, path)
+  const script = join(import.meta.dirname, 'support', 'hostile-mcp-server.ts')
+  const command = `[mcp.fine]\ncommand = ${JSON.stringify([process.execPath, script, 'fine'])}\n`
+  const apart = `# mine\n${command}[tools]\nbudget = 5000\n[mcp.fine.env]\nA = "1"\n`
+  writeFileSync(real, apart)
+  box.write('kogu.toml', '[mcp.fine]\nenabled = true\nhosts = ["hub.example"]\n')
+  box.run(['config', 'trust', '--yes'])
+  box.run(['mcp', 'trust', 'fine', '--yes'])
+  expect(box.json(['mcp', 'list'])).toMatchObject([{ status: 'trusted' }])
+  expect(box.run(['mcp', 'remove', 'fine']).code).toBe(0)
+  expect(readFileSync(path, 'utf8')).toBe('# mine\n[tools]\nbudget = 5000\n')
+  expect(lstatSync(path).isSymbolicLink()).toBe(true)
+  writeFileSync(real, apart)
+  expect(box.json(['mcp', 'list'])).toMatchObject([{ status: 'not trusted' }])
+  // What the project says about it was not typed by whoever adds it.
+  writeFileSync(real, '')
+  expect(box.run(['mcp', 'add', 'fine', '--', process.execPath, script, 'fine'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("A file of this project has settings for 'fine', too"),
+  })
+  expect(box.json(['mcp', 'list'])).toMatchObject([{ status: 'not trusted' }])
+})
+
+test.each([
+  [['--header', 'A=1', '--', 'cat'], '--header is for a server that runs elsewhere'],
+  [['--url', 'https://a.invalid', '--host', 'b.invalid'], '--host is for a server that Kogu starts'],
+  [['--url', 'https://a.invalid', '--env', 'A=1'], '--env is for a server that Kogu starts'],
+  [['--url', 'https://a.invalid', '--no-sandbox'], '--no-sandbox is for a server that Kogu starts'],
+])('an option without effect is an error: mcp add x %j', (words, message) => {
+  expect(box.run(['mcp', 'add', 'x', ...words])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(message),
+  })
 })
 
 test('a server elsewhere is added with a header that names where its secret is', () => {

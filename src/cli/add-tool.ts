@@ -1,8 +1,6 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { parse } from 'smol-toml'
+import { join } from 'node:path'
+import { appendToFile } from '../config/change-file.ts'
 import { loadConfig } from '../config/load.ts'
-import { makeFolders } from '../core/make-folders.ts'
 import { parseTemplate, TemplateError } from '../providers/custom/template.ts'
 import { type CommandContext, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
@@ -31,11 +29,7 @@ export async function addTool(context: CommandContext, name: string): Promise<nu
     parameters,
   })
   const file = join(environment.directories.config, 'config.toml')
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  // Read back before it is written: a block that breaks the file would stop every later command.
-  parse(`${before}\n${block}`)
-  makeFolders(dirname(file))
-  appendFileSync(file, `${before === '' || before.endsWith('\n') ? '' : '\n'}\n${block}`, { mode: 0o600 })
+  appendToFile({ path: file, layer: 'user' }, block)
   if (output.json) output.object({ ok: true, name, file })
   else {
     output.data(block.trimEnd())

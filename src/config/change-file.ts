@@ -38,19 +38,29 @@ export function setInFile(file: ChangedFile, key: string, value: string): unknow
   refuseForeign(given, file)
   const parsed = valueAt(given.data, path)
   const text = readText(file.path) ?? ''
-  write(file, setInText(text, path, parsed), key)
+  write(file, setInText(text, path, parsed) ?? refuseToRewrite(file, key))
   return parsed
 }
 
 export function unsetInFile(file: ChangedFile, key: string): void {
   const path = requirePath(key)
   const text = readText(file.path) ?? ''
-  const { data } = toSource(file.path, file.layer, text)
-  if (valueAt(data, path) === undefined)
+  if (!isSetInFile(file, path))
     throw new ToolError('not_found', `'${key}' is not set in ${file.path}.`, {
       hint: 'See: kogu config list',
     })
-  write(file, unsetInText(text, path), key)
+  write(file, unsetInText(text, path) ?? refuseToRewrite(file, key))
+}
+
+/** Writes tables to the end of a file. */
+export function appendToFile(file: ChangedFile, tables: string): void {
+  const text = readText(file.path) ?? ''
+  const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n'
+  write(file, `${text}${gap}${tables}`)
+}
+
+export function isSetInFile({ path, layer }: ChangedFile, key: readonly string[]): boolean {
+  return valueAt(toSource(path, layer, readText(path) ?? '').data, key) !== undefined
 }
 
 function requirePath(key: string): string[] {
@@ -65,17 +75,18 @@ function refuseForeign(given: Source, { layer, path }: ChangedFile): void {
   if (warning !== undefined) throw new ToolError('invalid_input', warning.message)
 }
 
+function refuseToRewrite({ path }: ChangedFile, key: string): never {
+  throw new ToolError(
+    'conflict',
+    `'${key}' cannot be changed in ${path} without rewriting what is around it.`,
+    {
+      hint: 'Change it by hand: kogu config edit',
+    },
+  )
+}
+
 /** Nothing is written that Kogu could not read again: a broken file would stop every command. */
-function write({ path, layer }: ChangedFile, text: string | undefined, key: string): void {
-  if (text === undefined) {
-    throw new ToolError(
-      'conflict',
-      `'${key}' cannot be changed in ${path} without rewriting what is around it.`,
-      {
-        hint: 'Change it by hand: kogu config edit',
-      },
-    )
-  }
+function write({ path, layer }: ChangedFile, text: string): void {
   const checked = checkSource(toSource(path, layer, text))
   if (!checked.ok) throw checked.errors[0] ?? new ConfigError('The file would be invalid.', { file: path })
   makeFolders(dirname(path))

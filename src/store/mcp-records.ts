@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
+import { namesIn } from '../core/names-in.ts'
 import { writeWhole } from '../core/write-whole.ts'
 import type { McpRecord, McpRecords } from '../providers/mcp/record.ts'
 
@@ -25,6 +26,17 @@ export function openMcpRecords(stateDirectory: string): McpRecords {
       }
     },
   }
+}
+
+/**
+ * Takes back every trust in servers of this name. In a project of which a file says something about the server, too, it was
+ * trusted by itself.
+ */
+export async function forgetMcpServer(stateDirectory: string, name: string): Promise<void> {
+  const records = openMcpRecords(stateDirectory)
+  const projects = namesIn(join(stateDirectory, 'mcp')).filter(each => /^[0-9a-f]{16}$/.test(each))
+  for (const key of [name, ...projects.map(project => `${project}/${name}`)])
+    if (records.read(key) !== undefined) await records.update(key, () => undefined)
 }
 
 /** A file that cannot be read counts as none: then the server has to be trusted again. */

@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { stringify } from 'smol-toml'
+import { appendToFile, type ChangedFile, isSetInFile, unsetInFile } from '../../config/change-file.ts'
 import { ConfigError } from '../../config/config-error.ts'
-import { writeWhole } from '../../core/write-whole.ts'
-import { openMcpRecords } from '../../store/mcp-records.ts'
+import { joinKey } from '../../config/positions.ts'
+import { forgetMcpServer } from '../../store/mcp-records.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { forgetServer, manageServers } from './mcp-servers.ts'
+import { manageServers, recordRemoval } from './mcp-servers.ts'
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
@@ -23,10 +23,10 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   if ((url === undefined) === (command.length === 0)) {
     throw new UsageError('Either a command after --, or --url URL.')
   }
-  const path = configPath(context)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (findTable(text, name) !== undefined)
-    throw new UsageError(`There is a server '${name}' in ${path} already.`)
+  refuseWithout(context, url)
+  const file = ownFile(context)
+  if (isSetInFile(file, ['mcp', name]))
+    throw new UsageError(`There is a server '${name}' in ${file.path} already.`)
   const server = {
     ...(url === undefined ? { command } : { url }),
     ...(Array.isArray(values.env) ? { env: readPairs(values.env.map(String), '--env') } : {}),
@@ -36,61 +36,49 @@ export async function addServer(context: CommandContext, rest: readonly string[]
     ...(flag(values, 'no-sandbox') ? { sandbox: false } : {}),
   }
   const added = stringify({ mcp: { [name]: server } }).replace(/^\[mcp\]\n/, '')
-  write(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`)
-  output.note(`Added to ${path}:\n${added.trimEnd()}`)
+  appendToFile(file, added)
+  output.note(`Added to ${file.path}:\n${added.trimEnd()}`)
   try {
-    // The person has typed it, so that there is nothing to ask.
-    return await manageServers({ ...context, values: { ...values, yes: true } }, 'trust', [name])
+    return await manageServers(context, 'add', [name])
   } catch (error) {
-    // A file that cannot be read would stop every command from now on.
+    // With what a file of the project says about it, it may be none; that would stop every command from now on.
     if (error instanceof ConfigError) {
-      write(path, text)
-      output.note(`Taken out again: ${path} is as it was.`)
+      unsetInFile(file, joinKey(['mcp', name]))
+      output.note(`Taken out again of ${file.path}.`)
     }
     throw error
   }
+}
+
+/** What would have no effect is a mistake: a token that is never sent, a host that is not let through. */
+function refuseWithout({ values }: CommandContext, url: string | undefined): void {
+  const idle = url === undefined ? ['header'] : ['env', 'host', 'write', 'no-sandbox']
+  const given = idle.find(option => values[option] !== undefined)
+  if (given === undefined) return
+  const other = url === undefined ? 'a server that runs elsewhere (--url)' : 'a server that Kogu starts'
+  throw new UsageError(`--${given} is for ${other}: it would have no effect here.`)
 }
 
 /** Takes it out of the person's configuration, and takes back the trust in it. */
 export async function removeServer(context: CommandContext, rest: readonly string[]): Promise<number> {
   refuseInside(context)
   const [name = ''] = rest
-  const path = configPath(context)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const found = findTable(text, name)
-  if (found === undefined)
+  const file = ownFile(context)
+  if (!NAME.test(name) || !isSetInFile(file, ['mcp', name]))
     throw new UsageError(
-      `There is no table [mcp.${name}] in ${path}.`,
-      'What another file names is removed there: kogu config list shows which one.',
+      `There is no table [mcp.${name}] in ${file.path}.`,
+      'What another file or [[tools.mcp.servers]] names is removed there: kogu config list shows which one.',
     )
-  try {
-    await forgetServer(context, name)
-  } catch (error) {
-    // What is wrong in the file may be this very table.
-    if (!(error instanceof ConfigError)) throw error
-    await openMcpRecords(context.environment.directories.state).update(name, () => undefined)
-  }
-  write(path, text.slice(0, found.start) + text.slice(found.end))
-  context.output.note(`Removed from ${path}:\n${text.slice(found.start, found.end).trimEnd()}`)
+  // First, and everywhere: the same lines, written again by whomever, start nothing.
+  await forgetMcpServer(context.environment.directories.state, name)
+  unsetInFile(file, joinKey(['mcp', name]))
+  context.output.note(`Removed [mcp.${name}] from ${file.path}, and the trust in it.`)
+  await recordRemoval(context, name)
   return EXIT.ok
 }
 
-function configPath({ environment }: CommandContext): string {
-  return join(environment.directories.config, 'config.toml')
-}
-
-/** From the header of the table to the next one that is not a part of it. */
-function findTable(text: string, name: string): { start: number; end: number } | undefined {
-  if (!NAME.test(name)) return undefined
-  const lines = text.split('\n')
-  const isOwn = (line: string): boolean =>
-    new RegExp(`^\\s*\\[\\s*mcp\\s*\\.\\s*"?${name}"?\\s*(\\.[^\\]]*)?\\]`).test(line)
-  const first = lines.findIndex(isOwn)
-  if (first === -1) return undefined
-  const after = lines.findIndex((line, index) => index > first && /^\s*\[/.test(line) && !isOwn(line))
-  const end = after === -1 ? lines.length : after
-  const offset = (line: number): number => lines.slice(0, line).join('\n').length + (line === 0 ? 0 : 1)
-  return { start: offset(first), end: Math.min(offset(end), text.length) }
+function ownFile({ environment }: CommandContext): ChangedFile {
+  return { path: join(environment.directories.config, 'config.toml'), layer: 'user' }
 }
 
 /** `NAME=VALUE`, or `NAME=$VARIABLE` for a secret: a configuration says where it is, and does not hold it. */
@@ -103,11 +91,6 @@ function readPairs(pairs: readonly string[], option: string): Record<string, str
     return [name, variable === undefined ? value : { env: variable }]
   })
   return Object.fromEntries(read)
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeWhole(path, text)
 }
 
 function refuseInside({ environment }: CommandContext): void {

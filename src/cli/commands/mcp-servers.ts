@@ -17,7 +17,7 @@ import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
 
-/** `kogu mcp list | test | tools | trust | approve`: the servers whose tools Kogu offers. */
+/** `kogu mcp list | test | tools | trust | approve`, and what follows `add`: the servers whose tools Kogu offers. */
 export async function manageServers(
   context: CommandContext,
   verb: string,
@@ -33,6 +33,8 @@ export async function manageServers(
         return await test(context, admin, server)
       case 'tools':
         return tools(context, admin, server)
+      case 'add':
+        return await trustAdded(context, admin, server, runtime.note)
       case 'trust':
         return await trust(context, admin, server, runtime.note)
       default:
@@ -43,16 +45,11 @@ export async function manageServers(
   }
 }
 
-/** Takes back the trust in a server that is about to be removed. */
-export async function forgetServer(context: CommandContext, name: string): Promise<void> {
+/** Puts on record that a server was removed, and the trust in it taken back. */
+export async function recordRemoval(context: CommandContext, name: string): Promise<void> {
   const runtime = await openRuntime(context)
-  try {
-    const admin = await runtime.mcp()
-    await admin.forget(findServer(admin, name))
-    runtime.note('mcp-server-forgotten', { server: name })
-  } finally {
-    await runtime.close()
-  }
+  runtime.note('mcp-server-forgotten', { server: name })
+  await runtime.close()
 }
 
 type Note = (action: string, details: Record<string, unknown>) => void
@@ -176,6 +173,21 @@ function shortPin(tools: readonly ToolDefinition[]): string {
 
 function shown(tool: ToolDefinition | undefined): string {
   return tool === undefined ? '' : `${JSON.stringify(tool, null, 2)}\n`
+}
+
+/** The person has typed it, so that there is nothing to ask; unless a file of the project says more about it. */
+function trustAdded(
+  context: CommandContext,
+  admin: McpAdmin,
+  server: McpServerConfig,
+  note: Note,
+): Promise<number> {
+  if (server.project === undefined)
+    return trust({ ...context, values: { ...context.values, yes: true } }, admin, server, note)
+  throw new UsageError(
+    `A file of this project has settings for '${server.name}', too, so it is not trusted yet.`,
+    `To see all of it: kogu mcp trust ${server.name}`,
+  )
 }
 
 async function trust(
