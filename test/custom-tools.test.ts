@@ -160,6 +160,8 @@ test('better programs of the machine are suggested once each, with the line that
   const planted = machine.write('bin/jq', '')
   chmodSync(planted, 0o755)
   expect(machine.run(['tools', 'list'], { env: { PATH: dirname(planted) } }).stderr).not.toContain('detected')
+  // What nobody was shown is not said yet.
+  expect(list('-q')).not.toContain('detected')
   expect(list()).toMatch(/Enhanced tools detected on your system:\n {2}fd .*fd_search = "fd"\n/)
   expect(list()).not.toContain('detected')
   // Installed later: only what is new is said.

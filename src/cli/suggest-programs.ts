@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import { writeWhole } from '../core/write-whole.ts'
 import { findInstalled } from '../providers/cli/cli-provider.ts'
-import type { CommandContext } from './command.ts'
+import { type CommandContext, flag } from './command.ts'
 import { loadOptions } from './open-runtime.ts'
 import { table } from './output.ts'
 
@@ -30,7 +30,9 @@ export function suggestPrograms(context: CommandContext): void {
   const { output, environment } = context
   const { config, workspace } = loadConfig(loadOptions(context))
   const { cli, suggest_enhanced_tools: isOn, providers = ['cli'] } = config.tools
-  if (!isOn || !cli.enabled || !providers.includes('cli') || output.json) return
+  if (!isOn || !cli.enabled || !providers.includes('cli')) return
+  // Nobody would see it, and it is said once.
+  if (output.json || flag(context.values, 'quiet')) return
   const used = Object.values(cli.aliases)
   const { state } = environment.directories
   const said = join(state, 'suggested-programs')

@@ -14,7 +14,7 @@ export interface PipedProcess {
   end(): Promise<void>
   /** How it ended, as the rest of a sentence. Never rejects. */
   readonly ended: Promise<string>
-  /** The end of what it wrote to standard error. */
+  /** The last whole lines that it wrote to standard error. */
   errors(): string
 }
 
@@ -45,7 +45,7 @@ export async function startPiped({ processes, run, onOutput }: PipedOptions): Pr
   input.on('error', () => undefined)
   // One each: a character that one stream has only begun must not swallow the beginning of the other's.
   const decoders = { output: new StringDecoder('utf8'), errors: new StringDecoder('utf8') }
-  let errors = ''
+  const errors = keepLastLines(KEPT_ERRORS)
   const ended = run({
     signal: stop.signal,
     timeoutMs: LONGEST_MS,
@@ -55,7 +55,7 @@ export async function startPiped({ processes, run, onOutput }: PipedOptions): Pr
       return undefined
     },
     onStderr(chunk) {
-      errors = (errors + decoders.errors.write(Buffer.from(chunk))).slice(-KEPT_ERRORS)
+      errors.add(decoders.errors.write(Buffer.from(chunk)))
       return undefined
     },
   })
@@ -66,7 +66,7 @@ export async function startPiped({ processes, run, onOutput }: PipedOptions): Pr
     })
   return {
     ended,
-    errors: () => errors,
+    errors: errors.text,
     write: text =>
       new Promise((done, failed) => {
         if (input.destroyed) failed(new Error('The program has ended.'))
@@ -78,6 +78,26 @@ export async function startPiped({ processes, run, onOutput }: PipedOptions): Pr
       stop.abort()
       await ended
     },
+  }
+}
+
+/** Never from the middle of a line: half a secret is not known as one, and would be shown. */
+export function keepLastLines(most: number): { add(text: string): void; text(): string } {
+  let kept = ''
+  /** The line has begun with what is gone. */
+  let isCut = false
+  const dropLine = (from: number): void => {
+    const end = kept.indexOf('\n', from)
+    isCut = end === -1
+    kept = isCut ? '' : kept.slice(end + 1)
+  }
+  return {
+    add(text) {
+      kept += text
+      if (isCut) dropLine(0)
+      if (kept.length > most) dropLine(kept.length - most - 1)
+    },
+    text: () => kept,
   }
 }
 
