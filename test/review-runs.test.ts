@@ -227,7 +227,7 @@ test('settings that do not go together are refused when Kogu starts', async () =
 test('what reviewers cost is in the usage, in the cost of the run and in its limit', async () => {
   const { start, database, isMade } = await open('', { agent })
   const run = await start()
-  const rows = await sumUsage(database, { by: 'run', since: new Date(0) })
+  const rows = await sumUsage(database, { by: 'run', since: new Date(0), zone: 'UTC' })
   const own = rows.find(({ key }) => key === run.id)
   // Two requests of the agent, one to each reviewer.
   expect(own).toMatchObject({ requests: 4, costUsd: expect.closeTo(0.3003) })

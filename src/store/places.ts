@@ -34,6 +34,8 @@ export interface Places {
   readonly toolLedger: string
   /** Runs, summaries and schedules of pipelines; outside the workspace, so that no repository brings any along. */
   readonly pipelines: string
+  /** The last test of each provider of models. */
+  readonly providerTests: string
   /** Of the person, for all workspaces. */
   readonly grants: string
   readonly userTools: string
@@ -65,6 +67,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     tools: join(state, 'tools'),
     toolLedger: join(own, 'dynamic-tools.json'),
     pipelines: join(own, 'pipelines'),
+    providerTests: join(own, 'provider-tests.json'),
     grants: join(stateDirectory, 'grants.json'),
     userTools: join(stateDirectory, 'tools'),
     sealKey: join(own, 'seal.key'),

@@ -1,4 +1,5 @@
 import { parseDuration } from '../../core/duration.ts'
+import { localZone } from '../../core/local-day.ts'
 import type { UsageGroup } from '../../store/tables/usage.ts'
 import { type Command, textOption, UsageError } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -19,7 +20,7 @@ Options
   --since 7d                        (default: 30d)
 
 Tokens are counted once: input, read from the vendor's cache, written to it, output and reasoning add up to the vendor's
-total. An unknown price is shown as unknown, never as zero.
+total. An unknown price is shown as unknown, never as zero. Days are those of this machine, as for limits.budget.
 `,
   options: { by: { type: 'string' }, since: { type: 'string' } },
   words: 0,
@@ -32,7 +33,7 @@ total. An unknown price is shown as unknown, never as zero.
     if (span === undefined) throw new UsageError('--since takes a time such as 24h, 7d or 30d.')
     return withDatabase(context, async database => {
       const { sumUsage } = await import('../../store/tables/usage.ts')
-      const rows = await sumUsage(database, { by, since: new Date(Date.now() - span) })
+      const rows = await sumUsage(database, { by, since: new Date(Date.now() - span), zone: localZone() })
       if (output.json) output.object(rows)
       else if (rows.length === 0) output.note('Nothing was used in this time.')
       else {

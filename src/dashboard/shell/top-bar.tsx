@@ -14,10 +14,10 @@ import {
 } from '@mantine/core'
 import { openSpotlight } from '@mantine/spotlight'
 import { Hourglass, Languages, Monitor, Moon, Search, Sun } from 'lucide-react'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { useGet } from '../api/api.ts'
 import { Untrusted } from '../components/untrusted.tsx'
+import { dayOf } from '../i18n/day.ts'
 import { useFormat } from '../i18n/format.ts'
 import { useLanguage, useWords } from '../i18n/language.tsx'
 import { LANGUAGES, type Language } from '../i18n/words.ts'
@@ -143,8 +143,7 @@ function Waiting() {
 function Today() {
   const t = useWords(words)
   const format = useFormat()
-  const [since] = useState(() => new Date(new Date().setHours(0, 0, 0, 0)).toISOString())
-  const { data } = useGet<{ costUsd: number }>('usage', `/api/usage/summary?since=${since}`)
+  const { data } = useGet<{ costUsd: number }>('usage', `/api/usage/summary?since=${dayOf(Date.now())}`)
   if (data === undefined) return null
   return (
     <Anchor component={Link} href={routes.usage()} size="sm" c="dimmed" visibleFrom="md">

@@ -6,6 +6,7 @@ import type { Environment } from '../../config/environment.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { openModels } from '../../models.ts'
 import type { Runtime } from '../../runtime.ts'
+import { type ListFile, openListFile } from '../../store/list-file.ts'
 import { modelFailures } from '../../store/tables/model-failures.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import type { Services } from '../services.ts'
@@ -13,7 +14,7 @@ import type { Services } from '../services.ts'
 export interface ModelParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
-  readonly runtime: Pick<Runtime, 'redact'>
+  readonly runtime: Pick<Runtime, 'places' | 'redact'>
   readonly services: () => Promise<Services>
   readonly now: () => number
 }
@@ -60,12 +61,15 @@ const test = z.object({
   error: z.object({ code: z.string(), message: z.string(), hint: z.string().nullable() }).nullable(),
 })
 
-/** The last test of each provider since the server was started. */
-type Tests = Map<string, z.infer<typeof test> & { readonly at: string }>
+const keptTest = test.extend({ at: z.string() })
+/** The last test of a provider, whose name is its id. */
+const storedTest = keptTest.extend({ id: z.string() })
+type Tests = ListFile<z.infer<typeof storedTest>>
 
 /** Vendors and their models, as the configuration has them. */
 export function modelRoutes(api: Api, parts: ModelParts): void {
-  const tests: Tests = new Map()
+  const isTest = (value: unknown): value is z.infer<typeof storedTest> => storedTest.safeParse(value).success
+  const tests: Tests = openListFile(parts.runtime.places.providerTests, 'tests', isTest)
   listRoutes(api, parts)
   healthRoute(api, parts, tests)
   testRoute(api, parts, tests)
@@ -115,7 +119,7 @@ function healthRoute(api: Api, { services, now }: ModelParts, tests: Tests): voi
           z.array(
             z.object({
               provider: z.string(),
-              last_test: test.extend({ at: z.string() }).nullable(),
+              last_test: keptTest.nullable(),
               failures: z.int(),
               rate_limited: z.int(),
               last_error: z.object({ at: z.string(), message: z.string() }).nullable(),
@@ -130,14 +134,16 @@ function healthRoute(api: Api, { services, now }: ModelParts, tests: Tests): voi
     async context => {
       const { database, runs } = await services()
       const found = await modelFailures(database, runs.place, new Date(now() - DAY_MS))
-      const names = [...new Set([...found.map(({ provider }) => provider), ...tests.keys()])].sort()
+      const tested = tests.list()
+      const names = new Set([...found.map(({ provider }) => provider), ...tested.map(({ id }) => id)])
       return context.json(
-        names.map(name => {
+        [...names].sort().map(name => {
+          const last = tested.find(({ id }) => id === name)
           const failed = found.find(each => each.provider === name)
           const until = failed?.limitedUntil ?? null
           return {
             provider: name,
-            last_test: tests.get(name) ?? null,
+            last_test: last === undefined ? null : keptTest.parse(last),
             failures: failed?.failures ?? 0,
             rate_limited: failed?.rateLimited ?? 0,
             last_error:
@@ -169,8 +175,9 @@ function testRoute(api: Api, { loaded, environment, runtime, now }: ModelParts, 
       const found = models.find(context.req.valid('json').model)
       const started = performance.now()
       const ms = (): number => Math.round(performance.now() - started)
-      const kept = (done: z.infer<typeof test>): z.infer<typeof test> => {
-        tests.set(found.provider, { ...done, at: new Date(now()).toISOString() })
+      const keep = async (done: z.infer<typeof test>): Promise<z.infer<typeof test>> => {
+        await tests.remove(found.provider)
+        await tests.add({ ...done, id: found.provider, at: new Date(now()).toISOString() })
         return done
       }
       try {
@@ -183,13 +190,13 @@ function testRoute(api: Api, { loaded, environment, runtime, now }: ModelParts, 
         })
         const cost = costOf(usage, found.price)
         const done = { ok: true, model: found.id, ms: ms(), tokens: totalTokens(usage), cost_usd: cost }
-        return context.json(kept({ ...done, error: null }), 200)
+        return context.json(await keep({ ...done, error: null }), 200)
       } catch (error) {
         if (!(error instanceof ModelError)) throw error
         const { kind, message, hint = null } = error
         const failed = { ok: false, model: found.id, ms: ms(), tokens: null, cost_usd: null }
         const told = runtime.redact({ code: kind, message, hint })
-        return answer(context, kept({ ...failed, error: told }))
+        return answer(context, await keep({ ...failed, error: told }))
       }
     },
   )

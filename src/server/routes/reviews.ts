@@ -3,6 +3,7 @@ import type { Runtime } from '../../runtime.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { reviewedCalls } from '../../store/audit/reviewed-calls.ts'
 import { type Api, json, route, z } from '../api.ts'
+import { span, toSpan } from '../span.ts'
 
 const reviewer = z
   .object({
@@ -24,7 +25,7 @@ export function reviewRoutes(api: Api, { places }: Runtime): void {
       method: 'get',
       path: '/api/reviews/stats',
       summary: 'Votes of each reviewer, how often they agreed, and what became of the calls',
-      request: { query: z.object({ since: z.iso.datetime({ offset: true }).optional() }) },
+      request: { query: span.pick({ since: true }) },
       responses: {
         200: json(
           z.object({
@@ -38,11 +39,7 @@ export function reviewRoutes(api: Api, { places }: Runtime): void {
       },
     }),
     async context => {
-      const { since } = context.req.valid('query')
-      const events = readEvents({
-        directory: places.audit,
-        ...(since === undefined ? {} : { since: new Date(since) }),
-      })
+      const events = readEvents({ directory: places.audit, ...toSpan(context.req.valid('query')) })
       const calls = await reviewedCalls(events)
       const unanimous = calls.filter(({ votes }) => {
         const cast = votes

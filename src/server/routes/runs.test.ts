@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
 import { parseRehearsal } from '../../agents/rehearsal.ts'
 import { listApprovals } from '../../store/tables/approvals.ts'
+import { usagePerDay } from '../../store/tables/usage.ts'
 
 let app: TestApp
 let model: string
@@ -303,9 +304,22 @@ test('the rest of the workspace is there: workflows, vendors, usage, the person,
   expect((await app.send('GET /api/usage/tools/days')).json).toEqual(
     expect.arrayContaining([expect.objectContaining({ tool: 'write_file', failed: expect.any(Number) })]),
   )
+  // As a server that is gone has left it.
+  const earlier = {
+    ok: true,
+    model: 'local/small',
+    ms: 1,
+    tokens: 2,
+    cost_usd: null,
+    error: null,
+    at: 'then',
+  }
+  const { providerTests } = app.machine.runtime.places
+  writeFileSync(providerTests, JSON.stringify({ tests: [{ id: 'local', ...earlier }, { id: 'broken' }] }))
   await app.send('POST /api/models/test', { model: 'anthropic/claude-haiku-4-5' })
   expect((await app.send('GET /api/models/health')).json).toEqual(
     expect.arrayContaining([
+      expect.objectContaining({ provider: 'local', failures: 0, last_test: earlier }),
       expect.objectContaining({
         ...{ provider: 'anthropic', failures: 0, limited_until: null, last_error: null },
         last_test: expect.objectContaining({ ok: false, at: expect.any(String) }),
@@ -377,6 +391,24 @@ test('the mode and the limits of a panel hold when its agent is named by its id'
     ...{ agent_id: json.agent_id, input: 'Read.', mode: 'automatic' },
   })
   expect(await settled(orchestrated.json.workflow_run_id)).toMatchObject({ stop_reason: 'limit_reached' })
+}, 60_000)
+
+test('usage of late in the evening belongs to the day of that evening, where Kogu runs', async () => {
+  const { database, runs } = await app.services()
+  const { json }: { json: Shown } = await app.send('POST /api/runs', { task: 'Go.', model })
+  await settled(json.id)
+  const at = new Date('2020-02-29T20:00:00Z')
+  await database.query('UPDATE usage SET at = $2 WHERE workflow_run_id = $1', [json.id, at])
+  const days = (zone: string) => {
+    const until = new Date('2020-03-02T00:00:00Z')
+    return usagePerDay(database, 'model', { place: runs.place, since: new Date(0), until, zone })
+  }
+  expect(await days('Asia/Tokyo')).toMatchObject([{ day: '2020-03-01' }])
+  expect(await days('UTC')).toMatchObject([{ day: '2020-02-29' }])
+  // The day of this machine, with both of its ends.
+  const here = `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`
+  const { json: own } = await app.send(`GET /api/usage/days?since=${here}&until=${here}`)
+  expect(own).toMatchObject([{ day: here }])
 }, 60_000)
 
 test('a token that may not approve lowers limits and raises none, also not by starting a raised run again', async () => {

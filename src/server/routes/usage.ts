@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/load.ts'
+import { localZone, startOfDay, startOfMonth } from '../../core/local-day.ts'
 import type { Runtime } from '../../runtime.ts'
 import { pipelineRunsOf } from '../../store/pipeline-runs.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../store/tables/usage.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
 import type { Services } from '../services.ts'
+import { span, toSpan } from '../span.ts'
 
 export interface UsageParts {
   readonly runtime: Runtime
@@ -21,8 +23,6 @@ export interface UsageParts {
   readonly now: () => number
 }
 
-const time = z.iso.datetime({ offset: true })
-const span = z.object({ since: time.optional(), until: time.optional() })
 const by = z.enum(['model', 'provider', 'panel', 'agent', 'run'])
 const grouped = span.extend({ by: z.enum([...by.options, 'pipeline']).default('model') })
 const times = { p50Ms: z.number().nullable(), p95Ms: z.number().nullable() }
@@ -57,14 +57,14 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
       path: '/api/usage',
       summary: 'Tokens and money of this database, summed up',
       request: {
-        query: z.object({ by: z.enum([...by.options, 'day']).default('model'), since: time.optional() }),
+        query: span.pick({ since: true }).extend({ by: z.enum([...by.options, 'day']).default('model') }),
       },
       responses: { 200: json(z.array(z.object({ key: z.string(), ...sums })), 'The sums') },
     }),
     async context => {
-      const { by: group, since } = context.req.valid('query')
+      const { by: group, ...wanted } = context.req.valid('query')
       const { database } = await services()
-      return answer(context, await sumUsage(database, { by: group, since: new Date(since ?? 0) }))
+      return answer(context, await sumUsage(database, { by: group, ...toSpan(wanted), zone: localZone() }))
     },
   )
   api.openapi(
@@ -94,16 +94,12 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
     async context => {
       const { database, runs } = await services()
       const today = new Date(now())
-      const starts = {
-        day: new Date(today.getFullYear(), today.getMonth(), today.getDate()),
-        month: new Date(today.getFullYear(), today.getMonth(), 1),
-      }
       const { budget: limits, max_cost } = loaded.config.limits
       const { day, month, warn_at } = limits
       const [total, ofDay, ofMonth] = await Promise.all([
-        usageTotal(database, { place: runs.place, ...toSpan(context.req.valid('query')) }),
-        spentSince(database, starts.day),
-        spentSince(database, starts.month),
+        usageTotal(database, filterIn(runs, context.req.valid('query'))),
+        spentSince(database, startOfDay(today)),
+        spentSince(database, startOfMonth(today)),
       ])
       const budgets = {
         day: { limit_usd: day ?? null, spent_usd: ofDay },
@@ -120,7 +116,7 @@ function groupRoutes(api: Api, { services, runtime }: UsageParts): void {
   const filterOf = async ({ by: group, ...wanted }: z.infer<typeof grouped>) => {
     const { database, runs } = await services()
     const pipelines = group === 'pipeline' ? { pipelines: pipelinesOfRuns(runtime) } : {}
-    const filter: UsageFilter = { place: runs.place, ...toSpan(wanted), ...pipelines }
+    const filter: UsageFilter = { ...filterIn(runs, wanted), ...pipelines }
     return { database, group, filter }
   }
   api.openapi(
@@ -172,7 +168,7 @@ function toolRoutes(api: Api, { services }: UsageParts): void {
     }),
     async context => {
       const { database, runs } = await services()
-      const filter = { place: runs.place, ...toSpan(context.req.valid('query')) }
+      const filter = filterIn(runs, context.req.valid('query'))
       return answer(context, await toolUse(database, filter))
     },
   )
@@ -186,7 +182,7 @@ function toolRoutes(api: Api, { services }: UsageParts): void {
     }),
     async context => {
       const { database, runs } = await services()
-      const filter = { place: runs.place, ...toSpan(context.req.valid('query')) }
+      const filter = filterIn(runs, context.req.valid('query'))
       return answer(context, await toolUsePerDay(database, filter))
     },
   )
@@ -200,6 +196,6 @@ function pipelinesOfRuns({ places }: Runtime): Record<string, string> {
   )
 }
 
-function toSpan({ since, until }: z.infer<typeof span>): { since: Date; until?: Date } {
-  return { since: new Date(since ?? 0), ...(until === undefined ? {} : { until: new Date(until) }) }
+function filterIn({ place }: Services['runs'], wanted: z.infer<typeof span>): UsageFilter {
+  return { place, ...toSpan(wanted), zone: localZone() }
 }

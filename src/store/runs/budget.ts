@@ -1,7 +1,8 @@
+import { startOfDay, startOfMonth } from '../../core/local-day.ts'
 import type { Queries } from '../database/database.ts'
 import { spentSince } from '../tables/usage.ts'
 
-/** What all runs together may cost in a calendar day and month, in USD. */
+/** What all runs together may cost in a calendar day and month of this machine, in USD. */
 export interface Budget {
   readonly day?: number | undefined
   readonly month?: number | undefined
@@ -16,8 +17,8 @@ export async function checkBudget(
   now: Date,
 ): Promise<{ exceeded: boolean; sentence: string } | undefined> {
   const spans = [
-    { name: 'today', limit: day, since: new Date(now.getFullYear(), now.getMonth(), now.getDate()) },
-    { name: 'this month', limit: month, since: new Date(now.getFullYear(), now.getMonth(), 1) },
+    { name: 'today', limit: day, since: startOfDay(now) },
+    { name: 'this month', limit: month, since: startOfMonth(now) },
   ]
   let warning: string | undefined
   for (const { name, limit, since } of spans) {

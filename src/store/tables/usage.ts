@@ -62,7 +62,7 @@ const KEYS: Readonly<Record<PlaceGroup, string>> = {
   /** As `--model` takes it. */
   model: "u.provider || CASE u.provider WHEN 'rehearsal' THEN ':' ELSE '/' END || u.model",
   provider: 'u.provider',
-  day: "to_char(u.at, 'YYYY-MM-DD')",
+  day: "to_char(u.at AT TIME ZONE (SELECT name FROM zone), 'YYYY-MM-DD')",
   /** What the run was started as. */
   panel: "coalesce(r.spec->>'agent', '(none)')",
   /** Who asked the model: in a run with sub-agents, each of them. */
@@ -82,13 +82,13 @@ const TIMES = `percentile_disc(0.5) WITHIN GROUP (ORDER BY u.duration_ms) AS "p5
 
 export async function sumUsage(
   { query }: Queries,
-  { by, since }: { by: UsageGroup; since: Date },
+  { by, since, zone }: { by: UsageGroup; since: Date; zone: string },
 ): Promise<UsageSum[]> {
   return query<UsageSum>(
-    `SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}
+    `WITH zone AS (SELECT $2::text AS name) SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}
      FROM usage u LEFT JOIN workflow_runs r ON r.id = u.workflow_run_id
      WHERE u.at >= $1 GROUP BY 1 ORDER BY 1`,
-    [since],
+    [since, zone],
   )
 }
 
@@ -101,7 +101,7 @@ export async function spentSince({ query }: Queries, since: Date): Promise<numbe
 }
 
 export interface DayUsage extends UsageSum {
-  /** `2026-11-16`, in UTC. */
+  /** `2026-11-16` */
   readonly day: string
 }
 
@@ -109,13 +109,15 @@ export interface UsageFilter {
   readonly place: RunPlace
   readonly since: Date
   readonly until?: Date
+  /** Where days begin at midnight: `Asia/Tokyo`. */
+  readonly zone: string
   /** Runs → pipelines, for groups by pipeline. */
   readonly pipelines?: Readonly<Record<string, string>>
 }
 
 const OF_FILTER = `FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
   WHERE ${ofPlace('r', '$1', '$4')} AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3)`
-const WITH_PIPELINES = 'WITH pipelines AS (SELECT * FROM jsonb_each_text($5))'
+const WITH_MORE = 'WITH pipelines AS (SELECT * FROM jsonb_each_text($5)), zone AS (SELECT $6::text AS name)'
 
 function valuesOf({ place, since, until }: UsageFilter): unknown[] {
   return [place.workspace, since, until ?? null, place.workspaceId]
@@ -128,10 +130,10 @@ export async function usagePerDay(
   filter: UsageFilter,
 ): Promise<DayUsage[]> {
   return query<DayUsage>(
-    `${WITH_PIPELINES}
-     SELECT to_char(u.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}
+    `${WITH_MORE}
+     SELECT ${KEYS.day} AS day, coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}
      ${OF_FILTER} GROUP BY 1, 2 ORDER BY 1, 2`,
-    [...valuesOf(filter), toJson(filter.pipelines ?? {})],
+    [...valuesOf(filter), toJson(filter.pipelines ?? {}), filter.zone],
   )
 }
 
@@ -150,10 +152,10 @@ export async function usagePerGroup(
   filter: UsageFilter,
 ): Promise<GroupUsage[]> {
   return query<GroupUsage>(
-    `${WITH_PIPELINES}
+    `${WITH_MORE}
      SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}, ${TIMES}
      ${OF_FILTER} GROUP BY 1 ORDER BY "costUsd" DESC, requests DESC, 1`,
-    [...valuesOf(filter), toJson(filter.pipelines ?? {})],
+    [...valuesOf(filter), toJson(filter.pipelines ?? {}), filter.zone],
   )
 }
 
@@ -200,14 +202,13 @@ export async function toolUse({ query }: Queries, filter: UsageFilter): Promise<
 }
 
 export interface ToolDay extends Pick<ToolUse, 'tool' | 'calls' | 'failed' | 'refused'> {
-  /** In UTC. */
   readonly day: string
 }
 
 export async function toolUsePerDay({ query }: Queries, filter: UsageFilter): Promise<ToolDay[]> {
   return query<ToolDay>(
-    `SELECT to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, t.tool_name AS tool, ${CALLS}
+    `SELECT to_char(t.created_at AT TIME ZONE $5, 'YYYY-MM-DD') AS day, t.tool_name AS tool, ${CALLS}
      ${CALLS_OF_FILTER} GROUP BY 1, 2 ORDER BY 1, 2`,
-    valuesOf(filter),
+    [...valuesOf(filter), filter.zone],
   )
 }

@@ -2,7 +2,7 @@ import { defineWords } from '../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
-    neverTested: 'not tested since the server was started',
+    neverTested: 'not tested yet',
     lastTest: 'answered in {time}, {ago}',
     lastTestFailed: 'did not answer, {ago}',
     limitedUntil: 'asked to wait until {time}',
@@ -58,7 +58,7 @@ export const words = defineWords({
     actions: 'Actions',
   },
   ja: {
-    neverTested: 'サーバーの起動後、テストしていません',
+    neverTested: 'まだテストしていません',
     lastTest: '{ago}、{time} で応答',
     lastTestFailed: '{ago}、応答なし',
     limitedUntil: '{time} まで待つよう求められました',
@@ -114,7 +114,7 @@ export const words = defineWords({
     actions: '操作',
   },
   ko: {
-    neverTested: '서버 시작 후 테스트하지 않음',
+    neverTested: '아직 테스트하지 않음',
     lastTest: '{ago} {time} 만에 응답',
     lastTestFailed: '{ago} 응답 없음',
     limitedUntil: '{time}까지 기다리라고 함',

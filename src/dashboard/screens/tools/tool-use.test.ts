@@ -22,12 +22,12 @@ test('callers are agents, or the door where there is none, the most frequent fir
 
 test('runs are counted on their day; a time that is none stops nothing', () => {
   const runs = [
-    { at: '2026-11-18T01:00:00Z', ok: true },
-    { at: '2026-11-17T23:59:59Z', ok: false },
+    { at: new Date(2026, 10, 18, 1).toISOString(), ok: true },
+    { at: new Date(2026, 10, 17, 23, 59).toISOString(), ok: false },
     { at: 'soon', ok: true },
     { at: '1999-01-01T00:00:00Z', ok: true },
   ]
-  const days = daysOf(runs, Date.parse('2026-11-18T12:00:00Z'))
+  const days = daysOf(runs, new Date(2026, 10, 18, 12).getTime())
   expect(days).toHaveLength(30)
   expect(days.slice(-2)).toEqual([
     { day: '2026-11-17', ok: 0, failed: 1 },

@@ -1,3 +1,5 @@
+import { addDays, dayOf } from '../../i18n/day.ts'
+
 /** Of `GET /api/audit/calls`. */
 export interface AuditedCall {
   readonly call: string
@@ -28,18 +30,16 @@ export function callersOf(calls: readonly AuditedCall[]): Caller[] {
     .sort((a, b) => b.calls - a.calls)
 }
 
-const DAY_MS = 86_400_000
 const DAYS = 30
 
-/** Runs of the last 30 days, in UTC. What has no readable time is in none of them. */
+/** Runs of the last 30 days. What has no readable time is in none of them. */
 export function daysOf(
   runs: readonly { readonly at: string; readonly ok: boolean }[],
   now: number,
 ): { day: string; ok: number; failed: number }[] {
-  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
   const byDay = Map.groupBy(runs, ({ at }) => (Number.isNaN(Date.parse(at)) ? '' : dayOf(Date.parse(at))))
   return Array.from({ length: DAYS }, (_, index) => {
-    const day = dayOf(now - (DAYS - 1 - index) * DAY_MS)
+    const day = addDays(dayOf(now), index + 1 - DAYS)
     const own = byDay.get(day) ?? []
     const ok = own.filter(run => run.ok).length
     return { day, ok, failed: own.length - ok }

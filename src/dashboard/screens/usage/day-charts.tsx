@@ -2,14 +2,13 @@ import { SimpleGrid } from '@mantine/core'
 import { BarChart } from '../../components/bar-chart.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
+import { addDays } from '../../i18n/day.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { ChartCard } from './chart-card.tsx'
 import { stack } from './stack.ts'
 import { type DaySums, knownCost, TOKEN_KINDS, type ToolDay, tokensOf } from './types.ts'
 import { words } from './words.ts'
-
-const DAY_MS = 86_400_000
 
 interface DayProps<Row> {
   readonly rows: readonly Row[]
@@ -99,9 +98,7 @@ export function CallDays({ rows, since, days }: DayProps<ToolDay>) {
 }
 
 function datesOf(since: string, days: number): string[] {
-  return Array.from({ length: days }, (_, index) =>
-    new Date(Date.parse(since) + index * DAY_MS).toISOString().slice(0, 10),
-  )
+  return Array.from({ length: days }, (_, index) => addDays(since, index))
 }
 
 function DayTable({ rows }: { rows: readonly DaySums[] }) {

@@ -1,7 +1,10 @@
-const DAY_MS = 86_400_000
+import { addDays, dayOf } from '../../i18n/day.ts'
+
 const DAYS: Readonly<Record<string, number>> = { today: 1, days7: 7, days30: 30, days365: 365 }
 const MOST_DAYS = 366
+const DAY_MS = 86_400_000
 
+/** The first and the last day, such as `2026-11-16`. */
 export interface Span {
   readonly since: string
   /** Defaults to now. */
@@ -9,24 +12,22 @@ export interface Span {
   readonly days: number
 }
 
-/** Whole days in UTC, so that the address of a request stays the same for a day. What cannot be read is the last week. */
+/** Whole days, so that the address of a request stays the same for a day. What cannot be read is the last week. */
 export function toSpan(range: string, from: string, to: string, now = Date.now()): Span {
-  const today = Math.floor(now / DAY_MS) * DAY_MS
+  const today = dayOf(now)
   if (range !== 'custom') {
     const days = DAYS[range] ?? 7
-    return { since: iso(today - (days - 1) * DAY_MS), days }
+    return { since: addDays(today, 1 - days), days }
   }
-  const last = readDay(to) ?? today
-  const first = Math.min(readDay(from) ?? last - 6 * DAY_MS, last)
-  const days = Math.min(Math.round((last - first) / DAY_MS) + 1, MOST_DAYS)
-  return { since: iso(last - (days - 1) * DAY_MS), until: iso(last + DAY_MS - 1), days }
+  const until = readDay(to) ?? today
+  const first = readDay(from) ?? addDays(until, -6)
+  const between = Math.round((Date.parse(until) - Date.parse(first)) / DAY_MS) + 1
+  const days = Math.max(1, Math.min(between, MOST_DAYS))
+  return { since: addDays(until, 1 - days), until, days }
 }
 
-function readDay(text: string): number | undefined {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(at) ? undefined : at
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
+function readDay(text: string): string | undefined {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+  // The 31st of February is in March.
+  return isDay ? addDays(text, 0) : undefined
 }

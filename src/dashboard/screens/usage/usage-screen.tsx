@@ -3,6 +3,7 @@ import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { downloadText, toCsv } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
+import { addDays } from '../../i18n/day.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
 import { AgreementChart } from './agreement.tsx'
@@ -59,13 +60,13 @@ export default function UsageScreen() {
               <TextInput
                 type="date"
                 aria-label={t('from')}
-                value={from === '' ? since.slice(0, 10) : from}
+                value={from === '' ? since : from}
                 onChange={event => setFrom(event.currentTarget.value)}
               />
               <TextInput
                 type="date"
                 aria-label={t('to')}
-                value={to === '' ? lastDay(since, days) : to}
+                value={to === '' ? addDays(since, days - 1) : to}
                 onChange={event => setTo(event.currentTarget.value)}
               />
             </>
@@ -127,10 +128,6 @@ export default function UsageScreen() {
       </DataRegion>
     </Page>
   )
-}
-
-function lastDay(since: string, days: number): string {
-  return new Date(Date.parse(since) + (days - 1) * 86_400_000).toISOString().slice(0, 10)
 }
 
 const FIELDS = [
