@@ -105,10 +105,13 @@ export interface DayUsage extends UsageSum {
   readonly day: string
 }
 
-export interface UsageFilter {
+interface SpanFilter {
   readonly place: RunPlace
   readonly since: Date
   readonly until?: Date
+}
+
+export interface UsageFilter extends SpanFilter {
   /** Where days begin at midnight: `Asia/Tokyo`. */
   readonly zone: string
   /** Runs → pipelines, for groups by pipeline. */
@@ -119,7 +122,7 @@ const OF_FILTER = `FROM usage u JOIN workflow_runs r ON r.id = u.workflow_run_id
   WHERE ${ofPlace('r', '$1', '$4')} AND u.at >= $2 AND ($3::timestamptz IS NULL OR u.at <= $3)`
 const WITH_MORE = 'WITH pipelines AS (SELECT * FROM jsonb_each_text($5)), zone AS (SELECT $6::text AS name)'
 
-function valuesOf({ place, since, until }: UsageFilter): unknown[] {
+function valuesOf({ place, since, until }: SpanFilter): unknown[] {
   return [place.workspace, since, until ?? null, place.workspaceId]
 }
 
@@ -163,7 +166,7 @@ export interface UsageTotal extends Omit<UsageSum, 'key'>, RequestTimes {
   readonly runs: number
 }
 
-export async function usageTotal({ query }: Queries, filter: UsageFilter): Promise<UsageTotal> {
+export async function usageTotal({ query }: Queries, filter: SpanFilter): Promise<UsageTotal> {
   const [row] = await query<UsageTotal>(
     `SELECT count(DISTINCT u.workflow_run_id)::int AS runs, ${SUMS}, ${TIMES} ${OF_FILTER}`,
     valuesOf(filter),
@@ -191,7 +194,7 @@ const CALLS_OF_FILTER = `FROM tool_executions t JOIN agent_executions e ON e.id 
   WHERE ${ofPlace('r', '$1', '$4')} AND t.created_at >= $2 AND ($3::timestamptz IS NULL OR t.created_at <= $3)`
 
 /** Calls of agents, by tool; the most used first. */
-export async function toolUse({ query }: Queries, filter: UsageFilter): Promise<ToolUse[]> {
+export async function toolUse({ query }: Queries, filter: SpanFilter): Promise<ToolUse[]> {
   return query<ToolUse>(
     `SELECT t.tool_name AS tool, ${CALLS}, count(*) FILTER (WHERE t.decision->>'by' IN ('user', 'timeout'))::int AS asked,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY t.duration_ms)::int AS "p50Ms",
