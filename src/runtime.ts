@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose/compose.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Access } from './core/access.ts'
-import { type GivenAnswer, withTimeout } from './core/approval.ts'
+import { withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
 import type { DecidedBy, Decision, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
@@ -13,14 +13,13 @@ import { endExpired, withdrawQuestions } from './core/end-question.ts'
 import { toToolError } from './core/errors.ts'
 import { type Gate, type GateAnswer, passGate } from './core/gate.ts'
 import { sweepLocks } from './core/lock-file.ts'
-import { recordAnswer } from './core/obtain-approval.ts'
 import { createOpenRuns, type OpenRunOptions } from './core/open-runs.ts'
 import type { Provider } from './core/provider.ts'
 import { isInside } from './core/real-path.ts'
 import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
 import { createSeal } from './core/seal.ts'
-import { type Answered, type ShownQuestion, shownQuestion } from './core/stored-question.ts'
+import { type ShownQuestion, shownQuestion } from './core/stored-question.ts'
 import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
@@ -106,11 +105,6 @@ export interface Runtime extends WaitingCalls {
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
   /** Questions that wait for an answer, without secrets, the oldest first. */
   listQuestions(): Promise<ShownQuestion[]>
-  /**
-   * Keeps a person's answer to a question, by its id or that of its call. The first answer counts. Undefined when nobody
-   * waits for it any more.
-   */
-  answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
   /** Takes back what a run that was stopped, or one below it, has asked. */
   withdrawQuestions(run: string): Promise<void>
   /** Asks a person whether something may begin that is more than one call. */
@@ -212,12 +206,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await endExpired(parts.calls)
       return (await parts.calls.questions.list()).map(stored => shownQuestion(stored, parts.calls.redactor))
     },
-    async answerQuestion(id, answer) {
-      await endExpired(parts.calls)
-      const answered = await parts.calls.questions.answer(id, answer, parts.calls.clock.now())
-      if (answered?.isFirst === true) recordAnswer(parts.calls, answered.stored.question, answer)
-      return answered
-    },
+    answerQuestion: waiting.answerQuestion,
     withdrawQuestions: run => withdrawQuestions(parts.calls, run),
     async continueCall(id, callOptions) {
       await recovered()

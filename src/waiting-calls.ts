@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { onceApprover } from './core/approval.ts'
+import { type GivenAnswer, onceApprover, refuseUnseen } from './core/approval.ts'
 import {
   type Call,
   type CallResult,
@@ -12,12 +12,13 @@ import {
 } from './core/call.ts'
 import type { CommandPattern, GrantOffer, JudgeRequest } from './core/decision.ts'
 import { partsOf } from './core/diff-parts.ts'
+import { endExpired } from './core/end-question.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
-import { FILE_PIECE, type StoredQuestion, shownQuestion } from './core/stored-question.ts'
+import { type Answered, FILE_PIECE, type StoredQuestion, shownQuestion } from './core/stored-question.ts'
 import { summarizeDiff } from './core/unified-diff.ts'
 
 export type CallOptions = Partial<Pick<Call, 'signal' | 'onProgress' | 'elicit'>>
@@ -35,6 +36,11 @@ export interface ChangedInput {
 }
 
 export interface WaitingCalls {
+  /**
+   * Keeps a person's answer to a question, by its id or that of its call. The first answer counts. Undefined when nobody
+   * waits for it any more.
+   */
+  answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
   /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
   continueCall(id: string, options?: CallOptions): Promise<CallResult>
   /** Does it without any effect and says what it would change. */
@@ -94,6 +100,14 @@ export function createWaitingCalls(
     return { offers: (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
   }
   return {
+    async answerQuestion(id, answer) {
+      await endExpired(calls)
+      const asked = await calls.questions.find(id)
+      if (asked !== undefined) refuseUnseen(asked.question.subject, answer)
+      const answered = await calls.questions.answer(id, answer, calls.clock.now())
+      if (answered?.isFirst === true) recordAnswer(calls, answered.stored.question, answer)
+      return answered
+    },
     async continueCall(id, options = {}) {
       const stored = await find(id)
       refuseCallOfRun(stored)

@@ -136,15 +136,15 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.route(/\/api\/approvals(\/q-\w+)?$/, async route => {
       const response = await route.fetch()
       const cut = (each: object) => ({
-        ...{ ...each, subject: { kind: 'changes', layer: 'l', summary: '1 entry written' } },
-        preview: '1 entry written\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n… 9 characters more',
+        ...{ ...each, subject: { kind: 'changes', root: '/w', summary: '1 entry written', isCut: true } },
+        preview: '1 entry written\n  link x -> /etc\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n… 9 more',
       })
       const json = await response.json()
       await route.fulfill({ response, json: Array.isArray(json) ? json.map(cut) : cut(json) })
     })
     await page.reload()
-    await page.getByRole('button', { name: 'Open the whole change' }).click()
-    await page.getByText('what nobody has seen cannot be approved here').waitFor()
+    await page.getByText('what nobody has seen cannot be approved').waitFor()
+    await page.getByText('link x -> /etc').waitFor()
     expect(await page.getByRole('button', { name: 'Approve once' }).isDisabled()).toBe(true)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     const { digest } = await dashboard.send<{ digest: string }>('GET', `/api/approvals/${question}`)

@@ -14,7 +14,10 @@ const MOST_CHARACTERS = 2_000_000
 /** `more`: what to do for the next page. */
 export function questionPages({ details, input, preview }: Question, size: number, more: string): Pages {
   const subject = details ?? subjectOf(input)
-  const text = preview === undefined ? subject : `${subject}\n${preview}`
+  // Of a change that is cut, the input is the only place where all of it stands.
+  const isCut = preview?.includes('\n[diff cut: ') === true
+  const whole = isCut ? `\n${JSON.stringify(input, null, 2)}` : ''
+  const text = preview === undefined ? subject : `${subject}\n${preview}${whole}`
   const lines = toBlock(text, { mostCharacters: MOST_CHARACTERS, mostLines: MOST_LINES }).split('\n')
   let at = 0
   return {

@@ -1,8 +1,26 @@
 import { applyPatch, parsePatch, reversePatch } from 'diff'
 
-/** The parts of a change, each from its `@@` on. Only `\n` ends a line of a diff: `^` would also take a `\r` in a changed text. */
+/**
+ * The parts of a change, each from its `@@` on, after the name of its file where there are several. Files stand apart by an empty
+ * line. Only `\n` ends a line of a diff: a changed text may hold a `\r`.
+ */
 export function partsOf(diff: string): string[] {
-  return diff.split(/(?<=\n)(?=@@ -)/).slice(1)
+  const parts: { file: string; text: string }[] = []
+  let file = ''
+  let open: { text: string } | undefined
+  for (const line of diff.split(/(?<=\n)/)) {
+    if (line.startsWith('@@ -')) {
+      const part = { file, text: line }
+      parts.push(part)
+      open = part
+    } else if (open !== undefined && /^[ +\\-]/.test(line)) open.text += line
+    else {
+      open = undefined
+      if (line.startsWith('+++ ')) file = line
+    }
+  }
+  const isOne = parts.every(part => part.file === parts[0]?.file)
+  return parts.map(part => (isOne ? part.text : `${part.file}${part.text}`))
 }
 
 /**

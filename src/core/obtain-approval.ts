@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Answer, GivenAnswer, LiveQuestion, Question } from './approval.ts'
+import { type Answer, type GivenAnswer, type LiveQuestion, type Question, refuseUnseen } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
@@ -69,10 +69,12 @@ export async function obtainApproval(
 async function settle(
   runtime: CallRuntime,
   call: Call,
-  { request, judgement }: Prepared,
+  prepared: Prepared,
   progress: Progress,
   answer: GivenAnswer,
 ): Promise<GivenAnswer> {
+  const { request, judgement } = prepared
+  refuseUnseen(subjectOf(prepared), answer)
   progress.decision = await runtime.permissions.settle(request, judgement, answer, call.id)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
   return answer

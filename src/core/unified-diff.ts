@@ -12,8 +12,16 @@ const MOST_CHARACTERS = 60_000
 /** Comparing slices is far faster than comparing characters. */
 const BLOCKS = [4096, 64]
 
-/** What changed between two texts. Only the part between the first and the last difference is compared. */
-export function summarizeDiff(before: string, after: string, name: string): DiffSummary {
+/**
+ * What changed between two texts. Only the part between the first and the last difference is compared, and of a longer diff than
+ * `most` characters the end is left out.
+ */
+export function summarizeDiff(
+  before: string,
+  after: string,
+  name: string,
+  most = MOST_CHARACTERS,
+): DiffSummary {
   if (before === after) return { diff: '', added: 0, removed: 0 }
   const head = windowStart(before, after)
   const tail = windowEnd(before, after, head)
@@ -36,8 +44,8 @@ export function summarizeDiff(before: string, after: string, name: string): Diff
   // The window ends inside the text, not at the end of the file.
   if (cutAtEnd) for (const hunk of patch.hunks) hunk.lines = hunk.lines.filter(line => !line.startsWith('\\'))
   addContext(patch.hunks, before.slice(0, head), before.slice(before.length - tail))
-  const text = formatPatch(patch).replace(/^=+\n/, '')
-  return { diff: text.length > MOST_CHARACTERS ? shorten(text) : text, added, removed }
+  const text = withPlainName(formatPatch(patch).replace(/^=+\n/, ''), name)
+  return { diff: text.length > most ? shorten(text, most) : text, added, removed }
 }
 
 function toPatch(before: string, after: string, name: string): StructuredPatch | undefined {
@@ -48,6 +56,12 @@ function toPatch(before: string, after: string, name: string): StructuredPatch |
     context: CONTEXT,
     timeout: 300,
   })
+}
+
+/** Names are quoted, in bytes, only where they could pass for something else. */
+function withPlainName(diff: string, name: string): string {
+  if (/[\p{C}\p{Zl}\p{Zp}"\\]/u.test(name)) return diff
+  return diff.replace(/^--- .*\n\+\+\+ .*\n/, () => `--- a/${name}\n+++ b/${name}\n`)
 }
 
 /** Where one line takes the place of some, or some of one, as in most edits, there is nothing to search for. */
@@ -148,8 +162,8 @@ function firstLines(text: string, most: number): { shown: string[]; count: numbe
   return { shown, count }
 }
 
-function shorten(diff: string): string {
-  const end = diff.lastIndexOf('\n', MOST_CHARACTERS)
+function shorten(diff: string, most: number): string {
+  const end = diff.lastIndexOf('\n', most)
   return `${diff.slice(0, end)}\n[diff cut: ${diff.length - end} characters more]\n`
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { partsOf } from '../core/diff-parts.ts'
 import { applyPatch } from './apply-patch.ts'
 import { createToolBench, type ToolBench } from './testing.ts'
 
@@ -81,4 +82,63 @@ test('every file of the patch is declared before anything is touched', () => {
     { kind: 'file_delete', path: bench.at('gone.txt') },
     { kind: 'file_write', path: expect.stringMatching(/\/outside$/) },
   ])
+})
+
+const whole = (...lines: string[]) => ({
+  input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+})
+
+test('what no difference shows is said before all of them: files that go, and files that move', async () => {
+  await bench.given('go.txt', 'x\n')
+  await bench.given('stay.txt', 'a\n')
+  const moves = ['*** Update File: stay.txt', '*** Move to: other.txt']
+  expect(applyPatch.preview?.(whole(...moves), place())).toBe('move stay.txt to other.txt\n')
+  const both = whole('*** Update File: stay.txt', '-a', '+b', '*** Delete File: go.txt')
+  expect(applyPatch.preview?.(both, place())).toMatch(/^delete go\.txt\n\n--- a\/stay\.txt\n/)
+})
+
+test('where the differences are not what would happen, the patch itself is shown', async () => {
+  await bench.given('twice.txt', 'a\n')
+  const change = ['*** Update File: twice.txt', '-a', '+b']
+  expect(applyPatch.preview?.(whole(...change, ...change), place())).toBeUndefined()
+  expect(() => applyPatch.preview?.(whole('*** Update File: no.txt', '-a', '+b'), place())).toThrow(
+    'No such file',
+  )
+})
+
+test('parts are left out over all files: of one file, a whole file, and a new one', async () => {
+  const lines = Array.from({ length: 30 }, (_, index) => (index % 15 === 0 ? `at ${index}` : 'same'))
+  await bench.given('parts.txt', `${lines.join('\n')}\n`)
+  await bench.given('crlf-parts.txt', 'a\r\nb\r\n')
+  const wanted = whole(
+    ...['*** Add File: fresh.txt', '+new'],
+    ...[
+      '*** Update File: parts.txt',
+      '*** Move to: moved.txt',
+      '@@',
+      '-at 0',
+      '+AT 0',
+      '@@',
+      '-at 15',
+      '+AT 15',
+    ],
+    ...['*** Update File: crlf-parts.txt', '@@', '-b', '+B'],
+  )
+  const leave = (...parts: number[]) => applyPatch.leaveOut?.(wanted, new Set(parts), place())
+  const preview = applyPatch.preview?.(wanted, place()) ?? ''
+  expect(partsOf(preview).map(part => part.split('\n')[0])).toEqual([
+    '+++ b/fresh.txt',
+    ...['+++ b/parts.txt', '+++ b/parts.txt', '+++ b/crlf-parts.txt'],
+  ])
+  expect(leave(0, 1)?.input).toBe(
+    whole(
+      ...['*** Update File: parts.txt', '*** Move to: moved.txt', '@@', '-at 15', '+AT 15'],
+      ...['*** Update File: crlf-parts.txt', '@@', '-b', '+B'],
+    ).input,
+  )
+  expect(leave(1, 2, 3)?.input).toContain('*** Move to: moved.txt\n*** End Patch')
+  await bench.call(applyPatch, { input: leave(0, 2)?.input })
+  expect(bench.content('moved.txt')).toBe(`${lines.join('\n')}\n`.replace('at 0', 'AT 0'))
+  expect(bench.content('crlf-parts.txt')).toBe('a\r\nB\r\n')
+  expect(existsSync(bench.at('fresh.txt'))).toBe(false)
 })

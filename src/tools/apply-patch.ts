@@ -1,14 +1,17 @@
 import * as z from 'zod'
+import { partsOf, withoutParts } from '../core/diff-parts.ts'
 import { ToolError } from '../core/errors.ts'
 import { lookAt } from '../core/real-path.ts'
-import { defineTool, type ToolContext } from '../core/tool.ts'
+import { type AccessContext, defineTool, type ToolContext } from '../core/tool.ts'
 import { summarizeDiff } from '../core/unified-diff.ts'
+import { smallestEdit } from './edit/smallest-edit.ts'
 import { hardLinkAccess, presentBytes } from './existing-file.ts'
 import { toolPath } from './file-path.ts'
 import { explainMissing } from './missing-file.ts'
 import { removingFileAccess } from './not-undoable.ts'
 import { applyChunks } from './patch/apply-chunks.ts'
 import { type FilePatch, parsePatch } from './patch/parse-patch.ts'
+import { writePatch } from './patch/write-patch.ts'
 import { namePath } from './path-failure.ts'
 import { resultPath, shownPath } from './result-path.ts'
 import { decodeDocument, encodeText } from './text/codec.ts'
@@ -60,14 +63,31 @@ export const applyPatch = defineTool({
     })
   },
   preview({ input: patch }, context) {
-    const parts = parsePatch(patch).map(file => {
-      if (file.kind === 'delete') return `delete ${file.path}`
-      const before = file.kind === 'add' ? new Uint8Array() : presentBytes(file.path, context)
-      if (before === undefined) return `${file.path} does not exist`
-      const after = file.kind === 'add' ? Buffer.from(file.content) : patched(before, file, file.path)
-      return summarizeDiff(textOf(before), textOf(after), file.path).diff ?? `${file.path} is changed`
+    const files = parsePatch(patch)
+    // Each is compared with what is there now, which is not what the second change of a file would find.
+    if (new Set(files.map(({ path }) => path)).size < files.length) return undefined
+    const said = files.flatMap(file => {
+      if (file.kind === 'delete') return [`delete ${file.path}\n`]
+      return file.kind === 'update' && file.moveTo !== undefined
+        ? [`move ${file.path} to ${file.moveTo}\n`]
+        : []
     })
-    return parts.join('\n')
+    const diffs = files.flatMap(file => (file.kind === 'delete' ? [] : [changeOf(file, context).diff]))
+    return [said.join(''), ...diffs].filter(text => text !== '').join('\n')
+  },
+  leaveOut({ input: patch }, parts, context) {
+    let first = 0
+    const files: FilePatch[] = []
+    for (const file of parsePatch(patch)) {
+      const change = file.kind === 'delete' ? undefined : changeOf(file, context)
+      const count = partsOf(change?.diff ?? '').length
+      const own = new Set([...parts].map(part => part - first).filter(part => part >= 0 && part < count))
+      first += count
+      const rest = change === undefined || own.size === 0 ? file : fileWithout(file, change, own)
+      if (rest === undefined) return undefined
+      if (rest !== 'nothing') files.push(rest)
+    }
+    return files.length === 0 ? undefined : { input: writePatch(files) }
   },
   async run({ input: patch }, context) {
     const files = parsePatch(patch)
@@ -85,6 +105,45 @@ export const applyPatch = defineTool({
 })
 
 type Update = Extract<FilePatch, { kind: 'update' }>
+
+interface Change {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+  readonly diff: string
+}
+
+/** Throws where it cannot be shown: then the patch itself is. */
+function changeOf(file: Exclude<FilePatch, { kind: 'delete' }>, context: AccessContext): Change {
+  const before = file.kind === 'add' ? new Uint8Array() : presentBytes(file.path, context)
+  if (before === undefined) throw new ToolError('not_found', `No such file: ${file.path}`)
+  const after = file.kind === 'add' ? Buffer.from(file.content) : patched(before, file, file.path)
+  const { diff } = summarizeDiff(textOf(before), textOf(after), file.path)
+  if (diff === null) throw new ToolError('failed', `${file.path} is too different to be compared.`)
+  return { before, after, diff }
+}
+
+/** The same file without these parts of its change; undefined where no patch says just that. */
+function fileWithout(
+  file: FilePatch,
+  { before, after, diff }: Change,
+  parts: ReadonlySet<number>,
+): FilePatch | 'nothing' | undefined {
+  if (file.kind !== 'update') return 'nothing'
+  const text = withoutParts(textOf(after), diff, parts)
+  if (text === undefined) return undefined
+  const isSame = text === textOf(before)
+  if (isSame && file.moveTo === undefined) return 'nothing'
+  const { old_string, new_string } = smallestEdit(textOf(before), text)
+  const chunk = { anchors: [], old: linesOf(old_string), next: linesOf(new_string), atEnd: false }
+  const rest: Update = { ...file, chunks: isSame ? [] : [chunk] }
+  // Line ends and encodings that a patch cannot tell apart.
+  return Buffer.from(text).equals(patched(before, rest, file.path)) ? rest : undefined
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
+  return text.endsWith('\n') ? lines.slice(0, -1) : lines
+}
 
 function patched(before: Uint8Array, { chunks }: Update, shown: string): Uint8Array {
   const format = detectFormat(before)

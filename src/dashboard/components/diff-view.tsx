@@ -4,10 +4,10 @@ import { KeyRound } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import { useWords } from '../i18n/language.tsx'
 import { type DiffFile, type DiffLine, notesOf, parseDiff, toPairs } from './parse-diff.ts'
-import { Untrusted, visibleLine } from './untrusted.tsx'
+import { Untrusted, UntrustedBlock, visibleLine } from './untrusted.tsx'
 import { words } from './words.ts'
 
-/** Which parts of a diff of one file are taken, counted from 0. */
+/** Which parts of a diff are taken, counted from 0 over all of its files. */
 export interface DiffParts {
   readonly left: ReadonlySet<number>
   readonly onToggle: (part: number) => void
@@ -20,12 +20,19 @@ export function DiffView({ diff, parts }: { diff: string; parts?: DiffParts | un
   const [view, setView] = useLocalStorage({ key: 'kogu-diff', defaultValue: 'unified' })
   const isWide = useMediaQuery('(min-width: 1200px)', true, { getInitialValueInEffect: false })
   if (files.length === 0) return <Text c="dimmed">{t('unchanged')}</Text>
+  const first = files.findIndex(({ path }) => path !== '')
   const hasChoice = isWide && files.some(({ removed }) => removed > 0)
   return (
     <Stack gap="sm">
       {files.map((file, index) => (
-        <FileDiff key={file.path} file={file} sides={isWide && view === 'sides'} parts={parts}>
-          {index === 0 && hasChoice && (
+        <FileDiff
+          // biome-ignore lint/suspicious/noArrayIndexKey: files of one diff, which never moves; one can be named twice
+          key={index}
+          file={file}
+          sides={isWide && view === 'sides'}
+          parts={partsFrom(files, index, parts)}
+        >
+          {index === first && hasChoice && (
             <SegmentedControl
               size="xs"
               aria-label={t('diffView')}
@@ -43,6 +50,24 @@ export function DiffView({ diff, parts }: { diff: string; parts?: DiffParts | un
   )
 }
 
+/** The same parts as one file counts them, from 0. */
+function partsFrom(
+  files: readonly DiffFile[],
+  index: number,
+  parts: DiffParts | undefined,
+): DiffParts | undefined {
+  if (parts === undefined) return undefined
+  const first = files.slice(0, index).reduce((sum, { lines }) => sum + lines.filter(isPart).length, 0)
+  return {
+    left: new Set([...parts.left].map(part => part - first)),
+    onToggle: part => parts.onToggle(part + first),
+  }
+}
+
+function isPart({ kind, text }: DiffLine): boolean {
+  return kind === 'hunk' && text.startsWith('@@')
+}
+
 interface FileDiffProps {
   readonly file: DiffFile
   readonly sides: boolean
@@ -53,6 +78,7 @@ interface FileDiffProps {
 function FileDiff({ file, sides, parts, children }: FileDiffProps) {
   const t = useWords(words)
   const secrets = file.lines.filter(isSecret).length
+  if (file.path === '') return <Said lines={file.lines} />
   return (
     <section className="kogu-sunken" aria-label={visibleLine(file.path)}>
       <Group px="sm" py={6} gap="xs" justify="space-between">
@@ -102,6 +128,11 @@ function FileDiff({ file, sides, parts, children }: FileDiffProps) {
       </div>
     </section>
   )
+}
+
+/** What stands before the first file: which entries there are, and what no difference shows. */
+function Said({ lines }: Pick<DiffFile, 'lines'>) {
+  return <UntrustedBlock text={lines.map(({ text }) => text).join('\n')} />
 }
 
 const HIDDEN = {
@@ -161,7 +192,7 @@ function Side({ line, number }: { line: DiffLine | undefined; number: number | u
 }
 
 function partsOf(lines: readonly DiffLine[]): (line: DiffLine) => number {
-  const hunks = lines.filter(({ kind, text }) => kind === 'hunk' && text.startsWith('@@'))
+  const hunks = lines.filter(isPart)
   return line => hunks.indexOf(line)
 }
 

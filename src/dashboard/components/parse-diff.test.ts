@@ -66,3 +66,11 @@ test('a new file, an emptied one, other line ends and a missing last line end ar
   expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n\\ No newline at end of file\n')).toEqual([['lastLine']])
   expect(notes('@@ -1,1 +1,1 @@\n-a\n+b\n')).toEqual([[]])
 })
+
+test('what stands before the first file is not lost: deletions, links and new modes stand there', () => {
+  const files = parseDiff(`2 entries written, 1 deleted\n  link a -> /etc\nDeleted:\n  b\n\n${DIFF}`)
+  expect(files.map(({ path }) => path)).toEqual(['', 'prices.json'])
+  expect(files[0]?.lines.map(({ text }) => text)).toEqual([
+    ...['2 entries written, 1 deleted', '  link a -> /etc', 'Deleted:', '  b'],
+  ])
+})

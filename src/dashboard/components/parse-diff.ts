@@ -22,8 +22,9 @@ interface Position {
   newLeft: number
 }
 
-/** Reads unified diffs. Where a text is none, all of it is one file without lines that were added or removed. */
+/** Reads unified diffs. What stands before the first file, or all of a text that is no diff, is a file without a name. */
 export function parseDiff(text: string): DiffFile[] {
+  const head: string[] = []
   const files: { path: string; lines: DiffLine[] }[] = []
   const now: Position = { before: 0, after: 0, oldLeft: 0, newLeft: 0 }
   const lines = text.split('\n')
@@ -37,13 +38,15 @@ export function parseDiff(text: string): DiffFile[] {
     }
     const header = readHeader(line, lines[index + 1] ?? '')
     if (header !== undefined) files.push({ path: header, lines: [] })
-    else if (file !== undefined && !(line.startsWith('+++ ') && file.lines.length === 0)) {
+    else if (file === undefined) head.push(line)
+    else if (!(line.startsWith('+++ ') && file.lines.length === 0)) {
       startHunk(line, now)
       file.lines.push({ kind: 'hunk', text: line })
     }
   }
-  if (files.length === 0 && text.trim() !== '')
-    files.push({ path: '', lines: lines.map(line => ({ kind: 'same', text: line })) })
+  const said = head.join('\n').trimEnd()
+  if (said !== '')
+    files.unshift({ path: '', lines: said.split('\n').map(line => ({ kind: 'same', text: line })) })
   return files.map(({ path, lines: all }) => ({
     path,
     added: all.filter(({ kind }) => kind === 'added').length,

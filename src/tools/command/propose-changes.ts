@@ -30,6 +30,7 @@ export async function proposeChanges(
     effects,
     summary: shown.summary,
     preview: redact(shown.text),
+    ...(shown.isCut ? { isCut: true } : {}),
   }
 }
 
@@ -66,8 +67,8 @@ export function selectChanges(changes: OverlayChanges, paths: readonly string[])
   }
 }
 
-const MOST_SHOWN = 60_000
-const MOST_LISTED = 200
+/** What is longer is not approved, so it is more than the diff of one file in an answer to a model. */
+const MOST_SHOWN = 1_000_000
 const LARGEST_TEXT = 512 * 1024
 
 interface Sides {
@@ -75,7 +76,14 @@ interface Sides {
   readonly upper: string
 }
 
-function showChanges(effects: readonly Effect[], sides: Sides): { summary: string; text: string } {
+interface ShownChanges {
+  readonly summary: string
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** Every entry is named; what is text is shown. */
+function showChanges(effects: readonly Effect[], sides: Sides): ShownChanges {
   const rows = effects.map(effect => ({ effect, ...diffOf(effect, sides) }))
   const added = rows.reduce((sum, row) => sum + row.added, 0)
   const removed = rows.reduce((sum, row) => sum + row.removed, 0)
@@ -89,15 +97,24 @@ function showChanges(effects: readonly Effect[], sides: Sides): { summary: strin
   ].join(', ')
   const lines = [
     summary,
-    ...listed(kept.map(({ effect, added, removed }) => row(effect, sides, added, removed))),
+    ...kept.map(each => row(each, sides)),
     ...(gone.length === 0 ? [] : ['Deleted:']),
-    ...listed(gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`)),
+    ...gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`),
   ]
-  const diffs = rows.map(({ diff }) => diff).filter(diff => diff !== '')
-  return { summary, text: cut(`${lines.join('\n')}\n\n${diffs.join('')}`.trimEnd()) }
+  const text = `${lines.join('\n')}\n\n${rows.map(({ diff }) => diff).join('')}`.trimEnd()
+  if (text.length <= MOST_SHOWN) return { summary, text, isCut: false }
+  const more = `… ${text.length - MOST_SHOWN} characters more: the files are in ${toLine(sides.upper)}`
+  return { summary, text: `${text.slice(0, MOST_SHOWN)}\n${more}`, isCut: true }
 }
 
-function row(effect: Effect, { workspace, upper }: Sides, added: number, removed: number): string {
+interface Row {
+  readonly effect: Effect
+  readonly diff: string
+  readonly added: number
+  readonly removed: number
+}
+
+function row({ effect, diff, added, removed }: Row, { workspace, upper }: Sides): string {
   const { change, path, entry, after } = effect
   const inside = relative(workspace, path)
   const name = toLine(inside)
@@ -105,8 +122,9 @@ function row(effect: Effect, { workspace, upper }: Sides, added: number, removed
   const mode = newMode(effect)
   if (entry === 'directory')
     return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}${mode === '' ? '' : ` (${mode})`}`
-  const lines = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`
-  const facts = mode === '' ? lines : `${lines}, ${mode}`
+  const size = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`
+  const isUnshown = diff === '' && effect.before?.sha256 !== after?.sha256 && after?.size !== 0
+  const facts = [size, ...(isUnshown ? ['content not shown'] : []), ...(mode === '' ? [] : [mode])].join(', ')
   return `  ${change === 'created' ? 'new' : 'changed'} ${name} (${facts})`
 }
 
@@ -118,29 +136,17 @@ function newMode({ entry, before, after }: Effect): string {
   return entry === 'file' && (after.mode & 0o111) !== 0 ? `mode ${shown(after.mode)}` : ''
 }
 
-function listed(rows: readonly string[]): string[] {
-  return rows.length <= MOST_LISTED
-    ? [...rows]
-    : [...rows.slice(0, MOST_LISTED), `  and ${rows.length - MOST_LISTED} more`]
-}
-
-function cut(text: string): string {
-  return text.length <= MOST_SHOWN
-    ? text
-    : `${text.slice(0, MOST_SHOWN)}\n… ${text.length - MOST_SHOWN} characters more`
-}
-
 function diffOf(
   { entry, path, before, after, change }: Effect,
   { workspace, upper }: Sides,
-): { diff: string; added: number; removed: number } {
+): Omit<Row, 'effect'> {
   const none = { diff: '', added: 0, removed: 0 }
   if (entry !== 'file') return none
   const name = relative(workspace, path)
   const old = before === undefined ? '' : readText(path, before.size)
   const fresh = change === 'deleted' || after === undefined ? '' : readText(join(upper, name), after.size)
   if (old === undefined || fresh === undefined) return none
-  const { diff, added, removed } = summarizeDiff(old, fresh, name)
+  const { diff, added, removed } = summarizeDiff(old, fresh, name, MOST_SHOWN + 1)
   // Deletions are listed; their content is in the way of what is new.
   return { diff: change === 'deleted' ? '' : (diff ?? ''), added, removed }
 }

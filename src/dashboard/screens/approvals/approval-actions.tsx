@@ -7,7 +7,6 @@ import { request, toShownError } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
-import { parseDiff } from '../../components/parse-diff.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useShortPath } from '../../components/use-short-path.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -221,10 +220,21 @@ function ChangedSince({ paths }: { paths: readonly string[] }) {
   )
 }
 
-/** A command has already run on a layer of its own: what it changed can be kept file by file. */
-function changedFiles({ subject, preview = '' }: Approval): readonly string[] {
-  return subject.kind === 'changes' ? parseDiff(preview).map(({ path }) => path) : []
+/**
+ * A command has already run on a layer of its own: what it changed can be kept file by file. Not taken from the difference, in
+ * which nothing is said of what was deleted, linked or no text.
+ */
+function changedFiles({ subject, access }: Approval): readonly string[] {
+  if (subject.kind !== 'changes') return []
+  const below = `${subject.root}/`
+  const files = access.flatMap(each =>
+    'path' in each && each.path.startsWith(below) ? [each.path.slice(below.length)] : [],
+  )
+  return files.length > MOST_CHOSEN ? [] : files
 }
+
+/** As many as an answer can name. */
+const MOST_CHOSEN = 1_000
 
 interface KeptFilesProps {
   readonly files: readonly string[]

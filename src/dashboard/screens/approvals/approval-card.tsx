@@ -204,18 +204,13 @@ export function QuestionBody({ question, parts }: QuestionBodyProps) {
           <UntrustedBlock text={details} label={t('details')} />
         </Section>
       )}
-      {!isWhole(preview) && command === undefined && rest.length > 0 && (
+      {preview === undefined && command === undefined && rest.length > 0 && (
         <Section label={t('input')}>
           <UntrustedBlock text={inputText} label={t('input')} />
         </Section>
       )}
     </>
   )
-}
-
-/** A difference that the server cut shows only a part of what would be written. Lines of files never begin like this. */
-function isWhole(preview: string | undefined): boolean {
-  return preview !== undefined && !/^\[diff cut: /m.test(preview)
 }
 
 /** The command and what it is for have their own place. */

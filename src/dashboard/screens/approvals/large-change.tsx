@@ -18,11 +18,12 @@ export interface ChangeProps {
 export function Change({ question: { input, subject, preview = '' }, parts }: ChangeProps) {
   const t = useWords(words)
   const [opened, open] = useState(() => !isLarge(preview))
-  // What a command did is nowhere but in the difference; what another tool would write is in its input.
-  const isUnseen = subject.kind === 'changes' && isCut(preview)
+  // What a command did is nowhere but in the difference, and no door takes a yes to a part of it; what another tool would
+  // write is in its input.
+  const isUnseen = subject.kind === 'changes' && subject.isCut === true
   useCut(!opened || isUnseen)
   if (!opened) {
-    const files = parseDiff(preview)
+    const files = parseDiff(preview).filter(({ path }) => path !== '')
     const sum = (of: 'added' | 'removed'): number => files.reduce((all, file) => all + file[of], 0)
     return (
       <Group gap="sm">
@@ -43,7 +44,7 @@ export function Change({ question: { input, subject, preview = '' }, parts }: Ch
           {t('unseen')}
         </Alert>
       )}
-      {isCut(preview) && !isUnseen && (
+      {subject.kind !== 'changes' && isCut(preview) && (
         <>
           <Text size="sm">{t('cut')}</Text>
           <UntrustedBlock text={JSON.stringify(input, null, 2)} label={t('open')} />
@@ -59,7 +60,7 @@ function isLarge(diff: string): boolean {
   return changed.reduce((sum, lines) => sum + lines, 0) > MOST_LINES
 }
 
-/** As the server ends what is too long: one file, or all that a command changed. Lines of files never begin like this. */
+/** As `core/unified-diff.ts` ends what is too long. Lines of files never begin like this. */
 function isCut(diff: string): boolean {
-  return /^(\[diff cut: \d+ characters more\]|… \d+ characters more)$/m.test(diff)
+  return /(?:^|\n)\[diff cut: \d+ characters more\](?:\n|$)/.test(diff)
 }
