@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type GivenAnswer, onceApprover, refuseUnseen } from './core/approval.ts'
+import { type GivenAnswer, onceApprover, type RememberedAnswer, refuseUnseen } from './core/approval.ts'
 import {
   type Call,
   type CallResult,
@@ -99,11 +99,38 @@ export function createWaitingCalls(
     const offered = new Set(stored.question.offers.map(offer => offer.id))
     return { offers: (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
   }
+  const narrowedOffer = async (id: string, grant: string, pattern: CommandPattern): Promise<GrantOffer> => {
+    const { offers, request } = await lookAt(id)
+    const offer = offers.find(each => each.id === grant)
+    if (offer === undefined || request === undefined)
+      throw new ToolError('invalid_input', 'This is not one of the answers that can be remembered.')
+    return calls.permissions.narrow(request, offer, pattern)
+  }
+  /** Before the answer is kept: what the engine refuses later would leave the call without an answer. */
+  const refuseWider = async (
+    { question: { id, agent, offers } }: StoredQuestion,
+    { kind, grant, scope, pattern }: RememberedAnswer,
+  ): Promise<void> => {
+    const refusal = (message: string): ToolError => new ToolError('invalid_input', message)
+    if (!offers.some(offer => offer.id === grant))
+      throw refusal("grant is not the id of one of this question's offers.")
+    if (scope !== undefined && kind !== 'permanent') throw refusal('scope is for answers that are permanent.')
+    if (scope === 'panel' && agent === undefined)
+      throw refusal('No panel asked, so the answer cannot be for one.')
+    if (pattern === undefined && scope !== 'everywhere') return
+    const offer =
+      pattern === undefined
+        ? (await lookAt(id)).offers.find(each => each.id === grant)
+        : await narrowedOffer(id, grant, pattern)
+    if (scope === 'everywhere' && offer?.everywhere !== true)
+      throw refusal('This cannot be remembered for other workspaces.')
+  }
   return {
     async answerQuestion(id, answer) {
       await endExpired(calls)
       const asked = await calls.questions.find(id)
       if (asked !== undefined) refuseUnseen(asked.question.subject, answer)
+      if (asked !== undefined && 'grant' in answer) await refuseWider(asked, answer)
       const answered = await calls.questions.answer(id, answer, calls.clock.now())
       if (answered?.isFirst === true) recordAnswer(calls, answered.stored.question, answer)
       return answered
@@ -134,13 +161,7 @@ export function createWaitingCalls(
         .map(piece => piece.slice(FILE_PIECE.length))
     },
     offersOf: async id => (await lookAt(id)).offers,
-    async narrowedOffer(id, grant, pattern) {
-      const { offers, request } = await lookAt(id)
-      const offer = offers.find(each => each.id === grant)
-      if (offer === undefined || request === undefined)
-        throw new ToolError('invalid_input', 'This is not one of the answers that can be remembered.')
-      return calls.permissions.narrow(request, offer, pattern)
-    },
+    narrowedOffer,
     async extend(id, ms, user) {
       const { question } = await findOpen(id)
       const expiresAt = Math.min(question.expiresAt + ms, calls.clock.now() + LONGEST_OPEN_MS)

@@ -101,11 +101,43 @@ describe('a question that nobody could answer at once', () => {
   test('is denied with words for the model, and a second answer changes nothing', () => {
     const { question } = call('--run', 'r')
     expect(box.run(['approvals', 'deny', question, '--message', 'use the other log']).code).toBe(0)
-    expect(box.run(['approvals', 'approve', question]).stderr).toContain('answered already: deny')
+    const second = box.run(['approvals', 'approve', question])
+    expect([second.code, second.stderr]).toEqual([10, expect.stringContaining('answered already: deny')])
+    const same = ['approvals', 'deny', question, '--message', 'use the other log']
+    expect(box.run(same).code).toBe(0)
     expect(call('--run', 'r').error).toMatchObject({
       code: 'denied',
       message: expect.stringContaining('use the other log'),
     })
+  })
+
+  test('is answered for later calls too: where, for how long and for which words, never wider than the offer', () => {
+    const { question } = box.json(['call', 'run_command', '{"command":"touch a.txt b.txt"}'])
+    const give = (...more: string[]) => box.run(['approvals', 'approve', question, ...more])
+    for (const [wrong, why] of [
+      [['--for', '2h'], 'for an answer that is remembered'],
+      [['--session', '2', '--where', 'project'], '--where is for --always'],
+      [['--always', '2', '--where', 'here'], 'panel, project or everywhere'],
+      [['--always', '2', '--where', 'panel'], 'No panel asked'],
+      [['--always', '1', '--where', 'everywhere'], 'cannot be remembered for other workspaces'],
+      [['--always', '2', '--for', '90m'], 'whole hours'],
+      [['--always', '2', '--words', 'touch a.txt'], 'do not match the call'],
+      [['--always', '2', '--words', '* …'], "'touch' cannot be anything else"],
+      [['--always', '1', '--words', 'touch *'], 'exactly as it stands'],
+    ] as const)
+      expect(give(...wrong)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
+    expect(give('--always', '2', '--where', 'project', '--for', '2h', '--words', 'touch a.txt *').code).toBe(
+      0,
+    )
+    expect(box.json(['call', '--continue', question])).toMatchObject({ ok: true })
+    const [grant] = JSON.parse(
+      readFileSync(join(box.env.XDG_STATE_HOME ?? '', 'kogu/grants.json'), 'utf8'),
+    ).grants
+    expect(Date.parse(grant.expiresAt) - Date.parse(grant.createdAt)).toBe(2 * 3_600_000)
+    const again = (command: string) => box.json(['call', 'run_command', JSON.stringify({ command })])
+    expect(again('touch a.txt c.txt')).toMatchObject({ ok: true, decision: { by: 'grant' } })
+    expect(again('touch a.txt c.txt d.txt')).toMatchObject({ error: { code: 'needs_approval' } })
+    expect(again('touch z.txt c.txt')).toMatchObject({ error: { code: 'needs_approval' } })
   })
 
   test('expires', () => {

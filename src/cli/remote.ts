@@ -232,6 +232,11 @@ export interface Inbox {
   close(): Promise<void>
 }
 
+const NOTHING = {
+  ...{ grant: undefined, hours: undefined, scope: undefined, pattern: undefined },
+  ...{ message: undefined, paths: undefined },
+}
+
 export function remoteInbox(context: CommandContext): Inbox {
   const listQuestions = (): Promise<ShownQuestion[]> => atServer(context, client => client.approvals())
   return {
@@ -239,16 +244,14 @@ export function remoteInbox(context: CommandContext): Inbox {
     async answerQuestion(id, given) {
       const question = (await listQuestions()).find(each => each.id === id)
       if (question === undefined) return undefined
-      const { kind, grant, message, paths } = {
-        grant: undefined,
-        message: undefined,
-        paths: undefined,
-        ...given,
-      }
+      const { kind, grant, hours, scope, pattern, message, paths } = { ...NOTHING, ...given }
       const request: AnswerRequest = {
         answer: kind,
         digest: question.digest,
         ...pick('grant', grant),
+        ...pick('hours', hours),
+        ...pick('scope', scope),
+        ...pick('pattern', pattern),
         ...pick('message', message),
         ...pick('keep', paths),
         ...pick('confirm', textOption(context.values, 'confirm')),

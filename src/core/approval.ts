@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Access } from './access.ts'
 import type { CommandPattern, Decision } from './decision.ts'
 import { ToolError } from './errors.ts'
@@ -109,6 +110,12 @@ export interface RememberedAnswer {
 
 /** An answer of a person, a client or a quorum. */
 export type GivenAnswer = Extract<Answer, { user: string }>
+
+/** Whoever gave it. Another place, time, choice or message is another answer: its giver must not think that it counts. */
+export function isSameAnswer(kept: object, wanted: GivenAnswer): boolean {
+  const said = (answer: object): object => ({ ...answer, user: '', at: 0 })
+  return isDeepStrictEqual(said(kept), said(wanted))
+}
 
 /** A person, a client or a quorum that answers when the rules say ask. */
 export interface Approver {

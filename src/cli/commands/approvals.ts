@@ -1,5 +1,4 @@
-import { resolve } from 'node:path'
-import { type GivenAnswer, whyNoYes } from '../../core/approval.ts'
+import { type GivenAnswer, isSameAnswer, whyNoYes } from '../../core/approval.ts'
 import { belongsToRun } from '../../core/gate.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
@@ -18,6 +17,7 @@ import { EXIT } from '../exit-codes.ts'
 import { matchId } from '../match-id.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { table } from '../output.ts'
+import { readApproval } from '../read-approval.ts'
 import type { Inbox } from '../remote.ts'
 import { runPlace } from '../run-place.ts'
 import { withDatabase } from '../run-session.ts'
@@ -35,9 +35,12 @@ Answer questions that calls have left behind, because nobody was there when they
   kogu approvals approve q-4f9c21aa --keep dist     of what a command changed, only this
   kogu approvals approve q-4f9c21aa --session 1     the first offer, for the rest of the run
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
+  kogu approvals approve q-4f9c21aa --always 2 --where project --for 8h --words 'npm test * …'
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
   kogu approvals history --limit 20                 what became of those of agents' runs; --before ID: the next page
 
+--where panel|project|everywhere: where --always holds; without it, for the panel that asked, or in the project
+--for 8h: forget it sooner. --words: of a command line, which words; * is any one word, … at the end any further words
 A dangerous call needs --confirm with the name of its tool for every kind of yes.
 After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
 The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
@@ -47,6 +50,9 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
   options: {
     session: { type: 'string' },
     always: { type: 'string' },
+    where: { type: 'string' },
+    for: { type: 'string' },
+    words: { type: 'string' },
     keep: { type: 'string', multiple: true },
     message: { type: 'string' },
     confirm: { type: 'string' },
@@ -169,17 +175,19 @@ async function answer(
     // Otherwise a command that an agent runs could approve what the agent may not do.
     throw new UsageError('This is not available inside a Kogu call: only a person approves.')
   }
-  const given = verb === 'deny' ? denial(context) : approval(context, question)
+  const given = verb === 'deny' ? denial(context) : readApproval(context, question, userOf(context))
   const answered = await inbox.answerQuestion(question.id, given)
   if (answered === undefined) {
     output.problem(`The question ${question.id} has ended in the meantime.`)
     return EXIT.notFound
   }
-  const { kind, user } = answered.stored.answer ?? given
+  const kept = answered.stored.answer ?? given
+  const { kind, user } = kept
+  const counts = answered.isFirst || isSameAnswer(kept, given)
   if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
   else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toLine(user)}.`)
   else output.note(verb === 'deny' ? 'Denied.' : `Approved. ${howToGoOn(question)}`)
-  return EXIT.ok
+  return counts ? EXIT.ok : EXIT.conflict
 }
 
 /** A pipeline and an agent's run make their calls themselves. */
@@ -195,36 +203,6 @@ function howToGoOn(question: ShownQuestion): string {
 function denial(context: CommandContext): GivenAnswer {
   const message = textOption(context.values, 'message')
   return { kind: 'deny', user: userOf(context), ...(message === undefined ? {} : { message }) }
-}
-
-function approval(context: CommandContext, question: ShownQuestion): GivenAnswer {
-  const user = userOf(context)
-  const session = countOption(context.values, 'session')
-  const always = countOption(context.values, 'always')
-  if (session !== undefined && always !== undefined)
-    throw new UsageError('Use either --session or --always, not both.')
-  refuseUnconfirmed(context, question)
-  const number = session ?? always
-  if (number === undefined) return { kind: 'once', user, ...keptPaths(context, question) }
-  const offer = question.offers[number - 1]
-  if (offer === undefined) {
-    const most = question.offers.length
-    throw new UsageError(most === 0 ? 'Nothing can be remembered of this.' : `There are only ${most} offers.`)
-  }
-  return { kind: session === undefined ? 'permanent' : 'session', user, grant: offer.id }
-}
-
-function keptPaths({ values }: CommandContext, { subject }: ShownQuestion): { paths?: string[] } {
-  const names = Array.isArray(values.keep) ? values.keep.map(String) : []
-  if (names.length === 0) return {}
-  if (subject.kind !== 'changes') throw new UsageError('--keep is for the changes of a command that has run.')
-  return { paths: names.map(name => resolve(subject.root, name)) }
-}
-
-/** As on a terminal: a dangerous call takes more than a word. */
-function refuseUnconfirmed({ values }: CommandContext, { isDangerous, tool }: ShownQuestion): void {
-  if (!isDangerous || textOption(values, 'confirm') === tool.name) return
-  throw new UsageError('This call is dangerous.', `To confirm it, add: --confirm ${toLine(tool.name)}`)
 }
 
 function userOf({ environment }: CommandContext): string {

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
-import type { GivenAnswer, RememberedAnswer } from '../../core/approval.ts'
+import { type GivenAnswer, isSameAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
-import { type Api, answer, body, json, route, z } from '../api.ts'
+import { type Api, answer, body, json, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 import { callResult, sendResult } from './calls.ts'
 
@@ -91,11 +90,11 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const question = await requireQuestion(runtime, context.req.valid('param').id)
       const user = `http:${context.get('caller')?.name}`
-      const wanted = await toAnswer(runtime, question, context.req.valid('json'), user)
+      const wanted = toAnswer(question, context.req.valid('json'), user)
       const answered = await runtime.answerQuestion(question.id, wanted)
       if (answered === undefined) throw ended(question.id)
       const kept = answered.stored.answer ?? null
-      if (!answered.isFirst && !isSameAnswer(kept, wanted)) {
+      if (!answered.isFirst && (kept === null || !isSameAnswer(kept, wanted))) {
         throw new HttpProblem(
           409,
           'conflict',
@@ -139,12 +138,6 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
   )
 }
 
-/** Whoever gave it. Another place, time, choice or message is another answer: its giver must not think that it counts. */
-function isSameAnswer(kept: object | null, wanted: GivenAnswer): boolean {
-  const said = (answer: object): object => ({ ...answer, user: '', at: 0 })
-  return kept !== null && isDeepStrictEqual(said(kept), said(wanted))
-}
-
 export async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
   const found = (await runtime.listQuestions()).find(question => question.id === id || question.callId === id)
   if (found !== undefined) return found
@@ -166,12 +159,7 @@ function ended(id: string): HttpProblem {
 }
 
 /** A yes counts for what was looked at and for nothing else. */
-async function toAnswer(
-  runtime: Runtime,
-  question: ShownQuestion,
-  body: z.infer<typeof given>,
-  user: string,
-): Promise<GivenAnswer> {
+function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: string): GivenAnswer {
   if (body.digest !== question.digest) {
     throw new HttpProblem(409, 'stale', 'The question has changed since it was shown.', {
       hint: 'Read it again and answer with its current digest.',
@@ -186,35 +174,8 @@ async function toAnswer(
     })
   }
   if (body.answer === 'once') return { kind: 'once', user, ...keptPaths(question, body.keep) }
-  return { kind: body.answer, user, ...(await remembered(runtime, question, body)) }
-}
-
-/** Checked before the answer is kept: what the engine refuses later would leave the call without an answer. */
-async function remembered(
-  runtime: Runtime,
-  { id, agent, offers }: ShownQuestion,
-  { answer: kind, grant, hours, scope, pattern }: z.infer<typeof given>,
-): Promise<Omit<RememberedAnswer, 'kind' | 'user'>> {
-  const refuse = (detail: string) => new HttpProblem(400, 'invalid_input', detail)
-  if (grant === undefined || !offers.some(offer => offer.id === grant))
-    throw refuse("grant is not the id of one of this question's offers.")
-  if (scope !== undefined && kind !== 'permanent') throw refuse('scope is for answers that are permanent.')
-  if (scope === 'panel' && agent === undefined)
-    throw refuse('No panel asked, so the answer cannot be for one.')
-  if (pattern !== undefined || scope === 'everywhere') {
-    const offer =
-      pattern === undefined
-        ? (await runtime.offersOf(id)).find(each => each.id === grant)
-        : await runtime.narrowedOffer(id, grant, pattern)
-    if (scope === 'everywhere' && offer?.everywhere !== true)
-      throw refuse('This cannot be remembered for other workspaces.')
-  }
-  return {
-    grant,
-    ...(hours === undefined ? {} : { hours }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(pattern === undefined ? {} : { pattern }),
-  }
+  const { answer: kind, grant = '', hours, scope, pattern } = body
+  return { kind, user, grant, ...withoutUndefined({ hours, scope, pattern }) }
 }
 
 function keptPaths({ subject }: ShownQuestion, names: readonly string[] | undefined): { paths?: string[] } {
