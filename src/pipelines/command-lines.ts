@@ -3,7 +3,8 @@ import { referencesIn, toText } from '../agents/pipelines/values.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
 import { render, toLine } from '../providers/custom/render.ts'
-import { parseTemplate, type Template, TemplateError } from '../providers/custom/template.ts'
+import { parseTemplate, type Template } from '../providers/custom/template.ts'
+import { TemplateError } from '../providers/custom/template-error.ts'
 
 // A command line of a step with references in it. What a panel or a page said must not become a part of the shell's syntax: as
 // in custom tools, each value is one argument. A line that is one reference and nothing else is the value itself.

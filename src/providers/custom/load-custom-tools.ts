@@ -1,6 +1,6 @@
 import type { AnyTool } from '../../core/tool.ts'
 import { type CustomToolSettings, toCustomTool } from './custom-tool.ts'
-import { TemplateError } from './template.ts'
+import { TemplateError } from './template-error.ts'
 
 /** Says where in the configuration something is wrong; throws. `offset`: into the text of the command. */
 export type ReportCustomTool = (name: string, message: string, offset?: number) => never

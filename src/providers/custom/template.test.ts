@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { render, toLine, type Values } from './render.ts'
-import { parseTemplate, TemplateError } from './template.ts'
+import { parseTemplate } from './template.ts'
+import { TemplateError } from './template-error.ts'
 
 const template = (source: string, ...parameters: string[]) => parseTemplate(source, new Set(parameters))
 const argvOf = (source: string, values: Values) => {
@@ -125,6 +126,43 @@ test.each([
   ['echo {x} | parallel', 'runs its input as a program'],
   ['echo {x} | xargs -I% sh -c "echo %"', 'runs its input as a program'],
   ['csh -c {x}', 'run it as a command'],
+  ['bash5.2 -c {x}', 'run it as a command'],
+  ['git rebase -x {x} main', 'run it as a command'],
+  ['git submodule foreach {x}', 'run it as a command'],
+  ['poetry run {x}', 'run it as a command'],
+  ['npx -p a {x}', 'run it as a command'],
+  ['docker exec web {x}', 'run it as a command'],
+  ['sort --compress-program={x} f', 'run it as a command'],
+  ['set -- {x}; ls', 'run it as a command'],
+  ['printf -v {x} a | cat', 'run it as a command'],
+  ['unset {x}; ls', 'run it as a command'],
+  ['awk -v n=1 {x} file', 'read as code'],
+  ['sed -l 5 {x} file', 'read as code'],
+  ['echo {x} | make -f -', 'runs its input as a program'],
+  ['echo {x} | crontab -', 'runs its input as a program'],
+  // Ways that the shell itself offers, from a value to code.
+  ['echo {x} | tee >(sh)', 'cannot have >(…)'],
+  ['echo {x} > >(sh)', 'cannot have >(…)'],
+  ['$SHELL -c {x}', 'code that is not spelled out'],
+  ['$(which sh) {x}', 'code that is not spelled out'],
+  ['f() { sh -c "$1"; }; f {x}', 'cannot have functions'],
+  ['coproc sh; echo {x}', 'cannot have coprocesses'],
+  ['echo {x} | { read l; $l; }', 'code that is not spelled out'],
+  ['echo {x} | (read l; sh -c "$l")', 'code that is not spelled out'],
+  ['echo {x} | while read l; do eval "$l"; done', 'code that is not spelled out'],
+  ['echo {x} | while read l; do echo $((l)); done', 'cannot have arithmetic'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+  ['echo {x} | { read l; echo "${a[$l]}"; }', 'cannot have arithmetic'],
+  ['echo {x} | { read l; [[ $l -eq 1 ]]; }', 'cannot have arithmetic'],
+  ['echo {x} > f; eval "$(cat f)"', 'code that is not spelled out'],
+  // Two steps: the first one writes what the second one runs.
+  ['echo {x} > f.sh; sh f.sh', "'f.sh' is run by one command and named by another"],
+  ['echo {x} > f && . ./f', "'./f' is run"],
+  ['echo {x} > f && bash < f', "'f' is run"],
+  ['echo {x} | tee f.py; python3 ./f.py', "'./f.py' is run"],
+  ['printf %s {x} > bin/run; chmod +x bin/run; bin/run', "'bin/run' is run"],
+  ['curl -o install.sh {x} && sh install.sh', "'install.sh' is run"],
+  ['git clone {x} app && app/setup.sh', "'app/setup.sh' is run"],
   ['echo {typo} {x}', '{typo} is not a parameter'],
   ['echo "unterminated', 'not valid shell syntax'],
 ])('the template %j is refused', (source, reason) => {
@@ -147,6 +185,15 @@ test.each([
   'git push {x}',
   'grep -rl -e {x} . | xargs wc -l',
   'node scripts/report.js --print-title={x}',
+  "awk -v n={x} '$1 == n' file",
+  "jq --arg n {x} '.[$n]' file",
+  'git cherry-pick -x {x}',
+  'npm run {x}',
+  '~/bin/report {x} | sort',
+  '"$HOME/bin/report" {x} | sort',
+  'set -o pipefail; rg -l {x} | while read -r f; do wc -l "$f"; done',
+  'if [ -f {x} ]; then cat {x}; fi',
+  'python3 report.py {x} "$(date)" > out.txt && python3 summary.py out.txt',
 ])('the template %j is one that people write', source => {
   expect(() => template(source, 'x')).not.toThrow()
 })
