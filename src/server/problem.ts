@@ -99,7 +99,7 @@ function build(
 ): Problem {
   return {
     type: `urn:kogu:problem:${code}`,
-    title: TITLES[code] ?? 'Request failed',
+    title: TITLES[code] ?? 'The request failed',
     status,
     detail,
     code,
@@ -112,7 +112,7 @@ function build(
   }
 }
 
-const TITLES: Readonly<Record<string, string>> = {
+export const TITLES: Readonly<Record<string, string>> = {
   not_found: 'Not found',
   invalid_input: 'Invalid input',
   unauthorized: 'Not signed in',

@@ -1,14 +1,12 @@
 import { useCallback } from 'react'
 import { useGet } from '../api/api.ts'
+import { shortenPaths } from './shorten-paths.ts'
 
 /** Takes the folder of the workspace out of a text: a path inside is told by what follows it. Others stay whole. */
 export function useShortPath(): (text: string) => string {
   const { data } = useGet<{ workspace: string }>('session', '/api/auth/session')
   const workspace = data?.workspace
-  return useCallback(
-    text => (workspace === undefined ? text : text.replaceAll(`${workspace}/`, '')),
-    [workspace],
-  )
+  return useCallback(text => (workspace === undefined ? text : shortenPaths(text, workspace)), [workspace])
 }
 
 interface Place {

@@ -2,6 +2,7 @@ import { Accordion, ActionIcon, Button, Group, Stack, Text, TextInput } from '@m
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
+import { isEnter } from '../is-enter.ts'
 import { Untrusted } from '../untrusted.tsx'
 import { type Field, isSchema, type Property } from './fields.ts'
 import { type FieldProps, type InnerView, useForm } from './form-context.ts'
@@ -128,7 +129,7 @@ function NewKey({
         value={key}
         onChange={event => setKey(event.currentTarget.value)}
         onKeyDown={event => {
-          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+          if (!isEnter(event.nativeEvent)) return
           event.preventDefault()
           add()
         }}

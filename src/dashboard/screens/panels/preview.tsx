@@ -1,7 +1,7 @@
-import { List, Stack, Text, Textarea } from '@mantine/core'
+import { List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FolderOpen } from 'lucide-react'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { useDeferredValue, useMemo } from 'react'
 import { request } from '../../api/api.ts'
 import { DataRegion, Empty } from '../../components/data-region.tsx'
 import { drawnAs } from '../../components/panel-kind/panel-kind.tsx'
@@ -11,6 +11,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { inAddress } from '../../routes.ts'
 import { fillText, variablesOf } from './prompt-variables.ts'
 import type { Panel, PanelSettings } from './types.ts'
+import { useValueFields } from './value-fields.tsx'
 import { words } from './words.ts'
 
 /** What a panel would hand over in which no model works, as it is being edited. */
@@ -22,7 +23,7 @@ export function Preview({ panel, settings }: { panel: Panel; settings: PanelSett
 
 function TextPreview({ settings: { kind, text = '' } }: { settings: PanelSettings }) {
   const t = useWords(words)
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const { values, fields } = useValueFields(variablesOf(text))
   // Typing must not wait for hundreds of rows.
   const filled = useDeferredValue(fillText(text, values))
   const show = drawnAs(kind)
@@ -37,20 +38,7 @@ function TextPreview({ settings: { kind, text = '' } }: { settings: PanelSetting
   )
   return (
     <Stack gap="sm">
-      {variablesOf(text).map(name => (
-        <Textarea
-          key={name}
-          label={name}
-          autosize
-          minRows={1}
-          maxRows={8}
-          value={values[name] ?? ''}
-          onChange={event => {
-            const { value } = event.currentTarget
-            setValues(before => ({ ...before, [name]: value }))
-          }}
-        />
-      ))}
+      {fields}
       {shown}
     </Stack>
   )

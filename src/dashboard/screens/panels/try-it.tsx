@@ -1,12 +1,13 @@
-import { Alert, Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { Octagon, Play } from 'lucide-react'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { Link } from 'wouter'
 import { request, useGet } from '../../api/api.ts'
 import type { Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { isEnter } from '../../components/is-enter.ts'
 import type { Editing } from '../../components/saved/use-saved-file.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
@@ -19,20 +20,23 @@ import { estimateAnswer } from './estimate.ts'
 import { findModel } from './model-section.tsx'
 import { variablesOf } from './prompt-variables.ts'
 import type { Models, Panel, PanelSettings } from './types.ts'
+import { useValueFields } from './value-fields.tsx'
 import { words } from './words.ts'
 
 /** Runs the panel as it stands, and shows the run as it happens. */
 export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
   const t = useWords(words)
   const [run, setRun] = useUrlState('run')
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const variables = variablesOf(editing.content?.prompt ?? '{{input}}')
+  const { values, fields } = useValueFields(variables)
   const start = useAction(
     async () => {
       if (editing.isDirty && !(await editing.save())) return undefined
       const { input = '', ...others } = values
       const wanted = Object.fromEntries(
-        variables.filter(name => name !== 'input').map(name => [name, others[name] ?? '']),
+        variables
+          .filter(name => name !== 'input')
+          .map(name => [name, Object.hasOwn(others, name) ? others[name] : '']),
       )
       return request<Run>('POST', '/api/runs', { panel: panel.name, task: input, variables: wanted })
     },
@@ -51,27 +55,14 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
     const onKey = (event: KeyboardEvent): void => {
       // What is decided in a dialog is decided there.
       if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) begin()
+      if ((event.ctrlKey || event.metaKey) && isEnter(event)) begin()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [])
   return (
     <Stack gap="sm">
-      {variables.map(name => (
-        <Textarea
-          key={name}
-          label={name}
-          autosize
-          minRows={1}
-          maxRows={8}
-          value={values[name] ?? ''}
-          onChange={event => {
-            const { value } = event.currentTarget
-            setValues(before => ({ ...before, [name]: value }))
-          }}
-        />
-      ))}
+      {fields}
       <Group gap="sm">
         <Button
           leftSection={<Play size={16} aria-hidden />}

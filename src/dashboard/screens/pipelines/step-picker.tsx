@@ -14,6 +14,7 @@ import {
 import { type KeyboardEvent, useState } from 'react'
 import { useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
+import { isEnter } from '../../components/is-enter.ts'
 import { iconOfKind } from '../../components/panel-kind/panel-kind.tsx'
 import { words as showWords } from '../../components/show/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
@@ -133,7 +134,7 @@ export function StepPicker({
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
       setIndex(Math.max(0, Math.min(shown.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1))))
-    } else if (event.key === 'Enter') {
+    } else if (isEnter(event.nativeEvent)) {
       event.preventDefault()
       take(shown[at])
     }

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { ChevronDown, ChevronUp, Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { useGet } from '../../api/api.ts'
+import { isEnter } from '../../components/is-enter.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { inAddress, useUrlState } from '../../routes.ts'
 import { words as steerWords } from './steer/words.ts'
@@ -104,7 +105,7 @@ export function FindInRun({ find, onGo }: { find: Find; onGo: (place: number) =>
         value={find.text}
         onChange={event => find.setText(event.currentTarget.value)}
         onKeyDown={event => {
-          if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(event.shiftKey ? -1 : 1)
+          if (isEnter(event.nativeEvent)) go(event.shiftKey ? -1 : 1)
         }}
       />
       {find.text !== '' && (

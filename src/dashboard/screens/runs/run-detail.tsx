@@ -1,11 +1,9 @@
-import { Anchor, Button, Group, Tabs, Text, Textarea, VisuallyHidden } from '@mantine/core'
+import { Anchor, Group, Tabs, Text, VisuallyHidden } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { Send } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { request, toShownError, useGet } from '../../api/api.ts'
+import { toShownError, useGet } from '../../api/api.ts'
 import type { Change, Run } from '../../api/types.ts'
-import { useAction } from '../../api/use-action.ts'
 import { RunBadge } from '../../components/badges.tsx'
 import { DataRegion, ErrorCard } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
@@ -25,6 +23,7 @@ import classes from './runs.module.css'
 import { shortModel } from './short-model.ts'
 import { Ending } from './steer/ending.tsx'
 import { RunActions } from './steer/run-actions.tsx'
+import { SendMessage } from './steer/send-message.tsx'
 import { useReasons } from './stop-reason.ts'
 import { Timeline } from './timeline.tsx'
 import { Transcript } from './transcript.tsx'
@@ -73,7 +72,7 @@ export function RunDetail({ id }: { id: string }) {
                 <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />
                 {hasColumn && <AgentColumn run={id} />}
               </div>
-              <Say run={run} />
+              {run.status !== 'cancelled' && <SendMessage run={id} label={t('say')} />}
             </Tabs.Panel>
             <Tabs.Panel value="timeline">
               <Timeline run={id} />
@@ -135,42 +134,6 @@ function Facts({ run }: { run: Run }) {
         {format.money(run.cost_usd, t('unknown'))}
         {run.max_cost_usd === null ? '' : ` / ${format.money(run.max_cost_usd, '')}`}
       </Text>
-    </Group>
-  )
-}
-
-function Say({ run }: { run: Run }) {
-  const t = useWords(words)
-  const [text, setText] = useState('')
-  const say = useAction(() => request('POST', `/api/runs/${encodeURIComponent(run.id)}/say`, { text }), {
-    topics: ['runs'],
-    onDone: () => setText(''),
-  })
-  if (run.status === 'cancelled') return null
-  return (
-    <Group mt="sm" gap="xs" align="flex-end" wrap="nowrap">
-      <Textarea
-        aria-label={t('say')}
-        placeholder={t('say')}
-        autosize
-        minRows={1}
-        maxRows={6}
-        style={{ flex: 1 }}
-        value={text}
-        onChange={event => setText(event.currentTarget.value)}
-        onKeyDown={event => {
-          const sends = event.key === 'Enter' && (event.metaKey || event.ctrlKey)
-          if (sends && !event.nativeEvent.isComposing && text.trim() !== '') say.mutate()
-        }}
-      />
-      <Button
-        disabled={text.trim() === ''}
-        loading={say.isPending}
-        leftSection={<Send size={16} aria-hidden />}
-        onClick={() => say.mutate()}
-      >
-        {t('sendMessage')}
-      </Button>
     </Group>
   )
 }

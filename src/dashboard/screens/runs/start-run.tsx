@@ -7,6 +7,7 @@ import { request, useGet } from '../../api/api.ts'
 import type { Run } from '../../api/types.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorCard } from '../../components/data-region.tsx'
+import { isEnter } from '../../components/is-enter.ts'
 import { toChoices } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
@@ -81,8 +82,9 @@ function StartForm({ onClose }: { onClose: () => void }) {
         value={task}
         onChange={event => setTask(event.currentTarget.value)}
         onKeyDown={event => {
-          const sends = event.key === 'Enter' && (event.metaKey || event.ctrlKey)
-          if (sends && !event.nativeEvent.isComposing) start.mutate()
+          const sends = isEnter(event.nativeEvent) && (event.metaKey || event.ctrlKey)
+          // As the button does: a task that is needed is asked for, and nothing is started twice.
+          if (sends && !start.isPending) event.currentTarget.form?.requestSubmit()
         }}
       />
       <Checkbox

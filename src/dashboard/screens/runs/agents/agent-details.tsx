@@ -1,13 +1,14 @@
-import { Button, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Octagon, Send } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Octagon } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { request } from '../../../api/api.ts'
 import { useAction } from '../../../api/use-action.ts'
 import { CopyText } from '../../../components/copy-text.tsx'
 import { Untrusted, UntrustedBlock, visibleLine } from '../../../components/untrusted.tsx'
 import { useFormat } from '../../../i18n/format.ts'
 import { useWords } from '../../../i18n/language.tsx'
+import { SendMessage } from '../steer/send-message.tsx'
 import type { TreeRow } from './agent-tree.ts'
 import { words } from './words.ts'
 
@@ -55,7 +56,7 @@ export function AgentDetails({ run, row }: { run: string; row: TreeRow }) {
           <UntrustedBlock text={prompt} lines={8} most={20_000} label={t('prompt')} />
         </Fact>
       )}
-      {mayEnd && <SendMessage run={run} execution={agent.execution_id} name={name} />}
+      {mayEnd && <SendMessage run={run} execution={agent.execution_id} label={t('message', { name })} />}
     </Stack>
   )
 }
@@ -130,42 +131,6 @@ function StopSubtree({ run, row: { agent, below } }: { run: string; row: TreeRow
           </Button>
         </Group>
       </Modal>
-    </>
-  )
-}
-
-function SendMessage({ run, execution, name }: { run: string; execution: string; name: string }) {
-  const t = useWords(words)
-  const [text, setText] = useState('')
-  const say = useAction(
-    () => request('POST', `/api/runs/${encodeURIComponent(run)}/say`, { text, execution_id: execution }),
-    { topics: ['runs'], onDone: () => setText('') },
-  )
-  return (
-    <>
-      <Group gap="xs" align="flex-end" wrap="nowrap">
-        <Textarea
-          label={t('message', { name })}
-          autosize
-          minRows={1}
-          maxRows={6}
-          style={{ flex: 1 }}
-          value={text}
-          onChange={event => setText(event.currentTarget.value)}
-        />
-        <Button
-          variant="default"
-          disabled={text.trim() === ''}
-          loading={say.isPending}
-          leftSection={<Send size={16} aria-hidden />}
-          onClick={() => say.mutate()}
-        >
-          {t('send')}
-        </Button>
-      </Group>
-      <Text size="sm" role="status">
-        {say.isSuccess && text === '' ? t('sent') : ''}
-      </Text>
     </>
   )
 }

@@ -20,8 +20,6 @@ export const words = defineWords({
     tokens: '{count} tokens for the whole run',
     calls: { one: '{count} call for the whole run', other: '{count} calls for the whole run' },
     message: 'Message to {name}',
-    send: 'Send message',
-    sent: 'Sent. It reads it with its next step.',
     details: 'About {name}',
   },
   ja: {
@@ -44,8 +42,6 @@ export const words = defineWords({
     tokens: '実行全体で {count} トークン',
     calls: '実行全体で {count} 回の呼び出し',
     message: '{name} へのメッセージ',
-    send: 'メッセージを送信',
-    sent: '送信しました。次のステップで読まれます。',
     details: '{name} について',
   },
   ko: {
@@ -67,8 +63,6 @@ export const words = defineWords({
     tokens: '실행 전체에서 토큰 {count}개',
     calls: '실행 전체에서 호출 {count}회',
     message: '{name}에게 보내는 메시지',
-    send: '메시지 보내기',
-    sent: '보냈습니다. 다음 단계에서 읽습니다.',
     details: '{name} 정보',
   },
 })

@@ -2,6 +2,8 @@ import { defineWords } from '../../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    send: 'Send message',
+    sent: 'Sent. It reads it with its next step.',
     waited: 'waited {time} for an answer',
     callEvents: { one: '{count} event', other: '{count} events' },
     raw: 'Raw',
@@ -27,6 +29,8 @@ export const words = defineWords({
     nothingCut: 'Stopped. No call was cut off.',
   },
   ja: {
+    send: 'メッセージを送信',
+    sent: '送信しました。次のステップで読まれます。',
     waited: '回答待ち {time}',
     callEvents: 'イベント {count} 件',
     raw: '生データ',
@@ -52,6 +56,8 @@ export const words = defineWords({
     nothingCut: '停止しました。打ち切られた呼び出しはありません。',
   },
   ko: {
+    send: '메시지 보내기',
+    sent: '보냈습니다. 다음 단계에서 읽습니다.',
     waited: '답을 {time} 기다림',
     callEvents: '이벤트 {count}개',
     raw: '원본',
