@@ -503,13 +503,15 @@ function dataOf(result: CallResult): Record<string, unknown> {
   return { ...(result.data as Record<string, unknown>) }
 }
 
-/** Everything but Kogu's own state, byte for byte. */
+/** Everything but Kogu's own state, byte for byte. That is not even looked into: layers are removed meanwhile. */
 function treeOf(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return Object.fromEntries(
-    entries
-      .map(entry => ({ entry, path: join(entry.parentPath, entry.name) }))
-      .filter(({ path }) => !path.includes('/.kogu'))
-      .map(({ entry, path }) => [path, entry.isFile() ? readFileSync(path, 'utf8') : 'folder']),
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== '.kogu')
+  return Object.assign(
+    {},
+    ...entries.map(entry => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return { [path]: 'folder', ...treeOf(path) }
+      return { [path]: entry.isFile() ? readFileSync(path, 'utf8') : 'other' }
+    }),
   )
 }
