@@ -39,6 +39,7 @@ export interface Tool {
     readonly name: string
     readonly description: string
     readonly input_schema: Readonly<Record<string, unknown>>
+    readonly output_schema: Readonly<Record<string, unknown>> | null
   }
   /** What a panel can set for it. */
   readonly settings_schema: Readonly<Record<string, unknown>>

@@ -19,6 +19,8 @@ const tool = z
       name: z.string(),
       description: z.string(),
       input_schema: z.record(z.string(), z.unknown()),
+      /** Of its data; null where the tool does not say. */
+      output_schema: z.record(z.string(), z.unknown()).nullable(),
     }),
     /** What a panel or an agent can set for it. */
     settings_schema: z.record(z.string(), z.unknown()),
@@ -104,7 +106,10 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       risk,
       provider: provider.id,
       enabled: runtime.isEnabled(entry),
-      definition: { name: each.name, description: each.description, input_schema: each.input.json },
+      definition: {
+        ...{ name: each.name, description: each.description },
+        ...{ input_schema: each.input.json, output_schema: each.output?.json ?? null },
+      },
       settings_schema: toolSettingsSchema(each),
     }
   }

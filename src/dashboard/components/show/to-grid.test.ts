@@ -41,7 +41,7 @@ test('of very many rows the first ones are shown, and all are counted', () => {
 
 test('columns with the same name are told apart', () => {
   expect(toGrid('name,v,v\na,1,2', null)).toMatchObject({
-    columns: ['name', 'v', 'v (3)'],
+    columns: ['name', 'v', 'v (2)'],
     rows: [['a', '1', '2']],
   })
 })
@@ -53,4 +53,15 @@ test('a line break inside quotes stays in its cell, and a quote that never close
     ['cup', 'blue'],
   ])
   expect(toGrid('item,size\nscreen,24"\ntv,40"\npot,"2', undefined)?.total).toBe(3)
+})
+
+test('a first column of numbers, a quote in a cell and another mark in the head stay what they are', () => {
+  expect(toGrid('id\titem\n1\ttea\n2\tcup', undefined)?.rows).toEqual([
+    ['1', 'tea'],
+    ['2', 'cup'],
+  ])
+  expect(toGrid('item,size,colour\nscreen,24",blue', undefined)?.rows).toEqual([['screen', '24"', 'blue']])
+  expect(toGrid('item;price, EUR;sold\ntea;1;2', undefined)?.columns).toEqual(['item', 'price, EUR', 'sold'])
+  expect(new Set(toGrid('v,v,v (2),v (2)\n1,2,3,4', undefined)?.columns).size).toBe(4)
+  expect(toGrid('', [{ constructor: 'x' }, { item: 'y' }])?.rows[1]).toEqual(['', 'y'])
 })

@@ -23,7 +23,11 @@ function ofObjects(value: unknown): Grid | undefined {
   if (all.length === 0) return undefined
   const rows = all.slice(0, MOST_ROWS)
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))].slice(0, MOST_COLUMNS)
-  return { columns, rows: rows.map(row => columns.map(column => cell(row[column]))), total: all.length }
+  return {
+    columns,
+    rows: rows.map(row => columns.map(column => (Object.hasOwn(row, column) ? cell(row[column]) : ''))),
+    total: all.length,
+  }
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -45,19 +49,29 @@ function parseJson(text: string): unknown {
 
 /** The first line names the columns. Numbers that `read_file` puts before each line are no part of it. */
 function ofLines(text: string): Grid | undefined {
-  const plain = text.replaceAll(/^ *\d+\t/gm, '')
+  const isNumbered = text.split('\n').every(line => line.trim() === '' || NUMBERED.test(line))
+  const plain = isNumbered ? text.replaceAll(new RegExp(NUMBERED, 'gm'), '') : text
   const lines = splitLines(plain).filter(line => line.trim() !== '' && !/^[\s|:-]+$/.test(line))
-  const between = [',', ';', '\t', '|'].find(each => lines[0]?.includes(each))
-  if (between === undefined || lines.length < 2) return undefined
+  const countOf = (each: string): number => (lines[0] ?? '').split(each).length
+  const [between = ','] = [',', ';', '\t', '|'].sort((a, b) => countOf(b) - countOf(a))
+  if (countOf(between) < 2 || lines.length < 2) return undefined
   const [columns = [], ...rows] = lines
     .slice(0, MOST_ROWS + 1)
     .map(line => splitLine(between === '|' ? line.trim().replace(/^\||\|$/g, '') : line, between))
-  return { columns: columns.slice(0, MOST_COLUMNS).map(alone), rows, total: lines.length - 1 }
+  return { columns: alone(columns.slice(0, MOST_COLUMNS)), rows, total: lines.length - 1 }
 }
 
+const NUMBERED = /^ *\d+\t/
+
 /** Two columns with one name would be drawn as the same one. */
-function alone(name: string, index: number, all: readonly string[]): string {
-  return all.indexOf(name) === index ? name : `${name} (${index + 1})`
+function alone(names: readonly string[]): string[] {
+  const used = new Set<string>()
+  for (const name of names) {
+    let own = name
+    for (let count = 2; used.has(own); count += 1) own = `${name} (${count})`
+    used.add(own)
+  }
+  return [...used]
 }
 
 /** A line end inside quotes belongs to its cell. Quotes that do not begin a cell, or never close, are no quotes. */
@@ -84,7 +98,7 @@ function splitLine(line: string, between: string): string[] {
     if (character === '"' && isQuoted && line[at + 1] === '"') {
       cells[cells.length - 1] += '"'
       at += 1
-    } else if (character === '"') isQuoted = !isQuoted
+    } else if (character === '"' && (isQuoted || cells.at(-1)?.trim() === '')) isQuoted = !isQuoted
     else if (character === between && !isQuoted) cells.push('')
     else cells[cells.length - 1] += character
   }

@@ -8,6 +8,7 @@ import {
   insertStep,
   moveStep,
   pathsIn,
+  pathsOfSchema,
   pinOf,
   removeStep,
   setEdge,
@@ -86,6 +87,26 @@ test('what can be referred to is what runs before', () => {
     'steps.s.results[0]',
     'steps.s.results[0].title',
   ])
+})
+
+test('a step that never ran is completed by what its tool says it hands over', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      files: { type: 'array', items: { type: 'object', properties: { path: { type: 'string' } } } },
+      total: { type: 'integer', description: 'How many there are.' },
+      'odd key': { type: 'string' },
+      constructor: 1,
+    },
+  }
+  expect(pathsOfSchema(schema, 'steps.s')).toEqual([
+    { path: 'steps.s.files', about: 'array' },
+    { path: 'steps.s.files[0].path', about: 'string' },
+    { path: 'steps.s.total', about: 'How many there are.' },
+    { path: 'steps.s.constructor', about: '' },
+  ])
+  for (const wrong of [null, 'x', [], { properties: [] }, { properties: { a: null } }])
+    expect(() => pathsOfSchema(wrong, 'steps.s')).not.toThrow()
 })
 
 test('ids are made of what a step does and are taken once', () => {

@@ -232,19 +232,37 @@ export function stepsBefore(definition: Definition, id: string): string[] {
   return definition.step.map(step => step.id).filter(step => found.has(step))
 }
 
+const PATH_KEY = /^[A-Za-z_][\w-]*$/
+
 /** Paths into a value that a person could want, with what is there now: two levels deep, the first items of a list. */
 export function pathsIn(value: unknown, prefix: string, depth = 0): { path: string; about: string }[] {
   if (typeof value !== 'object' || value === null || depth > 2) return []
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.slice(0, 2).map((item, index) => [`${prefix}[${index}]`, item])
     : Object.entries(value)
-        .filter(([key]) => /^[A-Za-z_][\w-]*$/.test(key))
+        .filter(([key]) => PATH_KEY.test(key))
         .slice(0, 20)
         .map(([key, item]) => [`${prefix}.${key}`, item])
   return entries.flatMap(([path, item]) => [
     { path, about: typeof item === 'string' ? item : (JSON.stringify(item) ?? '') },
     ...pathsIn(item, path, depth + 1),
   ])
+}
+
+/** The same of what a tool says that it hands over. A server of somebody else may have written it. */
+export function pathsOfSchema(schema: unknown, prefix: string, depth = 0): { path: string; about: string }[] {
+  if (!isTable(schema) || depth > 2) return []
+  if (isTable(schema.items)) return pathsOfSchema(schema.items, `${prefix}[0]`, depth + 1)
+  const fields = isTable(schema.properties) ? Object.entries(schema.properties) : []
+  return fields
+    .filter(([key]) => PATH_KEY.test(key))
+    .slice(0, 20)
+    .flatMap(([key, field]) => {
+      const path = `${prefix}.${key}`
+      const { description, type } = isTable(field) ? field : {}
+      const about = [description, type].find(each => typeof each === 'string') ?? ''
+      return [{ path, about: String(about) }, ...pathsOfSchema(field, path, depth + 1)]
+    })
 }
 
 /**

@@ -1,11 +1,13 @@
 import { Group, NativeSelect, NumberInput, Stack, Switch, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
+import { useGet } from '../../api/api.ts'
+import type { Tool } from '../../api/types.ts'
 import { type Reference, ReferenceInput } from '../../components/reference-input.tsx'
 import type { Changes } from '../../components/saved/with-changes.ts'
 import { words as showWords } from '../../components/show/words.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { Connections } from './connections.tsx'
-import { changeStep, pathsIn, stepsBefore } from './definition.ts'
+import { changeStep, pathsIn, pathsOfSchema, stepsBefore } from './definition.ts'
 import { words as flow } from './flow/words.ts'
 import { words as pinWords } from './pin/words.ts'
 import { PinnedOutput } from './pinned-output.tsx'
@@ -26,7 +28,8 @@ export function StepSettings({ definition, step, run, onChange }: StepSettingsPr
   const say = useWords(flow)
   const shown = useWords(showWords)
   const pin = useWords(pinWords)
-  const references = referencesFor(definition, step, run)
+  const tools = useGet<Tool[]>('tools', '/api/tools').data ?? []
+  const references = referencesFor(definition, step, { run, tools })
   const set = (values: Changes<Step>, burst = ''): void =>
     onChange(changeStep(definition, step.id, values), burst === '' ? '' : `${step.id}.${burst}`)
   return (
@@ -149,15 +152,29 @@ function canRepeat({ tool, panel, pipeline }: Step): boolean {
   return (tool ?? panel ?? pipeline) !== undefined
 }
 
-/** What can stand in `{{…}}`: the inputs, facts of the run, and outputs of the steps before, as they were the last time. */
-function referencesFor(definition: Definition, step: Step, run: PipelineRun | undefined): Reference[] {
+/** What can stand in `{{…}}`: the inputs, facts of the run, and outputs of the steps before, as they were or are declared. */
+function referencesFor(
+  definition: Definition,
+  step: Step,
+  { run, tools }: { run: PipelineRun | undefined; tools: readonly Tool[] },
+): Reference[] {
   const inputs = Object.entries(definition.input ?? {}).map(([name, { description = '' }]) => ({
     path: `input.${name}`,
     about: description,
   }))
   const outputs = stepsBefore(definition, step.id).flatMap(id => {
     const last = run?.steps[id]
-    return [{ path: `steps.${id}.text`, about: last?.text ?? '' }, ...pathsIn(last?.data, `steps.${id}`)]
+    const { tool = '', for_each } = definition.step.find(each => each.id === id) ?? {}
+    const schema = tools.find(({ name, aliases }) => name === tool || aliases.includes(tool))?.definition
+    const seen = [
+      { path: `steps.${id}.text`, about: last?.text ?? '' },
+      ...pathsIn(last?.data, `steps.${id}`),
+    ]
+    const declared =
+      for_each === undefined
+        ? pathsOfSchema(schema?.output_schema, `steps.${id}`)
+        : [{ path: `steps.${id}.items`, about: '' }]
+    return [...seen, ...declared.filter(({ path }) => seen.every(each => each.path !== path))]
   })
   const items = step.for_each === undefined ? [] : [{ path: 'item' }, { path: 'index' }]
   return [
