@@ -12,7 +12,7 @@ export interface Entry {
   readonly risk: Risk
   /** Of what the tool claims to be; another one means another tool. */
   readonly fingerprint: string
-  /** Every name it answers to, in lower case: its own, its aliases, and those of what it overrides. */
+  /** Every name that rules know it by, in lower case: its own, its aliases, and those of what it overrides. */
   readonly names: ReadonlySet<string>
 }
 
@@ -240,7 +240,7 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
   const answered = new Set([...names, ...replaced.map(alias => alias.toLowerCase())])
   const entry: Entry = {
     tool,
-    names: answered,
+    names: new Set([...answered, ...(tool.fullName === undefined ? [] : [tool.fullName.toLowerCase()])]),
     provider,
     risk,
     // Made when it is asked for: it needs the tool's schema, which takes its time to build.

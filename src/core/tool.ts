@@ -98,6 +98,8 @@ export interface Tool<Input = unknown> {
   readonly name: string
   /** Other names of the same tool, matched without regard to case. */
   readonly aliases: readonly string[]
+  /** What rules know it by as well, where its name had to be shortened. It is not called by it. */
+  readonly fullName?: string
   /** Other names of parameters: alias → canonical name. */
   readonly parameterAliases: Readonly<Record<string, ParameterAlias>>
   /** What an input means under one of the other names, where a program that uses that name counts otherwise. */

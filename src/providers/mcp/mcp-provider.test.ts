@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { localProvider, PRIORITY } from '../../core/provider.ts'
+import { Registry } from '../../core/registry.ts'
 import type { AnyTool } from '../../core/tool.ts'
+import { toolPattern } from '../../permissions/rules/rules.ts'
 import type { OpenedTransport } from './connection.ts'
 import { createMcpProvider } from './mcp-provider.ts'
 import { compareWithPins, type McpRecord } from './record.ts'
 import { configHash, type McpServerConfig } from './server-config.ts'
+import { toTool } from './to-tool.ts'
 
 const server: McpServerConfig = {
   ...{ name: 'slow', enabled: true, env: {}, headers: {}, on: [], off: [], hosts: [], write: [] },
@@ -81,4 +85,17 @@ test('trust that is taken back while a server is starting does not come back wit
     record: undefined,
     problem: expect.stringContaining('not trusted'),
   })
+})
+
+test('rules know a tool by the whole of a name that is too long or has odd characters', async () => {
+  const names = [`delete_${'x'.repeat(80)}`, 'delete.repo\nnow']
+  const way = { call: () => Promise.reject(new Error('Nothing is called.')), line: () => '' }
+  const tools = names.map(name => toTool(server, { name, inputSchema: { type: 'object' } }, way))
+  const registry = new Registry()
+  await registry.add(localProvider('mcp:slow', 'slow', PRIORITY.mcp, tools))
+  const matches = toolPattern('slow__delete_*')
+  const others = toolPattern('slow__delete.*now')
+  const known = registry.list().map(entry => [...entry.names])
+  expect(known.map(each => each.some(name => matches(name) || others(name)))).toEqual([true, true])
+  await expect(registry.resolve(`slow__${names[0]}`)).rejects.toMatchObject({ code: 'unknown_tool' })
 })

@@ -33,6 +33,8 @@ export function toTool(config: McpServerConfig, definition: ToolDefinition, way:
   const isOpen = url === undefined && !sandbox
   return {
     name: toolName(server, name),
+    // Otherwise a server gets around `hub__delete_*` with a name that is so long that it loses its beginning.
+    fullName: `${server}__${name}`,
     aliases: [],
     parameterAliases: {},
     title: cleanText(title ?? name, 200),
