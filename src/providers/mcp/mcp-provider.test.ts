@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { localProvider, PRIORITY } from '../../core/provider.ts'
 import { Registry } from '../../core/registry.ts'
-import type { AnyTool } from '../../core/tool.ts'
+import type { AnyTool, ToolContext } from '../../core/tool.ts'
 import { toolPattern } from '../../permissions/rules/rules.ts'
 import type { OpenedTransport } from './connection.ts'
 import { createMcpProvider } from './mcp-provider.ts'
@@ -14,27 +14,31 @@ const server: McpServerConfig = {
   ...{ startMs: 3_600_000, timeoutMs: 1000, era: 'legacy', sandbox: true, workspace: 'read-only' },
 }
 
-/** A server with one tool. `onList` is called before it answers which tools it has. */
-function openServer(onList: () => void): OpenedTransport {
+/** A server with one tool. `onList` is called before it answers which tools it has, and may let it say that they change. */
+function openServer(onList: (announce: () => void) => void): OpenedTransport {
   const transport: OpenedTransport['transport'] = {
     start: async () => undefined,
     close: async () => undefined,
     async send(message) {
       if (!('id' in message) || !('method' in message)) return
       const { id, method } = message
-      if (method === 'tools/list') onList()
-      const result =
-        method === 'tools/list'
-          ? { tools: [{ name: 'look', inputSchema: { type: 'object' } }] }
-          : {
-              protocolVersion: '2025-06-18',
-              capabilities: { tools: {} },
-              serverInfo: { name: 'slow', version: '1' },
-            }
-      transport.onmessage?.({ jsonrpc: '2.0', id, result })
+      const announce = (): void =>
+        transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+      if (method === 'tools/list') onList(announce)
+      transport.onmessage?.({ jsonrpc: '2.0', id, result: RESULTS[method] ?? {} })
     },
   }
   return { transport, over: async () => undefined, errors: () => '' }
+}
+
+const RESULTS: Readonly<Record<string, Record<string, unknown>>> = {
+  'tools/list': { tools: [{ name: 'look', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'called' }] },
+  initialize: {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'slow', version: '1' },
+  },
 }
 
 async function startServer(takeBack: boolean) {
@@ -85,6 +89,69 @@ test('trust that is taken back while a server is starting does not come back wit
     record: undefined,
     problem: expect.stringContaining('not trusted'),
   })
+})
+
+test.each([
+  [2, 'called'],
+  [100, 'its tools do not stop changing'],
+])('a server that changes its tools %i times while it is asked which it has', async (times, said) => {
+  let record: McpRecord | undefined = {
+    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
+  }
+  let left = times
+  const provider = createMcpProvider({
+    server,
+    version: '0',
+    records: {
+      read: () => record,
+      update: async (_, edit) => {
+        record = edit(record)
+      },
+    },
+    open: async () =>
+      openServer(announce => {
+        if (left-- > 0) announce()
+      }),
+    callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
+  })
+  const offered: AnyTool[] = []
+  await provider.start(new AbortController().signal, tools => offered.push(...tools))
+  // Of a context, a call of a server uses these two only.
+  const context = {
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  } as unknown as ToolContext
+  const told = await offered[0]?.run({}, context).then(
+    output => output.text,
+    (error: Error) => error.message,
+  )
+  expect(told).toBe(said)
+  await provider.close?.()
+})
+
+test('of two processes that see a first list, the second one holds what is not in the first', async () => {
+  const other = { name: 'other', inputSchema: { type: 'object' } }
+  let record: McpRecord | undefined = {
+    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
+  }
+  const offered: string[] = []
+  const provider = createMcpProvider({
+    server,
+    version: '0',
+    records: {
+      read: () => record,
+      update: async (_, edit) => {
+        // The other process was quicker.
+        record = edit(record && { ...record, era: 'legacy', pins: { other } })
+      },
+    },
+    open: async () => openServer(() => undefined),
+    callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
+  })
+  await provider.start(new AbortController().signal, tools => offered.push(...tools.map(({ name }) => name)))
+  expect(offered).toEqual([])
+  expect(record).toMatchObject({ pins: { other }, held: { look: { name: 'look' } } })
+  await provider.close?.()
 })
 
 test('rules know a tool by the whole of a name that is too long or has odd characters', async () => {

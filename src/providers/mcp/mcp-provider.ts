@@ -5,7 +5,7 @@ import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import type { LayerCall } from './call-on-layer.ts'
 import { type Connection, connect, type OpenedTransport } from './connection.ts'
 import { argumentsOf } from './install-server.ts'
-import { compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
+import { type Comparison, compareWithPins, describeHeld, type McpRecord, type McpRecords } from './record.ts'
 import { configHash, type McpServerConfig, recordKey } from './server-config.ts'
 import { type CallServer, toTool, type WayToServer } from './to-tool.ts'
 import { pinOf, readDefinitions, type ToolDefinition } from './tool-definition.ts'
@@ -25,6 +25,8 @@ export interface McpProviderParts {
 
 /** Between a server's word that its list has changed and a look at it: servers say it many times in a row. */
 const DEBOUNCE_MS = 200
+/** Before one call, at a server that changes its tools again while it says which it has. */
+const MOST_LOOKS = 3
 
 /**
  * The tools of one MCP server. Those that were approved are offered at once, from the record; the server itself is
@@ -45,26 +47,31 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     clearTimeout(state.debounce)
     const { changes } = state
     const { tools, problems } = readDefinitions(await connection.listTools())
+    const wanted = tools.filter(isWanted(server))
+    const found: { record?: McpRecord; compared?: Comparison } = {}
+    // Compared only now, and with what is on record at that moment: a server that takes its time with the list must not
+    // outlast the trust in it, and of two processes that see a first list, one sees the second.
+    await records.update(recordKey(server), record => {
+      if (changes < state.seen || record?.config !== configHash(server)) return record
+      const compared = compareWithPins(record, wanted, server.pin)
+      const isFirst = Object.keys(record.pins).length === 0 && compared.approved.length > 0
+      Object.assign(found, { record, compared })
+      return {
+        ...record,
+        era: connection.era,
+        last: { at: new Date().toISOString(), off: namesOff(server, tools) },
+        held: compared.held,
+        ...(isFirst ? { pins: Object.fromEntries(compared.approved.map(tool => [tool.name, tool])) } : {}),
+      }
+    })
     // Somebody has asked later and was answered sooner.
     if (changes < state.seen) return
-    // Only now: a server that takes its time with the list must not outlast the trust in it.
-    const record = trustedRecord(records, server)
-    const wanted = tools.filter(isWanted(server))
-    const { approved, held } = compareWithPins(record, wanted, server.pin)
-    state.current = new Map(approved.map(tool => [tool.name, pinOf(tool)]))
+    const { record = trustedRecord(records, server), compared } = found
+    if (compared === undefined) throw new Error('it was trusted anew while it showed its tools')
+    state.current = new Map(compared.approved.map(tool => [tool.name, pinOf(tool)]))
     state.seen = changes
-    const isFirst = Object.keys(record.pins).length === 0 && approved.length > 0
-    const found = {
-      era: connection.era,
-      last: { at: new Date().toISOString(), off: namesOff(server, tools) },
-      held,
-      ...(isFirst ? { pins: Object.fromEntries(approved.map(tool => [tool.name, tool])) } : {}),
-    }
-    await records.update(recordKey(server), now =>
-      now?.config === record.config ? { ...now, ...found } : now,
-    )
-    const heldProblems = Object.values(held).map(tool => describeHeld(record, server.name, tool))
-    offer(approved, [...problems, ...heldProblems, ...unmatched(server, tools)])
+    const heldProblems = Object.values(compared.held).map(tool => describeHeld(record, server.name, tool))
+    offer(compared.approved, [...problems, ...heldProblems, ...unmatched(server, tools)])
   }
 
   const open = async (): Promise<Connection> => {
@@ -125,7 +132,10 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
       trustedRecord(records, server)
       connection = await connected()
       // It has said that its tools are others now: nothing is called that it may mean otherwise.
-      if (state.seen !== state.changes) await refresh(connection)
+      for (let looks = 0; state.seen !== state.changes; looks += 1) {
+        if (looks === MOST_LOOKS) throw new Error('its tools do not stop changing')
+        await refresh(connection)
+      }
     } catch (error) {
       state.failed = true
       throw new ProviderUnavailable(toToolError(error).message)
