@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
@@ -53,8 +53,14 @@ test('output that is cut names how to read all of it', () => {
   expect(call('command_output', { id, from: 50_000, count: 1 }).stdout).toContain('50000')
 })
 
-test('an export never overwrites a file', () => {
+test('an export never overwrites a file, and has its name only when it is whole', () => {
   call('read_file', { path: 'missing' })
+  const broken = join(box.workspace, '.kogu/audit/20990101T000000000Z-00000000.jsonl')
+  mkdirSync(broken)
+  expect(box.run(['audit', 'export', '--output', 'log.jsonl']).code).not.toBe(0)
+  expect(existsSync(join(box.workspace, 'log.jsonl'))).toBe(false)
+  rmdirSync(broken)
+  rmSync(join(box.workspace, 'log.jsonl.part'))
   expect(box.run(['audit', 'export', '--output', 'log.jsonl']).code).toBe(0)
   const again = box.run(['audit', 'export', '--output', 'log.jsonl'])
   expect([again.code, again.stderr]).toEqual([

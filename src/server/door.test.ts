@@ -1,5 +1,7 @@
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestRuntime, type TestRuntime } from '../../test/support/runtime.ts'
+import { segmentPath } from '../store/audit/segment-files.ts'
 import type { Api } from './api.ts'
 import { createApp } from './app.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
@@ -273,5 +275,12 @@ describe('routes', () => {
     const [note, ...exported] = lines.map(line => JSON.parse(line) as { hash: string; action?: string })
     expect(note?.action).toBe('audit-exported')
     expect(exported.map(({ hash }) => hash)).toEqual(hashes)
+    // Behind a whole segment one that cannot be read: what breaks off does not end like the whole of it.
+    const { audit } = machine.runtime.places
+    const broken = segmentPath(audit, '20000101T000000000Z-00000000')
+    mkdirSync(broken)
+    const stopped = await send('/api/audit/export', { headers })
+    await expect(stopped.text()).rejects.toThrow()
+    rmdirSync(broken)
   })
 })

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { createWriteStream, lstatSync, renameSync, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import type { CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
-import { isSystemError } from '../../core/errors.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { restartAudit } from '../../store/audit/restart.ts'
@@ -221,27 +220,33 @@ async function restart(context: CommandContext, places: Places): Promise<number>
 
 async function exportEvents(context: CommandContext, places: Places): Promise<number> {
   const path = textOption(context.values, 'output')
-  const target = path === undefined ? process.stdout : await createExport(path)
+  if (path !== undefined) refuseExisting(path)
+  // Under its own name only when it is whole: one that was cut off must not look like one.
+  const part = `${path}.part`
+  const target = path === undefined ? process.stdout : await createFile(part)
   for await (const { text } of readEvents(await readFilters(context, places))) {
     if (!target.write(`${text}\n`)) await once(target, 'drain')
   }
-  if (target !== process.stdout) {
+  if (path !== undefined) {
     target.end()
     await finished(target)
+    refuseExisting(path)
+    renameSync(part, path)
   }
   return EXIT.ok
 }
 
-/** An export never overwrites a file. */
-async function createExport(path: string): Promise<WriteStream> {
+async function createFile(path: string): Promise<WriteStream> {
+  refuseExisting(path)
   const stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
-  try {
-    await once(stream, 'open')
-    return stream
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+  await once(stream, 'open')
+  return stream
+}
+
+/** An export never overwrites a file. */
+function refuseExisting(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     throw new UsageError(`The file already exists: ${path}`, 'Choose another name, or delete it first.')
-  }
 }
 
 const OUTCOMES: readonly Outcome[] = ['allow', 'ask', 'deny']
