@@ -37,6 +37,11 @@ export function compileText(pattern: string): NameTest {
   return compileWildcard(pattern.replaceAll(/[[\\]/g, '\\$&'), false)
 }
 
+/** A pattern for this very name, in which signs of a pattern stand for themselves. */
+export function exactName(name: string): string {
+  return name.replaceAll(/[*?[\]{}\\]/g, '\\$&')
+}
+
 const STAR = { kind: 'star' } as const
 const ANY = { kind: 'any' } as const
 type Token = string | typeof STAR | typeof ANY | { kind: 'class'; test: (character: string) => boolean }

@@ -2,6 +2,7 @@ import { Accordion, Alert, Anchor, Badge, Button, Group, Stack, Text, Title } fr
 import { CircleCheck, PowerOff, ShieldAlert, ShieldQuestionMark } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { exactName } from '../../../core/wildcard.ts'
 import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
@@ -96,8 +97,8 @@ function Tools({ server }: { server: McpDetail }) {
                   onSwitch={() =>
                     setOff(
                       tool.state === 'off'
-                        ? patterns.filter(pattern => pattern !== tool.name)
-                        : [...patterns, tool.name],
+                        ? patterns.filter(pattern => pattern !== exactName(tool.name))
+                        : [...patterns, exactName(tool.name)],
                     )
                   }
                 />
@@ -132,7 +133,8 @@ function ToolDetails({ tool, verdict, use, onApprove, onSwitch }: DetailsProps) 
   const schema = tool.definition.inputSchema
   const isOff = tool.state === 'off'
   // By its own name and by nothing else: then one line less turns it on.
-  const isOffByName = isOff && tool.off_by.length > 0 && tool.off_by.every(each => each === tool.name)
+  const isOffByName =
+    isOff && tool.off_by.length > 0 && tool.off_by.every(each => each === exactName(tool.name))
   return (
     <Stack gap="sm">
       <Group gap="xs">
