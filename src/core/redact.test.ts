@@ -214,6 +214,18 @@ describe('values', () => {
     })
   })
 
+  test('a word behind a flag that promises a secret goes, and no other word of the list', () => {
+    expect(value(['srv', '--token', 'tea', '-p', 'x', '--api-key', 'two'])).toEqual([
+      'srv',
+      '--token',
+      '‹secret:token›',
+      '-p',
+      'x',
+      '--api-key',
+      '‹secret:api_key›',
+    ])
+  })
+
   test('two keys that look the same once redacted both stay', () => {
     expect(value({ [KEYS.npm_token]: 1, [`${KEYS.npm_token}2`]: 2 })).toEqual({
       '‹secret:npm_token›': 1,

@@ -14,7 +14,8 @@ export interface Redactor {
   /** Without the patterns of the configuration, for names of our own: those must stay what they are. */
   ownText(text: string): string
   /**
-   * A deep copy of plain data with every string and key redacted; a string under a key like `api_key` goes altogether.
+   * A deep copy of plain data with every string and key redacted; a string under a key like `api_key`, or behind `--api-key`
+   * in a list, goes altogether.
    * Cycles and nesting beyond 100 levels are cut. `shorten` says what stands for a string that is longer than that.
    */
   value<T>(value: T, shorten?: Shorten): T
@@ -136,7 +137,10 @@ function copy(value: unknown, strip: Strip, secret: string | undefined, above: S
 }
 
 function copyEntries(value: object, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
-  if (Array.isArray(value)) return value.map(item => copy(item, strip, secret, above))
+  if (Array.isArray(value))
+    return value.map((item, index) =>
+      copy(item, strip, secret ?? promisedByFlag(value[index - 1], strip), above),
+    )
   if (value instanceof Date) return new Date(value)
   const entries = Object.entries(value)
   let isRenamed = false
@@ -158,6 +162,12 @@ function makeUnique(entries: [string, unknown][]): void {
     while (taken.has(entry[0])) entry[0] += '+'
     taken.add(entry[0])
   }
+}
+
+/** Of the words of a command, `--token` promises what the next one is. */
+function promisedByFlag(word: unknown, { key }: Strip): string | undefined {
+  if (typeof word !== 'string' || !/^--?[A-Za-z][\w-]{0,50}$/.test(word)) return undefined
+  return key(word.replace(/^-+/, '')).promises
 }
 
 function promised(key: string): string | undefined {

@@ -3,7 +3,11 @@ import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
 import type { McpRecord } from '../../providers/mcp/record.ts'
-import { describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
+import {
+  describeServer,
+  describeWithoutSecrets,
+  type McpServerConfig,
+} from '../../providers/mcp/server-config.ts'
 import {
   definitionTokens,
   listPin,
@@ -11,6 +15,7 @@ import {
   type ToolDefinition,
   toolName,
 } from '../../providers/mcp/tool-definition.ts'
+import type { Runtime } from '../../runtime.ts'
 import { type CommandContext, flag, textOption, UsageError } from '../command.ts'
 import { confirmed } from '../confirm.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -30,13 +35,13 @@ export async function manageServers(
     const server = findServer(admin, rest[0])
     switch (verb) {
       case 'test':
-        return await test(context, admin, server)
+        return await test(context, admin, server, runtime.redact)
       case 'tools':
         return tools(context, admin, server)
       case 'add':
-        return await trustAdded(context, admin, server, runtime.note)
+        return await trustAdded(context, admin, server, runtime)
       case 'trust':
-        return await trust(context, admin, server, runtime.note)
+        return await trust(context, admin, server, runtime)
       default:
         return await approve(context, admin, server, rest.slice(1), runtime.note)
     }
@@ -52,8 +57,6 @@ export async function recordRemoval(context: CommandContext, name: string): Prom
   await runtime.close()
 }
 
-type Note = (action: string, details: Record<string, unknown>) => void
-
 function findServer({ servers }: McpAdmin, name: string | undefined): McpServerConfig {
   const server = servers.find(each => each.name === name)
   if (server !== undefined) return server
@@ -64,7 +67,7 @@ function findServer({ servers }: McpAdmin, name: string | undefined): McpServerC
   )
 }
 
-function list({ output }: CommandContext, admin: McpAdmin, redact: (text: string) => string): number {
+function list({ output }: CommandContext, admin: McpAdmin, redact: Runtime['redact']): number {
   const rows = admin.servers.map(server => {
     const record = admin.record(server)
     const tools = Object.values(record?.pins ?? {})
@@ -79,7 +82,7 @@ function list({ output }: CommandContext, admin: McpAdmin, redact: (text: string
       tokens: tools.reduce((sum, tool) => sum + definitionTokens(tool), 0),
       last_start: at ?? null,
       problem: problem === undefined ? null : redact(problem),
-      what: describeServer(server)[0] ?? '',
+      what: describeWithoutSecrets(server, redact).lines[0] ?? '',
     }
   })
   if (output.json) output.object(rows)
@@ -105,8 +108,15 @@ function list({ output }: CommandContext, admin: McpAdmin, redact: (text: string
   return EXIT.ok
 }
 
-async function test({ output }: CommandContext, admin: McpAdmin, server: McpServerConfig): Promise<number> {
-  const result = await admin.test(server)
+async function test(
+  { output }: CommandContext,
+  admin: McpAdmin,
+  server: McpServerConfig,
+  redact: Runtime['redact'],
+): Promise<number> {
+  const tested = await admin.test(server)
+  // What it wrote as it failed may hold anything.
+  const result = { ...tested, problems: tested.problems.map(problem => redact(problem)) }
   if (output.json) output.object(result)
   else {
     const { ok, ms, era, tools, tokens } = result
@@ -180,10 +190,10 @@ function trustAdded(
   context: CommandContext,
   admin: McpAdmin,
   server: McpServerConfig,
-  note: Note,
+  runtime: Runtime,
 ): Promise<number> {
   if (server.project === undefined)
-    return trust({ ...context, values: { ...context.values, yes: true } }, admin, server, note)
+    return trust({ ...context, values: { ...context.values, yes: true } }, admin, server, runtime)
   throw new UsageError(
     `A file of this project has settings for '${server.name}', too, so it is not trusted yet.`,
     `To see all of it: kogu mcp trust ${server.name}`,
@@ -194,7 +204,7 @@ async function trust(
   context: CommandContext,
   admin: McpAdmin,
   server: McpServerConfig,
-  note: Note,
+  { note, redact }: Runtime,
 ): Promise<number> {
   refuseInside(context)
   const { output, values } = context
@@ -219,7 +229,7 @@ async function trust(
     ...(installed === undefined ? {} : { installed }),
   })
   if (installed !== undefined) output.note(`Installed ${installed.package} ${installed.version}.`)
-  return test(context, admin, server)
+  return test(context, admin, server, redact)
 }
 
 async function approve(
@@ -227,7 +237,7 @@ async function approve(
   admin: McpAdmin,
   server: McpServerConfig,
   names: readonly string[],
-  note: Note,
+  note: Runtime['note'],
 ): Promise<number> {
   refuseInside(context)
   const { output, values } = context

@@ -32,6 +32,11 @@ test('what is shown before a server is trusted says what its variables hold, but
   )
 })
 
+test('a token does not hide what a variable loads', () => {
+  const NODE_OPTIONS = `--require ./x.js --title=ghp_${'a1B2'.repeat(9)}`
+  expect(describeServer({ ...SERVER, env: { NODE_OPTIONS } })[1]).toContain('--require ./x.js')
+})
+
 test('headers are shown in the same way', () => {
   const { command: _, ...remote } = SERVER
   const headers = { Accept: 'text/plain', Authorization: 'Bearer x', 'X-Key': { env: 'KEY' } }

@@ -76,6 +76,23 @@ export function describeServer(server: McpServerConfig): string[] {
   ]
 }
 
+/**
+ * The same where secrets must not be seen. What looks like one may be code (`token='…';eval(token)`), so that a server of which
+ * a part is masked is trusted only where all of it is shown.
+ */
+export function describeWithoutSecrets(
+  server: McpServerConfig,
+  redact: <T>(value: T) => T,
+): { readonly lines: readonly string[]; readonly isMasked: boolean } {
+  const whole = describeServer(server)
+  const { command } = server
+  const words = command === undefined ? {} : { command: redact(command) }
+  const lines = describeServer({ ...server, ...words }).map(line => redact(line))
+  const isMasked = lines.some((line, index) => line !== whole[index])
+  const note = `a part that looks like a secret is not shown: kogu mcp trust ${server.name} shows all of it in a terminal`
+  return { lines: isMasked ? [...lines, note] : lines, isMasked }
+}
+
 /** Variables that make a program load code, or find it elsewhere. */
 export const LOADS_CODE =
   /^(?:PATH|HOME|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|BUN_\w+|PYTHON\w*|PERL\w*|RUBY\w*|GEM_\w+|LUA_\w+|PHP\w*|BASH_ENV|ENV|SHELLOPTS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_\w+|CORECLR_\w+|GCONV_PATH|OPENSSL_\w+|npm_config_\w+|GIT_(?:SSH|CONFIG|EXEC|ASKPASS|EDITOR|PAGER|EXTERNAL|PROXY|TEMPLATE)\w*)$/i
@@ -87,7 +104,8 @@ function describeValues(values: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(values).map(([name, value]) => {
     const mark = LOADS_CODE.test(name) ? ' (CAN LOAD CODE)' : ''
     if (typeof value !== 'string') return `${name} from ${JSON.stringify(value)}${mark}`
-    const isSecret = SECRET_KEY.test(name) || findSecret(value) !== undefined
+    // What can load code is shown whatever is in it: otherwise a token beside it would hide what it loads.
+    const isSecret = SECRET_KEY.test(name) || (mark === '' && findSecret(value) !== undefined)
     return `${name}=${isSecret ? '…' : JSON.stringify(value)}${mark}`
   })
   return lines.join(', ')

@@ -3,7 +3,11 @@ import { toShellLine } from '../../core/shell-words.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
 import type { McpRecord } from '../../providers/mcp/record.ts'
-import { configHash, describeServer, type McpServerConfig } from '../../providers/mcp/server-config.ts'
+import {
+  configHash,
+  describeWithoutSecrets,
+  type McpServerConfig,
+} from '../../providers/mcp/server-config.ts'
 import {
   definitionTokens,
   pinOf,
@@ -141,6 +145,10 @@ function decideRoutes(api: Api, runtime: Runtime): void {
       const found = findServer(admin, context.req.valid('param').name)
       if (configHash(found) !== context.req.valid('json').config_hash)
         throw new HttpProblem(409, 'stale', 'Its configuration has changed since it was looked at.')
+      if (describeWithoutSecrets(found, runtime.redact).isMasked)
+        throw new HttpProblem(409, 'conflict', 'A part of it looks like a secret and is not shown here.', {
+          hint: `Look at all of it in a terminal: kogu mcp trust ${found.name}`,
+        })
       const { config, installed } = await admin.trust(found)
       runtime.note('mcp-server-trusted', {
         ...{ server: found.name, config, user: callerName(context) },
@@ -248,7 +256,7 @@ function toServer(
     available,
     kind: found.command === undefined ? 'http' : 'stdio',
     sandbox: found.command === undefined ? null : found.sandbox,
-    describes: describeServer(found).map(redact),
+    describes: [...describeWithoutSecrets(found, redact).lines],
     config_hash: configHash(found),
     tools: definitions.length,
     held: Object.keys(held).length,

@@ -18,7 +18,9 @@ command = ["node", "notes.js"]
 env.NOTES_TOKEN = "tea4two"
 tools.off = ["delete_*"]
 [mcp.leaky]
-command = ["sh", "-c", "echo 'NOTES_API_KEY=tea4two99' >&2; exit 3"]
+command = ["sh", "-c", "echo NOTES_API_KEY=$(printf tea4)two99 >&2; exit 3"]
+[mcp.hidden]
+command = ["node", "-e", "token='run(1)';eval(token)", "--api-key", "tea4two99"]
 [tools.custom.hello]
 description = 'Says token = "tea4two99'
 command = "echo hello"
@@ -60,6 +62,7 @@ test('an MCP server is described before it is trusted, and trust is given to wha
   expect(json).toMatchObject([
     { name: 'notes', trust: 'not trusted', kind: 'stdio', sandbox: true },
     { name: 'leaky' },
+    { name: 'hidden' },
   ])
   expect(json[0]?.describes[0]).toContain('notes.js')
   const stale = await app.send('POST /api/mcp/servers/notes/trust', { config_hash: 'another' })
@@ -76,6 +79,19 @@ test('what an MCP server writes or is started with is told without its secrets, 
   const seen: { json: object } = await app.send('GET /api/mcp/servers/leaky')
   expect(JSON.stringify([json, tested.json, seen.json])).not.toContain('tea4two')
   await app.send('POST /api/mcp/servers/leaky/forget', {})
+})
+
+test('an MCP server of which a part is masked is not trusted where nobody can read that part', async () => {
+  const { json }: { json: { config_hash: string; describes: string[] } } = await app.send(
+    'GET /api/mcp/servers/hidden',
+  )
+  expect(json.describes.join()).not.toMatch(/run\(1\)|tea4two/)
+  expect(json.describes.at(-1)).toContain('kogu mcp trust hidden shows all of it in a terminal')
+  const { config_hash } = json
+  expect(await app.send('POST /api/mcp/servers/hidden/trust', { config_hash })).toMatchObject({
+    status: 409,
+    json: { detail: 'A part of it looks like a secret and is not shown here.' },
+  })
 })
 
 test('the configuration is shown with its origins, and the doctor reports without the path of the home', async () => {
