@@ -138,7 +138,7 @@ describe.skipIf(noBrowser !== '')(`the look of the dashboard${noBrowser}`, () =>
       }
       server.answer = 'with a failure'
       await page.evaluate(LOAD_AGAIN)
-      await page.getByText('Not up to date since').first().waitFor()
+      await page.getByText('Not updated since').first().waitFor()
       found.push(...(await findFaults(page, `out of date ${path}`, 'main [role="status"]')))
     }
     expect(guides.get('/pipelines')).toBe('docs/pipelines.md')

@@ -14,7 +14,7 @@ export const words = defineWords({
     text: 'テキスト',
     folder: 'フォルダー',
     table: '表',
-    chart: 'グラフ',
+    chart: 'チャート',
     diagram: '図',
   },
   ko: {
