@@ -232,7 +232,11 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     expect(await page.getByText(/chain verified/).count()).toBe(0)
     await visit(page, '/audit?kind=notes')
     await page.getByRole('link', { name: 'panel-trusted' }).first().click()
-    await page.getByRole('dialog', { name: 'panel-trusted' }).getByText('"type": "note"').waitFor()
+    const record = page.getByRole('dialog').filter({ hasText: 'panel-trusted' })
+    await record.getByText('"type": "note"').waitFor()
+    // Its address shows it also where no page with its row is loaded.
+    await visit(page, `/audit?text=nothing-like-it&event=${new URL(page.url()).searchParams.get('event')}`)
+    await record.getByText('"type": "note"').waitFor()
   })
 
   test('trust is given to what was read, and not to what the files say since', async () => {

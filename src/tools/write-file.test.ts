@@ -369,3 +369,22 @@ test('the preview reads the file in its own encoding, which the write keeps', as
   const preview = writeFile.preview?.({ ...wanted, create_dirs: true, allow_shrink: false }, place)
   expect(preview).toContain(' café\n-old\n+new\n')
 })
+
+test('the preview shows what is written: line ends that the file keeps are no change', async () => {
+  const lines = Array.from({ length: 30 }, (_, index) => (index % 15 === 0 ? `at ${index}` : 'same'))
+  const place = { cwd: bench.root, workspace: bench.root, receipts: bench.workspace.receipts }
+  const wanted = (content: string, mode: 'overwrite' | 'append' = 'overwrite') => ({
+    ...{ path: 'ends-preview.txt', content, mode, create_dirs: true, allow_shrink: false },
+  })
+  await bench.given('ends-preview.txt', `${lines.join('\r\n')}\r\n`)
+  const content = `${lines.join('\n')}\n`.replaceAll('at', 'AT')
+  const preview = writeFile.preview?.(wanted(content), place) ?? ''
+  expect(preview.match(/^[-+](?![-+])/gm)).toHaveLength(4)
+  expect(writeFile.preview?.(wanted('more\n', 'append'), place)).toMatch(
+    / same\r\n same\r\n same\r\n\+more\r\n$/,
+  )
+  // What is left out of it is left out of this very change.
+  const rest = writeFile.leaveOut?.(wanted(content), new Set([0]), place)
+  await bench.call(writeFile, { ...rest })
+  expect(bench.content('ends-preview.txt')).toBe(`${lines.join('\r\n')}\r\n`.replace('at 15', 'AT 15'))
+})

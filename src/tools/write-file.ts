@@ -89,17 +89,20 @@ export const writeFile = defineTool({
       ? withUnread(present.isUnseen)
       : present.isUnseen.then(withUnread)
   },
-  preview({ path, content, mode }, context) {
-    const before = presentText(path, context)
-    return summarizeDiff(before, mode === 'append' ? before + content : content, path).diff ?? undefined
+  preview(wanted, context) {
+    const { text, isText } = presentText(wanted.path, context)
+    const old = isText || wanted.mode === 'append' ? text : null
+    return summarizeDiff(text, newText(wanted, old), wanted.path).diff ?? undefined
   },
   leaveOut(wanted, parts, context) {
+    if (wanted.mode === 'append') return undefined
     const before = new TextDecoder().decode(presentBytes(wanted.path, context))
-    const { diff } = summarizeDiff(before, wanted.content, wanted.path)
-    const content = wanted.mode === 'append' ? undefined : withoutParts(wanted.content, diff ?? '', parts)
+    const after = newText(wanted, before)
+    const content = withoutParts(after, summarizeDiff(before, after, wanted.path).diff ?? '', parts)
     // Of other encodings, and of bytes that are no text, not every part can be written back.
     if (content === undefined || content === before || before.includes('\uFFFD')) return undefined
-    return { ...wanted, content }
+    const rest = { ...wanted, content }
+    return newText(rest, before) === content ? rest : undefined
   },
   async run(wanted, context) {
     if (wanted.mode === 'append') refuseLargeAppend(wanted.path, context)
@@ -126,11 +129,18 @@ export const writeFile = defineTool({
 })
 
 /** In its own encoding, which a write keeps. What is no text shows as such. */
-function presentText(path: string, context: AccessContext): string {
+function presentText(path: string, context: AccessContext): { text: string; isText: boolean } {
   const bytes = presentBytes(path, context)
   const format = bytes === undefined ? null : detectFormat(bytes)
   const decoded = bytes === undefined || format === null ? null : decodeDocument(bytes, format)
-  return decoded?.text ?? new TextDecoder().decode(bytes)
+  return { text: decoded?.text ?? new TextDecoder().decode(bytes), isText: decoded !== null }
+}
+
+/** What the file holds afterwards: with the line ends that it has. `old` is null where there is no text. */
+function newText({ content, mode }: Input, old: string | null): string {
+  const given = content.replace(/^\uFEFF/, '')
+  if (mode === 'append') return old === null ? given : old + withUsualLineEnds(given, old)
+  return old === null ? given : keepLineEnds(given, old)
 }
 
 /** A write replaces the file as a whole so that it is atomic and can be undone, so all of it has to be read. */
@@ -188,24 +198,23 @@ function prepare(
   const detected = before === null || before.length === 0 ? UTF8 : detectFormat(before)
   const format = detected ?? UTF8
   const old = before === null || detected === null ? null : (decodeDocument(before, format)?.text ?? null)
-  const content = wanted.content.replace(/^\uFEFF/, '')
-  const ends = wanted.mode === 'append' ? withUsualLineEnds : keepLineEnds
-  const after = old === null ? content : ends(content, old)
-  const encoded = encode(after, format, shown)
+  const after = newText(wanted, old)
   if (wanted.mode === 'append' && before !== null) {
+    const encoded = encode(after.slice(old?.length ?? 0), format, shown)
     return {
       bytes: Buffer.concat([before, encoded]),
       added: encoded.length,
       format,
       before: old,
-      after: (old ?? '') + after,
+      after,
       created: false,
       isSeen: context.files.receipts.get(current.path) === current.sha256,
     }
   }
+  const encoded = encode(after, format, shown)
   if (old !== null && !wanted.allow_shrink)
     guard(after, old, shown, () => context.permit.mayRead(current.path))
-  const hasMark = format.bomLength > 0 || content !== wanted.content
+  const hasMark = format.bomLength > 0 || wanted.content.startsWith('\uFEFF')
   const mark = hasMark ? encodeText('\uFEFF', format.encoding) : null
   const bytes = mark === null ? encoded : Buffer.concat([mark, encoded])
   return { bytes, added: bytes.length, format, before: old, after, created: before === null, isSeen: true }

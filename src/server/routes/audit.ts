@@ -1,5 +1,5 @@
 import type { Runtime } from '../../runtime.ts'
-import { readEvents, type StoredEvent } from '../../store/audit/read.ts'
+import { findEvent, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
@@ -101,6 +101,23 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
     },
   )
   exportRoute(api, runtime)
+  api.openapi(
+    route('read', {
+      method: 'get',
+      path: '/api/audit/events/{segment}/{seq}',
+      summary: 'One event, by its segment and its number in it',
+      request: {
+        params: z.object({ segment: z.string().max(100), seq: z.string().regex(/^\d{1,15}$/) }),
+      },
+      responses: { 200: json(event, 'The event') },
+    }),
+    async context => {
+      const { segment, seq } = context.req.valid('param')
+      const found = await findEvent(places.audit, segment, Number(seq))
+      if (found === undefined) throw new HttpProblem(404, 'not_found', 'No such event is recorded.')
+      return context.json(toItem(found), 200)
+    },
+  )
   api.openapi(
     route('read', {
       method: 'get',

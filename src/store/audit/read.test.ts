@@ -6,7 +6,7 @@ import type { AuditEvent, CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { createRedactor } from '../../core/redact.ts'
 import { openAuditLog } from './log.ts'
-import { type ReadOptions, readEvents } from './read.ts'
+import { findEvent, type ReadOptions, readEvents } from './read.ts'
 import { listSegments, segmentPath } from './segment-files.ts'
 
 let folder: string
@@ -72,6 +72,15 @@ async function writeInTurn(count: number, segmentBytes?: number): Promise<string
   for (const log of logs) await log.close()
   return names
 }
+
+test('one event is found by where it stands, and no other file is opened for it', async () => {
+  await writeInTurn(4)
+  const [segment = ''] = listSegments(directory)
+  const found = await findEvent(directory, segment, 2)
+  expect(found).toMatchObject({ segment, seq: 2 })
+  expect(await findEvent(directory, segment, 999)).toBeUndefined()
+  expect(await findEvent(directory, '../audit/x', 1)).toBeUndefined()
+})
 
 describe('order', () => {
   test.each([undefined, 1_500])(

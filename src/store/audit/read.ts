@@ -55,6 +55,23 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<StoredEv
   }
 }
 
+/** One event by where it stands; undefined when there is none. */
+export async function findEvent(
+  directory: string,
+  segment: string,
+  seq: number,
+): Promise<StoredEvent | undefined> {
+  if (!listSegments(directory).includes(segment)) return undefined
+  const cursor = createCursor(segment, readForward(segmentPath(directory, segment)))
+  try {
+    do await cursor.advance()
+    while (cursor.head !== undefined && cursor.head.stamp.seq !== seq)
+    return cursor.head === undefined ? undefined : createFilter({ directory })(cursor.head)
+  } finally {
+    await cursor.close()
+  }
+}
+
 interface Line {
   segment: string
   stamp: Stamp

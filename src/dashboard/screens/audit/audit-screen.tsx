@@ -13,8 +13,8 @@ import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { useUrlState } from '../../routes.ts'
-import { AuditTable, ColumnMenu, keyOf } from './audit-table.tsx'
-import { CallRecordView, NoteDrawer } from './call-record.tsx'
+import { AuditTable, ColumnMenu } from './audit-table.tsx'
+import { CallRecordView, NoteRecord } from './call-record.tsx'
 import { Filters, type FilterValues, useFilterPath, useFilters } from './filters.tsx'
 import { sayWhat } from './say-what.ts'
 import { Views } from './views.tsx'
@@ -71,7 +71,15 @@ export default function AuditScreen() {
       >
         {call !== '' && <CallRecordView call={call} />}
       </Drawer>
-      <NoteDrawer note={query.data?.find(row => keyOf(row) === event)} onClose={() => openEvent('')} />
+      <Drawer
+        opened={event !== ''}
+        onClose={() => openEvent('')}
+        title={t('record')}
+        size="xl"
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
+        {event !== '' && <NoteRecord key={event} place={event} />}
+      </Drawer>
     </Page>
   )
 }

@@ -109,7 +109,7 @@ export function AuditTable({ rows }: { rows: readonly AuditItem[] }) {
   )
 }
 
-export function keyOf({ segment, seq }: AuditItem): string {
+function keyOf({ segment, seq }: AuditItem): string {
   return `${segment} ${seq}`
 }
 

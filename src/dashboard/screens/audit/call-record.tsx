@@ -1,4 +1,4 @@
-import { Anchor, Badge, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Decision } from '../../../core/decision.ts'
 import { request, useGet } from '../../api/api.ts'
@@ -11,7 +11,7 @@ import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { usePlace } from '../../components/use-short-path.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes } from '../../routes.ts'
+import { inAddress, routes } from '../../routes.ts'
 import { words } from './words.ts'
 
 interface Explained {
@@ -101,30 +101,28 @@ function Trace({ decision: { by, ref, reason, user, also = [] } }: { decision: D
   )
 }
 
-/** A change that is no call: a rule, a grant, trust, a sign-in. Of a file, its difference. */
-export function NoteDrawer({ note, onClose }: { note: AuditItem | undefined; onClose: () => void }) {
+/** A change that is no call: a rule, a grant, trust, a sign-in. Of a file, its difference. By its place, loaded or not. */
+export function NoteRecord({ place }: { place: string }) {
   const t = useWords(words)
   const format = useFormat()
-  const diff = note?.details?.diff
+  const [segment = '', seq = ''] = place.split(' ')
+  const query = useGet<AuditItem>('audit', `/api/audit/events/${inAddress(segment)}/${inAddress(seq)}`)
   return (
-    <Drawer
-      opened={note !== undefined}
-      onClose={onClose}
-      title={<Untrusted text={note?.action ?? ''} most={80} />}
-      size="xl"
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
-      {note !== undefined && (
+    <DataRegion query={query}>
+      {note => (
         <Stack>
+          <Title order={3}>
+            <Untrusted text={note.action ?? note.type} most={80} />
+          </Title>
           <Text size="sm" c="dimmed">
             {format.dateTime(note.at)} · #{note.seq} · {t('hash')} {note.hash.slice(0, 12)} · {t('prev')}{' '}
             {note.prev.slice(0, 12)}
           </Text>
-          {typeof diff === 'string' && <DiffView diff={diff} />}
+          {typeof note.details?.diff === 'string' && <DiffView diff={note.details.diff} />}
           <UntrustedBlock text={JSON.stringify(note, null, 2)} lines={24} label={t('record')} />
         </Stack>
       )}
-    </Drawer>
+    </DataRegion>
   )
 }
 
