@@ -212,6 +212,32 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     }
   })
 
+  test('a question that comes while others of its run are read is not among those that are approved', async () => {
+    const ask = async (path: string): Promise<string> => {
+      const input = { path, content: 'x' }
+      const call = { tool: 'write_file', input, run: 'read-together' }
+      return (await dashboard.send<{ question: string }>('POST', '/api/calls', call)).question
+    }
+    const first = [await ask('first.txt'), await ask('second.txt')]
+    const page = await open('/approvals?run=read-together')
+    await page.getByRole('button', { name: 'Approve 2 once' }).waitFor()
+    const late = await ask('late.txt')
+    await page.getByText('1 more question has come since.').waitFor()
+    await page
+      .locator('[data-answer][data-ready="true"]')
+      .getByRole('button', { name: 'Approve 2 once' })
+      .click()
+    const answered = async () =>
+      (await questions()).filter(({ answer }) => answer !== null).map(({ id }) => id)
+    await expect.poll(async () => (await answered()).sort(), PATIENCE).toEqual(first.sort())
+    await page.getByRole('button', { name: 'Show them too' }).click()
+    await page.getByRole('button', { name: 'Approve 1 once' }).waitFor()
+    for (const { id, digest } of await questions()) {
+      if (id === late) await dashboard.send('POST', `/api/approvals/${id}/answer`, { answer: 'deny', digest })
+      await dashboard.send('POST', `/api/approvals/${id}/continue`, {}).catch(() => undefined)
+    }
+  })
+
   test('a yes to what has changed meanwhile writes nothing and asks again', async () => {
     const { id } = await start('pricing')
     const page = await open('/approvals')

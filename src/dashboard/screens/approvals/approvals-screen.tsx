@@ -116,7 +116,7 @@ function Inbox() {
               </Button>
             )}
             {batch !== '' ? (
-              <BatchCard questions={together} />
+              <BatchCard key={batch} questions={together} />
             ) : chosen !== undefined ? (
               <ApprovalCard
                 key={chosen.id}

@@ -11,9 +11,15 @@ import classes from './approvals.module.css'
 import { useActGuard } from './use-act-guard.ts'
 import { words } from './words.ts'
 
-/** Several questions of one run, each shown whole, answered by one decision. Dangerous ones are never among them. */
-export function BatchCard({ questions }: { questions: readonly Approval[] }) {
+/**
+ * Several questions of one run, each shown whole, answered by one decision. Dangerous ones are never among them, and one that
+ * comes while others are read is among them only when it is asked for: it would stand below what is on the screen.
+ */
+export function BatchCard({ questions: waiting }: { questions: readonly Approval[] }) {
   const t = useWords(words)
+  const [taken, take] = useState(() => waiting.map(({ id }) => id))
+  const questions = waiting.filter(({ id }) => taken.includes(id))
+  const more = waiting.length - questions.length
   const { ready, isStray } = useActGuard(questions.map(({ id }) => id).join())
   const answer = useAnswer()
   const [unread, setUnread] = useState(0)
@@ -42,6 +48,14 @@ export function BatchCard({ questions }: { questions: readonly Approval[] }) {
         ))}
       </Stack>
       <Stack className={classes.actions} gap="sm" data-answer data-ready={idle}>
+        {more > 0 && (
+          <Group gap="xs">
+            <Text size="sm">{t('cameSince', { count: more })}</Text>
+            <Button size="compact-sm" variant="default" onClick={() => take(waiting.map(({ id }) => id))}>
+              {t('takeThem')}
+            </Button>
+          </Group>
+        )}
         {answer.error !== null && <ErrorCard error={answer.error} />}
         {unread > 0 && <Text size="sm">{t('expandFirst')}</Text>}
         <Group justify="space-between">
