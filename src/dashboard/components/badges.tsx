@@ -84,8 +84,8 @@ export function RiskBadge({ risk }: { risk: 'low' | 'medium' | 'high' }) {
 
 /** Of a tool, before anything is known of a call: whether it can change anything at all. */
 export function ToolRiskBadge({ risk }: { risk: 'low' | 'high' }) {
-  return <LookBadge look={risk === 'low' ? READS : CHANGES} />
+  return <LookBadge look={risk === 'low' ? LOW : CHANGES} />
 }
 
-const READS: Look = { icon: ShieldCheck, color: 'gray', word: 'readsOnly' }
+const LOW: Look = { icon: ShieldCheck, color: 'gray', word: 'lowRisk' }
 const CHANGES: Look = { icon: ShieldAlert, color: 'yellow', word: 'canChange' }

@@ -40,15 +40,12 @@ function executeRoutes(api: Api, parts: RunParts): void {
     202: json(executionShape, 'The execution, which waits for somebody; see /api/approvals'),
   }
   const execute = async (
-    wish: Pick<RunWish, 'task' | 'mayApprove' | 'tools'>,
+    wish: Pick<RunWish, 'task' | 'startedBy' | 'mayApprove' | 'tools'>,
     agent: FoundAgent,
     signal: AbortSignal,
   ) => {
     const opened = await parts.services()
-    const spec = toRunSpec(
-      { ...parts, runs: opened.runs },
-      { ...wish, startedBy: 'http', agent, orchestration: 'none' },
-    )
+    const spec = toRunSpec({ ...parts, runs: opened.runs }, { ...wish, agent, orchestration: 'none' })
     const { id } = await opened.database.transaction(queries =>
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
     )
@@ -69,7 +66,11 @@ function executeRoutes(api: Api, parts: RunParts): void {
     async context => {
       const { agent_id, input } = context.req.valid('json')
       const agent = await findAgentFor(await parts.services(), agent_id)
-      const { status, execution } = await execute({ task: input, tools: [] }, agent, context.req.raw.signal)
+      const { status, execution } = await execute(
+        { task: input, startedBy: callerName(context), tools: [] },
+        agent,
+        context.req.raw.signal,
+      )
       return answer(context, execution, status)
     },
   )
@@ -95,7 +96,10 @@ function executeRoutes(api: Api, parts: RunParts): void {
       const canonical = (name: string): string =>
         parts.runtime.registry.candidates(name)[0]?.tool.name ?? name
       const agent = { ...found, tools: narrowed(found.tools, tool_config, canonical) }
-      const wish = { task: input, tools: enabled_tools, mayApprove: mayApprove(context) }
+      const wish = {
+        ...{ task: input, startedBy: callerName(context) },
+        ...{ tools: enabled_tools, mayApprove: mayApprove(context) },
+      }
       const { status, execution } = await execute(wish, agent, context.req.raw.signal)
       return answer(context, execution, status)
     },

@@ -15,6 +15,7 @@ import { routes } from '../../routes.ts'
 import { BulkActions } from './bulk-actions.tsx'
 import { RunFilters, useRunFilters } from './run-filters.tsx'
 import { StartRun } from './start-run.tsx'
+import { useStarter } from './steer/starter.ts'
 import { words as steerWords } from './steer/words.ts'
 import { words } from './words.ts'
 
@@ -121,6 +122,7 @@ function useColumns(): readonly Column<Run>[] {
   const t = useWords(words)
   const own = useWords(steerWords)
   const format = useFormat()
+  const starterOf = useStarter()
   return [
     {
       key: 'task',
@@ -138,7 +140,7 @@ function useColumns(): readonly Column<Run>[] {
           {format.dateTime(run.created_at)}
           {run.started_by !== null && (
             <Text size="xs" c="dimmed" component="div">
-              <Untrusted text={run.started_by} most={60} />
+              <Untrusted text={starterOf(run.started_by)} most={60} />
             </Text>
           )}
         </>

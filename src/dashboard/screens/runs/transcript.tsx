@@ -221,11 +221,12 @@ function CallLine({ run, item }: { run: string; item: CallItem }) {
   const Arrow = opened ? ChevronDown : ChevronRight
   return (
     <div className={classes.call}>
-      <Group gap="xs" wrap="nowrap" justify="space-between">
+      <Group gap="xs" justify="space-between">
         <UnstyledButton
           onClick={() => choose(!opened)}
           aria-expanded={opened}
-          style={{ minWidth: 0, flex: 1 }}
+          // The name of the tool is never covered; what has no room beside it goes below.
+          style={{ minWidth: 'min(150px, 100%)', flex: 1 }}
         >
           <Group gap={6} wrap="nowrap">
             <Arrow size={16} aria-hidden style={{ flex: 'none' }} />

@@ -10,6 +10,7 @@ import { AgreementChart } from './agreement.tsx'
 import { Budgets } from './budgets.tsx'
 import { CallDays, DayCharts } from './day-charts.tsx'
 import { Latency, TopPanels, toolTimes } from './group-charts.tsx'
+import { withShortKeys } from './short-keys.ts'
 import { toSpan } from './span.ts'
 import { Tiles } from './tiles.tsx'
 import { ToolTable } from './tool-table.tsx'
@@ -110,7 +111,7 @@ export default function UsageScreen() {
               </DataRegion>
             ) : (
               <DataRegion query={perDay}>
-                {rows => <DayCharts rows={rows} since={since} days={days} />}
+                {rows => <DayCharts rows={withShortKeys(rows)} since={since} days={days} />}
               </DataRegion>
             )}
             <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
@@ -118,7 +119,7 @@ export default function UsageScreen() {
               {isOfTools ? (
                 <DataRegion query={tools}>{rows => <Latency rows={toolTimes(rows)} />}</DataRegion>
               ) : (
-                <DataRegion query={groups}>{rows => <Latency rows={rows} />}</DataRegion>
+                <DataRegion query={groups}>{rows => <Latency rows={withShortKeys(rows)} />}</DataRegion>
               )}
             </SimpleGrid>
             <DataRegion query={tools}>{rows => <ToolTable rows={rows} />}</DataRegion>

@@ -32,13 +32,13 @@ export function SendMessage({ run, execution, label }: SendMessageProps) {
   }
   return (
     <>
-      <Group mt="sm" gap="xs" align="flex-end" wrap="nowrap">
+      <Group mt="sm" gap="xs" align="flex-end">
         <Textarea
           label={label}
           autosize
           minRows={1}
           maxRows={6}
-          style={{ flex: 1 }}
+          style={{ flex: '1 1 240px' }}
           value={text}
           onChange={event => setText(event.currentTarget.value)}
           onKeyDown={event => {

@@ -2,6 +2,10 @@ import { defineWords } from '../../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
+    byPage: 'in the dashboard',
+    byCli: 'on the command line',
+    byPipeline: 'by a pipeline',
+    byToken: 'with the token {name}',
     send: 'Send message',
     sent: 'Sent. It reads it with its next step.',
     waited: 'waited {time} for an answer',
@@ -29,6 +33,10 @@ export const words = defineWords({
     nothingCut: 'Stopped. No call was cut off.',
   },
   ja: {
+    byPage: 'ダッシュボードから',
+    byCli: 'コマンドラインから',
+    byPipeline: 'パイプラインから',
+    byToken: 'トークン {name} で',
     send: 'メッセージを送信',
     sent: '送信しました。次のステップで読まれます。',
     waited: '回答待ち {time}',
@@ -56,6 +64,10 @@ export const words = defineWords({
     nothingCut: '停止しました。打ち切られた呼び出しはありません。',
   },
   ko: {
+    byPage: '대시보드에서',
+    byCli: '명령줄에서',
+    byPipeline: '파이프라인에서',
+    byToken: '토큰 {name}',
     send: '메시지 보내기',
     sent: '보냈습니다. 다음 단계에서 읽습니다.',
     waited: '답을 {time} 기다림',
