@@ -321,7 +321,7 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('radiogroup', { name: 'Range' }).getByText('Custom').click()
     await page.getByRole('textbox', { name: 'From', exact: true }).fill('2020-01-01')
     await page.getByRole('textbox', { name: 'To', exact: true }).fill('2020-01-05')
-    await page.getByText('No usage in this range').first().waitFor()
+    await page.getByText('Nothing in this range').first().waitFor()
     expect(page.url()).toContain('from=2020-01-01&to=2020-01-05')
     await visit(page, '/usage')
     await page.getByRole('radiogroup', { name: 'Cost per day' }).getByText('Chart').click()
