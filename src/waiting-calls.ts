@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type GivenAnswer, onceApprover, type RememberedAnswer, refuseUnseen } from './core/approval.ts'
+import { type GivenAnswer, onceApprover, type RememberedAnswer } from './core/approval.ts'
 import {
   type Call,
   type CallResult,
@@ -129,7 +129,6 @@ export function createWaitingCalls(
     async answerQuestion(id, answer) {
       await endExpired(calls)
       const asked = await calls.questions.find(id)
-      if (asked !== undefined) refuseUnseen(asked.question.subject, answer)
       if (asked !== undefined && 'grant' in answer) await refuseWider(asked, answer)
       const answered = await calls.questions.answer(id, answer, calls.clock.now())
       if (answered?.isFirst === true) recordAnswer(calls, answered.stored.question, answer)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, type Approver, type LiveQuestion, type Question, whyNoYes } from '../core/approval.ts'
+import type { Answer, Approver, LiveQuestion, Question } from '../core/approval.ts'
 import { toBlock, toLine } from '../core/visible.ts'
 import { describeQuestion, type Pages, questionPages } from './describe-question.ts'
 import type { Output } from './output.ts'
@@ -135,8 +135,6 @@ const WORDS: Readonly<
   more: 'more',
 }
 
-const YES: ReadonlySet<string> = new Set(['once', 'session', 'permanent', 'keep'])
-
 /** An answer, or what to say to a line that is none. */
 function toAnswer(
   line: string,
@@ -145,8 +143,6 @@ function toAnswer(
 ): Answer | string {
   const [word = '', ...rest] = line.trim().split(/\s+/)
   const meaning = Object.hasOwn(WORDS, word.toLowerCase()) ? WORDS[word.toLowerCase()] : undefined
-  const noYes = whyNoYes(question.subject)
-  if (noYes !== undefined && meaning !== undefined && YES.has(meaning)) return noYes
   switch (meaning) {
     case 'once': {
       const typed = word.toLowerCase() === 'approve' ? ['approve', ...rest] : rest
@@ -232,12 +228,9 @@ function describeChoices(question: Shown, output: Output): string {
     grants.length === 0 ? [] : [`${bold('r N')} offer N for this run`, `${bold('a N')} offer N always`]
   const look = question.tryOut === undefined ? ['view'] : ['try (run it on a copy)', 'view']
   const part = question.subject.kind === 'changes' ? [`${bold('k PATH …')} keep only these`] : []
-  const noYes = whyNoYes(question.subject)
-  const ways = noYes === undefined ? [yes, ...part, ...remember] : []
-  const choices = [...ways, `${bold('n')} deny`, 'tell WHY', 'never', ...look]
+  const choices = [yes, ...part, ...remember, `${bold('n')} deny`, 'tell WHY', 'never', ...look]
   return [
-    ...(grants.length === 0 || noYes !== undefined ? [] : [describeOffers(question, output)]),
-    ...(noYes === undefined ? [] : [noYes]),
+    ...(grants.length === 0 ? [] : [describeOffers(question, output)]),
     `Choose: ${choices.join(' | ')}`,
   ].join('\n')
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Access } from './access.ts'
 import type { CommandPattern, Decision } from './decision.ts'
-import { ToolError } from './errors.ts'
 import type { Risk } from './tool.ts'
 
 /** A call as whoever decides about it sees it. Plain data: it can be stored, sent and shown anywhere. */
@@ -61,26 +60,7 @@ export type QuestionSubject =
       readonly summary: string
       /** What the shown paths are relative to. */
       readonly root: string
-      /** The preview is not all of it. */
-      readonly isCut?: true
     }
-
-/** Why nobody can say yes; undefined when somebody can. What a command did stands nowhere but in the preview. */
-export function whyNoYes(subject: QuestionSubject): string | undefined {
-  return subject.kind === 'changes' && subject.isCut === true
-    ? 'These changes are too long to be shown whole, and what nobody has seen cannot be approved.'
-    : undefined
-}
-
-/** At whatever door an answer is given, and again before it is used. */
-export function refuseUnseen(subject: QuestionSubject, { kind }: Answer): void {
-  const isYes = kind === 'once' || kind === 'session' || kind === 'permanent'
-  const why = isYes ? whyNoYes(subject) : undefined
-  if (why !== undefined)
-    throw new ToolError('needs_approval', why, {
-      hint: 'The last line of the preview says where they are. Deny them, and have the command change less at a time.',
-    })
-}
 
 export type Answer =
   /** `paths`: of the changes that the question is about, only these and what is below them. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Answer, type GivenAnswer, type LiveQuestion, type Question, refuseUnseen } from './approval.ts'
+import type { Answer, GivenAnswer, LiveQuestion, Question } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
@@ -74,7 +74,6 @@ async function settle(
   answer: GivenAnswer,
 ): Promise<GivenAnswer> {
   const { request, judgement } = prepared
-  refuseUnseen(subjectOf(prepared), answer)
   progress.decision = await runtime.permissions.settle(request, judgement, answer, call.id)
   if (progress.decision.outcome !== 'allow') throw new ToolError('denied', progress.decision.reason)
   return answer

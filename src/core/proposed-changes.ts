@@ -14,8 +14,6 @@ export interface ProposedChanges {
   readonly summary: string
   /** Files with their lines, deletions apart, and the difference itself. */
   readonly preview: string
-  /** The preview is not all of it. */
-  readonly isCut?: true
 }
 
 /** What was decided about them. */

@@ -35,8 +35,8 @@ export async function makeQuestion(
 
 export function subjectOf({ changes }: Pick<Prepared, 'changes'>): QuestionSubject {
   if (changes === undefined) return { kind: 'call' }
-  const { layer, digest, summary, root, isCut } = changes
-  return { kind: 'changes', layer, digest, summary, root, ...(isCut === true ? { isCut } : {}) }
+  const { layer, digest, summary, root } = changes
+  return { kind: 'changes', layer, digest, summary, root }
 }
 
 const MOST_OF_TASK = 4_000

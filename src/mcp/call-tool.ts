@@ -9,7 +9,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { type GivenAnswer, whyNoYes } from '../core/approval.ts'
+import type { GivenAnswer } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
@@ -162,7 +162,6 @@ function readAnswer(
   if (question?.isDangerous !== false && phrase !== phraseOf(question?.tool.name))
     return { kind: 'deny', user }
   const offer = question === undefined ? undefined : offerOf(question)
-  if (question !== undefined && whyNoYes(question.subject) !== undefined) return { kind: 'deny', user }
   if (decision === 'once') return { kind: 'once', user }
   if (decision === 'session' && offer !== undefined) return { kind: 'session', user, grant: offer.id }
   return { kind: 'deny', user }
@@ -182,10 +181,9 @@ const LONGEST_CHOICE = 300
 
 function askClient(question: ShownQuestion, requestState: string): InputRequiredResult {
   const offer = offerOf(question)
-  const mayBeYes = whyNoYes(question.subject) === undefined
   const choices = [
-    ...(mayBeYes ? [{ const: 'once', title: 'Yes, this once' }] : []),
-    ...(offer === undefined || !mayBeYes
+    { const: 'once', title: 'Yes, this once' },
+    ...(offer === undefined
       ? []
       : [{ const: 'session', title: `Yes, for this session: ${toLine(offer.label)}` }]),
     { const: 'deny', title: 'No' },
@@ -218,15 +216,12 @@ function askClient(question: ShownQuestion, requestState: string): InputRequired
 
 const LONGEST_MESSAGE = 4000
 
-function describe(question: ShownQuestion): string {
-  const { tool, details, input, preview, cwd, decision, isDangerous } = question
+function describe({ tool, details, input, preview, cwd, decision, isDangerous }: ShownQuestion): string {
   const subject = details ?? JSON.stringify(input)
-  const noYes = whyNoYes(question.subject)
   return [
     `${isDangerous ? 'DANGEROUS: ' : ''}${tool.name} asks for your approval.`,
     toBlock(subject, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 }),
     ...(preview === undefined ? [] : [toBlock(preview, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 })]),
-    ...(noYes === undefined ? [] : [noYes]),
     `in ${toLine(cwd)}`,
     underMargin(decision.reason),
     ...(decision.notes ?? []).map(note => underMargin(note)),

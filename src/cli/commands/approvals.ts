@@ -1,4 +1,4 @@
-import { type GivenAnswer, isSameAnswer, whyNoYes } from '../../core/approval.ts'
+import { type GivenAnswer, isSameAnswer } from '../../core/approval.ts'
 import { belongsToRun } from '../../core/gate.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
@@ -147,7 +147,6 @@ function list({ output }: CommandContext, questions: readonly ShownQuestion[]): 
 }
 
 function show({ output }: CommandContext, question: ShownQuestion): number {
-  const noYes = whyNoYes(question.subject)
   if (output.json) output.object(question)
   else
     output.data(
@@ -155,9 +154,8 @@ function show({ output }: CommandContext, question: ShownQuestion): number {
         describeQuestion(question, questionPages(question, 200, 'kogu approvals show ID --json'), output),
         toBlock(`input: ${JSON.stringify(question.input)}`),
         ...question.offers.map(({ label }, index) => `  offer ${index + 1}: ${toLine(label)}`),
-        ...(noYes === undefined ? [] : [noYes]),
         question.answer === null
-          ? `Answer: ${noYes === undefined ? `kogu approvals approve ${question.id}, or: ` : ''}kogu approvals deny ${question.id}`
+          ? `Answer: kogu approvals approve ${question.id}, or: kogu approvals deny ${question.id}`
           : `Answered: ${question.answer.kind} by ${toLine(question.answer.user)}`,
       ].join('\n'),
     )

@@ -12,8 +12,9 @@ import type { OverlayChange, OverlayChanges } from '../../sandbox/layer/overlay-
 import { viewLayer } from './layer-view.ts'
 import { describeChanges, refusalOf } from './record-changes.ts'
 
-/** More changes than a person could look at, and than are worth hashing, of a line that nobody approved. */
+/** More than a person could look at, and than is worth hashing, of a line that nobody approved. */
 export const MOST_CHANGES = 20_000
+export const MOST_OF_NAMES = 1_000_000
 
 /** What a contained command did, as it is judged and shown. */
 export async function proposeChanges(
@@ -30,7 +31,6 @@ export async function proposeChanges(
     effects,
     summary: shown.summary,
     preview: redact(shown.text),
-    ...(shown.isCut ? { isCut: true } : {}),
   }
 }
 
@@ -67,9 +67,11 @@ export function selectChanges(changes: OverlayChanges, paths: readonly string[])
   }
 }
 
-/** What is longer is not approved, so it is more than the diff of one file in an answer to a model. */
+/** Characters of diffs in one question. */
 const MOST_SHOWN = 1_000_000
 const LARGEST_TEXT = 512 * 1024
+/** Of two such texts. No diff is cut: it is shown whole or not at all. */
+const LONGEST_DIFF = 8 * LARGEST_TEXT
 
 interface Sides {
   readonly workspace: string
@@ -79,12 +81,11 @@ interface Sides {
 interface ShownChanges {
   readonly summary: string
   readonly text: string
-  readonly isCut: boolean
 }
 
-/** Every entry is named; what is text is shown. */
+/** Every entry is named, and text is shown. When all diffs together are too long, the longest are left out and say so. */
 function showChanges(effects: readonly Effect[], sides: Sides): ShownChanges {
-  const rows = effects.map(effect => ({ effect, ...diffOf(effect, sides) }))
+  const rows = withoutLongest(effects.map(effect => ({ effect, ...diffOf(effect, sides) })))
   const added = rows.reduce((sum, row) => sum + row.added, 0)
   const removed = rows.reduce((sum, row) => sum + row.removed, 0)
   const kept = rows.filter(({ effect }) => effect.change !== 'deleted')
@@ -100,11 +101,22 @@ function showChanges(effects: readonly Effect[], sides: Sides): ShownChanges {
     ...kept.map(each => row(each, sides)),
     ...(gone.length === 0 ? [] : ['Deleted:']),
     ...gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`),
+    ...(rows.some(isUnshown) ? [`What is not shown can be read in ${toLine(sides.upper)}`] : []),
   ]
-  const text = `${lines.join('\n')}\n\n${rows.map(({ diff }) => diff).join('')}`.trimEnd()
-  if (text.length <= MOST_SHOWN) return { summary, text, isCut: false }
-  const more = `… ${text.length - MOST_SHOWN} characters more: the files are in ${toLine(sides.upper)}`
-  return { summary, text: `${text.slice(0, MOST_SHOWN)}\n${more}`, isCut: true }
+  return { summary, text: `${lines.join('\n')}\n\n${rows.map(({ diff }) => diff).join('')}`.trimEnd() }
+}
+
+/** The longest, so that one large file cannot hide a small change in another. */
+function withoutLongest(rows: readonly Row[]): Row[] {
+  const shortest = rows.toSorted((a, b) => a.diff.length - b.diff.length)
+  let room = MOST_SHOWN
+  const shown = new Set(
+    shortest.filter(({ diff }) => {
+      room -= diff.length
+      return room >= 0
+    }),
+  )
+  return rows.map(row => (shown.has(row) ? row : { ...row, diff: '' }))
 }
 
 interface Row {
@@ -114,7 +126,8 @@ interface Row {
   readonly removed: number
 }
 
-function row({ effect, diff, added, removed }: Row, { workspace, upper }: Sides): string {
+function row(each: Row, { workspace, upper }: Sides): string {
+  const { effect, added, removed } = each
   const { change, path, entry, after } = effect
   const inside = relative(workspace, path)
   const name = toLine(inside)
@@ -123,9 +136,17 @@ function row({ effect, diff, added, removed }: Row, { workspace, upper }: Sides)
   if (entry === 'directory')
     return `  ${change === 'created' ? 'new folder' : 'folder'} ${name}${mode === '' ? '' : ` (${mode})`}`
   const size = added + removed === 0 ? `${after?.size ?? 0} bytes` : `+${added} -${removed}`
-  const isUnshown = diff === '' && effect.before?.sha256 !== after?.sha256 && after?.size !== 0
-  const facts = [size, ...(isUnshown ? ['content not shown'] : []), ...(mode === '' ? [] : [mode])].join(', ')
+  const facts = [
+    size,
+    ...(isUnshown(each) ? ['content not shown'] : []),
+    ...(mode === '' ? [] : [mode]),
+  ].join(', ')
   return `  ${change === 'created' ? 'new' : 'changed'} ${name} (${facts})`
+}
+
+function isUnshown({ effect: { change, entry, before, after }, diff }: Row): boolean {
+  const hasContent = entry === 'file' && change !== 'deleted' && after?.size !== 0
+  return hasContent && diff === '' && before?.sha256 !== after?.sha256
 }
 
 /** Who may do what with it, where that is new, and where a new file can be run. */
@@ -146,7 +167,7 @@ function diffOf(
   const old = before === undefined ? '' : readText(path, before.size)
   const fresh = change === 'deleted' || after === undefined ? '' : readText(join(upper, name), after.size)
   if (old === undefined || fresh === undefined) return none
-  const { diff, added, removed } = summarizeDiff(old, fresh, name, MOST_SHOWN + 1)
+  const { diff, added, removed } = summarizeDiff(old, fresh, name, LONGEST_DIFF)
   // Deletions are listed; their content is in the way of what is new.
   return { diff: change === 'deleted' ? '' : (diff ?? ''), added, removed }
 }

@@ -22,7 +22,14 @@ import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/walls/sandbox.ts'
 import type { CommandParts } from './parts.ts'
-import { hardRefusal, MOST_CHANGES, proposeChanges, selectChanges, withoutGuard } from './propose-changes.ts'
+import {
+  hardRefusal,
+  MOST_CHANGES,
+  MOST_OF_NAMES,
+  proposeChanges,
+  selectChanges,
+  withoutGuard,
+} from './propose-changes.ts'
 import { describeChanges, recordChanges } from './record-changes.ts'
 
 /** A command that ran, and what became of its changes. */
@@ -151,6 +158,8 @@ async function settleContained(
   }
   if (changes.changes.length > MOST_CHANGES)
     return refuse(`It changed ${changes.changes.length} entries, more than ${MOST_CHANGES}.`, [])
+  if (changes.changes.reduce((sum, { path }) => sum + path.length, 0) > MOST_OF_NAMES)
+    return refuse('The paths it changed are too long to be shown.', [])
   if (bytesOf(changes) > LARGEST_LAYER.bytes)
     return refuse(`Its changes are larger than ${LARGEST_LAYER.bytes / 1024 ** 2} MiB.`, [])
   if (heldBytes(parts.places.overlays) + bytesOf(changes) > MOST_HELD_BYTES)

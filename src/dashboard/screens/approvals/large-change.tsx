@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { type DiffParts, DiffView } from '../../components/diff-view.tsx'
@@ -15,13 +15,10 @@ export interface ChangeProps {
 }
 
 /** The difference; of a large one first how large it is. */
-export function Change({ question: { input, subject, preview = '' }, parts }: ChangeProps) {
+export function Change({ question: { input, preview = '' }, parts }: ChangeProps) {
   const t = useWords(words)
   const [opened, open] = useState(() => !isLarge(preview))
-  // What a command did is nowhere but in the difference, and no door takes a yes to a part of it; what another tool would
-  // write is in its input.
-  const isUnseen = subject.kind === 'changes' && subject.isCut === true
-  useCut(!opened || isUnseen)
+  useCut(!opened)
   if (!opened) {
     const files = parseDiff(preview).filter(({ path }) => path !== '')
     const sum = (of: 'added' | 'removed'): number => files.reduce((all, file) => all + file[of], 0)
@@ -39,12 +36,7 @@ export function Change({ question: { input, subject, preview = '' }, parts }: Ch
   return (
     <>
       <DiffView diff={preview} parts={parts} />
-      {isUnseen && (
-        <Alert color="yellow" py="xs">
-          {t('unseen')}
-        </Alert>
-      )}
-      {subject.kind !== 'changes' && isCut(preview) && (
+      {isCut(preview) && (
         <>
           <Text size="sm">{t('cut')}</Text>
           <UntrustedBlock text={JSON.stringify(input, null, 2)} label={t('open')} />
