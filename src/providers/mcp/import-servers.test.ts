@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { createRedactor } from '../../core/redact.ts'
 import { importServers } from './import-servers.ts'
 
-const redact = (text: string): string => text.replaceAll(/sk-\w+/g, '‹secret›')
-const read = (text: string) => importServers(text, redact)
+const redactor = createRedactor({ values: ['sk-def'] })
+const read = (text: string) => importServers(text, value => redactor.value(value))
 
 describe('servers of another client', () => {
   test('come from Claude and Cursor, without their secrets', () => {
@@ -11,7 +12,7 @@ describe('servers of another client', () => {
         mcpServers: {
           'git hub': {
             command: 'npx',
-            args: ['-y', '@x/github', '--key', 'sk-abc'],
+            args: ['-y', '@x/github', '--api-key', 'sk-abc'],
             env: { GITHUB_TOKEN: 'ghp_1', LEVEL: 'info', OTHER: '$MINE', HIDDEN: 'sk-def' },
           },
         },
@@ -19,7 +20,7 @@ describe('servers of another client', () => {
     )
     expect(server?.name).toBe('git-hub')
     expect(server?.toml).toBe(`[mcp.git-hub]
-command = [ "npx", "-y", "@x/github", "--key", "‹secret›" ]
+command = [ "npx", "-y", "@x/github", "--api-key", "‹secret:api_key›" ]
 
 [mcp.git-hub.env]
 LEVEL = "info"
@@ -33,7 +34,7 @@ env = "MINE"
 [mcp.git-hub.env.HIDDEN]
 env = "HIDDEN"
 `)
-    expect(server?.leftOut).toEqual(['‹secret›', 'GITHUB_TOKEN → GITHUB_TOKEN', 'HIDDEN → HIDDEN'])
+    expect(server?.leftOut).toEqual(['‹secret:api_key›', 'GITHUB_TOKEN → GITHUB_TOKEN', 'HIDDEN → HIDDEN'])
     expect(JSON.stringify(server)).not.toMatch(/ghp_1|sk-/)
   })
 

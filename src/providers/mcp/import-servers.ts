@@ -33,7 +33,7 @@ type Entry = z.infer<typeof entry>
  * Servers from the configuration of Claude, Codex, Cursor, Gemini, opencode or VS Code, as JSON or TOML. Values that look
  * like secrets do not come along: a configuration file says where a secret is. `redact` masks secrets in a text.
  */
-export function importServers(text: string, redact: (text: string) => string): ImportedServer[] {
+export function importServers(text: string, redact: Redact): ImportedServer[] {
   const servers = serversIn(readAny(text))
   return Object.entries(servers).flatMap(([name, value]) => {
     const read = entry.safeParse(value)
@@ -43,19 +43,16 @@ export function importServers(text: string, redact: (text: string) => string): I
   })
 }
 
-function toImported(
-  name: string,
-  given: Entry,
-  redact: (text: string) => string,
-): ImportedServer | undefined {
+type Redact = <T>(value: T) => T
+
+function toImported(name: string, given: Entry, redact: Redact): ImportedServer | undefined {
   const leftOut: string[] = []
   const url = given.url ?? given.serverUrl ?? given.httpUrl
   const words = [given.command ?? [], given.args].flat()
   if ((url === undefined) === (words.length === 0)) return undefined
-  const command = words.map(word => {
-    if (redact(word) !== word) leftOut.push(redact(word))
-    return redact(word)
-  })
+  // As a list: a word behind `--token` is a secret whatever it looks like.
+  const command = redact(words)
+  leftOut.push(...command.filter((word, index) => word !== words[index]))
   const refer = (given: Readonly<Record<string, string>>, prefix: string): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(given).map(([key, value]) => {
