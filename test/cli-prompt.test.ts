@@ -76,6 +76,17 @@ describe.skipIf(!python)(`a question in the terminal${why}`, () => {
     expect(ask('curl $URL').shown).toContain('It may contact any public host.')
   })
 
+  test('trusts an MCP server as it was shown, and is not asked where nothing is shown', () => {
+    box.configure(`[mcp.demo]\ncommand = ["${process.execPath}", "-e", "process.exit(3)"]\n`)
+    const status = () => box.json(['mcp', 'list'])[0].status
+    expect(onTerminal(['mcp', 'trust', 'demo', '-q'], []).code).toBe(7)
+    expect(onTerminal(['mcp', 'trust', 'demo'], [{ wait: 'exactly this?', type: '\n' }]).code).toBe(7)
+    expect(status()).toBe('not trusted')
+    const { shown } = onTerminal(['mcp', 'trust', 'demo'], [{ wait: 'exactly this?', type: 'y\n' }])
+    expect(shown).toContain('"-e" "process.exit(3)"')
+    expect(status()).toBe('trusted')
+  })
+
   test('an answer that is to be remembered is not asked again', () => {
     const npm = ['call', 'run_command', '{"command":"touch made.txt"}']
     expect(onTerminal(npm, [{ wait: 'Choose:', type: 'always 2\n' }]).code).toBe(0)

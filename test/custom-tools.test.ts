@@ -184,7 +184,7 @@ overrides = "command_lst"
 enabled = false
 `)
   const { stdout, stderr } = machine.run(['tools', 'list'])
-  expect(stdout).toMatch(/^jobs +high +Execution +custom 75 > builtin -100 /m)
+  expect(stdout).toMatch(/^jobs +high +Execution +custom 75 > builtin -100 .* Jobs$/m)
   expect(stdout).toMatch(/^delete_file .* off: Delete$/m)
   expect(stderr).toContain("custom: the tool 'lost' replaces 'command_lst', which does not exist.")
   expect(machine.run(['tools', 'show', 'command_list']).stdout).toContain(

@@ -216,7 +216,7 @@ command = "npx"
 args = ["-y", "@anthropic/mcp-server-filesystem", "/workspace"]
 `,
     )
-    expect(box.run(['mcp', 'trust', 'filesystem'], { env })).toMatchObject({ code: 2 })
+    expect(box.run(['mcp', 'trust', 'filesystem'], { env })).toMatchObject({ code: 7 })
     const trusted = box.run(['mcp', 'trust', 'filesystem', '--yes'], { env })
     expect(trusted, trusted.stdout + trusted.stderr).toMatchObject({
       code: 0,

@@ -66,7 +66,10 @@ function readParameters(given: unknown): Parameter[] {
     const [, name, type = 'string', optional] =
       /^([A-Za-z_]\w*)(?::(string|integer|number|boolean))?(\?)?$/.exec(text) ?? []
     if (name === undefined)
-      throw new UsageError(`--param takes NAME, NAME:TYPE or NAME:TYPE? (optional), not '${text}'.`)
+      throw new UsageError(
+        `--param takes NAME, NAME:TYPE or NAME:TYPE? (optional), not '${text}'.`,
+        'TYPE is string, integer, number or boolean.',
+      )
     return { name, type, required: optional === undefined }
   })
 }

@@ -220,7 +220,11 @@ async function trust(
       if (output.json) output.object({ ok: true, status: 'trusted' })
       return EXIT.ok
     }
-    throw new UsageError('It is not trusted yet.', `When you trust it: ${again}`)
+    if (!(await confirmed(context, 'Trust exactly this?'))) {
+      output.problem(`It is not trusted. When you trust it: ${again}`)
+      if (output.json) output.object({ ok: false, status: admin.status(server) })
+      return EXIT.needsPerson
+    }
   }
   const { installed, config } = await admin.trust(server)
   note('mcp-server-trusted', {

@@ -32,7 +32,8 @@ Offer the tools of this workspace to any agent, as an MCP server; manage the ser
   kogu mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   kogu mcp add docs --url https://mcp.example.com/mcp
   kogu mcp test NAME | tools NAME       start it and list its tools; show what was approved and what is held
-  kogu mcp trust NAME --yes             trust it as it is configured now; a package is fetched once, at a fixed version
+  kogu mcp trust NAME                   show it and ask; what is trusted is what was shown. A package is fetched once, at a
+                                        fixed version
   kogu mcp approve NAME [TOOL …]        show tools that are new or have changed, and approve them
   kogu mcp remove NAME
 
@@ -55,7 +56,7 @@ Options
   --write FOLDER       add: a folder that it may change from the sandbox, without a record
   --no-sandbox         add: start it without a sandbox
   --pin HASH           approve: what kogu mcp tools has shown, where no terminal can ask
-  --yes                trust: it was read and is trusted; install: write it
+  --yes                trust: do not ask, it was read; install: write it
 `,
   options: {
     names: { type: 'string' },

@@ -94,10 +94,15 @@ async function list(context: CommandContext, { registry, isEnabled }: Runtime): 
     entry.tool.category,
     routeOf(registry, entry).map(priorityOf).join(' > '),
     toLine(entry.tool.aliases.join(', ')),
-    toLine(isEnabled(entry) ? entry.tool.title : `off: ${entry.tool.title}`),
+    toLine(`${isEnabled(entry) ? '' : 'off: '}${whatItDoes(entry.tool)}`, 60),
   ])
   output.data(table([['NAME', 'RISK', 'CATEGORY', 'PROVIDER', 'ALSO CALLED', 'WHAT IT DOES'], ...rows]))
   return EXIT.ok
+}
+
+/** Tools of the configuration and scripts have no title of their own. */
+function whatItDoes({ name, title, description }: AnyTool): string {
+  return title === name ? (description.split('\n')[0] ?? '') : title
 }
 
 async function show(context: CommandContext, registry: Registry, name: string): Promise<number> {
