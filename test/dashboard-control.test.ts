@@ -253,6 +253,15 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     await page.getByRole('button', { name: 'Show what they say now' }).click()
     await page.getByText('mode = "auto"').waitFor()
     expect(await trust.isEnabled()).toBe(true)
+    // The end of a long line is read first, too.
+    const long = `description = "long"\ncommand = "echo ${'x'.repeat(5_000)} end of it"\n`
+    dashboard.write('kogu.toml', `[tools.custom.long]\n${long}`)
+    await page.getByRole('button', { name: 'Show what they say now' }).click()
+    await page.getByText('Open all of the text first.').waitFor()
+    expect(await trust.isDisabled()).toBe(true)
+    await page.getByRole('button', { name: /show all/i }).click()
+    await page.getByText(/x end of it/).waitFor()
+    await expect.poll(() => trust.isEnabled()).toBe(true)
     rmSync(join(dashboard.workspace, 'kogu.toml'))
     await page.getByText('This project is not trusted').waitFor({ state: 'detached' })
   })

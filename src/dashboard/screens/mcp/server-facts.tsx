@@ -6,7 +6,8 @@ import { OutcomeBadge } from '../../components/badges.tsx'
 import { ConfigFileDrawer } from '../../components/config-file/config-file-drawer.tsx'
 import { setTomlKey } from '../../components/config-file/toml-edit.ts'
 import { Reasons } from '../../components/reasons.tsx'
-import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { CutTexts, Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
+import { words as common } from '../../components/words.ts'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { inAddress } from '../../routes.ts'
@@ -35,6 +36,8 @@ export function Facts({ server }: { server: McpDetail }) {
   const isTrusted = server.trust === 'trusted'
   const isOff = server.trust === 'off'
   const [switching, setSwitching] = useState(false)
+  const [unread, setUnread] = useState(0)
+  const c = useWords(common)
   return (
     <section
       className="kogu-card"
@@ -58,7 +61,7 @@ export function Facts({ server }: { server: McpDetail }) {
                 {t('forget')}
               </Button>
             ) : (
-              <Button loading={trust.isPending} disabled={isOff} onClick={() => trust.mutate()}>
+              <Button loading={trust.isPending} disabled={isOff || unread > 0} onClick={() => trust.mutate()}>
                 {t('trust')}
               </Button>
             )}
@@ -74,15 +77,17 @@ export function Facts({ server }: { server: McpDetail }) {
           </Group>
         </Group>
         <List size="sm">
-          {server.describes.map(line => (
-            <List.Item key={line}>
-              <Untrusted text={line} most={600} />
-            </List.Item>
-          ))}
+          <CutTexts value={setUnread}>
+            {server.describes.map(line => (
+              <List.Item key={line}>
+                <Untrusted text={line} most={600} />
+              </List.Item>
+            ))}
+          </CutTexts>
           {server.installed !== null && <List.Item>{t('installed', { what: server.installed })}</List.Item>}
         </List>
         {!isTrusted && <Analysis server={server} />}
-        {!isTrusted && <Text size="sm">{t('trustHint')}</Text>}
+        {!isTrusted && <Text size="sm">{unread > 0 ? c('wholeFirst') : t('trustHint')}</Text>}
         {test.data !== undefined && (
           <Alert color={test.data.ok ? 'green' : 'red'} role="status">
             {test.data.ok

@@ -5,7 +5,8 @@ import { request, useGet } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { TrustDiff } from '../../components/trust-diff.tsx'
-import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
+import { CutTexts, EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
+import { words as common } from '../../components/words.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { words } from './words.ts'
 
@@ -32,7 +33,9 @@ export function ProjectTrust() {
 /** A yes is to what was read: files that change meanwhile change nothing under the reader's eyes. */
 function Review({ now }: { now: Trust }) {
   const t = useWords(words)
+  const c = useWords(common)
   const [read, setRead] = useState(now)
+  const [unread, setUnread] = useState(0)
   const decide = useAction(
     (given: { digest: string; trusted: boolean }) => request('POST', '/api/trust', given),
     { topics: ['settings', 'rules'] },
@@ -48,7 +51,9 @@ function Review({ now }: { now: Trust }) {
       >
         {t(SAYS[status])}
       </Alert>
-      <Brought trust={hasChanged ? read : now} isFine={isFine} />
+      <CutTexts value={setUnread}>
+        <Brought trust={hasChanged ? read : now} isFine={isFine} />
+      </CutTexts>
       {hasChanged && (
         <Alert color="orange" role="alert" icon={<ShieldAlert size={18} aria-hidden />}>
           <Group gap="xs">
@@ -64,7 +69,7 @@ function Review({ now }: { now: Trust }) {
           {status !== 'trusted' && (
             <Button
               loading={decide.isPending}
-              disabled={hasChanged}
+              disabled={hasChanged || unread > 0}
               onClick={() => decide.mutate({ digest: read.digest, trusted: true })}
             >
               {t('trustButton')}
@@ -80,7 +85,7 @@ function Review({ now }: { now: Trust }) {
             </Button>
           )}
           <Text size="sm" c="dimmed">
-            {t('trustNext')}
+            {unread > 0 && !isFine ? c('wholeFirst') : t('trustNext')}
           </Text>
         </Group>
       )}
