@@ -62,6 +62,16 @@ const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
   zip: /^(?:-TT|--unzip-command)$/,
 }
 
+/** Whether it starts what its arguments name, `source f` and `nohup ./f` alike. */
+export function runsArguments(program: string): boolean {
+  return RUNS_ITS_ARGUMENTS.has(program) || SHELL_WORDS.has(program)
+}
+
+/** Whether it runs the file behind `-f`. */
+export function readsFileOption(program: string): boolean {
+  return /^(?:g?make|[gmn]?awk|sed)$/.test(program)
+}
+
 export function isShellWord(word: string): boolean {
   return SHELL_WORDS.has(word)
 }

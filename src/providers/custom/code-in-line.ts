@@ -1,5 +1,12 @@
 import { type Command, forEachChild, type ParsedScript, type SyntaxNode, type Word } from 'unbash'
-import { baseName, isShell, isShellWord, readsProgram } from './code-arguments.ts'
+import {
+  baseName,
+  isShell,
+  isShellWord,
+  readsFileOption,
+  readsProgram,
+  runsArguments,
+} from './code-arguments.ts'
 import { TemplateError } from './template-error.ts'
 
 /** A word of the line that holds placeholders. */
@@ -127,8 +134,10 @@ function readsCode(command: Command): boolean {
  */
 function refuseSteps(script: ParsedScript, { name }: Place): void {
   const nodes = nodesOf(script, true)
-  const run = new Set(nodes.flatMap(node => (node.type === 'Command' ? filesRunBy(node) : [])))
-  if (commandsOf(script).some(readsCode)) for (const word of inputsIn(nodes)) run.add(word)
+  const run = new Set([
+    ...nodes.flatMap(node => (node.type === 'Command' ? filesRunBy(node) : [])),
+    ...(commandsOf(script).some(readsCode) ? inputsIn(nodes) : []),
+  ])
   const others = new Set(
     nodes.flatMap(node => (node.type === 'Word' && !run.has(node) ? [baseName(node.value)] : [])),
   )
@@ -142,23 +151,31 @@ function refuseSteps(script: ParsedScript, { name }: Place): void {
   }
 }
 
+/** Its program if that is a file, what a wrapper starts, and the file that a shell or an interpreter is given. */
 function filesRunBy(command: Command): Word[] {
   const words = wordsOf(command)
   const [program] = words
   if (program === undefined) return []
-  const runsNext = (word: Word, index: number): boolean =>
-    readsProgram(word.value) || (index === 0 && /^(?:source|\.)$/.test(word.value))
-  const at = words.findIndex(runsNext)
-  const file = at === -1 ? undefined : words.slice(at + 1).find(({ value }) => !/^[-+]/.test(value))
-  return [...(program.value.includes('/') ? [program] : []), ...(file === undefined ? [] : [file])]
+  const isOperand = ({ value }: Word): boolean => !/^[-+]/.test(value)
+  if (runsArguments(baseName(program.value))) return words.slice(1).filter(isOperand)
+  const after = words.slice(words.findIndex(({ value }) => readsProgram(value)) + 1)
+  const file = after.length === words.length ? undefined : after.find(isOperand)
+  const given = words.filter((_, index) => /^(?:-f|--file|--makefile)$/.test(words[index - 1]?.value ?? ''))
+  return [
+    ...(program.value.includes('/') ? [program] : []),
+    ...(file === undefined ? [] : [file]),
+    ...(readsFileOption(baseName(program.value)) ? given : []),
+  ]
 }
 
+/** What goes into commands that run their input: from a file, or through a pipe. */
 function inputsIn(nodes: readonly SyntaxNode[]): Word[] {
-  return nodes.flatMap(node =>
-    node.type === 'Redirect' && node.operator.startsWith('<') && node.target !== undefined
-      ? [node.target]
-      : [],
-  )
+  return nodes.flatMap(node => {
+    if (node.type === 'Redirect' && node.operator.startsWith('<')) return node.target ?? []
+    if (node.type !== 'Pipeline') return []
+    const last = node.commands.findLastIndex(part => commandsOf(part).some(readsCode))
+    return node.commands.slice(0, Math.max(last, 0)).flatMap(part => commandsOf(part).flatMap(wordsOf))
+  })
 }
 
 function wordsOf({ name, suffix }: Command): Word[] {

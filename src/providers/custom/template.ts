@@ -70,6 +70,12 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
         word.pos,
       )
     }
+    if (/^--?[\w-]*$/.test(textBefore(pieces)) && !/^-\w+$/.test(textBefore(pieces))) {
+      throw new TemplateError(
+        `{${name}} would decide which option it is. Write the option, and the value behind it or behind =.`,
+        word.pos,
+      )
+    }
     const before = words[index - 1]
     const flag =
       before !== undefined && /^-./.test(before.value) && before.value !== '--' ? before : undefined
@@ -89,6 +95,11 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
       afterDashes: words.slice(0, index).some(other => other.value === '--'),
     }
   })
+}
+
+/** What stands in the word before its first placeholder. */
+function textBefore([first]: readonly Piece[]): string {
+  return first !== undefined && 'text' in first ? first.text : ''
 }
 
 /** `--eval={code}` and `-e{code}` are the option with its value. */
