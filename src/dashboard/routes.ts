@@ -61,3 +61,13 @@ export function useUrlState(
   )
   return [params.get(name) ?? initial, set]
 }
+
+/** The same where only some values make sense: an address that says another one shows what is shown without it. */
+export function useUrlChoice<Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  initial: Choice,
+) {
+  const [value, set] = useUrlState(name, initial)
+  return [choices.find(each => each === value) ?? initial, set] as const
+}

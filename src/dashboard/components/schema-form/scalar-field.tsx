@@ -64,7 +64,11 @@ function labelled({ id, field, name, path, bare }: Props, mistakes: ReadonlyMap<
   }
 }
 
-const TYPES: Readonly<Record<string, string>> = { uri: 'url', email: 'email', date: 'date' }
+const TYPES = new Map([
+  ['uri', 'url'],
+  ['email', 'email'],
+  ['date', 'date'],
+])
 
 function TextField(props: Props & { parse?: (text: string) => unknown }) {
   const t = useWords(words)
@@ -82,7 +86,7 @@ function TextField(props: Props & { parse?: (text: string) => unknown }) {
   }
   if (references !== undefined)
     return <ReferenceInput {...common} references={references} onChange={change} />
-  const type = field.kind === 'text' ? TYPES[field.format ?? ''] : undefined
+  const type = field.kind === 'text' ? TYPES.get(field.format ?? '') : undefined
   if (type !== undefined)
     return <TextInput {...common} type={type} onChange={event => change(event.currentTarget.value)} />
   return (

@@ -16,7 +16,7 @@ import { type Changes, withChanges } from '../../components/saved/with-changes.t
 import { words as savedWords } from '../../components/saved/words.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { inAddress, routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlChoice, useUrlState } from '../../routes.ts'
 import { ContentSection } from './content-section.tsx'
 import { Limits } from './limits.tsx'
 import { ModelSection, Orchestration } from './model-section.tsx'
@@ -165,8 +165,9 @@ function hasModel({ content }: Editing<PanelSettings>): boolean {
 
 function Side({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
   const t = useWords(words)
-  const [tab, setTab] = useUrlState('tab', 'try')
   const isRun = hasModel(editing)
+  const tabs = ['try', 'versions', 'toml', ...(isRun ? ['runs'] : [])]
+  const [tab, setTab] = useUrlChoice('tab', tabs, 'try')
   return (
     <Tabs value={tab} onChange={value => setTab(value ?? '')} keepMounted={false}>
       <Tabs.List mb="sm">

@@ -3,7 +3,7 @@ import { drawnAs } from '../../components/panel-kind/panel-kind.tsx'
 import { TomlEditor } from '../../components/saved/toml-editor.tsx'
 import { Versions } from '../../components/saved/versions.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
+import { useUrlChoice, useUrlState } from '../../routes.ts'
 import { Changes } from '../runs/changes.tsx'
 import { InputSettings } from './input-settings.tsx'
 import { RunList } from './run-bar.tsx'
@@ -22,10 +22,13 @@ export interface SidePaneProps {
   readonly run: PipelineRun | undefined
 }
 
+const TABS = ['settings', 'output', 'runs', 'schedule', 'versions', 'toml'] as const
+
 /** What is selected: its settings and its last output; beside that the pipeline's runs, versions and file. */
 export function SidePane({ pipeline, editing, run }: SidePaneProps) {
   const t = useWords(words)
-  const [tab, setTab] = useUrlState('tab', 'settings')
+  const tabs = run === undefined ? TABS : ([...TABS, 'changes'] as const)
+  const [tab, setTab] = useUrlChoice('tab', tabs, 'settings')
   const [selected] = useUrlState('step')
   const step = editing.content?.step.find(({ id }) => id === selected)
   const definition = editing.content

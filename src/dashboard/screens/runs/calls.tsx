@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { routes, useUrlChoice, useUrlState } from '../../routes.ts'
 import { CallDetails, describeDecision } from './call-details.tsx'
 import { CallBadge, oneLine } from './transcript.tsx'
 import { words } from './words.ts'
@@ -26,13 +26,14 @@ export function useRunCalls(run: string) {
   return useGet<{ items: RunCall[] }>('runs', `${callsPath(run)}?limit=1000`)
 }
 
+const SHOWN = ['', 'error', 'denied', 'waiting'] as const
 const STATE_WORDS = { error: 'callError', denied: 'callDenied', waiting: 'callWaiting' } as const
 
 export function Calls({ run }: { run: string }) {
   const t = useWords(words)
   const format = useFormat()
   const query = useRunCalls(run)
-  const [show, setShow] = useUrlState('show')
+  const [show, setShow] = useUrlChoice('show', SHOWN, '')
   const isShown = ({ state }: RunCall): boolean => show === '' || state === show
   return (
     <>
@@ -50,7 +51,7 @@ export function Calls({ run }: { run: string }) {
               onChange={value => setShow(value)}
               data={[
                 { value: '', label: `${t('allStates')} (${items.length})` },
-                ...(['error', 'denied', 'waiting'] as const).map(value => ({
+                ...SHOWN.filter(value => value !== '').map(value => ({
                   value,
                   label: `${t(STATE_WORDS[value])} (${items.filter(({ state }) => state === value).length})`,
                 })),

@@ -10,7 +10,7 @@ import { Page } from '../../components/page.tsx'
 import { Untrusted, UntrustedBlock } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { routes, useUrlState } from '../../routes.ts'
+import { routes, useUrlChoice } from '../../routes.ts'
 import { AgentColumn, Agents } from './agents/agents.tsx'
 import { Calls } from './calls.tsx'
 import { Changes } from './changes.tsx'
@@ -35,7 +35,7 @@ export function RunDetail({ id }: { id: string }) {
   const t = useWords(words)
   const query = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`)
   const events = useRunEvents(id)
-  const [tab, setTab] = useUrlState('tab', 'transcript')
+  const [tab, setTab] = useUrlChoice('tab', TABS, 'transcript')
   const isWide = useMediaQuery('(min-width: 1400px)')
   const hasColumn = isWide && (query.data?.agents ?? 1) > 1
   // What is no id at all is refused as such.

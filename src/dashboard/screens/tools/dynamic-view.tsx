@@ -8,7 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { EscapeWarning, Untrusted } from '../../components/untrusted.tsx'
 import { useFormat } from '../../i18n/format.ts'
 import { useLanguage, useWords } from '../../i18n/language.tsx'
-import { inAddress, routes, useUrlState } from '../../routes.ts'
+import { inAddress, routes, useUrlChoice } from '../../routes.ts'
 import { Author, Score, StatusBadge, sayTests } from './dynamic-badges.tsx'
 import { Code } from './dynamic-code.tsx'
 import { Permissions, Quality, Safety, Versions } from './dynamic-parts.tsx'
@@ -38,7 +38,7 @@ export function DynamicView({ name }: { name: string }) {
 
 function Details({ tool }: { tool: DynamicDetail }) {
   const t = useWords(words)
-  const [tab, setTab] = useUrlState('tab', 'code')
+  const [tab, setTab] = useUrlChoice('tab', TABS, 'code')
   return (
     <Stack gap="md">
       <Group gap="xs">

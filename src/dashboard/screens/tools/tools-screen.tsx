@@ -4,7 +4,7 @@ import { useGet } from '../../api/api.ts'
 import { DataRegion } from '../../components/data-region.tsx'
 import { Page } from '../../components/page.tsx'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
+import { useUrlChoice } from '../../routes.ts'
 import { DynamicList } from './dynamic-list.tsx'
 import { DynamicView } from './dynamic-view.tsx'
 import { ToolList } from './tool-list.tsx'
@@ -19,7 +19,7 @@ export default function ToolsScreen() {
 
 function Lists() {
   const t = useWords(words)
-  const [tab, setTab] = useUrlState('tab', 'tools')
+  const [tab, setTab] = useUrlChoice('tab', ['tools', 'mcp', 'dynamic'], 'tools')
   return (
     <Page title={t('title')} intro={t('intro')}>
       <Tabs value={tab} onChange={value => setTab(value ?? 'tools')} keepMounted={false}>

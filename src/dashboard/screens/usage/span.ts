@@ -1,6 +1,8 @@
 import { addDays, dayOf } from '../../i18n/day.ts'
 
-const DAYS: Readonly<Record<string, number>> = { today: 1, days7: 7, days30: 30, days365: 365 }
+export const RANGES = ['today', 'days7', 'days30', 'days365', 'custom'] as const
+export type Range = (typeof RANGES)[number]
+const DAYS = { today: 1, days7: 7, days30: 30, days365: 365 } as const
 const MOST_DAYS = 366
 const DAY_MS = 86_400_000
 
@@ -13,10 +15,10 @@ export interface Span {
 }
 
 /** Whole days, so that the address of a request stays the same for a day. What cannot be read is the last week. */
-export function toSpan(range: string, from: string, to: string, now = Date.now()): Span {
+export function toSpan(range: Range, from: string, to: string, now = Date.now()): Span {
   const today = dayOf(now)
   if (range !== 'custom') {
-    const days = DAYS[range] ?? 7
+    const days = DAYS[range]
     return { since: addDays(today, 1 - days), days }
   }
   const until = readDay(to) ?? today

@@ -5,13 +5,13 @@ import { downloadText, toCsv } from '../../components/download.ts'
 import { Page } from '../../components/page.tsx'
 import { addDays } from '../../i18n/day.ts'
 import { useWords } from '../../i18n/language.tsx'
-import { useUrlState } from '../../routes.ts'
+import { useUrlChoice, useUrlState } from '../../routes.ts'
 import { AgreementChart } from './agreement.tsx'
 import { Budgets } from './budgets.tsx'
 import { CallDays, DayCharts } from './day-charts.tsx'
 import { Latency, TopPanels, toolTimes } from './group-charts.tsx'
 import { withShortKeys } from './short-keys.ts'
-import { toSpan } from './span.ts'
+import { RANGES, toSpan } from './span.ts'
 import { Tiles } from './tiles.tsx'
 import { ToolTable } from './tool-table.tsx'
 import {
@@ -25,14 +25,12 @@ import {
 } from './types.ts'
 import { words } from './words.ts'
 
-const RANGES = ['today', 'days7', 'days30', 'days365', 'custom'] as const
 const GROUPS = ['model', 'provider', 'panel', 'pipeline', 'agent', 'tool'] as const
 
 export default function UsageScreen() {
   const t = useWords(words)
-  const [range, setRange] = useUrlState('range', 'days7')
-  const [wanted, setBy] = useUrlState('by', 'model')
-  const by = GROUPS.find(each => each === wanted) ?? 'model'
+  const [range, setRange] = useUrlChoice('range', RANGES, 'days7')
+  const [by, setBy] = useUrlChoice('by', GROUPS, 'model')
   const [from, setFrom] = useUrlState('from')
   const [to, setTo] = useUrlState('to')
   const { since, until, days } = toSpan(range, from, to)

@@ -8,7 +8,7 @@ import { DataRegion, Empty } from '../../../components/data-region.tsx'
 import { Untrusted } from '../../../components/untrusted.tsx'
 import { useFormat } from '../../../i18n/format.ts'
 import { useWords } from '../../../i18n/language.tsx'
-import { routes, useUrlState } from '../../../routes.ts'
+import { routes, useUrlChoice, useUrlState } from '../../../routes.ts'
 import classes from '../runs.module.css'
 import { words } from '../words.ts'
 import { AgentDetails } from './agent-details.tsx'
@@ -22,7 +22,7 @@ function useAgents(run: string) {
 /** Who works for whom: a tree that is walked by arrow keys. One that waits marks all above it. */
 export function Agents({ run }: { run: string }) {
   const t = useWords(words)
-  const [sums, setSums] = useUrlState('sums', 'own')
+  const [sums, setSums] = useUrlChoice('sums', ['own', 'all'], 'own')
   return (
     <DataRegion
       query={useAgents(run)}

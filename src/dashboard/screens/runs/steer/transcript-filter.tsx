@@ -3,7 +3,7 @@ import { Pause, Play } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { visibleLine } from '../../../components/untrusted.tsx'
 import { useWords } from '../../../i18n/language.tsx'
-import { useUrlState } from '../../../routes.ts'
+import { useUrlChoice, useUrlState } from '../../../routes.ts'
 import type { ShownEvent } from '../run-events.ts'
 import type { Item } from '../transcript-items.ts'
 import { words as runWords } from '../words.ts'
@@ -11,7 +11,7 @@ import { words } from './words.ts'
 
 /** What is left of a transcript, as the address says. */
 export function useTranscriptFilter(items: readonly Item[]) {
-  const [only, setOnly] = useUrlState('only')
+  const [only, setOnly] = useUrlChoice('only', ['', 'errors', 'waiting'], '')
   const [tool, setTool] = useUrlState('tool')
   const shown = useMemo(
     () => (only === '' && tool === '' ? items : items.filter(item => isWanted(item, only, tool))),
