@@ -201,9 +201,13 @@ test('one that cannot be used is reported and hides no other', () => {
   script('broken.py', '# kogu tool\n# description = 5\n')
   script('open.py', '#!/usr/bin/env python3\n# kogu tool\n# description = "d\n')
   script('notes.txt', 'no tool')
+  script('x; touch pwned.py', COUNT)
   const { stderr } = machine.run(['tools', 'list'])
   expect(stderr).toContain('broken.py: its declaration is not valid: description')
   expect(stderr).toContain('open.py: its declaration is not valid TOML in line 3: ')
   expect(stderr).toContain("'count' is new or has changed")
   expect(stderr).not.toContain('notes')
+  // No command to copy has it as its end.
+  expect(stderr).toContain('x; touch pwned.py: its file name cannot be the name of a tool; declare a name')
+  expect(stderr).not.toContain('trust x')
 })

@@ -1,4 +1,5 @@
 import { counted } from '../../core/counted.ts'
+import { toShellLine } from '../../core/shell-words.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { McpAdmin } from '../../providers/mcp/admin.ts'
@@ -173,7 +174,7 @@ function approval(
   tools: readonly string[],
   held: readonly ToolDefinition[],
 ): string {
-  return ['kogu mcp approve', name, ...tools, '--pin', shortPin(held)].map(word => toLine(word)).join(' ')
+  return toLine(toShellLine(['kogu', 'mcp', 'approve', name, ...tools, '--pin', shortPin(held)]))
 }
 
 /** 128 bits: of fewer, a server finds two definitions with the same pin, and shows the harmless one first. */

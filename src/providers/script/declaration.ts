@@ -4,6 +4,8 @@ import * as z from 'zod'
 /** What a script says about itself, in a comment at its head or in a file beside it. */
 export type Declaration = z.output<typeof schema>
 
+export const TOOL_NAME = /^[A-Za-z][\w-]{0,63}$/
+
 const parameter = z.strictObject({
   type: z.enum(['string', 'integer', 'number', 'boolean', 'object', 'array']).default('string'),
   description: z.string().default(''),
@@ -20,7 +22,7 @@ const parameter = z.strictObject({
 const schema = z.strictObject({
   name: z
     .string()
-    .regex(/^[A-Za-z][\w-]{0,63}$/, 'A tool name has letters, digits, - and _, and begins with a letter.')
+    .regex(TOOL_NAME, 'A tool name has letters, digits, - and _, and begins with a letter.')
     .optional(),
   description: z.string().min(1),
   risk: z.enum(['low', 'high']).default('high'),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { namesIn } from '../../core/names-in.ts'
-import { type Declaration, readDeclaration } from './declaration.ts'
+import { type Declaration, readDeclaration, TOOL_NAME } from './declaration.ts'
 
 export interface Script {
   readonly path: string
@@ -60,6 +60,8 @@ function readScript(path: string, node: string): Script | undefined {
   if (interpreter.length === 0 && !file.isExecutable)
     throw new Error('it is not executable, and its ending is not known')
   const name = declaration.name ?? basename(path, extname(path))
+  // It stands in commands that people copy: a file may be called `x; rm -r y.py`.
+  if (!TOOL_NAME.test(name)) throw new Error('its file name cannot be the name of a tool; declare a name')
   return { path, name, declaration, interpreter, sha256: digest(file.bytes, beside?.text) }
 }
 
