@@ -90,3 +90,27 @@ test('tools of a server are turned off where the file names them already', () =>
     '[mcp.db.tools]\noff = ["a", "b"]\n',
   )
 })
+
+test.each([
+  [
+    'a string of several lines',
+    'x = """\n[a]\nb = 1\n"""\n[a]\nb = 1\n',
+    'x = """\n[a]\nb = 1\n"""\n[a]\nb = 2\n',
+  ],
+  [
+    'a list of lists',
+    '[a]\nc = [\n  ["ls"],\n  ["cat"]\n]\nb = 1\n',
+    '[a]\nc = [\n  ["ls"],\n  ["cat"]\n]\nb = 2\n',
+  ],
+  ['a header in quotes', '[ "a" ] # mine\n\'b\' = 1\n', '[ "a" ] # mine\n\'b\' = 2\n'],
+  ['a dotted key', 'mode = "ask"\na.b = 1\n', 'mode = "ask"\na.b = 2\n'],
+  ['dotted keys beside it', 'a.c = 1\n[d]\n', 'a.b = 2\na.c = 1\n[d]\n'],
+  ['a list of tables', '[[x]]\na.b = 1\n', '[[x]]\na.b = 1\n\n[a]\nb = 2\n'],
+])('a key is found whichever way it is written: %s', (_, text, changed) => {
+  expect(setTomlKey(text, 'a', 'b', 2)).toBe(changed)
+})
+
+test('what only looks like a header does not end a rule', () => {
+  const rule = '[[permissions.rules]]\nid = "a"\nnote = """\n[ui]\n"""\n'
+  expect(removeTomlRule(`${rule}[ui]\nx = 1\n`, 'a')).toBe('[ui]\nx = 1\n')
+})

@@ -5,19 +5,53 @@ export function setTomlKey(
   key: string,
   value: string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>,
 ): string {
-  const line = `${key} = ${toTomlValue(value)}`
   const lines = text.split('\n')
-  const head = table === '' ? -1 : lines.findIndex(each => isHeaderOf(each, table))
-  if (head === -1 && table !== '') return appendToml(text, `[${table}]\n${line}\n`)
-  const next = lines.findIndex((each, index) => index > head && HEADER.test(each))
-  const end = next === -1 ? lines.length : next
-  const pattern = new RegExp(`^\\s*${quote(key)}\\s*=[ \\t]*`)
-  const known = lines.findIndex((each, index) => index > head && index < end && pattern.test(each))
-  if (known === -1) return lines.toSpliced(head + 1, 0, line).join('\n')
-  const above = lines.slice(0, known).map(each => `${each}\n`)
-  const [opening = ''] = pattern.exec(lines[known] ?? '') ?? []
-  const rest = lines.slice(known).join('\n').slice(opening.length)
-  return `${above.join('')}${opening}${toTomlValue(value)}${rest.slice(valueLength(rest))}`
+  const tableKeys = keysOf(table)
+  const beginnings = withoutInsides(text).split('\n')
+  const assigned = assignmentsOf(beginnings)
+  const known = assigned.find(({ path }) => isSame(path, [...tableKeys, ...keysOf(key)]))
+  if (known !== undefined) return replaceValue(lines, known.at, toTomlValue(value))
+  const line = `${key} = ${toTomlValue(value)}`
+  const head = beginnings.findIndex(each => isSame(headerOf(each), tableKeys))
+  if (table === '' || head !== -1) return lines.toSpliced(head + 1, 0, line).join('\n')
+  // A table that is written as `table.key = …` cannot have a header as well.
+  const beside = assigned.find(
+    ({ path, header }) =>
+      header.length < tableKeys.length && isSame(path.slice(0, tableKeys.length), tableKeys),
+  )
+  if (beside === undefined) return appendToml(text, `[${table}]\n${line}\n`)
+  const rest = tableKeys.slice(beside.header.length).map(toTomlKey)
+  return lines.toSpliced(beside.below + 1, 0, `${rest.join('.')}.${line}`).join('\n')
+}
+
+function replaceValue(lines: readonly string[], at: number, value: string): string {
+  const above = lines.slice(0, at).map(each => `${each}\n`)
+  const [opening = ''] = ASSIGNED.exec(lines[at] ?? '') ?? []
+  const rest = lines.slice(at).join('\n').slice(opening.length)
+  return `${above.join('')}${opening}${value}${rest.slice(valueLength(rest))}`
+}
+
+interface Assignment {
+  readonly at: number
+  readonly path: readonly string[]
+  readonly header: readonly string[]
+  /** The line of that header; -1: the top of the file. */
+  readonly below: number
+}
+
+/** Keys with the tables that they are in. Those in a list of tables are left out: which one is meant cannot be said. */
+function assignmentsOf(lines: readonly string[]): Assignment[] {
+  let below = -1
+  let header: string[] | undefined = []
+  return lines.flatMap((line, at) => {
+    if (HEADER.test(line)) {
+      below = at
+      header = headerOf(line)
+    }
+    const own = ASSIGNED.exec(line)?.[1]
+    if (own === undefined || header === undefined) return []
+    return [{ at, header, below, path: [...header, ...keysOf(own)] }]
+  })
 }
 
 /** Strings, comments, brackets and line breaks: what decides where a value ends. */
@@ -35,19 +69,45 @@ function valueLength(text: string): number {
   return text.trimEnd().length
 }
 
-function isHeaderOf(line: string, table: string): boolean {
-  const header = `[${table}]`
-  return (
-    line.trimStart().startsWith(header) &&
-    HEADER.test(line) &&
-    /^\s*(?:#|$)/.test(line.trim().slice(header.length))
+/**
+ * The text with blanks for what only looks like a table or a key: lines of a string, and of a list that began above. As many
+ * lines, each as long as it was.
+ */
+function withoutInsides(text: string): string {
+  let depth = 0
+  let depthBefore = 0
+  return text.replaceAll(TOKENS, token => {
+    if (token === '[' || token === '{') depth += 1
+    if (token === ']' || token === '}') depth -= 1
+    const isInside = depthBefore > 0 || token.startsWith('"""') || token.startsWith("'''")
+    if (token.includes('\n')) depthBefore = depth
+    return isInside ? token.replaceAll(/[^\n]/g, ' ') : token
+  })
+}
+
+/** Undefined for what is no header, and for that of a list of tables. */
+function headerOf(line: string): string[] | undefined {
+  const [, path] = /^[ \t]*\[([^[].*?)\][ \t]*(?:#.*)?$/m.exec(line) ?? []
+  return path === undefined || !HEADER.test(line) ? undefined : keysOf(path)
+}
+
+/** `a."b c"` and `"a" . 'b c'` name the same. */
+function keysOf(path: string): string[] {
+  return [...path.matchAll(/"((?:\\.|[^"\\])*)"|'([^']*)'|([\w-]+)/g)].map(
+    ([, quoted, literal, bare]) => quoted ?? literal ?? bare ?? '',
   )
+}
+
+function isSame(path: readonly string[] | undefined, wanted: readonly string[]): boolean {
+  return JSON.stringify(path) === JSON.stringify(wanted)
 }
 
 /** Turns tools of a server off by name, wherever the file has its other ones. */
 export function setToolsOff(text: string, server: string, names: readonly string[]): string {
   const table = `mcp.${server}.tools`
-  return text.split('\n').some(line => isHeaderOf(line, table))
+  return withoutInsides(text)
+    .split('\n')
+    .some(line => isSame(headerOf(line), keysOf(table)))
     ? setTomlKey(text, table, 'off', names)
     : setTomlKey(text, `mcp.${server}`, 'tools.off', names)
 }
@@ -64,7 +124,7 @@ export function removeTomlRule(text: string, id: string): string {
 
 /** The text with other lines in the place of a rule. Where there is no such rule, they are appended. */
 export function replaceTomlRule(text: string, id: string, rule: string): string {
-  const parts = text.split(new RegExp(`^(?=${HEADER.source.slice(1)})`, 'm'))
+  const parts = splitTables(text)
   const first = parts.findIndex(part => isRule(part, id))
   if (first === -1) return rule === '' ? text : appendToml(text, rule)
   const behind = parts.findIndex((part, index) => index > first && !/^\s*\[permissions\.rules\./.test(part))
@@ -73,6 +133,13 @@ export function replaceTomlRule(text: string, id: string, rule: string): string 
   const [about = ''] = /(?<![^\n])(?:[ \t]*#.*\n(?:[ \t]*\n)*)*$/.exec(parts[end - 1] ?? '') ?? []
   const gap = rule !== '' && end < parts.length ? '\n' : ''
   return parts.toSpliced(first, end - first, `${rule}${gap}${end < parts.length ? about : ''}`).join('')
+}
+
+/** Each part but the first begins with the header of a table. */
+function splitTables(text: string): string[] {
+  const plain = withoutInsides(text)
+  const starts = [...plain.matchAll(new RegExp(HEADER, 'gm'))].map(({ index }) => index)
+  return [0, ...starts.filter(at => at > 0)].map((at, index, all) => text.slice(at, all[index + 1]))
 }
 
 function isRule(part: string, id: string): boolean {
@@ -84,6 +151,7 @@ function isRule(part: string, id: string): boolean {
 
 /** A line that begins a table, and not a list inside of a value. */
 const KEY = String.raw`[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*`
+const ASSIGNED = new RegExp(String.raw`^\uFEFF?(${KEY}(?:\.${KEY})*)=[ \t]*`)
 const HEADER = new RegExp(String.raw`^[ \t]*\[{1,2}${KEY}(?:\.${KEY})*\]{1,2}[ \t]*(?:#.*)?$`, 'm')
 
 /** What JSON has, on one line. */
