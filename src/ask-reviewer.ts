@@ -67,7 +67,9 @@ export async function askReviewer(
     const results = await Promise.all(
       wanted.map(async (use, index) => ({
         ...{ type: 'tool_result' as const, tool_use_id: use.id, name: use.name },
-        ...(index < left ? await look.at(use) : { content: 'You have looked often enough.', is_error: true }),
+        ...(index < left
+          ? await look.at(use)
+          : { content: 'You have used all lookups. Vote now.', is_error: true }),
       })),
     )
     left -= wanted.length

@@ -103,7 +103,7 @@ export function fixFileMode(path: string): Pick<Finding, 'remedy' | 'fix'> {
     remedy: `chmod go-w ${path}`,
     async fix() {
       await chmod(path, 0o600)
-      return `only you may write ${path} now`
+      return `${path} is now writable only by you`
     },
   }
 }

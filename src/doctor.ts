@@ -135,7 +135,7 @@ async function checkConfig(context: DoctorContext): Promise<Finding[]> {
     ...warnings.map(warning => ({
       status: 'warn' as const,
       summary: warning.message,
-      ...(/others may write it/.test(warning.message) && warning.file !== undefined
+      ...(/other users can write it/.test(warning.message) && warning.file !== undefined
         ? fixFileMode(warning.file)
         : {}),
     })),
@@ -143,7 +143,7 @@ async function checkConfig(context: DoctorContext): Promise<Finding[]> {
       ? [
           {
             status: 'warn' as const,
-            summary: 'the project files are not trusted: only what they make stricter counts',
+            summary: 'the project files are not trusted: only settings that make things stricter are used',
             remedy: 'kogu config trust',
           },
         ]
@@ -186,13 +186,13 @@ async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
 
 /** Which of the two holds here, and why. */
 function howCommandsRun({ config, workspace }: LoadedConfig, walls: readonly Wall[]): Finding {
-  const asked = 'command lines are asked about before they run'
+  const asked = 'command lines ask before they run'
   if (config.permissions.commands === 'ask')
     return { status: 'ok', summary: `${asked}: permissions.commands = "ask"` }
   const unfiltered = walls.find(({ name, ok }) => name === 'system calls' && !ok)?.detail
   const problem = unfiltered ?? overlayProblem(workspace.root)
   if (problem !== null) return { status: 'warn', summary: `${asked}: ${problem}` }
-  return { status: 'ok', summary: 'command lines run contained, and what they change is judged' }
+  return { status: 'ok', summary: 'command lines run contained, then their changes are judged' }
 }
 
 /** Runs code in an isolate for real: the addon must fit this Node, and the walls must let it start. */
@@ -224,7 +224,7 @@ async function checkIsolate(context: DoctorContext): Promise<Finding[]> {
     {
       status: 'warn',
       summary: `tools that models write run in an isolate without a sandbox around it: ${system}`,
-      remedy: "install the package 'bubblewrap', and let it make user namespaces",
+      remedy: "install the package 'bubblewrap' and allow it to create user namespaces",
     },
   ]
 }
@@ -233,11 +233,11 @@ async function checkIsolate(context: DoctorContext): Promise<Finding[]> {
 function noSandbox(required: boolean): Finding {
   const summary = required
     ? 'no sandbox, so no command runs ([sandbox] required = true)'
-    : 'no sandbox: a command that does more than read is asked about each time, whatever rules and grants say, and cannot be undone'
+    : 'no sandbox: commands that are not read-only ask every time, whatever rules and grants say, and cannot be undone'
   return {
     status: required ? 'fail' : 'warn',
     summary,
-    remedy: "install the package 'bubblewrap', and let it make user namespaces",
+    remedy: "install the package 'bubblewrap' and allow it to create user namespaces",
   }
 }
 
@@ -301,7 +301,7 @@ function checkDisk(context: DoctorContext): Finding[] {
   const summary = `${(free / 1024 ** 3).toFixed(1)} GB free`
   return [
     free < LITTLE_SPACE
-      ? { status: 'warn', summary, remedy: 'make room: undo needs up to 1 GB' }
+      ? { status: 'warn', summary, remedy: 'free some disk space: undo needs up to 1 GB' }
       : { status: 'ok', summary },
   ]
 }

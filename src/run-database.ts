@@ -7,8 +7,8 @@ export async function openRunDatabase({ directories, variables }: Environment): 
   const url = variables.DATABASE_URL
   // What is no address would be taken for the name of a host, and looked up.
   if (url !== undefined && url !== '' && !/^postgres(ql)?:\/\//.test(url)) {
-    throw new ToolError('invalid_input', 'DATABASE_URL is no address of a PostgreSQL server.', {
-      hint: 'Write postgresql://user@host/database, or leave it out: Kogu brings a server along.',
+    throw new ToolError('invalid_input', 'DATABASE_URL is not the address of a PostgreSQL server.', {
+      hint: 'Use postgresql://user@host/database, or unset it to use the server that comes with Kogu.',
     })
   }
   return openDatabase({

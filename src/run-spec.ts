@@ -119,7 +119,7 @@ function limitsOf(
     throw new ToolError(
       'forbidden',
       `${raised.name} ${raised.wished} is above ${raised.own}, which the panel or the configuration sets.`,
-      { hint: `Ask for at most ${raised.own}. Only who may approve raises it.` },
+      { hint: `Ask for at most ${raised.own}. Raising it needs the scope approve.` },
     )
   return withLimits(own, given)
 }
@@ -131,7 +131,7 @@ function requirePlan({ tools, mayApprove }: RunWish): void {
     'forbidden',
     "The panel's plan is approved before it begins (orchestration = approval).",
     {
-      hint: 'Start it with POST /api/runs or with the mode approval. Only who may approve leaves it out.',
+      hint: 'Start it with POST /api/runs or with the mode approval. Skipping the plan needs the scope approve.',
     },
   )
 }
@@ -161,7 +161,7 @@ export function requirePrice(
     'invalid_input',
     `The price of '${model.id}' is unknown, so ${limit} cannot be enforced.`,
     {
-      hint: 'Say its price: [providers.NAME.models."MODEL"] price = { input = 0.0, output = 0.0 }, or use max_tokens instead.',
+      hint: 'Set its price: [providers.NAME.models."MODEL"] price = { input = 0.0, output = 0.0 }, or use max_tokens instead.',
     },
   )
 }

@@ -265,7 +265,7 @@ function inputWithoutParts(
   const all = partsOf(question.preview ?? '')
   const context = { cwd: call.cwd, workspace, receipts: call.run.receipts }
   if (request.tool.preview?.(request.input, context) !== question.preview)
-    throw new ToolError('stale', 'The change is another one by now.', { hint: 'Read the question again.' })
+    throw new ToolError('stale', 'The change is different now.', { hint: 'Read the question again.' })
   const isSome = left.size > 0 && left.size < all.length && parts.every(part => part in all)
   const input = isSome ? request.tool.leaveOut?.(request.input, left, context) : undefined
   if (input === undefined)

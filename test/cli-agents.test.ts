@@ -155,7 +155,7 @@ describe('a panel', () => {
     expect(ran.text).toContain('Write about tea')
     expect(there('reports/notes.md')).toBe(true)
     home.write('.kogu/panels/writer.toml', `${home.read('.kogu/panels/writer.toml')}\n[tools.run_command]\n`)
-    expect(home.run(args).stderr).toContain('has changed since it was looked at')
+    expect(home.run(args).stderr).toContain('has changed since it was reviewed')
   })
 
   test('a variable that is missing is a mistake', () => {

@@ -115,8 +115,8 @@ describe('a question that nobody could answer at once', () => {
     const { question } = box.json(['call', 'run_command', '{"command":"touch a.txt b.txt"}'])
     const give = (...more: string[]) => box.run(['approvals', 'approve', question, ...more])
     for (const [wrong, why] of [
-      [['--for', '2h'], 'for an answer that is remembered'],
-      [['--session', '2', '--where', 'project'], '--where is for --always'],
+      [['--for', '2h'], 'needs --session N or --always N'],
+      [['--session', '2', '--where', 'project'], '--where needs --always'],
       [['--always', '2', '--where', 'here'], 'panel, project or everywhere'],
       [['--always', '2', '--where', 'panel'], 'No panel asked'],
       [['--always', '1', '--where', 'everywhere'], 'cannot be remembered for other workspaces'],
@@ -166,7 +166,7 @@ describe('a question that nobody could answer at once', () => {
   test('is not answered from inside a Kogu call, and no tool sees it', () => {
     const { question } = call()
     const inside = box.run(['approvals', 'approve', question], { env: { KOGU_CALL: 'call_1' } })
-    expect(inside).toMatchObject({ code: 2, stderr: expect.stringContaining('only a person approves') })
+    expect(inside).toMatchObject({ code: 2, stderr: expect.stringContaining('only a person can approve') })
     const peek = { command: `cat .kogu/approvals/*` }
     const peeked = box.json(['call', 'run_command', JSON.stringify(peek), '--yes-once'])
     expect(peeked.text).not.toContain('digest')

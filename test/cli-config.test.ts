@@ -106,7 +106,9 @@ test('the doctor repairs what needs no decision, and says what it did', () => {
   expect(found.checks).toContainEqual(expect.objectContaining({ id: 'models', status: 'ok' }))
   expect(statSync(own()).mode & 0o777).toBe(0o666)
   const fixed = box.json(['doctor', '--fix'])
-  expect(fixed.fixed).toMatchObject([{ id: 'config', done: expect.stringContaining('only you may write') }])
+  expect(fixed.fixed).toMatchObject([
+    { id: 'config', done: expect.stringContaining('is now writable only by you') },
+  ])
   expect(statSync(own()).mode & 0o777).toBe(0o600)
   expect(fixed.checks.some((each: { remedy?: string }) => each.remedy?.startsWith('chmod'))).toBe(false)
 })

@@ -83,7 +83,7 @@ describe.each(Object.entries(MACHINES))('where %s', (_, [start, script, reason])
   test.skipIf(!possible)('the doctor says so, and what follows', () => {
     const { stdout } = kogu('doctor')
     expect(stdout).toContain(reason)
-    expect(stdout).toContain('asked about each time, whatever rules and grants say')
+    expect(stdout).toContain('ask every time, whatever rules and grants say')
     expect(stdout).toMatch(/warn +isolate +.*in an isolate without a sandbox around it: /)
   })
 

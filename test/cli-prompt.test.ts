@@ -129,8 +129,8 @@ describe.skipIf(!python)(`a question in the terminal${why}`, () => {
     const first = onTerminal(touch('a.txt'), [
       { wait: 'Choose:', type: 'sure\n' },
       { wait: 'Not understood: sure', type: 'a\n' },
-      { wait: 'Say which one', type: 'r\n' },
-      { wait: 'Say which one', type: 'y\n' },
+      { wait: 'Choose one', type: 'r\n' },
+      { wait: 'Choose one', type: 'y\n' },
     ])
     expect(first.shown).toContain('The agent says: Makes a file for the test.')
     expect([first.code, written()]).toEqual([0, true])

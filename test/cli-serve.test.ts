@@ -178,7 +178,9 @@ test('runs and their questions are reached from elsewhere with --server and a to
   expect(tail).toMatchObject({ code: 0, stdout: 'I write.\nWritten.\n' })
   expect(far('runs', 'show', 'ffff-no-run').code).toBe(9)
   // The server would not hear of it.
-  expect(far('runs', 'resume', id, '--max-turns', '50').stderr).toContain('--max-turns is not for --server.')
+  expect(far('runs', 'resume', id, '--max-turns', '50').stderr).toContain(
+    '--max-turns does not work with --server.',
+  )
   expect(box.run(['runs', 'list', '--server', url]).code).toBe(4)
   expect(box.run(['runs', 'list', '--server', 'http://127.0.0.1:9'], { env }).code).toBe(5)
   // Without a token, so that nothing is sent even if it were not refused.

@@ -30,7 +30,7 @@ describe('what kogu undo says', () => {
     ])
     expect(box.run(['undo', '--last', '2', '--yes'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Only 1 of 2: no other call is recorded'),
+      stderr: expect.stringContaining('Only 1 of 2: no other recorded call can be undone'),
     })
     mkdirSync(join(box.workspace, 'p q'))
     expect(box.run(['undo', '--yes']).code).toBe(0)

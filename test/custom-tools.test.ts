@@ -188,6 +188,6 @@ enabled = false
   expect(stdout).toMatch(/^delete_file .* off: Delete$/m)
   expect(stderr).toContain("custom: the tool 'lost' replaces 'command_lst', which does not exist.")
   expect(machine.run(['tools', 'show', 'command_list']).stdout).toContain(
-    'in the place of command_list from builtin -100: the higher priority wins',
+    'replaces command_list from builtin -100: the higher priority wins',
   )
 })

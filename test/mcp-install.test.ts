@@ -80,7 +80,7 @@ test('a server is added, listed and removed in the configuration of the person',
   expect(box.json(['call', 'fine__good', '{}', '--yes-once'])).toMatchObject({ text: 'fine' })
   expect(box.run(['mcp', 'trust', 'fine'])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('trusted already'),
+    stderr: expect.stringContaining('already trusted'),
   })
   expect(box.run(['mcp', 'add', 'fine', '--', 'x']).code).toBe(2)
   expect(box.run(['mcp', 'remove', 'fine']).code).toBe(0)
@@ -118,7 +118,7 @@ test('a server is removed with all of its tables, and the trust in it is taken b
   writeFileSync(real, '')
   expect(box.run(['mcp', 'add', 'fine', '--', process.execPath, script, 'fine'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("A file of this project has settings for 'fine', too"),
+    stderr: expect.stringContaining("A file of this project also has settings for 'fine'"),
   })
   expect(box.json(['mcp', 'list'])).toMatchObject([{ status: 'not trusted' }])
 })
@@ -159,7 +159,7 @@ test('tools that changed are approved as they were shown, and no others', () => 
   expect(pin).toMatch(/^[0-9a-f]{32}$/)
   expect(box.run(['mcp', 'approve', 'rug', '--pin', pin])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('This is not what you have seen.'),
+    stderr: expect.stringContaining('The tools have changed since you looked at them.'),
   })
   expect(box.run(['mcp', 'approve', 'rug', 'good', '--pin', pin]).stderr).toContain('Approved: good')
   expect(box.json(['mcp', 'tools', 'rug']).held).toMatchObject([{ name: 'new' }])

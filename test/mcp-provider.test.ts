@@ -178,7 +178,7 @@ describe('a hostile server', () => {
       if (good === undefined) throw new Error('it is not held')
       // Only what was looked at: a server may change its mind once more before somebody says yes.
       const other = pinOf({ ...good, description: 'Harmless.' })
-      await expect(admin.approve(server, [other])).rejects.toThrow('are not what was looked at')
+      await expect(admin.approve(server, [other])).rejects.toThrow('have changed since you looked at them')
       expect(await admin.approve(server, [pinOf(good)])).toEqual(['good'])
       await box.runtime.registry.refresh('mcp:bad')
       expect((await call(box, 'bad__good')).ok).toBe(true)
@@ -223,7 +223,9 @@ describe('a hostile server', () => {
   test('without a sandbox is called so wherever its tools appear', async () => {
     const box = await open(hostile('fine', 'sandbox = false'))
     const { reasons, access } = await box.runtime.explain({ tool: 'bad__good', input: {} })
-    expect(reasons).toEqual(['mcp needs an approval: bad (WITHOUT A SANDBOX): good.'])
+    expect(reasons).toEqual([
+      'Calling a tool of an MCP server needs an approval: bad (WITHOUT A SANDBOX): good.',
+    ])
     expect(access).toEqual([{ kind: 'custom', name: 'mcp', details: 'bad (WITHOUT A SANDBOX): good' }])
     expect(box.runtime.registry.statistics().at(-1)?.displayName).toBe('MCP server bad, without a sandbox')
   })
@@ -429,7 +431,7 @@ url = "http://mcp.example.com/mcp"
     expect((await call(box, 'remote__ping')).text).toBe('pong')
     expect(new Set(seen)).toEqual(new Set(['t0ken']))
     const problems = box.runtime.registry.problems().join('\n')
-    expect(problems).toContain('its address has to begin with https:')
+    expect(problems).toContain('its url must begin with https:')
     expect(problems).toMatch(/mcp:denied is down: .*forbidden/)
   })
 

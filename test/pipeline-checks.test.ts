@@ -108,7 +108,7 @@ const commandStep = (line: string): string =>
   `[input]\nw = {}\n[[step]]\nid = "a"\ntool = "Bash"\nargs = { command = ${JSON.stringify(line)} }`
 
 test.each([
-  ["grep '{{input.w}}' notes", '{{input.w}} stands inside quotes'],
+  ["grep '{{input.w}}' notes", '{{input.w}} is inside quotes'],
   ['echo "$(cat {{input.w}})"', '{{input.w}}'],
   ['{{input.w}} --version', '{{input.w}} can only stand for an argument'],
   ['sh -c {{input.w}}', "{{input.w}} is an argument of 'sh'"],

@@ -209,7 +209,7 @@ test('a reviewer may look at files, so often and no more, and change none', asyn
       return { calls: [{ name: 'write_file', input: { path: 'prices.txt', content: 'free' } }] }
     if (results === 1) return { calls: [read(0)] }
     if (results === 2) return { calls: [read(0), read(1)] }
-    const saw = heard.includes('tea 120') && heard.includes('often enough')
+    const saw = heard.includes('tea 120') && heard.includes('used all lookups')
     return { text: `{"verdict":"approve","reasoning":"${saw ? 'seen enough' : heard.length}"}` }
   }
   const { runtime, box, heard } = await open('min_models = 1', { r1: looks }, 1, 'lookups = 3\n')

@@ -161,7 +161,7 @@ test('trust is for what was shown, not for what an agent has made of it since', 
   machine.write('tools/count.py', `${COUNT}print("and more")\n`)
   expect(machine.run(['tools', 'trust', 'count', hash])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('tools/count.py is not what you have seen.'),
+    stderr: expect.stringContaining('tools/count.py has changed since you looked at it.'),
   })
   expect(machine.run(['tools', 'trust', 'count', '']).code).toBe(2)
   machine.write('tools/count.py', COUNT)
@@ -184,7 +184,7 @@ test('of two with one name the first counts, and the other is named', () => {
   const path = machine.write('tools/count.py', COUNT)
   machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
   expect(machine.run(['tools', 'list']).stderr).toContain(
-    `script: ${path} is left out: another script is called 'count', too.`,
+    `script: ${path} is ignored: another script has the name 'count'.`,
   )
 })
 

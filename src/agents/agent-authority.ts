@@ -105,7 +105,7 @@ export function parseSettings(tool: string, config: unknown): Settings {
   const [issue] = result.error.issues
   throw new ToolError(
     'invalid_input',
-    `The settings of '${tool}' cannot be used: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
-    { hint: `Known are ${Object.keys(settingsSchema.shape).join(', ')}.` },
+    `Invalid settings for '${tool}': ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
+    { hint: `Known settings: ${Object.keys(settingsSchema.shape).join(', ')}.` },
   )
 }

@@ -56,7 +56,7 @@ function toNote(block: UserBlock, rejected: readonly string[]): UserBlock {
   const { images: _, ...rest } = block
   return {
     ...rest,
-    content: '[Kogu: the vendor of the model did not accept this result, so it is left out.]',
+    content: "[Kogu: the model's API rejected this result, so it was left out.]",
   }
 }
 

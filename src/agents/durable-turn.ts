@@ -261,7 +261,7 @@ function lostResult(call: string, use: ToolUseBlock, ended: CallFinished | undef
     data: null,
     error: ok
       ? null
-      : { code: ended?.error?.code ?? 'failed', message: text, hint: 'Look at what is there first.' },
+      : { code: ended?.error?.code ?? 'failed', message: text, hint: 'Check the current state first.' },
     decision: ended?.decision ?? { outcome: 'allow', by: 'validation', ref: null, reason: 'It was claimed.' },
     risk: 'high',
     effects: ended?.effects ?? [],
@@ -277,7 +277,7 @@ const UNKNOWN =
 function describeEnd({ ok, error, effects }: CallFinished): string {
   const how = ok ? 'It succeeded.' : `It failed: ${error?.message ?? 'no reason was recorded'}.`
   const changed = effects.length === 0 ? '' : ` It changed ${effects.map(({ path }) => path).join(', ')}.`
-  return `Kogu was interrupted after this call had ended, so that its output is lost. ${how}${changed}`
+  return `Kogu was interrupted right after this call ended, so its output is lost. ${how}${changed}`
 }
 
 function toLoopContext(context: TurnContext): LoopContext {

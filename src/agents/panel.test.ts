@@ -19,17 +19,17 @@ test('limits of a panel are turns, time, money, and what happens then', () => {
 })
 
 test.each([
-  ['kind = "widget"', 'kind: it is one of ai, text, folder'],
-  ['kind = 3', 'kind: it is one of'],
-  ['kind = "constructor"', 'kind: it is one of'],
+  ['kind = "widget"', 'kind: must be one of ai, text, folder'],
+  ['kind = 3', 'kind: must be one of'],
+  ['kind = "constructor"', 'kind: must be one of'],
   ['kind = "text"', 'text: '],
   ['kind = "text"\ntext = "x"\nprompt = "y"', `a panel of the kind 'text': Unrecognized key: "prompt"`],
   ['kind = "folder"\nfolder = "x"\n[tools.read_file]', '"tools"'],
   ['text = "x"', `a panel of the kind 'ai': Unrecognized key: "text"`],
-  ['kind = "folder"\nfolder = "/etc"', 'inside of the workspace'],
-  ['kind = "folder"\nfolder = "~/.ssh"', 'inside of the workspace'],
-  ['kind = "folder"\nfolder = "doc/../../other"', 'inside of the workspace'],
-  [String.raw`kind = "folder"${'\n'}folder = "C:\\Users"`, 'inside of the workspace'],
+  ['kind = "folder"\nfolder = "/etc"', 'inside the workspace'],
+  ['kind = "folder"\nfolder = "~/.ssh"', 'inside the workspace'],
+  ['kind = "folder"\nfolder = "doc/../../other"', 'inside the workspace'],
+  [String.raw`kind = "folder"${'\n'}folder = "C:\\Users"`, 'inside the workspace'],
   ['[limits]\nmax_time = "soon"', 'Write a time'],
   ['[limits]\nmax_time = "0s"', 'Write a time'],
 ])('%j is refused with what is wrong', (text, message) => {

@@ -90,7 +90,7 @@ const folder = z.strictObject({
     .min(1)
     .refine(
       path => !/^([/\\~]|[A-Za-z]:)/.test(path) && !path.split(/[/\\]/).includes('..'),
-      'Name a folder inside of the workspace.',
+      'Name a folder inside the workspace.',
     ),
 })
 
@@ -110,7 +110,7 @@ export function parsePanel(source: string, name: string, file: string): Panel {
     case 'diagram':
       return { ...known, ...read(text, data, name, file) }
     default:
-      throw broken(file, `kind: it is one of ${PANEL_KINDS.join(', ')}`)
+      throw broken(file, `kind: must be one of ${PANEL_KINDS.join(', ')}`)
   }
 }
 

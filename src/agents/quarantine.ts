@@ -17,7 +17,7 @@ export function createQuarantine(schema: JsonSchema): Quarantine {
   if (schema.type !== 'object')
     throw new ToolError(
       'invalid_input',
-      'output_schema describes an object: {"type": "object", "properties": …}.',
+      'output_schema must describe an object: {"type": "object", "properties": …}.',
     )
   const checked = fromJsonSchema(schema)
   return {
@@ -27,7 +27,7 @@ export function createQuarantine(schema: JsonSchema): Quarantine {
       const parsed = checked.parse(toJson(text))
       if (parsed.ok) return JSON.stringify(parsed.value)
       // Not even the place of the mistake: a reader that was turned could write a message in property names.
-      throw new ToolError('failed', 'The reader did not answer with what output_schema describes.')
+      throw new ToolError('failed', "The reader's answer does not match output_schema.")
     },
   }
 }

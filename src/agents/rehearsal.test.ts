@@ -48,7 +48,7 @@ describe('a rehearsal', () => {
   test('says when it has no more answers', async () => {
     const over = [...answered('x'), { role: 'assistant' as const, content: [] }]
     expect(await play(SCRIPT, over)).toMatchObject({
-      content: [{ text: 'The rehearsal has no further answers.' }],
+      content: [{ text: 'The rehearsal has no more answers.' }],
     })
   })
 

@@ -70,7 +70,7 @@ async function play(script: RehearsalScript, request: ModelRequest): Promise<Mod
   const turn = request.messages.filter(message => message.role === 'assistant').length
   const answers = request.agent === undefined ? script.answer : script.agents[request.agent]?.answer
   const answer = answers?.[turn]
-  if (answer === undefined) return said('The rehearsal has no further answers.', [], request)
+  if (answer === undefined) return said('The rehearsal has no more answers.', [], request)
   if (answer.delay_ms > 0) await pause(answer.delay_ms, request.signal)
   if (answer.fail !== undefined) {
     throw new ModelError(answer.fail, `The rehearsal says that this request fails: ${answer.fail}.`)

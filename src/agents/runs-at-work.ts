@@ -7,7 +7,7 @@ export function createRunsAtWork() {
     has: (id: string): boolean => ids.has(id),
     end: (id: string): void => void ids.delete(id),
     async begin<T>(id: string, take: () => Promise<T>): Promise<T> {
-      if (ids.has(id)) throw new ToolError('conflict', 'This Kogu is working on this run already.')
+      if (ids.has(id)) throw new ToolError('conflict', 'This process is already working on the run.')
       ids.add(id)
       try {
         return await take()

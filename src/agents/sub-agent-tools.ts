@@ -75,7 +75,7 @@ export function subAgentTools(subAgents: SubAgents): AnyTool[] {
       z.object({
         name: text().max(100).describe('A short name'),
         description: text().max(2000).describe('What it is for'),
-        system_prompt: text().max(100_000).describe('What it is told about its part'),
+        system_prompt: text().max(100_000).describe('Instructions for its part of the task'),
       }),
     access: () => [],
     async run(input, context) {

@@ -39,7 +39,7 @@ function findFile(context: CommandContext): ChangedFile {
   const { values, environment, cwd } = context
   const project = flag(values, 'project')
   const local = flag(values, 'local')
-  if (project && local) throw new UsageError('--project or --local, not both.')
+  if (project && local) throw new UsageError('Use either --project or --local, not both.')
   if (!project && !local) {
     const named = textOption(values, 'config')
     const own = join(environment.directories.config, 'config.toml')

@@ -11,7 +11,7 @@ export function doorHint({ error, call, question }: CallResult): string | null {
     case 'denied':
       return [error.hint, why].filter(Boolean).join(' ')
     case 'unknown_tool':
-      return [error.hint, 'See: kogu tools list'].filter(Boolean).join(' ')
+      return [error.hint, 'See: kogu tools list'].filter(Boolean).join('\n')
     default:
       return error?.hint ?? null
   }

@@ -17,5 +17,5 @@ test('a sub-agent is meant by its name while it works, or by the beginning of it
 test('one that cannot be told apart, or is not there, is asked for again', () => {
   expect(() => matchAgent('writer', AGENTS)).toThrow(/2 sub-agents are called 'writer':\n {2}cc11\n {2}cc22/)
   expect(() => matchAgent('bb', AGENTS)).toThrow('start of 2 agent ids')
-  expect(() => matchAgent('editor', AGENTS)).toThrow("No sub-agent 'editor' is at work in this run.")
+  expect(() => matchAgent('editor', AGENTS)).toThrow("No sub-agent 'editor' is running in this run.")
 })

@@ -24,7 +24,7 @@ export function matchAgent(given: string, agents: readonly NamedAgent[]): string
   const id = matchId(given, 'agent', ids)
   if (ids.includes(id)) return id
   const names = [...new Set(atWork.map(({ name }) => toLine(name)))].join(', ')
-  throw new ToolError('not_found', `No sub-agent '${toLine(given)}' is at work in this run.`, {
-    hint: names === '' ? 'None is at work.' : `At work: ${names}`,
+  throw new ToolError('not_found', `No sub-agent '${toLine(given)}' is running in this run.`, {
+    hint: names === '' ? 'None is running.' : `Running: ${names}`,
   })
 }

@@ -34,7 +34,7 @@ export function runNew(context: CommandContext, name: string): Promise<number> {
       return EXIT.needsPerson
     }
     if (again.of.rehearse === true && !choices.rehearse)
-      context.output.note(`${again.of.id} was a rehearsal, and so is what begins with its outputs.`)
+      context.output.note(`${again.of.id} was a rehearsal, so this run is one too.`)
     return work(context, parts, await createRunAgain(parts, again, choices))
   })
 }
@@ -124,7 +124,7 @@ function readAgain(
   const step = from ?? only
   if (from !== undefined && only !== undefined) throw new UsageError('Use --from or --only, not both.')
   if (step === undefined) {
-    if (values.of !== undefined) throw new UsageError('--of goes with --from STEP or --only STEP.')
+    if (values.of !== undefined) throw new UsageError('--of needs --from STEP or --only STEP.')
     return undefined
   }
   const runs = pipelineRunsOf(runtime.places)

@@ -49,7 +49,8 @@ export async function schedule(context: CommandContext, places: Places, name: st
   await schedules.add(made)
   const shown = showSchedule(made, new Date())
   if (output.json) output.object(shown)
-  else output.note(`${made.id}: ${name} runs next at ${shown.next ?? 'no time'}, while kogu serve is there.`)
+  else
+    output.note(`${made.id}: ${name} runs next at ${shown.next ?? 'no time'}, if kogu serve is running then.`)
   return EXIT.ok
 }
 

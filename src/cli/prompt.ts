@@ -171,8 +171,8 @@ function toAnswer(
 
 /** Some of the changes that a command made. */
 function keptPaths({ subject }: Shown, names: readonly string[], user: string): Answer | string {
-  if (subject.kind !== 'changes') return 'Nothing has run yet, so there is nothing to keep in part.'
-  if (names.length === 0) return 'Say which: keep PATH …'
+  if (subject.kind !== 'changes') return 'The command has not run yet, so there is nothing to keep.'
+  if (names.length === 0) return 'Name the paths: keep PATH …'
   return { kind: 'once', user, paths: names.map(name => resolve(subject.root, name)) }
 }
 
@@ -193,7 +193,7 @@ function rememberedAnswer(
   if (grants.length === 0) return 'This call can only be approved once.'
   const [number = '', ...phrase] = rest
   const offer = /^\d{1,3}$/.test(number) ? grants[Number(number) - 1] : undefined
-  if (offer === undefined) return `${describeOffers(question, output)}\nSay which one: ${toLine(word)} N`
+  if (offer === undefined) return `${describeOffers(question, output)}\nChoose one: ${toLine(word)} N`
   return confirmPhrase(question, phrase, `${word} ${number} `) ?? { kind, user, grant: offer.id }
 }
 

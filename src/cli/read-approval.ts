@@ -17,15 +17,16 @@ export function readApproval(context: CommandContext, question: ShownQuestion, u
   const number = session ?? always
   if (number === undefined) {
     const lost = ['where', 'for', 'words'].find(name => values[name] !== undefined)
-    if (lost !== undefined)
-      throw new UsageError(`--${lost} is for an answer that is remembered: --session N or --always N.`)
+    if (lost !== undefined) throw new UsageError(`--${lost} needs --session N or --always N.`)
     return { kind: 'once', user, ...keptPaths(context, question) }
   }
-  if (values.keep !== undefined) throw new UsageError('--keep is for a yes that is not remembered.')
+  if (values.keep !== undefined) throw new UsageError('--keep cannot be combined with --session or --always.')
   const offer = question.offers[number - 1]
   if (offer === undefined) {
     const most = question.offers.length
-    throw new UsageError(most === 0 ? 'Nothing can be remembered of this.' : `There are only ${most} offers.`)
+    throw new UsageError(
+      most === 0 ? 'No answer to this call can be remembered.' : `There are only ${most} offers.`,
+    )
   }
   const kind = session === undefined ? 'permanent' : 'session'
   return {
@@ -44,8 +45,7 @@ function scopeOf(
 ): Pick<RememberedAnswer, 'scope'> {
   const wanted = textOption(values, 'where')
   if (wanted === undefined) return {}
-  if (kind === 'session')
-    throw new UsageError('--where is for --always: what --session says holds in the run.')
+  if (kind === 'session') throw new UsageError('--where needs --always: --session is always for this run.')
   const scope = (['panel', 'project', 'everywhere'] as const).find(each => each === wanted)
   if (scope === undefined)
     throw new UsageError(`--where takes panel, project or everywhere, not '${toLine(wanted)}'.`)
@@ -74,7 +74,8 @@ function patternOf({ values }: CommandContext): { pattern?: CommandPattern } {
 function keptPaths({ values }: CommandContext, { subject }: ShownQuestion): { paths?: string[] } {
   const names = Array.isArray(values.keep) ? values.keep.map(String) : []
   if (names.length === 0) return {}
-  if (subject.kind !== 'changes') throw new UsageError('--keep is for the changes of a command that has run.')
+  if (subject.kind !== 'changes')
+    throw new UsageError('--keep works only for a command that has already run.')
   return { paths: names.map(name => resolve(subject.root, name)) }
 }
 

@@ -25,13 +25,13 @@ async function atServer<T>(context: CommandContext, work: (client: Client) => Pr
     throw new UsageError(`--server takes an address such as http://127.0.0.1:4000, not '${url}'.`)
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'https:' && !LOOPBACK.has(hostname))
-    throw new UsageError(`${url} would send the token in the clear.`, 'Use https:// for another machine.')
+    throw new UsageError(`${url} would send the token unencrypted.`, 'Use https:// for another machine.')
   const token = environment.variables.KOGU_TOKEN ?? ''
   if (token === '')
     throw new CommandError(
       EXIT.credentials,
       'KOGU_TOKEN is not set.',
-      'Make a token on the machine of the server: kogu tokens create',
+      'Create one on the server: kogu tokens create',
     )
   try {
     return await work(createClient({ url: url.replace(/\/+$/, ''), token }))
@@ -88,7 +88,7 @@ const HERE_ONLY = ['on-ask', 'ask-timeout', 'output', 'max-time', 'max-calls']
 /** A wish that the server does not hear must not seem to be granted. */
 function refuseOptions(values: CommandContext['values'], names: readonly string[]): void {
   for (const name of names)
-    if (values[name] !== undefined) throw new UsageError(`--${name} is not for --server.`)
+    if (values[name] !== undefined) throw new UsageError(`--${name} does not work with --server.`)
 }
 
 function pick<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
@@ -114,7 +114,7 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
     const id = await findId(client, start)
     if (verb === 'tail') return follow(context, client, id)
     if (verb !== 'show' && verb !== 'say' && verb !== 'stop' && verb !== 'pause' && verb !== 'resume')
-      throw new UsageError(`kogu runs ${verb} is not for --server.`)
+      throw new UsageError(`kogu runs ${verb} does not work with --server.`)
     const run =
       verb === 'show'
         ? await client.run(id)
@@ -218,7 +218,7 @@ async function follow(context: CommandContext, client: Client, id: string): Prom
     }
     await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
   }
-  output.note(`It goes on at the server: kogu runs tail ${id} --server ${textOption(values, 'server')}`)
+  output.note(`It continues on the server: kogu runs tail ${id} --server ${textOption(values, 'server')}`)
   return EXIT.interrupted
 }
 

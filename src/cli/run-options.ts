@@ -39,7 +39,7 @@ async function readAgent(
   const agentName = textOption(values, 'agent')
   if (panelName === undefined && agentName === undefined) return { task }
   if (panelName !== undefined && agentName !== undefined)
-    throw new UsageError('Name a panel or an agent, not both.')
+    throw new UsageError('Use either --panel or --agent, not both.')
   const { readPanel, requireAgent, requirePanelAgent } = await import('../store/runs/find-agent.ts')
   const { workflowFor } = await import('./workflow-for.ts')
   const { workspace } = session.runtime

@@ -160,7 +160,7 @@ function unknownCommand(name: string): UsageError {
   if (isCommandLine(name)) {
     const words = name.trim().split(/\s+/).join(' ')
     return new UsageError(
-      `'${toLine(name)}' is one word with blanks in it.`,
+      `'${toLine(name)}' is a single argument with spaces.`,
       `For the command: kogu ${words}\nFor a task: kogu run '${words}'`,
     )
   }
@@ -190,7 +190,7 @@ async function showHelp(
   return noArguments ? EXIT.usage : EXIT.ok
 }
 
-const OVERVIEW = `kogu ${VERSION}: tools for AI agents, through one door
+const OVERVIEW = `kogu ${VERSION}: safe tools for AI agents
 
   kogu call read_file '{"path":"README.md"}'          run a tool
   kogu call write_file '{"path":"a.txt","content":"hello"}' --mode accept-edits

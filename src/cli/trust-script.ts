@@ -27,7 +27,7 @@ export async function trustScript(context: CommandContext, name: string, seen?: 
   const script = scripts.find(each => each.name === name)
   if (script === undefined) {
     output.problem(
-      `There is no script '${name}' that declares itself in ${folders.map(each => relative(root, each)).join(', ')}.`,
+      `No script '${name}' with a declaration was found in ${folders.map(each => relative(root, each)).join(', ')}. See docs/own-tools.md.`,
     )
     if (output.json)
       output.object({ ok: false, error: { code: 'not_found', message: 'No such script.', hint: null } })
@@ -43,7 +43,10 @@ export async function trustScript(context: CommandContext, name: string, seen?: 
       return EXIT.needsPerson
     }
   } else if (seen.length < SHOWN_HASH || !script.sha256.startsWith(seen)) {
-    throw new UsageError(`${path} is not what you have seen.`, `Look at it again: kogu tools trust ${name}`)
+    throw new UsageError(
+      `${path} has changed since you looked at it.`,
+      `Look at it again: kogu tools trust ${name}`,
+    )
   }
   await openScriptTrust(environment.directories.state, root).trust(script)
   if (output.json) output.object({ ok: true, name, sha256: script.sha256 })

@@ -106,7 +106,7 @@ export function remarkOn(
   if (found === 0) return 'last' in selection ? whatIsLeft(all) : undefined
   const asked = 'last' in selection ? selection.last : found
   if (found < asked) {
-    return `Only ${found} of ${asked}: no other call is recorded that could be undone. The oldest records go when the undo store is full.`
+    return `Only ${found} of ${asked}: no other recorded call can be undone. Kogu deletes the oldest records when the undo store is full.`
   }
   if (steps.length + conflicts.length + plan.leftObjects > 0) return undefined
   if (plan.staying.length > 0) return laterCalls(plan, all)
@@ -129,7 +129,7 @@ function laterCalls({ calls, staying }: UndoPlan, all: readonly CallChanges[]): 
   const ids = [...later.map(({ call }) => call), ...chosen]
   const way =
     later.length === 0 || ids.length > MOST_IDS ? '' : ` Undo them together: kogu undo ${ids.join(' ')}`
-  return `Nothing was changed: what it made now holds what came later.${way}`
+  return `Nothing was changed: what it created now holds later changes.${way}`
 }
 
 function whatIsLeft(all: readonly CallChanges[]): string | undefined {

@@ -226,7 +226,7 @@ command = "/opt/check"
     ['m', { file: managed, line: 9, layer: 'managed', trusted: true }],
   ])
   expect(warnings.map(warning => warning.message)).toEqual([
-    `${managed}: The managed file can only tighten. Ignored: 1 allow rule, language, sandbox.required. Take them out, or set them in config.toml beside it.`,
+    `${managed}: The managed file can only make settings stricter. Ignored: 1 allow rule, language, sandbox.required. Remove them, or set them in config.toml beside it.`,
   ])
 })
 
@@ -236,7 +236,7 @@ test.runIf(isRoot)('a managed file that others may write or own is ignored with 
   chmodSync(managed, 0o664)
   expect(machine.load()).toMatchObject({
     config: { mode: 'ask' },
-    warnings: [{ message: `${managed}: Ignored: others may write it.` }],
+    warnings: [{ message: `${managed}: Ignored: other users can write it.` }],
   })
   chmodSync(managed, 0o644)
   chownSync(managed, 12_345, 0)
@@ -255,8 +255,8 @@ test('of an own file that everybody may write, only what it tightens counts', ()
   expect(config.mode).toBe('ask')
   expect(config.permissions.rules.map(entry => entry.id)).toEqual(['deny'])
   expect(warnings.map(warning => warning.message)).toEqual([
-    `${file}: Only the settings of this file that tighten are used: others may write it.`,
-    `${file}: This file can only tighten. Ignored: 1 allow rule, mode. Correct its owner and mode.`,
+    `${file}: Only the settings of this file that make things stricter are used: other users can write it.`,
+    `${file}: This file can only make settings stricter. Ignored: 1 allow rule, mode. Correct its owner and mode.`,
   ])
 })
 

@@ -34,7 +34,7 @@ export function setInFile(file: ChangedFile, key: string, value: string): unknow
   if (!checked.ok) throw checked.errors[0] ?? new ConfigError('This is not a setting.', { file: file.path })
   const path = requirePath(key)
   if (keyEntry(path)?.reader === null)
-    throw new ToolError('invalid_input', `'${key}' has no effect: no part of this Kogu reads it.`)
+    throw new ToolError('invalid_input', `'${key}' has no effect: this version of Kogu does not read it.`)
   refuseForeign(given, file)
   const parsed = valueAt(given.data, path)
   const text = readText(file.path) ?? ''

@@ -116,17 +116,23 @@ const MOST_NAMED = 20
 function explainLimit(source: Source): [why: string, hint: string] {
   switch (source.layer) {
     case 'managed':
-      return ['The managed file can only tighten.', 'Take them out, or set them in config.toml beside it.']
+      return [
+        'The managed file can only make settings stricter.',
+        'Remove them, or set them in config.toml beside it.',
+      ]
     case 'project':
     case 'local':
       return ['This file is not trusted.', 'Review and trust it with: kogu config trust']
     case 'flag':
     case 'environment':
-      return ['Inside a Kogu call this can only tighten.', 'Run the command yourself, outside of the agent.']
+      return [
+        'Inside a Kogu call this can only make settings stricter.',
+        'Run the command yourself, outside of the agent.',
+      ]
     case 'user':
     case 'system':
     case 'built-in':
-      return ['This file can only tighten.', 'Correct its owner and mode.']
+      return ['This file can only make settings stricter.', 'Correct its owner and mode.']
   }
 }
 

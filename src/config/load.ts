@@ -125,7 +125,9 @@ function readPlanned(file: PlannedFile, environment: Environment): Found {
       ...checked,
       warnings: [
         ...checked.warnings,
-        toWarning(`Only the settings of this file that tighten are used: ${doubt}`, { file: file.path }),
+        toWarning(`Only the settings of this file that make things stricter are used: ${doubt}`, {
+          file: file.path,
+        }),
       ],
     }
   } catch (error) {
@@ -159,7 +161,7 @@ function doubtAbout(file: PlannedFile, stats: Stats, environment: Environment): 
   const administrative = layer === 'managed' || layer === 'system'
   if (administrative && stats.uid !== 0) return 'it does not belong to root.'
   if (!administrative && stats.uid !== uid && stats.uid !== 0) return 'it belongs to somebody else.'
-  if ((stats.mode & (administrative ? 0o022 : 0o002)) !== 0) return 'others may write it.'
+  if ((stats.mode & (administrative ? 0o022 : 0o002)) !== 0) return 'other users can write it.'
   return undefined
 }
 

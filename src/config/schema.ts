@@ -55,7 +55,7 @@ function isSectionName(name: string): name is SectionName {
 const SECTIONS = {
   version: () => z.literal(1, { error: 'This Kogu reads version 1 of the configuration.' }).default(1),
   language: () => z.enum(['auto', 'en', 'ja', 'ko']).default('auto'),
-  mode: () => z.enum(MODES).default('ask').describe('How much is asked'),
+  mode: () => z.enum(MODES).default('ask').describe('What runs without asking'),
   defaults: () =>
     table({
       provider: z.string().optional(),
@@ -85,7 +85,7 @@ const SECTIONS = {
   sandbox: sandboxSchema,
   undo: () =>
     table({
-      budget: size().prefault('1GB').describe('Disk space for undoing; the oldest goes first'),
+      budget: size().prefault('1GB').describe('Disk space for undo; the oldest records are deleted first'),
       max_file_size: size().prefault('100MB').describe('Changes to larger files cannot be undone'),
     }),
   audit: () =>
@@ -310,7 +310,7 @@ function sandboxSchema() {
         error: `Write true, false or a list of hosts. ${HOSTS_WANTED}`,
       })
       .default(false)
-      .describe('Further hosts for approved commands; true: every public host'),
+      .describe('More hosts for approved commands; true: every public host'),
     memory: size().prefault('4GiB'),
     processes: z.int().min(1).default(512),
     cpu: duration().prefault('15m').describe('CPU time limit of one command'),

@@ -23,7 +23,7 @@ export function toolsSchema() {
         .min(0)
         .default(20_000)
         .describe(
-          'Token budget for tool definitions; beyond it, foreign tools are listed with one line each',
+          'Token budget for tool definitions; beyond it, tools of MCP servers are listed with one line each',
         ),
       builtin: table({ enabled: z.boolean().default(true) }),
       cli: table({
@@ -181,8 +181,8 @@ function namedServerSchema() {
     env: environmentValues(),
     headers: environmentValues(),
     cwd: z.string().min(1).optional().describe('Where it is started; defaults to the workspace'),
-    start_timeout: duration().prefault('30s').describe('How long a start may take'),
-    timeout: duration().prefault('60s').describe('How long a call may go on without a sign of life'),
+    start_timeout: duration().prefault('30s').describe('Time limit for starting'),
+    timeout: duration().prefault('60s').describe('Time limit of a call without progress'),
     era: z
       .enum(['auto', 'legacy', 'modern'])
       .default('auto')

@@ -101,13 +101,9 @@ async function changeRecords(
   change: (records: Records) => void,
 ): Promise<void> {
   if (environment.insideCall !== undefined) {
-    throw new ToolError(
-      'forbidden',
-      'A Kogu that was started by a Kogu call cannot change what is trusted.',
-      {
-        hint: 'Run this command yourself, outside the agent.',
-      },
-    )
+    throw new ToolError('forbidden', 'Trust cannot be changed from inside a Kogu call.', {
+      hint: 'Run this command yourself, outside the agent.',
+    })
   }
   const path = trustFile(environment)
   makeFolders(environment.directories.state)

@@ -11,8 +11,8 @@ export function unreadKeys({ contributions }: LoadedConfig): ConfigError[] {
     if (highest === undefined || keyEntry(path)?.reader !== null) return []
     const hint = /^tools\.[^.]+\./.test(key)
       ? 'Of a tool, only `enabled` is read, and the settings of [tools.run_command].'
-      : 'Take it out until a later version reads it.'
-    const message = `'${toVisible(joinKey(path))}' has no effect: no part of this Kogu reads it.`
+      : 'Remove it.'
+    const message = `'${toVisible(joinKey(path))}' has no effect: this version of Kogu does not read it.`
     return [new ConfigError(message, highest.source.place(path), { hint })]
   })
 }

@@ -15,7 +15,7 @@ const deadlines = createDeadlines()
 
 /** What a tool of anybody's is asked before it runs may neither take for ever nor keep the caller from cancelling. */
 export async function inTime<T>(work: Promise<T>, signal: AbortSignal, tool: string): Promise<T> {
-  const message = `The tool '${tool}' did not say within ${LIMITS.accessMs} ms what it would touch.`
+  const message = `The tool '${tool}' did not declare its access within ${LIMITS.accessMs} ms.`
   const limit = limitTime(signal, { ms: LIMITS.accessMs, message })
   try {
     return await Promise.race([work, limit.expired])

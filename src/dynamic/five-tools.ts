@@ -207,7 +207,7 @@ function runTool(parts: DynamicParts): AnyTool {
           .min(1)
           .max(MOST_TIMEOUT_MS)
           .optional()
-          .describe('Most milliseconds it may run. Defaults to 30000, at most 60000.'),
+          .describe('Time limit in milliseconds. Defaults to 30000, at most 60000.'),
       }),
     output: {
       tool_id: { type: 'string' },
@@ -250,8 +250,12 @@ function listTools(parts: DynamicParts): AnyTool {
       z.object({
         name: z.string().optional().describe('Part of the name.'),
         tags: z.array(z.string()).optional().describe('Only tools with one of these tags.'),
-        min_safety_score: z.number().min(0).max(1).optional().describe('Least confidence, 0.0 to 1.0.'),
-        limit: z.int().min(1).default(DEFAULT_LIMIT).describe('Most tools to list. Defaults to 20.'),
+        min_safety_score: z.number().min(0).max(1).optional().describe('Minimum confidence, 0.0 to 1.0.'),
+        limit: z
+          .int()
+          .min(1)
+          .default(DEFAULT_LIMIT)
+          .describe('Maximum number of tools to list. Defaults to 20.'),
       }),
     output: {
       count: { type: 'integer' },
@@ -326,7 +330,7 @@ function reflectionTool(parts: DynamicParts): AnyTool {
     input: () =>
       z.object({
         task_description: z.string().describe('The task at hand.'),
-        last_tool_result: z.string().describe('What the last tool gave.'),
+        last_tool_result: z.string().describe('Result of the last tool.'),
         failed_attempts: z.int().min(0).optional().describe('How many attempts failed.'),
       }),
     output: REFLECTION,

@@ -26,7 +26,7 @@ export function toMcpResult(result: CallResult, tool: AnyTool): CallToolResult {
 
 function howToApprove(question: string | undefined): string | null {
   if (question === undefined) return null
-  return `Nobody was asked yet. A person can answer in a terminal: kogu approvals approve ${question}. Then make the same call again.`
+  return `The call waits for approval. A person can run this in a terminal: kogu approvals approve ${question}. Then make the same call again.`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

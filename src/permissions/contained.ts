@@ -39,7 +39,7 @@ export function containmentOf(
   if (isSettled || containment === undefined || items.every(({ kind }) => kind !== 'execute')) return NOT_HERE
   const general = containment()
   if (!general.works) {
-    const notes = general.reason === null ? [] : [`It is asked about before it runs: ${general.reason}`]
+    const notes = general.reason === null ? [] : [`It needs an approval before it runs: ${general.reason}`]
     return { works: false, notes }
   }
   const rules = context.rules.filter(rule => rule.applies(request, context.now))

@@ -153,7 +153,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       if (grants.length > 0 && decision.outcome === 'allow' && judge(request).decision.outcome !== 'allow') {
         throw new ToolError(
           'failed',
-          'The answer was saved but does not cover this call. This is a defect of Kogu.',
+          'The answer was saved but does not cover this call. This is a bug in Kogu.',
         )
       }
       return decision

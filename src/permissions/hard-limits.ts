@@ -24,7 +24,7 @@ export function findHardStop(
 ): HardStop | undefined {
   const lines = items.filter(item => item.kind === 'execute').length
   if (lines > 1) {
-    const reason = `The call would run ${lines} command lines. A call runs one, so that it is judged, recorded and undone by itself.`
+    const reason = `The call would run ${lines} command lines, but a call may run only one.`
     return { id: 'several-commands', reason }
   }
   // A command behind walls has a loopback of its own, where at most its neighbours' opened ports are.
@@ -70,7 +70,7 @@ function hardStopOf(item: Item, context: ScopeContext, named: NamedHosts): HardS
       if (!isOwnState(item.real, context) && !isOwnState(item.path, context)) return undefined
       return {
         id: 'own-state',
-        reason: `Not allowed to read '${item.path}': it is Kogu's own state. The output of commands is read with command_output.`,
+        reason: `Not allowed to read '${item.path}': it is Kogu's own state. Use command_output to read the output of commands.`,
       }
     case 'tool':
       return undefined
@@ -83,14 +83,14 @@ function networkStop(item: NetworkItem, named: NamedHosts): HardStop | undefined
   const stop = (id: string, why: string): HardStop => ({ id, reason: `Not contacting ${item.url}: ${why}.` })
   const { facts } = item
   // A line that contacts others is asked about as a whole; a tool has to say whom.
-  if (facts === undefined) return item.derived ? undefined : stop('bad-address', 'it is not an address')
+  if (facts === undefined) return item.derived ? undefined : stop('bad-address', 'it is not a valid address')
   if (facts.refusal !== undefined) {
     const isOpened = !item.derived && facts.canBeNamed && named.isNamed(item)
     if (!isOpened) return stop('private-address', facts.refusal)
   }
   if (item.derived) return undefined
   if (facts.scheme !== 'http' && facts.scheme !== 'https') {
-    return stop('scheme', 'only http and https addresses are contacted')
+    return stop('scheme', 'only http and https are supported')
   }
   if (WEB_PORTS.has(facts.port) || named.isPortNamed(item)) return undefined
   return stop('port', `port ${facts.port} is not a web port, and no rule allows ${facts.host}:${facts.port}`)

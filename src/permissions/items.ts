@@ -181,7 +181,7 @@ export function gitHistoryProblem(
       : tracked?.files.find(
           path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
         )
-  return found === undefined ? undefined : `git could print ${found}, which may not be read unasked.`
+  return found === undefined ? undefined : `git could print ${found}, and reading it needs an approval.`
 }
 
 /** Git starts programs that its repository names, and may be led to files elsewhere; the words of the line show neither. */
@@ -194,7 +194,7 @@ function repositoryItems({ repositories }: CommandAnalysis): Item[] {
     }
     const why = starts === 'nothing' ? null : programsOf(path, starts === 'converters')
     if (why === null) return []
-    const details = `git would start programs that the repository names: ${why}.`
+    const details = `git would start programs that the repository configures: ${why}.`
     return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false }]
   })
 }

@@ -125,7 +125,7 @@ async function workOn(parts: PipelineParts, id: string, options: InsideOptions):
   try {
     const saved = requirePipelineRun(runs, id)
     if (saved.parent !== options.parent)
-      throw new ToolError('conflict', `This run is a step of ${saved.parent}, and goes on with it.`, {
+      throw new ToolError('conflict', `This run is a step of ${saved.parent} and continues with it.`, {
         hint: `kogu pipeline resume ${saved.parent}`,
       })
     const file = await requireRunnable(parts, saved.pipeline)

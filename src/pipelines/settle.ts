@@ -59,7 +59,7 @@ async function requireSettled(
     await settle(parts, readPipeline(workspace, inner.pipeline).pipeline, inner, options)
 }
 
-const LOST = 'Kogu was interrupted after this step had succeeded, so that its output is lost.'
+const LOST = 'Kogu was interrupted right after this step succeeded, so its output is lost.'
 
 function unknownEnd(id: string): ToolError {
   return new ToolError(

@@ -31,7 +31,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 export async function listen(api: Api, { host, port, remote }: ListenOptions): Promise<Listening> {
   if (!LOOPBACK.has(host) && remote === undefined) {
     throw new ToolError('forbidden', `${host} can be reached from other machines.`, {
-      hint: 'Use 127.0.0.1, or --allow-remote with --tls-cert and --tls-key, or with --proxy behind a proxy that has TLS.',
+      hint: 'Use 127.0.0.1, or --allow-remote with --tls-cert and --tls-key, or with --proxy if a proxy in front of Kogu does TLS.',
     })
   }
   const isSecure = remote?.kind === 'tls'

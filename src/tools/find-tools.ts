@@ -7,8 +7,8 @@ const MOST_FOUND = 20
 
 const input = () =>
   z.object({
-    query: z.string().min(1).max(500).describe('Words of what is to be done, or names of tools.'),
-    limit: z.int().min(1).max(MOST_FOUND).default(5).describe('Most definitions to return.'),
+    query: z.string().min(1).max(500).describe('What you want to do, or names of tools.'),
+    limit: z.int().min(1).max(MOST_FOUND).default(5).describe('Maximum number of definitions to return.'),
   })
 
 /** Returns full definitions of tools that a prompt only names. */
@@ -17,8 +17,8 @@ export function findToolsTool(registry: Pick<Registry, 'list' | 'settled'>): Any
     name: FIND_TOOLS,
     title: 'Find tools',
     description:
-      'Return the full definitions of tools that match: their descriptions and parameters. Tools that are listed with one ' +
-      'line only are called by their name once you know their parameters.',
+      'Return the full definitions of matching tools: descriptions and parameters. Use it before you call a tool that is ' +
+      'listed with only one line; then call that tool by its own name.',
     category: 'ReadOnly',
     risk: 'low',
     input,

@@ -31,7 +31,7 @@ const input = () =>
       .min(1)
       .default('.')
       .describe('Folder to search in; the working folder when left out.'),
-    max_results: z.int().min(1).default(1000).describe('Most paths to return, up to 100,000.'),
+    max_results: z.int().min(1).default(1000).describe('Maximum number of paths to return, up to 100,000.'),
     offset: z.int().min(0).default(0).describe('Paths to skip: next_offset of the call before.'),
     sort: z
       .enum(['modified', 'path', 'none'])

@@ -62,13 +62,13 @@ const input = () =>
       .int()
       .min(0)
       .default(250)
-      .describe('Most files or matching lines to return; 0 for as many as possible.'),
+      .describe('Maximum number of files or matching lines to return; 0 for as many as possible.'),
     offset: z.int().min(0).default(0).describe('Results to skip: next_offset of the call before.'),
     max_per_file: z
       .int()
       .min(1)
       .optional()
-      .describe('Most matching lines of one file (content); 100 unless path is a file.'),
+      .describe('Maximum number of matching lines per file (content); 100 unless path is a file.'),
     no_ignore: z.boolean().default(false).describe('Also files that .gitignore leaves out.'),
     line_numbers: z.boolean().default(true).describe('Show line numbers (content).'),
   })

@@ -12,7 +12,7 @@ import { countFitting } from './search/page-limit.ts'
 const input = () =>
   z.object({
     path: z.string().min(1).default('.').describe('Folder to list; the working folder when left out.'),
-    limit: z.int().min(1).default(1000).describe('Most entries to return.'),
+    limit: z.int().min(1).default(1000).describe('Maximum number of entries to return.'),
     offset: z.int().min(0).default(0).describe('Entries to skip: next_offset of the call before.'),
   })
 

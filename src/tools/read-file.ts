@@ -39,13 +39,13 @@ const input = () =>
       .describe(
         'First line to show, counted from 0. Negative: counted from the end; -20 shows the last 20 lines.',
       ),
-    limit: z.int().min(1).default(LIMITS.lines).describe('Most lines to show, up to 2000.'),
+    limit: z.int().min(1).default(LIMITS.lines).describe('Maximum number of lines to show, up to 2000.'),
     hex: z
       .boolean()
       .default(false)
       .describe('Show bytes instead of text; offset and limit then count rows of 16 bytes.'),
-    pages: z.string().optional().describe('Of a PDF document: a page or a range, such as "3" or "2-5".'),
-    raw: z.boolean().default(false).describe('Show a notebook as the JSON that it is, for editing it.'),
+    pages: z.string().optional().describe('For a PDF: a page or a range, such as "3" or "2-5".'),
+    raw: z.boolean().default(false).describe('Show a notebook as raw JSON, for editing.'),
   })
 
 type Input = z.output<ReturnType<typeof input>>

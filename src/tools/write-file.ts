@@ -42,7 +42,7 @@ const input = () =>
       .boolean()
       .default(false)
       .describe(
-        'Confirms that most of an existing file is meant to go, or that "…" lines are meant literally.',
+        'Confirms that most of an existing file may be removed, or that "…" lines are meant literally.',
       ),
   })
 
@@ -261,7 +261,7 @@ function requireHash(
   if (context.files.receipts.get(path) !== expected && !context.permit.mayRead(path)) {
     throw new ToolError(
       'conflict',
-      `expected_hash is of no use for ${shown}: this call may not read the file.`,
+      `expected_hash cannot be checked for ${shown}: this call may not read the file.`,
       {
         hint: 'Leave expected_hash out; the write then needs approval.',
       },

@@ -132,7 +132,7 @@ describe('no output obeys or is forged by foreign text', () => {
         env: { ...box.env, USER: 'kim' },
         steps: [
           { wait: 'Choose:', type: 'a\n' },
-          { wait: 'Say which one', type: 'view\n' },
+          { wait: 'Choose one', type: 'view\n' },
           { wait: '> ', type: 'deny\n' },
         ],
       }
@@ -148,7 +148,7 @@ describe('no output obeys or is forged by foreign text', () => {
       ask('run_command', { command: `touch '${EVIL}'`, description: EVIL }),
       ask('write_file', { path: `other/${NAME}`, content: EVIL }),
     ]) {
-      expect(shown).toContain('Say which one')
+      expect(shown).toContain('Choose one')
       expectHarmless(shown)
     }
   })

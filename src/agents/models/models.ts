@@ -131,8 +131,8 @@ function createModel(vendor: Vendor, name: string): Model {
 async function loadModel(vendor: Vendor, name: string): Promise<{ model: LanguageModelV4; secret: string }> {
   const key = await vendor.readKey()
   if (key === undefined && vendor.kind !== 'openai-compatible') {
-    throw new ModelError('credentials', `There is no key for ${vendor.name}.`, {
-      hint: `Its place: ${vendor.keyPlace ?? 'api_key'}; see: kogu models list`,
+    throw new ModelError('credentials', `No API key was found for ${vendor.name}.`, {
+      hint: `Kogu looks for it in: ${vendor.keyPlace ?? 'api_key'}. See: kogu models list`,
     })
   }
   // An empty text instead of undefined: the packages would look for a key in the environment by themselves.

@@ -171,7 +171,7 @@ async function answer(
   const { environment, output } = context
   if (environment.insideCall !== undefined) {
     // Otherwise a command that an agent runs could approve what the agent may not do.
-    throw new UsageError('This is not available inside a Kogu call: only a person approves.')
+    throw new UsageError('This is not available inside a Kogu call: only a person can approve.')
   }
   const given = verb === 'deny' ? denial(context) : readApproval(context, question, userOf(context))
   const answered = await inbox.answerQuestion(question.id, given)

@@ -36,7 +36,7 @@ async function fixAll(
   { environment, output }: CommandContext,
   wanted: DoctorContext,
 ): Promise<{ id: string; done: string }[]> {
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const fixed = await repair(wanted)
   for (const { id, done } of fixed) output.note(`fixed  ${id}  ${toLine(done)}`)
   if (fixed.length === 0) output.note('There is nothing that Kogu can fix by itself.')

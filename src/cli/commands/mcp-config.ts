@@ -18,10 +18,13 @@ export async function addServer(context: CommandContext, rest: readonly string[]
   const url = textOption(values, 'url')
   if (name === undefined) throw new UsageError('Which name?', 'kogu mcp add NAME -- COMMAND ARGUMENTS …')
   if (!NAME.test(name)) {
-    throw new UsageError(`'${name}' cannot be a name.`, 'Use up to 32 lower-case letters, digits and dashes.')
+    throw new UsageError(
+      `'${name}' is not a valid server name.`,
+      'Use up to 32 lower-case letters, digits and dashes.',
+    )
   }
   if ((url === undefined) === (command.length === 0)) {
-    throw new UsageError('Either a command after --, or --url URL.')
+    throw new UsageError('Give either a command after --, or --url URL.')
   }
   refuseWithout(context, url)
   const file = ownFile(context)
@@ -44,7 +47,7 @@ export async function addServer(context: CommandContext, rest: readonly string[]
     // With what a file of the project says about it, it may be none; that would stop every command from now on.
     if (error instanceof ConfigError) {
       unsetInFile(file, joinKey(['mcp', name]))
-      output.note(`Taken out again of ${file.path}.`)
+      output.note(`Removed it from ${file.path} again.`)
     }
     throw error
   }
@@ -67,7 +70,7 @@ export async function removeServer(context: CommandContext, rest: readonly strin
   if (!NAME.test(name) || !isSetInFile(file, ['mcp', name]))
     throw new UsageError(
       `There is no table [mcp.${name}] in ${file.path}.`,
-      'What another file or [[tools.mcp.servers]] names is removed there: kogu config list shows which one.',
+      'If another file or [[tools.mcp.servers]] defines it, remove it there: kogu config list shows where.',
     )
   // First, and everywhere: the same lines, written again by whomever, start nothing.
   await forgetMcpServer(context.environment.directories.state, name)
@@ -94,5 +97,5 @@ function readPairs(pairs: readonly string[], option: string): Record<string, str
 }
 
 function refuseInside({ environment }: CommandContext): void {
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
 }

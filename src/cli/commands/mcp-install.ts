@@ -35,7 +35,7 @@ const CLIENT_NAMES = Object.keys(CLIENTS)
 /** `kogu mcp install CLIENT`: shows what it would write into the client's configuration, and writes it with --yes. */
 export function installInClient(context: CommandContext, rest: readonly string[]): number {
   const { environment, output, values } = context
-  if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+  if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const [name = ''] = rest
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
   if (client === undefined) throw new UsageError(`Which client? One of: ${CLIENT_NAMES.join(', ')}`)
@@ -47,17 +47,17 @@ export function installInClient(context: CommandContext, rest: readonly string[]
   const after = withServer(path, before, client, commandFor(context, root))
   const { diff } = summarizeDiff(before, after, path.replace(/^\//, ''))
   if (output.json) output.object({ path, before, after, written: flag(values, 'yes') })
-  else if (diff === '') output.note(`${path} has it already.`)
+  else if (diff === '') output.note(`${path} already has this entry.`)
   else output.data(toBlock(diff ?? after, { margin: '' }))
   if (!flag(values, 'yes')) {
-    output.note(`Nothing is written yet. When it is right: kogu mcp install ${name} --yes`)
+    output.note(`Nothing was written. To write it: kogu mcp install ${name} --yes`)
     return EXIT.ok
   }
   mkdirSync(dirname(path), { recursive: true })
   // A client may keep its keys in the same file.
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o666
   writeWhole(path, after, { mode: mode & 0o777 })
-  output.note(`Written: ${path}`)
+  output.note(`Written: ${path}. Restart the client to load it.`)
   return EXIT.ok
 }
 
@@ -78,8 +78,8 @@ function withServer(path: string, text: string, client: Client, command: readonl
     settings = toTable(parsed)
   } catch {
     throw new UsageError(
-      `${path} cannot be read, so nothing is changed.`,
-      `Comments in JSON are not understood. Add this by hand below "${client.key}": "kogu": ${JSON.stringify(entry)}`,
+      `${path} cannot be parsed, so nothing was changed.`,
+      `Kogu cannot edit JSON with comments. Add this by hand under "${client.key}": "kogu": ${JSON.stringify(entry)}`,
     )
   }
   if (!isToml) {

@@ -123,7 +123,7 @@ async function test(
     const { ok, ms, era, tools, tokens } = result
     output.data(
       ok
-        ? `${server.name} answers: ${counted(tools, 'tool')}, about ${tokens} tokens, ${ms} ms, ${era === 'modern' ? '2026-07-28' : 'a protocol before 2026'}`
+        ? `${server.name} answers: ${counted(tools, 'tool')}, about ${tokens} tokens, ${ms} ms, ${era === 'modern' ? 'protocol 2026-07-28' : 'an older protocol'}`
         : `${server.name} does not work (${ms} ms)`,
     )
     for (const problem of result.problems) output.problem(toBlock(problem))
@@ -196,7 +196,7 @@ function trustAdded(
   if (server.project === undefined)
     return trust({ ...context, values: { ...context.values, yes: true } }, admin, server, runtime)
   throw new UsageError(
-    `A file of this project has settings for '${server.name}', too, so it is not trusted yet.`,
+    `A file of this project also has settings for '${server.name}', so it is not trusted yet.`,
     `To see all of it: kogu mcp trust ${server.name}`,
   )
 }
@@ -217,12 +217,12 @@ async function trust(
   if (!flag(values, 'yes')) {
     const again = `kogu mcp trust ${server.name} --yes`
     if (admin.status(server) === 'trusted') {
-      output.note(`It is trusted already. To trust it anew, and fetch its package again: ${again}`)
+      output.note(`It is already trusted. To trust it again and reinstall its package: ${again}`)
       if (output.json) output.object({ ok: true, status: 'trusted' })
       return EXIT.ok
     }
     if (!(await confirmed(context, 'Trust exactly this?'))) {
-      output.problem(`It is not trusted. When you trust it: ${again}`)
+      output.problem(`It is not trusted. To trust it: ${again}`)
       if (output.json) output.object({ ok: false, status: admin.status(server) })
       return EXIT.needsPerson
     }
@@ -248,11 +248,17 @@ async function approve(
   const { output, values } = context
   const { held = {}, pins = {} } = admin.record(server) ?? {}
   const unknown = names.filter(name => !Object.hasOwn(held, name))
-  if (unknown.length > 0) throw new UsageError(`Not held: ${unknown.map(name => toLine(name)).join(', ')}`)
+  if (unknown.length > 0)
+    throw new UsageError(
+      `These tools do not wait for approval: ${unknown.map(name => toLine(name)).join(', ')}`,
+    )
   const chosen = Object.values(held).filter(({ name }) => names.length === 0 || names.includes(name))
   const pin = textOption(values, 'pin')
   if (pin !== undefined && pin !== shortPin(chosen))
-    throw new UsageError('This is not what you have seen.', `Look again: kogu mcp tools ${server.name}`)
+    throw new UsageError(
+      'The tools have changed since you looked at them.',
+      `Look again: kogu mcp tools ${server.name}`,
+    )
   if (pin === undefined && chosen.length > 0) {
     output.note(describeHeldTools(pins, chosen))
     if (!(await confirmed(context, 'Approve exactly this?'))) {
@@ -267,7 +273,7 @@ async function approve(
   else
     output.note(
       approved.length === 0
-        ? 'Nothing is held.'
+        ? 'No tool waits for approval.'
         : `Approved: ${approved.map(name => toLine(name)).join(', ')}`,
     )
   return EXIT.ok
@@ -276,5 +282,5 @@ async function approve(
 /** Otherwise a command that an agent runs could trust what the agent wants. */
 function refuseInside({ environment }: CommandContext): void {
   if (environment.insideCall !== undefined)
-    throw new UsageError('Not from inside a Kogu call: only a person trusts.')
+    throw new UsageError('This is not available inside a Kogu call: only a person can trust.')
 }

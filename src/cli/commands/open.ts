@@ -23,7 +23,8 @@ Not available inside a Kogu call.
   words: 1,
   async run(context) {
     const { environment, output, positionals, values } = context
-    if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+    if (environment.insideCall !== undefined)
+      throw new UsageError('This is not available inside a Kogu call.')
     const { workspace } = loadForCommand(context)
     const places = placesFor(workspace.root, environment.directories.state)
     const address = readServerFile(places)

@@ -77,7 +77,8 @@ Order: hard limits, then deny, ask, allow over all files (the strictest wins), t
 function list({ output }: CommandContext, rules: readonly Rule[]): number {
   const rows = rules.map(({ decision, ref, reason }) => ({ ...ref, decision, reason: reason ?? null }))
   if (output.json) output.object(rows)
-  else if (rows.length === 0) output.note('No rules but the built-in ones. See: kogu permissions --help')
+  else if (rows.length === 0)
+    output.note('Only the built-in rules are in force. See: kogu permissions --help')
   else
     output.data(
       table(

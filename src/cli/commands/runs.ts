@@ -82,7 +82,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
   words: { list: 1, show: 2, tail: 2, stop: 2, pause: 2, resume: 2, rerun: 2, approve: 2, reject: 2 },
   async run(context) {
     if (flag(context.values, 'after-step') && context.positionals[0] !== 'stop')
-      throw new UsageError('--after-step is for: kogu runs stop ID')
+      throw new UsageError('--after-step works only with: kogu runs stop ID')
     if (context.values.agent !== undefined) requireStop(context)
     if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals
@@ -113,8 +113,8 @@ See also: kogu run, kogu approvals, kogu undo --run ID
 
 /** Whoever means one sub-agent must not reach the whole run. */
 function requireStop({ values, positionals: [verb] }: CommandContext): void {
-  if (verb !== 'stop') throw new UsageError('--agent is for kogu runs stop.')
-  if (flag(values, 'after-step')) throw new UsageError('--agent and --after-step do not go together.')
+  if (verb !== 'stop') throw new UsageError('--agent works only with kogu runs stop.')
+  if (flag(values, 'after-step')) throw new UsageError('--agent and --after-step cannot be combined.')
 }
 
 const STATUSES: readonly RunStatus[] = ['pending', 'running', 'completed', 'failed', 'cancelled']
@@ -282,9 +282,9 @@ async function stop(context: CommandContext, database: Database, start: string):
     const wish = flag(context.values, 'after-step') ? 'stop_after_step' : 'stop'
     const hasEnded = await stopRun(database, run, runtime.withdrawQuestions, wish)
     if (output.json) output.object({ id: run.id, requested: wish, was: run.status })
-    else if (hasEnded) output.note('Stopped. What it had asked is taken back.')
+    else if (hasEnded) output.note('Stopped. Its open questions were withdrawn.')
     else if (run.status !== 'running') output.note(`It was not running (${run.status}).`)
-    else output.note(wish === 'stop' ? 'Asked to stop.' : 'Asked to stop when its step has ended.')
+    else output.note(wish === 'stop' ? 'Asked to stop.' : 'It will stop after the current step.')
     return EXIT.ok
   } finally {
     await runtime.close()
@@ -313,7 +313,7 @@ async function stopOne(
   const execution = matchAgent(agent, agents)
   await stopAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
   if (output.json) output.object({ id: run.id, agent: execution, requested: 'stop' })
-  else output.note('Asked to stop, with all below it. What they had asked is taken back.')
+  else output.note('Asked to stop, with everything below it. Their open questions were withdrawn.')
   return EXIT.ok
 }
 
@@ -337,7 +337,7 @@ async function say(
     const when =
       run.status === 'running'
         ? 'The agent gets it with the next turn.'
-        : `To let it go on with that: kogu runs resume ${run.id}`
+        : `To continue the run with it: kogu runs resume ${run.id}`
     output.note(when)
   }
   return EXIT.ok

@@ -88,14 +88,14 @@ function readRemote({ values, cwd }: CommandContext): Remote | undefined {
   const proxy = flag(values, 'proxy')
   const isGiven = certificate !== undefined || key !== undefined || proxy
   if (!flag(values, 'allow-remote')) {
-    if (isGiven) throw new UsageError('--tls-cert, --tls-key and --proxy go with --allow-remote.')
+    if (isGiven) throw new UsageError('--tls-cert, --tls-key and --proxy need --allow-remote.')
     return undefined
   }
   if (proxy && certificate === undefined && key === undefined) return { kind: 'proxy' }
   if (proxy || certificate === undefined || key === undefined) {
     throw new UsageError(
       '--allow-remote needs TLS.',
-      'Use --tls-cert FILE --tls-key FILE, or --proxy behind a proxy that has TLS.',
+      'Use --tls-cert FILE --tls-key FILE, or --proxy if a proxy in front of Kogu does TLS.',
     )
   }
   const read = (file: string): string => readFileSync(resolve(cwd, file), 'utf8')

@@ -206,8 +206,8 @@ function describeRoute(registry: Registry, entry: Entry): string[] {
   const others = routeOf(registry, entry).filter(other => other !== entry)
   return others.map(other =>
     other.provider.priority > entry.provider.priority
-      ? `in the place of ${toLine(other.tool.name)} from ${priorityOf(other)}, which is down`
-      : `in the place of ${toLine(other.tool.name)} from ${priorityOf(other)}: the higher priority wins`,
+      ? `replaces ${toLine(other.tool.name)} from ${priorityOf(other)}, which is down`
+      : `replaces ${toLine(other.tool.name)} from ${priorityOf(other)}: the higher priority wins`,
   )
 }
 

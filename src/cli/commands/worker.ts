@@ -23,7 +23,8 @@ Options
   words: 0,
   async run(context) {
     const { environment, output, values, signal } = context
-    if (environment.insideCall !== undefined) throw new UsageError('Not from inside a Kogu call.')
+    if (environment.insideCall !== undefined)
+      throw new UsageError('This is not available inside a Kogu call.')
     const loaded = loadForCommand(context)
     const url = textOption(values, 'database')
     const variables = { ...environment.variables, ...(url === undefined ? {} : { DATABASE_URL: url }) }

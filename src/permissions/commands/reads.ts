@@ -64,7 +64,7 @@ function recordItem(call: Call, item: ReadItem, scope: Scope): void {
     return
   }
   if (goesUpAgain(text)) {
-    raise(call, 'unknown', `The path \`${arg.raw}\` goes up again after a folder that may be a link.`)
+    raise(call, 'unknown', `The path \`${arg.raw}\` has ".." after a folder that may be a symlink.`)
   }
   if (arg.glob !== null) {
     recordGlob(call, arg.glob.pattern, scope)

@@ -45,7 +45,7 @@ function judgeOne(
 
 function unresolvedTarget(report: Report): null {
   report.unresolved = true
-  note(report, 'unknown', 'A redirection has a target that is only known when it runs.')
+  note(report, 'unknown', 'The target of a redirection is known only at run time.')
   return null
 }
 
@@ -96,7 +96,7 @@ function toFile(
       .find(reason => reason !== null)
     if (special != null) note(report, 'caution', special)
     if (goesUpAgain(arg.text))
-      note(report, 'unknown', `The path \`${arg.raw}\` goes up again after a folder that may be a link.`)
+      note(report, 'unknown', `The path \`${arg.raw}\` has ".." after a folder that may be a symlink.`)
     return operator === '<' && (fd ?? 0) === 0 ? [{ kind: 'file', fd: 0, path: arg.text }] : null
   }
   report.effects.add('writes-files')

@@ -46,7 +46,7 @@ export function judgeCommand(given: Arg[], scope: Scope, report: Report): PlanWo
   if (given.length > MAX_WORDS) raise(call, 'unknown', 'The command has too many words to be analysed.')
   if (args.some(isUnresolved)) {
     report.unresolved = true
-    raise(call, 'unknown', 'A word of this command is only known when it runs.')
+    raise(call, 'unknown', 'A word of this command is known only at run time.')
   }
   checkForbidden(call)
   if (first.text === null && first.glob !== null)
@@ -74,7 +74,7 @@ function judgeKnown(call: Call): PlanWord[] | null {
     raise(call, 'unknown', `\`${program}\` is a function of this line.`, ['runs-code'])
   if (program === 'cd') return null
   if (onlyTells(call)) {
-    raise(call, 'unknown', `\`${program}\` only tells about a program.`, ['runs-code'])
+    raise(call, 'unknown', `\`${program}\` only shows where a program is.`, ['runs-code'])
     return null
   }
   const wrapped = unwrap(program, args, call.scope.stdin)
@@ -186,7 +186,7 @@ function judgeGit(call: Call): PlanWord[] | null {
   }
   if (startsProgram(split.subcommand ?? '', split.rest.map(seen))) {
     call.found.embeds = true
-    raise(call, 'dangerous', '`git` runs what one of its arguments names.', ['runs-code'])
+    raise(call, 'dangerous', '`git` runs a program that one of its arguments names.', ['runs-code'])
     const text = split.rest.map(seen).join(' ')
     call.report.walkText(
       `x ${text.replaceAll(/--?[\w-]+=|-\w*?[xucO](?=\w)|\w+::/g, ' ')}`,

@@ -98,7 +98,7 @@ function walkAssignments(
     report,
     'unknown',
     assignments.length > 0
-      ? 'A variable gets a value that is only known when it runs.'
+      ? 'A variable gets a value that is known only at run time.'
       : 'A redirection without a command.',
   )
   return plain(scope, null)

@@ -62,14 +62,15 @@ function nameReason(realPath: string, context: PathContext): string | undefined 
   if (isSystemPath(realPath)) return 'it belongs to the system'
   const { parts } = ownPart(realPath, context)
   const name = parts.at(-1) ?? ''
-  if (PROTECTED_FILE.test(name)) return `'${name}' can run code or changes what is allowed`
+  if (PROTECTED_FILE.test(name)) return `'${name}' can make tools run code or change what is allowed`
   // Packages bring the settings of their authors' editors along, and nobody opens one as a folder.
   const packages = parts.indexOf('node_modules')
   const folder = parts.find(
     (part, index) =>
       PROTECTED_FOLDER.test(part) && (packages === -1 || index < packages || !EDITOR_FOLDER.test(part)),
   )
-  return folder === undefined ? undefined : `'${folder}' can run code or holds Kogu's own state`
+  if (folder === undefined) return undefined
+  return `'${folder}' ${folder === '.kogu' ? "holds Kogu's own state" : 'can make tools run code'}`
 }
 
 function shapeReason(

@@ -40,7 +40,7 @@ function checkRule(rule: Rule, context: PathContext, analyze?: Analyze): string[
       return [`there is no effect '${effect}'.${near === undefined ? '' : ` Did you mean '${near}'?`}`]
     }),
     ...match.filter(example => !matches(example)).map(example => `does not match its example '${example}'.`),
-    ...not_match.filter(matches).map(example => `matches '${example}', which it says it does not.`),
+    ...not_match.filter(matches).map(example => `matches '${example}', which is listed in not_match.`),
   ]
 }
 
@@ -48,11 +48,7 @@ function checkRule(rule: Rule, context: PathContext, analyze?: Analyze): string[
 function mixedConditions({ definition }: Rule): string[] {
   const { path, host, method, command, effects } = definition
   const kinds = [path, host ?? method, command ?? effects].filter(kind => kind !== undefined)
-  return kinds.length > 1
-    ? [
-        'it mixes path, host and command. Write a rule for each: every rule is about files, about hosts or about commands.',
-      ]
-    : []
+  return kinds.length > 1 ? ['it mixes path, host and command. Write one rule for each.'] : []
 }
 
 /** What an example stands for: a command line, a path or an address, as the rule itself does. */

@@ -2,6 +2,7 @@ import {
   ANY_HOST,
   GIT_READ,
   ISOLATED_CODE,
+  MCP_CALL,
   NOT_UNDOABLE,
   OVERWRITE_UNREAD,
   PROTECTED_FILES,
@@ -70,18 +71,19 @@ export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fa
       return unsettled(
         mode,
         fallback,
-        `'${request.tool.name}' has side effects that are not known beforehand.`,
+        `'${request.tool.name}' has side effects that are not known in advance.`,
       )
   }
 }
 
 const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [OVERWRITE_UNREAD]:
-    'Replacing a file that this run has not read to its end as it is now (read_file first, or expected_hash)',
+    'Replacing a file whose current content this run has not read in full (use read_file first, or pass expected_hash)',
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing content that is too large to keep for undo',
   [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
   [UNWALLED_CODE]: 'Running model-written code without a sandbox around its isolate',
+  [MCP_CALL]: 'Calling a tool of an MCP server',
   create_tool: 'Making a tool',
   delete_dynamic_tool: 'Deleting a tool',
   [ANY_HOST]: 'Leaving the network open to a command',
@@ -127,7 +129,7 @@ function writeVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
 function commandVerdict(item: Item & { kind: 'execute' }, mode: Mode, fallback: Fallback): Verdict {
   const { analysis } = item
   if (analysis.level === 'safe') return builtin('allow', 'safe-command', 'The command only reads.')
-  const why = analysis.reasons[0]?.text ?? 'It is not known what the command does.'
+  const why = analysis.reasons[0]?.text ?? 'Kogu does not know what this command does.'
   return unsettled(mode, fallback, `Running this command needs an approval: ${why}`)
 }
 

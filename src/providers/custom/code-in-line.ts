@@ -102,7 +102,7 @@ function refuseCodeOnInput(script: ParsedScript, places: readonly Place[]): void
     const place = places.find(({ pos }) => pos >= pipeline.pos && pos < end)
     if (place === undefined) continue
     throw new TemplateError(
-      `{${place.name}} becomes input of a command that runs its input as a program.`,
+      `{${place.name}} is piped into a command that runs its input as a program.`,
       place.pos,
     )
   }

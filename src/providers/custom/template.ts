@@ -66,7 +66,7 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
     const [name = ''] = parameterNames(pieces)
     if (word.parts !== undefined || /['"\\`$]/.test(word.text)) {
       throw new TemplateError(
-        `{${name}} stands inside quotes or an expansion. Write it bare: a value is always passed as one argument.`,
+        `{${name}} is inside quotes or an expansion. Write it without them: a value is always passed as one argument.`,
         word.pos,
       )
     }

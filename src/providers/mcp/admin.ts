@@ -84,9 +84,13 @@ export function createMcpAdmin(parts: AdminParts): McpAdmin {
         if (record === undefined) return record
         const chosen = Object.entries(record.held).filter(([, tool]) => pins.includes(pinOf(tool)))
         if (chosen.length < new Set(pins).size) {
-          throw new ToolError('stale', `The tools of '${server.name}' are not what was looked at.`, {
-            hint: `Look again: kogu mcp tools ${server.name}`,
-          })
+          throw new ToolError(
+            'stale',
+            `The tools of '${server.name}' have changed since you looked at them.`,
+            {
+              hint: `Look again: kogu mcp tools ${server.name}`,
+            },
+          )
         }
         approved.push(...chosen.map(([name]) => name))
         const held = Object.entries(record.held).filter(([name]) => !approved.includes(name))

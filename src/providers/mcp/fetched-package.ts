@@ -22,8 +22,8 @@ export function fetchedPackage({
   if (other !== undefined) {
     throw new ToolError(
       'failed',
-      `${other} fetches a program with every start, which may be another one each time.`,
-      { hint: 'Write npx -y PACKAGE[@VERSION] ARGUMENTS: Kogu then installs it once, when it is trusted.' },
+      `${other} downloads the program at every start, and it can be a different one each time.`,
+      { hint: 'Use npx -y PACKAGE[@VERSION] ARGUMENTS: Kogu installs it once, when you trust it.' },
     )
   }
   if (/^(npx|bunx|pnpx)( |$)/.test(line)) return fromNpm(words.slice(1), command)

@@ -67,7 +67,7 @@ export function createMcpProvider(parts: McpProviderParts): Provider {
     // Somebody has asked later and was answered sooner.
     if (changes < state.seen) return
     const { record = trustedRecord(records, server), compared } = found
-    if (compared === undefined) throw new Error('it was trusted anew while it showed its tools')
+    if (compared === undefined) throw new Error('it was trusted again while it listed its tools')
     state.current = new Map(compared.approved.map(tool => [tool.name, pinOf(tool)]))
     state.seen = changes
     const heldProblems = Object.values(compared.held).map(tool => describeHeld(record, server.name, tool))

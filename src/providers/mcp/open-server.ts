@@ -50,7 +50,7 @@ async function openRemote(parts: OpenServerParts, server: McpServerConfig): Prom
   const url = new URL(server.url ?? '')
   const isLocal = isLocalUrl(url.href)
   if (url.protocol !== 'https:' && !isLocal) {
-    throw new Error('its address has to begin with https: unless it is on this machine')
+    throw new Error('its url must begin with https: unless the server is on this machine')
   }
   const headers = await parts.readValues(server.headers)
   const transport = new StreamableHTTPClientTransport(url, {

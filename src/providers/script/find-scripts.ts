@@ -58,7 +58,7 @@ function readScript(path: string, node: string): Script | undefined {
   if (declaration === undefined) return undefined
   const interpreter = interpreterOf(path, node)
   if (interpreter.length === 0 && !file.isExecutable)
-    throw new Error('it is not executable, and its ending is not known')
+    throw new Error('it is not executable and has an unknown file extension')
   const name = declaration.name ?? basename(path, extname(path))
   // It stands in commands that people copy: a file may be called `x; rm -r y.py`.
   if (!TOOL_NAME.test(name)) throw new Error('its file name cannot be the name of a tool; declare a name')

@@ -20,7 +20,7 @@ export function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; pro
       ...found.flatMap(({ problems }) => problems),
       ...all
         .filter(script => !isFirst(script))
-        .map(({ path, name }) => `${path} is left out: another script is called '${name}', too.`),
+        .map(({ path, name }) => `${path} is ignored: another script has the name '${name}'.`),
       ...held.map(
         ({ name }) => `'${name}' is new or has changed. To read and trust it: kogu tools trust ${name}`,
       ),

@@ -105,7 +105,9 @@ async function expectOk(asked: Promise<FromSupervisor>): Promise<void> {
 function readMeta(folder: string, id: string): BackgroundMeta {
   const meta = ownMeta(folder, checkId(id))
   if (meta !== undefined) return meta
-  throw new ToolError('not_found', `There is no background command ${id}.`, { hint: 'List them first.' })
+  throw new ToolError('not_found', `There is no background command ${id}.`, {
+    hint: 'List them with command_list.',
+  })
 }
 
 /** Undefined: there is none, or it was not written here by our supervisor. */

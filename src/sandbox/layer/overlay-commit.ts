@@ -211,7 +211,7 @@ function changedMeanwhile(conflicts: readonly string[]): ToolError {
     'conflict',
     `Changed by somebody else while the command ran, so nothing was kept: ${names}`,
     {
-      hint: 'Perhaps another command of the same turn did. Look at the current content and run the command again.',
+      hint: 'Another command of the same turn may have done it. Check the current content and run the command again.',
     },
   )
 }

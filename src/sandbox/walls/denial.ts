@@ -135,7 +135,7 @@ function fromNetwork(line: string, { network }: SandboxProfile): SandboxDenial |
       kind: 'network',
       target: host,
       message:
-        'The only way out is the proxy in HTTPS_PROXY, and the program did not use it. Programs without proxies, such as ssh, have no network.',
+        'Network access goes only through the proxy in HTTPS_PROXY, and the program did not use it. Programs without proxy support, such as ssh, have no network.',
       allowedBy: null,
     }
   }

@@ -181,7 +181,7 @@ function toAnswer(question: ShownQuestion, body: z.infer<typeof given>, user: st
 function keptPaths({ subject }: ShownQuestion, names: readonly string[] | undefined): { paths?: string[] } {
   if (names === undefined) return {}
   if (subject.kind !== 'changes') {
-    throw new HttpProblem(400, 'invalid_input', 'keep is for the changes of a command that has run.')
+    throw new HttpProblem(400, 'invalid_input', 'keep works only for a command that has already run.')
   }
   return { paths: names.map(name => resolve(subject.root, name)) }
 }

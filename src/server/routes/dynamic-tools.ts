@@ -234,7 +234,7 @@ function requireLife({ dynamic }: Runtime): LifeCycle {
 function requireLooked(runtime: Runtime, name: string, hash: string): LifeCycle {
   const life = requireLife(runtime)
   if (life.find(name).hash === hash) return life
-  throw new HttpProblem(409, 'stale', `The tool '${name}' has changed since it was looked at.`)
+  throw new HttpProblem(409, 'stale', `The tool '${name}' has changed since it was reviewed.`)
 }
 
 async function codeContext(runtime: Runtime, signal: AbortSignal): Promise<CodeContext> {

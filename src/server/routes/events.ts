@@ -98,7 +98,7 @@ export function eventRoutes(
     route('read', {
       method: 'get',
       path: '/api/ws',
-      summary: 'The same events over WebSocket, in envelopes with the names of the founding documents',
+      summary: 'The same events over WebSocket, in envelopes with other event names',
       request: { query: eventQuery },
       responses: { 426: { description: 'It is for WebSocket clients only' } },
     }),

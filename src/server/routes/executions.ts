@@ -132,7 +132,7 @@ function narrowValue(key: string, own: unknown, wanted: unknown): unknown {
   if (JSON.stringify(own) === JSON.stringify(wanted)) return wanted
   throw new ToolError(
     'forbidden',
-    `The agent's own settings have no wider '${key}' that could be narrowed.`,
+    `tool_config can only narrow '${key}', and this value is wider than the agent's own settings.`,
     {
       hint: 'Change the agent: POST /api/tools/config',
     },

@@ -144,7 +144,7 @@ function decideRoutes(api: Api, runtime: Runtime): void {
       const admin = await runtime.mcp()
       const found = findServer(admin, context.req.valid('param').name)
       if (configHash(found) !== context.req.valid('json').config_hash)
-        throw new HttpProblem(409, 'stale', 'Its configuration has changed since it was looked at.')
+        throw new HttpProblem(409, 'stale', 'Its configuration has changed since it was reviewed.')
       if (describeWithoutSecrets(found, runtime.redact).isMasked)
         throw new HttpProblem(409, 'conflict', 'A part of it looks like a secret and is not shown here.', {
           hint: `Look at all of it in a terminal: kogu mcp trust ${found.name}`,

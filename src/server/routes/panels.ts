@@ -207,7 +207,7 @@ function trustRoute(api: Api, { services, runtime }: RunParts): void {
     route('approve', {
       method: 'post',
       path: '/api/panels/{name}/trust',
-      summary: 'Let a panel run as it was looked at',
+      summary: 'Trust a panel as it was reviewed',
       request: { params: panelParams, body: body(z.object({ hash: z.string().max(100) })) },
       responses: { 200: json(panel, 'The panel') },
     }),
@@ -216,7 +216,7 @@ function trustRoute(api: Api, { services, runtime }: RunParts): void {
       const opened = await services()
       const { text, sha256 } = requireText(runtime.workspace, name)
       if (sha256 !== context.req.valid('json').hash)
-        throw new HttpProblem(409, 'stale', 'The panel has changed since it was looked at.')
+        throw new HttpProblem(409, 'stale', 'The panel has changed since it was reviewed.')
       const parsed = parsePanel(text, name, `.kogu/panels/${name}.toml`)
       await mirrorPanel(opened.database, await workflowFor(opened, undefined), parsed)
       runtime.note('panel-trusted', { panel: name, hash: sha256 })

@@ -193,7 +193,7 @@ function trustRoute(api: Api, parts: PipelineParts): void {
     route('approve', {
       method: 'post',
       path: '/api/pipelines/{name}/trust',
-      summary: 'Let a pipeline run as it was looked at',
+      summary: 'Trust a pipeline as it was reviewed',
       request: { params, body: body(z.object({ hash: z.string().max(100) })) },
       responses: { 200: json(pipeline, 'The pipeline') },
     }),
@@ -201,7 +201,7 @@ function trustRoute(api: Api, parts: PipelineParts): void {
       const { name } = context.req.valid('param')
       const { hash } = context.req.valid('json')
       if ((await look(parts, name)).hash !== hash)
-        throw new HttpProblem(409, 'stale', 'The pipeline has changed since it was looked at.')
+        throw new HttpProblem(409, 'stale', 'The pipeline has changed since it was reviewed.')
       await trustPipeline(parts, name, hash)
       return answer(context, await look(parts, name))
     },

@@ -141,7 +141,7 @@ function groupRoutes(api: Api, { services, runtime }: UsageParts): void {
       summary: 'Tokens, money and times of answers of this workspace for each group',
       request: { query: grouped },
       responses: {
-        200: json(z.array(z.object({ key: z.string(), ...sums, ...times })), 'The dearest first'),
+        200: json(z.array(z.object({ key: z.string(), ...sums, ...times })), 'The most expensive first'),
       },
     }),
     async context => {

@@ -133,7 +133,7 @@ async function takeOver(
   const run = await requireRun(database, id)
   requireHome(run, place)
   const owner = await ownerOf(database, id)
-  if (isLeft && owner === null) throw new ToolError('conflict', 'Nobody left this run in the middle.')
+  if (isLeft && owner === null) throw new ToolError('conflict', 'This run was not interrupted.')
   if (owner !== null && owner !== me && !(await isGone(database, owner))) {
     throw new ToolError('conflict', 'Another Kogu is working on this run.', {
       hint: `Watch it: kogu runs tail ${id}`,

@@ -78,7 +78,7 @@ export async function requireTrusted(
 ): Promise<AgentRecord> {
   const agent = await findAgent(database, workflow, panel.name)
   if (agent?.sourceHash === panel.hash) return agent
-  const why = agent === undefined ? 'was not looked at yet' : 'has changed since it was looked at'
+  const why = agent === undefined ? 'was not reviewed yet' : 'has changed since it was reviewed'
   throw new ToolError('needs_approval', `The panel '${panel.name}' ${why}, so it is not run.`, {
     hint: `Panels can come with a repository. Review it, then allow it: kogu agents trust ${panel.name}`,
   })

@@ -226,7 +226,7 @@ async function runIsolated(
     'failed',
     `Commands that may write cannot run here, because their changes cannot be checked: ${problem}`,
     {
-      hint: 'Use the file tools for changes; lines that only read do run. kogu doctor says more.',
+      hint: 'Use the file tools for changes; read-only lines still run. kogu doctor says more.',
     },
   )
 }

@@ -28,7 +28,7 @@ const input = () =>
       .string()
       .refine(line => line.trim() !== '', 'Command cannot be empty')
       .refine(line => !line.includes('\0'), 'Command cannot hold a NUL character')
-      .describe('The command line, as for bash'),
+      .describe('The bash command line'),
     description: z
       .string()
       .optional()
@@ -36,13 +36,13 @@ const input = () =>
     working_dir: z
       .string()
       .optional()
-      .describe('Folder inside the workspace; default: where the last command of the run ended'),
+      .describe('Folder inside the workspace; defaults to where the last command of the run ended'),
     timeout_ms: z
       .int()
       .min(1)
       .max(LONGEST_TIMEOUT_MS)
       .default(DEFAULT_TIMEOUT_MS)
-      .describe('Time limit in milliseconds; everything it started is stopped then'),
+      .describe('Time limit in milliseconds; then it is stopped with everything it started'),
     idle_timeout_ms: z
       .int()
       .min(100)
@@ -55,19 +55,19 @@ const input = () =>
         'Return a handle at once; the workspace is read-only for it. See command_output, command_stop',
       ),
     ports: portsInput().describe(
-      'With background: ports of 127.0.0.1 that lead to what it listens to, for the person and for later commands',
+      'With background: ports it listens on, reachable at 127.0.0.1 by the person and by later commands',
     ),
     network: z
       .union([z.boolean(), z.array(z.string().regex(HOST, 'must be a host, such as "registry.npmjs.org"'))])
       .default(false)
       .describe(
-        'Hosts that it has to contact, or true for any; asked about first. Lines run without network otherwise',
+        'Hosts it needs to contact, or true for any; the person is asked first. Defaults to no network',
       ),
-    stdin: z.string().optional().describe('Text for its standard input, which is closed otherwise'),
+    stdin: z.string().optional().describe('Text for its standard input; defaults to none'),
     env: z
       .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
       .default({})
-      .describe('Further variables'),
+      .describe('More environment variables'),
     profile: z
       .enum(['shell', 'restricted'])
       .default('shell')
@@ -81,12 +81,12 @@ const input = () =>
       .max(50)
       .default([])
       .describe(
-        'Files of editors, agents and hooks (.vscode/settings.json) that a git command may change; each is asked about by name',
+        'Editor, agent and hook files (.vscode/settings.json) that a git command may change; the person is asked about each',
       ),
     reset: z
       .boolean()
       .default(false)
-      .describe('First go back to the workspace and forget exported variables'),
+      .describe('Start in the workspace again, without the exported variables of the run'),
   })
 
 type Input = z.output<ReturnType<typeof input>>
@@ -108,9 +108,10 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
     title: 'Run a command',
     description:
-      'Run a command line in the workspace, sandboxed and without network. It runs at once; what it changed is then ' +
-      'judged, kept or discarded as the result says, and can be undone. Lines that need the network (say so with ' +
-      '"network"), publish, change the repository or are dangerous are asked about first. A command in the background cannot change the workspace. The folder and exported variables carry over to the next call of the run. ' +
+      'Run a bash command line in the workspace, in a sandbox without network. Most lines run at once and their changes are ' +
+      'judged afterwards: the result says whether they were kept. Changes can be undone. Lines that need the network (pass ' +
+      '"network"), publish, change the repository or are dangerous ask first. A background command cannot change the workspace. ' +
+      'The folder and exported variables carry over to the next call of the run. ' +
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
     risk: 'high',

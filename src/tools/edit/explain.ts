@@ -28,7 +28,7 @@ export function explainRefusal(
     case 'no_change':
       return new ToolError(
         'conflict',
-        `The edit${which} would not change ${path}: it reads like new_string already.`,
+        `The edit${which} would not change ${path}: it already contains new_string.`,
       )
     case 'too_many':
       return new ToolError(

@@ -81,7 +81,7 @@ function notFound({ old, anchors }: Chunk, index: number, shown: string): ToolEr
   const first = old.find(line => line.trim() !== '') ?? anchors[0] ?? ''
   return new ToolError(
     'conflict',
-    `Change ${index + 1} does not fit ${shown}: its lines are not there, or not behind the change before. It begins with "${first.slice(0, 120)}".`,
+    `Change ${index + 1} does not fit ${shown}: its lines are missing, or come before the previous change. It begins with "${first.slice(0, 120)}".`,
     { hint: 'Read the file again and write the patch for what it holds now.' },
   )
 }

@@ -25,7 +25,7 @@ const input = () =>
       .int()
       .min(1)
       .default(DEFAULT_LENGTH)
-      .describe('Most characters to return, up to 100,000. Defaults to 50,000.'),
+      .describe('Maximum number of characters to return, up to 100,000. Defaults to 50,000.'),
     start: z.int().min(0).default(0).describe('First character to return, for the next part of a long page.'),
     format: z
       .enum(['markdown', 'text', 'html'])

@@ -107,7 +107,7 @@ function toOutput(
   const notes = failed.map(failure => `${failure.provider} did not answer: ${failure.reason}`)
   const more =
     provider === 'duckduckgo'
-      ? ['DuckDuckGo knows topics, not pages; use web_fetch on an address for details.']
+      ? ['DuckDuckGo returns topics, not pages; use web_fetch on an address for details.']
       : []
   const all = [...notes, ...more]
   return {

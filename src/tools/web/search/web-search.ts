@@ -16,7 +16,11 @@ export interface SearchSettings {
 const input = () =>
   z.object({
     query: z.string().trim().min(1).max(1000).describe('What to search for.'),
-    num_results: z.int().min(1).optional().describe('Most results to return, up to 20. Defaults to 5.'),
+    num_results: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Maximum number of results to return, up to 20. Defaults to 5.'),
   })
 
 export type SearchInput = z.output<ReturnType<typeof input>>
