@@ -30,4 +30,13 @@ describe('a schema of a stranger', () => {
     expect(schema.parse({ below: [{ below: [] }] }).ok).toBe(true)
     expect(schema.parse({ below: [{ below: 1 }] }).ok).toBe(false)
   })
+
+  test('names the values that it allows, as many as a line takes', () => {
+    const problem = (values: string[]) => {
+      const result = fromJsonSchema({ type: 'object', properties: { c: { enum: values } } }).parse({ c: 1 })
+      return result.ok ? undefined : result.issues[0]?.message
+    }
+    expect(problem(['red', 'blue'])).toBe('must be one of "red", "blue"')
+    expect(problem(['x'.repeat(300)])).toBe('must be equal to one of the allowed values')
+  })
 })

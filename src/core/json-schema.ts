@@ -83,6 +83,15 @@ function linearRegExp(pattern: string): RegExp {
 }
 linearRegExp.code = 'linearRegExp'
 
+const LONGEST_LIST = 200
+
+/** Undefined when there are too many to name: a schema may be a stranger's. */
+function oneOf(values: unknown): string | undefined {
+  if (!Array.isArray(values)) return undefined
+  const list = values.map(value => JSON.stringify(value)).join(', ')
+  return list.length > LONGEST_LIST ? undefined : `must be one of ${list}`
+}
+
 function toIssue(error: {
   instancePath: string
   keyword: string
@@ -97,10 +106,10 @@ function toIssue(error: {
   if (typeof unknown === 'string') {
     return { pointer: `${error.instancePath}/${unknown}`, message: `Unknown parameter '${unknown}'` }
   }
-  const { type } = error.params
+  const { type, allowedValues } = error.params
   return {
     pointer: error.instancePath,
-    message: error.message ?? 'is not valid',
+    message: oneOf(allowedValues) ?? error.message ?? 'is not valid',
     ...(type === 'boolean' ? { expected: type } : {}),
     ...(type === 'number' || type === 'integer' ? { expected: 'number' } : {}),
   }
