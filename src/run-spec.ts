@@ -79,6 +79,19 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   }
 }
 
+/** The same again. What it may do is at most what its agent may do now: somebody may have taken something from it. */
+export function toRunSpecAgain(parts: SpecParts, spec: RunSpec, agent: RunWish['agent']): RunSpec {
+  if (agent === undefined) return spec
+  const { tools, mode } = spec.authority
+  const isThere = (name: string): boolean => parts.runtime.registry.candidates(name).length > 0
+  const { authority } = toRunSpec(parts, {
+    ...{ task: spec.task, startedBy: '', model: spec.model, agent, mayApprove: true },
+    ...(tools === undefined || tools === 'all' ? {} : { tools: tools.filter(isThere) }),
+    ...(mode === undefined ? {} : { mode }),
+  })
+  return { ...spec, authority }
+}
+
 function modelOf({ agent, panel }: RunWish): string | undefined {
   if (panel !== undefined) return panel.model
   if (agent === undefined) return undefined

@@ -378,7 +378,7 @@ test('the mode and the limits of a panel hold when its agent is named by its id'
     limits: { max_turns: 1, on_limit: 'stop' },
     tools: { read_file: {} },
   }
-  const { json }: { json: { agent_id: string } } = await app.send('PUT /api/panels/careful', {
+  const { json }: { json: { agent_id: string; hash: string } } = await app.send('PUT /api/panels/careful', {
     settings,
     base: null,
   })
@@ -387,6 +387,24 @@ test('the mode and the limits of a panel hold when its agent is named by its id'
   })
   expect(begun).toMatchObject({ mode: 'read-only' })
   expect(await settled(begun.id)).toMatchObject({ stop_reason: 'limit_reached', can_extend: false })
+  // Started again, it has no more than the panel has by then, and nothing of one that nobody has looked at.
+  const { json: now }: { json: { hash: string } } = await app.send('PUT /api/panels/careful', {
+    settings: { ...settings, tools: {} },
+    base: json.hash,
+  })
+  const again: { json: Shown } = await app.send(`POST /api/runs/${begun.id}/again`, {})
+  const toolsOf = async ({ id }: Shown): Promise<string[]> => {
+    const { json: agents }: { json: { tools: string[] }[] } = await app.send(`GET /api/runs/${id}/agents`)
+    return agents[0]?.tools ?? []
+  }
+  expect([await toolsOf(begun), await toolsOf(again.json)]).toEqual([['read_file', 'read_result'], []])
+  const { json: unseen }: { json: { hash: string } } = await app.send(
+    'PUT /api/panels/careful',
+    { settings, base: now.hash },
+    'admin',
+  )
+  expect((await app.send(`POST /api/runs/${begun.id}/again`, {})).status).toBe(403)
+  await app.send('POST /api/panels/careful/trust', { hash: unseen.hash })
   const orchestrated: { json: { workflow_run_id: string } } = await app.send('POST /api/orchestrate', {
     ...{ agent_id: json.agent_id, input: 'Read.', mode: 'automatic' },
   })

@@ -3,7 +3,7 @@ import { twice } from '../../agents/limits.ts'
 import { fillPanel } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
-import { type RunWish, toRunSpec } from '../../run-spec.ts'
+import { type RunWish, toRunSpec, toRunSpecAgain } from '../../run-spec.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
 import { stopRun } from '../../store/runs/stop-run.ts'
@@ -192,12 +192,12 @@ async function withCounts(
   })
 }
 
-function againRoute(api: Api, { services }: RunParts): void {
+function againRoute(api: Api, { runtime, loaded, services }: RunParts): void {
   api.openapi(
     route('run', {
       method: 'post',
       path: '/api/runs/{id}/again',
-      summary: 'Start a new run with the same task',
+      summary: 'Start a new run with the same task, with at most what its agent may do now',
       request: { params, body: body(z.object({})) },
       responses: { 202: json(runShape, 'The new run, which waits for a worker') },
     }),
@@ -208,7 +208,9 @@ function againRoute(api: Api, { services }: RunParts): void {
         throw new HttpProblem(403, 'forbidden', 'A person gave this run more than its limits.', {
           hint: 'Start it with POST /api/runs, or use a token that may approve.',
         })
-      const id = await beginRun(opened, { ...spec, startedBy: callerName(context) })
+      const agent = spec.agentId === undefined ? undefined : await findAgentFor(opened, spec.agentId)
+      const again = toRunSpecAgain({ runtime, loaded, runs: opened.runs }, spec, agent)
+      const id = await beginRun(opened, { ...again, startedBy: callerName(context) })
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
