@@ -2,7 +2,7 @@ import { defineWords } from '../../../i18n/words.ts'
 
 export const words = defineWords({
   en: {
-    noSuchRun: 'There is no run with this id',
+    noSuchRun: 'No run with this id',
     nearestRuns: 'Runs with a similar id',
     latestRuns: 'The latest runs',
     allRuns: 'All runs',

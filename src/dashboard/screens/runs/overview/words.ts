@@ -4,19 +4,19 @@ export const words = defineWords({
   en: {
     refusedCalls: 'Denied or failed calls',
     changedFiles: 'Changed files',
-    lookAtChanges: 'Differences and undo',
+    lookAtChanges: 'View diffs and undo',
     openQuestions: 'Waiting for you',
   },
   ja: {
     refusedCalls: '拒否または失敗した呼び出し',
     changedFiles: '変更されたファイル',
-    lookAtChanges: '差分と元に戻す',
-    openQuestions: 'あなたの回答待ち',
+    lookAtChanges: '差分を見て元に戻す',
+    openQuestions: '承認待ち',
   },
   ko: {
     refusedCalls: '거부되거나 실패한 호출',
     changedFiles: '변경된 파일',
-    lookAtChanges: '차이와 되돌리기',
-    openQuestions: '답변을 기다림',
+    lookAtChanges: '차이 보기 및 되돌리기',
+    openQuestions: '승인 대기',
   },
 })
