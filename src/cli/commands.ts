@@ -10,7 +10,7 @@ interface Listed {
 /** Every command, in the order of the help. Loaded when it is called. */
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   call: {
-    summary: 'call one tool, or a batch of them, through the whole pipeline',
+    summary: 'call one tool, or a batch of tools',
     load: async () => (await import('./commands/call.ts')).call,
   },
   run: {
@@ -23,7 +23,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/runs.ts')).runs,
   },
   agents: {
-    summary: 'agents and panels of this workspace, and the tools they may use',
+    summary: 'create agents, and choose the tools they may use',
     verbs: ['list', 'show', 'create', 'edit', 'delete', 'tools', 'trust'],
     load: async () => (await import('./commands/agents.ts')).agents,
   },
@@ -33,7 +33,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/models.ts')).models,
   },
   usage: {
-    summary: "tokens and money that agents' runs have used",
+    summary: 'show tokens and money that runs have used',
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   data: {
@@ -42,11 +42,11 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/data.ts')).data,
   },
   explain: {
-    summary: 'say what would be decided about a call and why; runs nothing',
+    summary: 'show what would be decided about a call, and why; runs nothing',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
   approvals: {
-    summary: 'answer questions that calls have left behind',
+    summary: 'list and answer questions that wait',
     verbs: ['list', 'show', 'approve', 'deny', 'history'],
     load: async () => (await import('./commands/approvals.ts')).approvals,
   },
@@ -55,36 +55,36 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/changes.ts')).changes,
   },
   undo: {
-    summary: 'take back what calls changed',
+    summary: 'undo what calls changed',
     load: async () => (await import('./commands/undo.ts')).undo,
   },
   mcp: {
-    summary: 'offer the tools to any agent, as an MCP server',
+    summary: 'use Kogu from any agent over MCP; add MCP servers to Kogu',
     verbs: ['install', 'list', 'add', 'remove', 'test', 'tools', 'trust', 'approve'],
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   tools: {
-    summary: 'list tools, show one, count calls',
+    summary: 'list, show, add, test and trust tools',
     verbs: ['list', 'show', 'stats', 'add', 'test', 'trust', 'dynamic'],
     load: async () => (await import('./commands/tools.ts')).tools,
   },
   audit: {
-    summary: 'list, show, verify and export what was recorded',
+    summary: 'list, show, verify and export the audit log',
     verbs: ['list', 'show', 'verify', 'export', 'restart'],
     load: async () => (await import('./commands/audit.ts')).audit,
   },
   permissions: {
-    summary: 'list and try rules, see what others would have decided, revoke grants',
+    summary: 'list and test rules, try them on recorded calls, revoke remembered answers',
     verbs: ['list', 'test', 'explain', 'dry-run', 'lint', 'grants'],
     load: async () => (await import('./commands/permissions.ts')).permissions,
   },
   review: {
-    summary: 'what reviewers said, and how far each can be relied on',
+    summary: 'show what reviewers voted, and how reliable each is',
     verbs: ['list', 'stats', 'check'],
     load: async () => (await import('./commands/review.ts')).review,
   },
   pipeline: {
-    summary: 'run tools and panels one after another, as a file says',
+    summary: 'run pipelines: tools and panels chained in a file',
     verbs: ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume', 'schedule', 'unschedule'],
     load: async () => (await import('./commands/pipeline.ts')).pipeline,
   },
@@ -93,20 +93,20 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   open: {
-    summary: 'a link that signs a browser in to kogu serve',
+    summary: 'open the dashboard in the browser',
     load: async () => (await import('./commands/open.ts')).open,
   },
   worker: {
-    summary: 'work on queued runs beside kogu serve',
+    summary: 'work on queued runs, beside kogu serve',
     load: async () => (await import('./commands/worker.ts')).worker,
   },
   tokens: {
-    summary: 'make and revoke tokens for programs that use the API',
+    summary: 'create and revoke API tokens',
     verbs: ['create', 'list', 'revoke'],
     load: async () => (await import('./commands/tokens.ts')).tokens,
   },
   config: {
-    summary: 'read, check and trust the configuration',
+    summary: 'read, change, check and trust settings',
     verbs: ['list', 'get', 'set', 'unset', 'edit', 'path', 'validate', 'schema', 'trust', 'untrust'],
     load: async () => (await import('./commands/config.ts')).config,
   },
@@ -115,11 +115,11 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     load: async () => (await import('./commands/init.ts')).init,
   },
   completion: {
-    summary: 'print a script that lets a shell complete words with Tab',
+    summary: 'print a script for Tab completion in your shell',
     load: async () => (await import('./commands/completion.ts')).completion,
   },
   doctor: {
-    summary: 'check that everything Kogu needs is there',
+    summary: 'check the set-up, and repair it with --fix',
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
 }

@@ -192,10 +192,11 @@ async function showHelp(
 
 const OVERVIEW = `kogu ${VERSION}: safe tools for AI agents
 
-  kogu call read_file '{"path":"README.md"}'          run a tool
-  kogu call write_file '{"path":"a.txt","content":"hello"}' --mode accept-edits
+  kogu mcp install claude                             use Kogu's tools from Claude Code, Codex, Cursor, …
+  kogu run "Find the TODOs in src"                    let a model work with the tools
+  kogu call read_file '{"path":"README.md"}'          call a tool yourself
   kogu explain write_file '{"path":"/etc/hosts","content":"x"}'   what would be decided, and why
-  kogu audit verify                                   is the record of all calls intact?`
+  kogu undo                                           undo the last change`
 
 const FOOTER = `Every command: -h/--help  --json  --cwd DIR  --config FILE  -c key=value  --profile NAME
                -q/--quiet  -v/--verbose  --color auto|always|never  --no-color  --plain  --no-input

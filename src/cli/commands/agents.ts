@@ -39,10 +39,10 @@ every tool off; it can write only in doc/, run only commands that read, and use 
   kogu agents create|edit NAME [--model M] [--system TEXT] [--description TEXT] [--temperature X] [--max-tokens N]
                                [--tools a,b | read-only]     these and no others
   kogu agents tools NAME [--on a,b] [--off a,b] [--settings TOOL=JSON]…     without options: what it may do
-  kogu agents trust NAME       show the panel .kogu/panels/NAME.toml and allow it to run as it is now
+  kogu agents trust NAME       show the panel .kogu/panels/NAME.toml and trust it as it is now
 
 Settings of a tool: allowed_dirs, allowed_commands, allowed_hosts, profile (restricted | shell), git (Disabled | ReadOnly |
-ReadWrite), timeout_ms. They narrow what the person may do here and never widen it.
+ReadWrite), timeout_ms. They can only narrow what you may do here.
 See also: docs/agents.md
 `,
   options: {

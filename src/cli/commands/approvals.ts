@@ -27,7 +27,7 @@ const VERBS = ['list', 'show', 'approve', 'deny', 'history']
 
 export const approvals: Command = {
   help: `
-Answer questions that calls have left behind, because nobody was there when they were asked.
+List and answer questions that wait, because nobody could be asked at the time.
 
   kogu approvals list
   kogu approvals show q-4f9c21aa
@@ -37,15 +37,15 @@ Answer questions that calls have left behind, because nobody was there when they
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
   kogu approvals approve q-4f9c21aa --always 2 --where project --for 8h --words 'npm test * …'
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
-  kogu approvals history --limit 20                 what became of those of agents' runs; --before ID: the next page
+  kogu approvals history --limit 20                 how questions of agents' runs ended; --before ID: next page
 
 --where panel|project|everywhere: where --always holds; without it, for the panel that asked, or in the project
 --for 8h: forget it sooner. --words: of a command line, which words; * is any one word, … at the end any further words
-A dangerous call needs --confirm with the name of its tool for every kind of yes.
-After a yes the client repeats the call, or you continue it: kogu call --continue q-4f9c21aa
-The answer counts once, and only while the tool, the input, the rules and the files are what they were when it was asked.
+To approve a dangerous call, add --confirm with the name of its tool.
+Then let the client repeat the call, or continue it: kogu call --continue q-4f9c21aa
+An answer counts once, and only if the tool, input, rules and files have not changed since.
 A question that nobody answers within permissions.approval_timeout expires. Not available inside a Kogu call.
---server URL: those of a kogu serve elsewhere; token in KOGU_TOKEN
+--server URL: questions of a kogu serve elsewhere; token in KOGU_TOKEN
 `,
   options: {
     session: { type: 'string' },

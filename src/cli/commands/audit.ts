@@ -27,16 +27,16 @@ import { recordedIds } from '../recorded-ids.ts'
 
 export const audit: Command = {
   help: `
-Read and check the record of every call: what was asked, what was decided and by which line, what it changed.
+Read and verify the audit log: every call, its decision with file and line, and what it changed.
 
   kogu audit list                           the last 20 finished calls
   kogu audit list --tool write_file --outcome deny --since 7d
   kogu audit show call_4f9c                 both events of one call, in full, by its id or the start of it
   kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
   kogu audit export --output audit.jsonl    all events, oldest first, as they are in the log
-  kogu audit restart --yes                  after the log was deleted on purpose: begin a new one, on record
+  kogu audit restart --yes                  begin a new log after the old one was deleted on purpose
 
-restart deletes nothing. What is left of the log, and the proof of what is missing, are kept beside the new one.
+restart deletes nothing: the rest of the old log, and the proof of what is missing, stay beside the new one.
 
 Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome allow|ask|deny  --text WORDS  --limit N
 `,

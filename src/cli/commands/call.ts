@@ -16,7 +16,7 @@ import { renderResult } from '../render-result.ts'
 
 export const call: Command = {
   help: `
-Call one tool through the whole pipeline: validated, decided, run, recorded.
+Call one tool. Kogu validates the call, decides about it, runs the tool and records the result.
 
   kogu call read_file '{"path":"README.md"}'
   kogu call Read '{"file_path":"README.md","limit":5}' --json
@@ -24,14 +24,14 @@ Call one tool through the whole pipeline: validated, decided, run, recorded.
   printf '%s\\n' '{"tool":"read_file","input":{"path":"a.txt"}}' | kogu call --batch
 
   kogu call TOOL [JSON | -]     - reads the JSON from standard input
-  kogu call --continue ID       go on with a call whose question was answered; the id of the question or the call
-  kogu call --batch             one {"tool", "input", "cwd"?} per line; one JSON result per line, in order, as one run
+  kogu call --continue ID       continue a call whose question was answered; ID is the question's or the call's
+  kogu call --batch             reads one {"tool", "input", "cwd"?} per line, prints one JSON result per line; one run
 
 Options
-  --mode MODE     ask (default): what changes something asks · accept-edits: file tools may write in the workspace
-                  read-only: nothing that changes anything · auto: nobody is asked, what no rule allows is refused
-  --yes-once      answer the one question this call may raise with "once"; lifts no hard limit and no deny
-  --run ID        belong to this run: what was read earlier in it counts as read
+  --mode MODE     ask (default): asks before changes · accept-edits: file tools may write in the workspace
+                  read-only: refuses every change · auto: never asks, refuses what no rule allows
+  --yes-once      approve the question that this call may raise, once; does not override a deny or a hard limit
+  --run ID        part of this run: files that were read in it count as read
   --json          one object: {ok, tool, text, data, error, decision, risk, effects, duration_ms, wait_ms, …}
 
 Exit codes: 0 ok · 1 the tool failed · 2 usage or invalid input · 6 denied or forbidden · 7 needs a person

@@ -4,15 +4,14 @@ import { EXIT } from '../exit-codes.ts'
 
 export const completion: Command = {
   help: `
-Print a script that lets a shell complete Kogu's commands, options and names with Tab.
+Print a script for Tab completion of commands, options and names.
 
   source <(kogu completion bash)                                          in ~/.bashrc
   source <(kogu completion zsh)                                           in ~/.zshrc, after compinit
   kogu completion fish > ~/.config/fish/completions/kogu.fish
   kogu completion powershell | Out-String | Invoke-Expression             in $PROFILE
 
-Names of tools, panels, pipelines, models, settings, rules, questions and runs are completed as they are now. Completion
-starts nothing, and stays silent when it fails.
+It also completes names of tools, panels, pipelines, models, settings, rules, questions and runs.
 `,
   options: {},
   async run({ positionals, output }) {

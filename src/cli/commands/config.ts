@@ -25,20 +25,20 @@ export const config: Command = {
   help: `
 Read, change, check and trust the configuration.
 
-  kogu config list                     every setting with where it comes from
+  kogu config list                     every setting, with the file and line it comes from
   kogu config get permissions.default
   kogu config set defaults.model anthropic/claude-sonnet-4-5
   kogu config unset limits.max_cost
   kogu config edit                     in $EDITOR, checked afterwards
-  kogu config path                     the files that are looked for, the strongest last
+  kogu config path                     the files that Kogu reads; later ones override earlier ones
   kogu config validate                 exit 3 when a file has errors
   kogu config schema [--draft 04]      JSON Schema for editors
   kogu config trust [--yes]            review what the project's files would allow, and trust exactly that
   kogu config untrust
 
 set, unset and edit change your own file; --project: .kogu/config.toml, --local: .kogu/local.toml, --config FILE: that one.
-Comments and order stay; where that is not possible, nothing is changed.
-Until a project is trusted, only what its files make stricter counts.
+Comments and order are kept; if that is not possible, nothing is changed.
+Until you trust a project, its files can only make settings stricter.
 `,
   options: {
     draft: { type: 'string' },

@@ -9,7 +9,7 @@ const VERBS = ['backup', 'restore', 'prune'] as const
 
 export const data: Command = {
   help: `
-The database of agents' runs: keep a copy, bring one back, delete what is old.
+Back up, restore and prune the database of agents' runs.
 
   kogu data backup runs.jsonl.gz
   kogu data restore runs.jsonl.gz
@@ -19,7 +19,7 @@ The database of agents' runs: keep a copy, bring one back, delete what is old.
   kogu data restore FILE      into a database without runs
   kogu data prune             runs that ended long ago: [retention] runs in the configuration, or --older-than
 
-Undo, the audit log and permissions are files and not part of it.
+Undo records, the audit log and permissions are files, not part of the database.
 `,
   options: { 'older-than': { type: 'string' }, yes: { type: 'boolean', short: 'y' } },
   async run(context) {

@@ -8,13 +8,13 @@ import { VERSION } from '../version.ts'
 
 export const doctor: Command = {
   help: `
-Check that everything Kogu needs is there. Changes nothing, except with --fix.
+Check that Kogu has everything it needs. Changes nothing, except with --fix.
 
   kogu doctor
   kogu doctor --json
   kogu doctor --strict        warnings count as failures
-  kogu doctor --fix           clean up after killed processes, complete the database's tables, keep others from
-                              writing your configuration; then check again
+  kogu doctor --fix           clean up after killed processes, update the database's tables, make your configuration
+                              writable only by you; then check again
 
 Exit codes: 0 ok or warnings, 1 a check failed
 `,

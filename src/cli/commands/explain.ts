@@ -10,7 +10,7 @@ import { readBatch, readCallInput } from '../read-input.ts'
 
 export const explain: Command = {
   help: `
-Say what would be decided about a call, and why. Runs nothing, asks nobody, records nothing.
+Show what would be decided about a call, and why. Runs nothing, asks nobody, records nothing.
 
   kogu explain write_file '{"path":"/etc/hosts","content":"x"}'
   kogu explain run_command '{"command":"git push"}' --json
@@ -21,7 +21,7 @@ Say what would be decided about a call, and why. Runs nothing, asks nobody, reco
 
 Options
   --mode MODE     as for kogu call
-  --run ID        as a call of this run: what it has read counts as read
+  --run ID        as a call of this run: files that were read in it count as read
   --json          {tool, canonical, decision: allow|ask|deny, by, hard, risk, access, reasons, ref}
 `,
   options: { batch: { type: 'boolean' }, mode: { type: 'string' }, run: { type: 'string' } },

@@ -19,44 +19,43 @@ const VERBS = ['install', 'list', 'add', 'remove', 'test', 'tools', 'trust', 'ap
 
 export const mcp: Command = {
   help: `
-Offer the tools of this workspace to any agent, as an MCP server; manage the servers whose tools Kogu offers.
+Use Kogu's tools from any agent over MCP, and add MCP servers to Kogu.
 
-  kogu mcp                              the client starts it; it ends with the client
+  kogu mcp                              serve on standard input and output; the client starts it
   kogu mcp --cwd ~/project --mode accept-edits
-  kogu mcp --http --port 4010           on a loopback address, with a token
+  kogu mcp --http --port 4010           serve on http://127.0.0.1, with a token
   kogu mcp --names claude               offer Read, Edit, Bash, … instead of read_file, edit_file, run_command, …
 
-  kogu mcp install claude|codex|gemini|opencode|cursor|vscode      show what to write for the client; --yes writes it
+  kogu mcp install claude|codex|gemini|opencode|cursor|vscode      show the client's configuration; --yes writes it
 
-  kogu mcp list                         servers of the configuration, with their health and what they cost
+  kogu mcp list                         list servers: trust, last start, tools, tokens
   kogu mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   kogu mcp add docs --url https://mcp.example.com/mcp
-  kogu mcp test NAME | tools NAME       start it and list its tools; show what was approved and what is held
-  kogu mcp trust NAME                   show it and ask; what is trusted is what was shown. A package is fetched once, at a
-                                        fixed version
-  kogu mcp approve NAME [TOOL …]        show tools that are new or have changed, and approve them
+  kogu mcp test NAME | tools NAME       start it; list its tools, and those that wait for approval
+  kogu mcp trust NAME                   show its configuration and trust exactly that; a package is installed once
+  kogu mcp approve NAME [TOOL …]        show new and changed tools, and approve them
   kogu mcp remove NAME
 
-A call that needs a yes is asked about by the client, where it can ask. Otherwise it is refused for now with the id of the
-question: answer it with kogu approvals approve ID, and let the client repeat the call.
+If a call needs an approval, the client asks you. A client that cannot ask gets the id of the question: answer it with
+kogu approvals approve ID, then let the client repeat the call.
 
 Options
   --http               serve on http://127.0.0.1 instead; every request needs the token in the state folder
   --port N             with --http: defaults to a free port
   --names SET          kogu (default) or claude
-  --client-approves    the client asks its person before every call, so that Kogu does not ask again; dangerous
-                       commands are asked about all the same, and nothing that is refused is let through
-  --run ID             belong to this run, so that what was read and answered in it counts
+  --client-approves    the client already asks before every call, so Kogu asks only about dangerous commands;
+                       denials and hard limits stay
+  --run ID             use this run: files read and answers given in it count
   --mode MODE          ask (default), accept-edits, read-only, auto
-  --url URL            add: a server that runs elsewhere
-  --env NAME=VALUE     add: a variable of the server; NAME='$VARIABLE' for a secret, which is read from your
-                       environment. May be repeated, as may the next three
-  --header NAME=VALUE  add: a header for a server that runs elsewhere, in the same way
-  --host HOST          add: a host that it may contact from the sandbox
-  --write FOLDER       add: a folder that it may change from the sandbox, without a record
+  --url URL            add: address of a remote server
+  --env NAME=VALUE     add: an environment variable of the server; NAME='$VARIABLE' reads a secret from your own
+                       environment. Repeatable, as are the next three
+  --header NAME=VALUE  add: a header for a remote server; secrets as with --env
+  --host HOST          add: a host it may contact from the sandbox
+  --write FOLDER       add: a folder it may change; changes there are not recorded
   --no-sandbox         add: start it without a sandbox
-  --pin HASH           approve: what kogu mcp tools has shown, where no terminal can ask
-  --yes                trust: do not ask, it was read; install: write it
+  --pin HASH           approve: exactly what kogu mcp tools showed; for use without a terminal
+  --yes                trust: do not ask; install: write the file
 `,
   options: {
     names: { type: 'string' },

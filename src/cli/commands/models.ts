@@ -19,9 +19,9 @@ Models and the vendors they come from.
   kogu models test anthropic/claude-haiku-4-5
   kogu models default
 
-  kogu models list         vendors with the place of their key, models with a known price
-  kogu models test [ID]    one short request; says how long it took and what it cost
-  kogu models default [ID] which model is used when none is named; with ID, from now on this one (your own configuration)
+  kogu models list         vendors, where Kogu looks for their keys, and models with known prices
+  kogu models test [ID]    send one short request; prints its time and cost
+  kogu models default [ID] show the default model; with ID, set it in your own configuration
 
 Any model of a vendor works: ID is provider/model. Servers that speak OpenAI's Chat format (Ollama, vLLM, LM Studio,
 OpenRouter) are [providers.NAME] kind = "openai-compatible" with a base_url. Keys are read from the environment, a file, the

@@ -12,7 +12,7 @@ Open the dashboard of this workspace's kogu serve in the browser ($BROWSER, or t
 one browser in, once and within ten minutes.
 
   kogu open
-  kogu open approvals            leads to that page
+  kogu open approvals            opens that page
   kogu open --print              only prints the link
 
 Without a terminal and without $BROWSER, the link is only printed.

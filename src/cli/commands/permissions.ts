@@ -26,16 +26,16 @@ import { readTime } from '../read-time.ts'
 
 export const permissions: Command = {
   help: `
-List and try the rules, see what other rules would have decided, and manage remembered answers.
+List and test rules, try other rules on recorded calls, and manage remembered answers.
 
   kogu permissions list
   kogu permissions test run_command '{"command":"npm test"}' --exit-code    0 allow, 20 ask, 21 deny
   kogu permissions explain call_4f9c…                       what decided a recorded call
-  kogu permissions dry-run --file new.toml --since 30d      decide every recorded call again; runs nothing
+  kogu permissions dry-run --file new.toml --since 30d      judge recorded calls again with other rules; runs nothing
   kogu permissions dry-run --file new.toml --fail-on 'deny->allow'
   kogu permissions dry-run --mode auto                      the rules you have, in another mode
-  kogu permissions lint                                     rules that can never decide anything; exit 3 when there are
-  kogu permissions grants list | revoke ID | export         answers that were remembered; export prints rules
+  kogu permissions lint                                     find rules that have no effect; exit 3 if there are any
+  kogu permissions grants list | revoke ID | export         remembered answers; export prints them as rules
 
 Order: hard limits, then deny, ask, allow over all files (the strictest wins), then grants, then the mode.
 `,

@@ -17,35 +17,34 @@ import { names, resumeRun, runNew, summarizeRun, withParts } from '../pipeline-r
 
 export const pipeline: Command = {
   help: `
-Run tools and panels one after another, as .kogu/pipelines/NAME.toml says.
+Run pipelines: tools and panels, chained in .kogu/pipelines/NAME.toml.
 
-  kogu pipeline new weekly --template weekly-review    write one to start from; without a template: a short one
-  kogu pipeline validate weekly               what is wrong with it; runs nothing, exit 3 when something is
-  kogu pipeline trust weekly                  let it and its panels run, as they are now
+  kogu pipeline new weekly --template weekly-review    create one; without --template, a short example
+  kogu pipeline validate weekly               check it; runs nothing, exit 3 if something is wrong
+  kogu pipeline trust weekly                  trust it and its panels as they are now
   kogu pipeline run weekly --input topic=tea
-  kogu pipeline run weekly --rehearse         play .kogu/rehearsals instead of asking models
-  kogu pipeline run weekly --from write       begin in the middle, with the outputs of the last run
-  kogu pipeline resume pl_4f9c12ab34cd        go on, once its questions are answered (kogu approvals list)
-  kogu pipeline schedule weekly "0 9 * * 1"   every Monday at nine, by kogu serve; without a time: what is scheduled
+  kogu pipeline run weekly --rehearse         play .kogu/rehearsals instead of calling models
+  kogu pipeline run weekly --from write       start in the middle, with the outputs of the last run
+  kogu pipeline resume pl_4f9c12ab34cd        continue after its questions are answered (kogu approvals list)
+  kogu pipeline schedule weekly "0 9 * * 1"   every Monday at nine, run by kogu serve; without a time: list schedules
   kogu pipeline pause ps_1f2e3d4c             until: kogu pipeline resume ps_1f2e3d4c
   kogu pipeline unschedule ps_1f2e3d4c
-  kogu pipeline list                          pipelines, and runs that wait or failed
-  kogu pipeline show pl_4f9c12ab34cd          the steps of a run with their outputs
+  kogu pipeline list                          list pipelines, and runs that wait or failed
+  kogu pipeline show pl_4f9c12ab34cd          show the steps of a run with their outputs
 
 Templates
   folder-summary er-diagram design-to-code bug-fix auto-docs code-review market-research weekly-review self-bootstrap
 
 Options
-  --input NAME=VALUE   a value of its [input]; repeatable
-  --model M            instead of the models that panels name
+  --input NAME=VALUE   a value for its [input]; repeatable
+  --model M            use this model instead of the panels' own
   --from STEP · --only STEP   with the outputs of an earlier run (--of ID, or the last one) for the steps before;
-                       what would be done a second time is named, and needs --yes
-  --catch-up HOW       after times missed while no server ran: once (default), skip or all · --timezone Europe/Berlin
-  --approve STEP       on resume: a yes to the gate of a step, as in the inbox; repeatable
-  --retry STEP         run a step again whose outcome is unknown · --skip STEP: take it as done
+                       lists what would be done twice, and then needs --yes
+  --catch-up HOW       for times missed while no server ran: once (default), skip or all · --timezone Europe/Berlin
+  --approve STEP       with resume: approve the gate of a step; repeatable
+  --retry STEP         with resume: repeat a step whose outcome is unknown · --skip STEP: treat it as done
 
-Every call is decided, recorded and undoable; kogu undo --run ID takes back all of a run. A pipeline that waits or was
-killed is resumed where it stopped.
+Every call is decided, recorded and undoable; kogu undo --run ID undoes a whole run. resume continues where a run stopped.
 Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such pipeline
 `,
   options: {

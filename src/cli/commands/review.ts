@@ -11,14 +11,14 @@ import { table } from '../output.ts'
 
 export const review: Command = {
   help: `
-What reviewers said about calls, plans and outcomes, and how far each of them can be relied on.
+Show what reviewers voted on calls, plans and outcomes, and how reliable each is.
 
-  kogu review list                 the last verdicts, with every vote against the result
-  kogu review stats                votes of each reviewer beside later decisions of people, and undo
-  kogu review check                reviewers, and settings that conflict; exit 3 when one is an error
+  kogu review list                 the last verdicts, with the votes that disagreed
+  kogu review stats                compare each reviewer's votes with later decisions of people, and undo
+  kogu review check                list reviewers and conflicting settings; exit 3 on an error
 
 Options
-  --limit N            of list: how many, newest first; 20 by default
+  --limit N            for list: how many, newest first; defaults to 20
 
 See also: docs/review.md
 `,

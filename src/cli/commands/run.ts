@@ -30,21 +30,21 @@ Options
   --model M            provider/model or rehearsal:FILE; see: kogu models list
   --panel NAME         run the panel .kogu/panels/NAME.toml; --var k=v fills its {{k}}
   --agent NAME         run as an agent; see: kogu agents list
-  --tools a,b          only these tools · read-only: those that change nothing. Without: all tools, or the agent's
+  --tools a,b          only these tools · read-only: tools that change nothing. Defaults to all tools, or the agent's
   --mode MODE          ask (default) · accept-edits · read-only · auto; as in kogu call
   --orchestration M    none (default, see [defaults] orchestration) · automatic: sub-agents may do parts of the task
-                       approval: the same, after you approve its plan; every side effect is confirmed
+                       approval: the same, but you approve the plan and every side effect
   --max-turns N  --max-cost USD  --max-tokens N  --max-time 10m  --max-calls N    limits; they end it with exit code 8
-  --on-ask WHAT        without a terminal: fail (default; exit code 7, the run is kept and can go on after an answer) ·
-                       deny: refuse what would be asked · wait: for an answer given elsewhere; --ask-timeout 30m
-  --denials-ok         exit 0 when something was refused but the run is done
-  --continue ID        say something more to a run, or resume it
-  --record FILE        keep what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
-  --output FILE        write the last answer there too
-  --server URL         run it at a kogu serve elsewhere, with that machine's files and rules; token in KOGU_TOKEN
+  --on-ask WHAT        without a terminal: fail (default; exit code 7, resume the run after the answer) ·
+                       deny: refuse what would ask · wait: wait for an answer, at most --ask-timeout 30m
+  --denials-ok         exit 0 even if something was refused
+  --continue ID        send another message to a run, or resume it
+  --record FILE        save what the model does as a rehearsal · --replay FILE: play one (as --model rehearsal:FILE)
+  --output FILE        also write the last answer to this file
+  --server URL         run it on a kogu serve elsewhere, with its files and rules; needs a token in KOGU_TOKEN
   --json               one object at the end · --ndjson: every event as it happens, one per line
 
-Ctrl-C pauses; the run is kept: kogu runs resume ID
+Ctrl-C pauses the run. To continue: kogu runs resume ID
 Exit codes: 0 done · 1 failed · 4 no key or refused · 5 vendor not reachable · 6 something was refused · 7 waits for a person
             8 a limit was reached · 9 no such run · 10 somebody else works on it · 130 paused
 See also: kogu runs, kogu agents, kogu usage, docs/agents.md

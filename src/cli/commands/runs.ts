@@ -46,18 +46,18 @@ List, watch and steer agents' runs.
 
   kogu runs list [--status S] [--all] [--limit N]    of this workspace, or of all
   kogu runs show ID        the task, the answers, the calls, what changed and what was refused
-  kogu runs tail ID        what happens in it, from its beginning, until it ends; --ndjson for programs
-  kogu runs say ID TEXT    a message to the agent; the agent gets it with the next turn
-  kogu runs pause|stop ID  within a second; a paused or stopped run can be resumed; stop --after-step: when its step has ended
-  kogu runs stop ID --agent NAME_OR_ID    one sub-agent with all below it; the agent above is told, and the run goes on
-  kogu runs resume ID      go on after a pause, a crash, an approval or a limit; raises limits: --max-turns, --max-cost, …
-                           --on-ask, --ask-timeout and --output as in kogu run; what is not given stays as it was, and
+  kogu runs tail ID        follow it from the beginning until it ends; --ndjson for programs
+  kogu runs say ID TEXT    send a message; the agent reads it in its next turn
+  kogu runs pause|stop ID  within a second; it can be resumed. stop --after-step: after the current step
+  kogu runs stop ID --agent NAME_OR_ID    stop one sub-agent and everything below it; the run goes on
+  kogu runs resume ID      continue after a pause, crash, approval or limit; raise limits with --max-turns, --max-cost, …
+                           --on-ask, --ask-timeout and --output as in kogu run; other options stay as they were;
                            --mode at most what the run began with
-  kogu runs approve|reject ID    the plan of a run with --orchestration approval
+  kogu runs approve|reject ID    answer the plan of a run with --orchestration approval
   kogu runs rerun ID       the same task again, as a new run
 
---server URL: list, show, tail, say, pause, stop and resume at a kogu serve elsewhere; token in KOGU_TOKEN
-A run survives its process: a call with side effects that was interrupted is shown and never repeated.
+--server URL: list, show, tail, say, pause, stop and resume runs of a kogu serve elsewhere; token in KOGU_TOKEN
+A run survives a crash. An interrupted call with side effects is shown and never repeated.
 See also: kogu run, kogu approvals, kogu undo --run ID
 `,
   options: {

@@ -25,13 +25,13 @@ Prints a one-time link that signs a browser in. The API describes itself at /api
 Options
   --port N          defaults to a free port
   --host ADDRESS    defaults to 127.0.0.1
-  --log             a JSON line on standard error for every request and run
+  --log             print a JSON line on standard error for every request and run
   --open            also open the link in the browser
-  --allow-remote    let other machines reach it, with one of:
-  --tls-cert FILE --tls-key FILE    a certificate of its own, in PEM
-  --proxy           a proxy in front of it does TLS and passes the Host header on; without one, traffic is not encrypted
+  --allow-remote    accept connections from other machines; needs one of:
+  --tls-cert FILE --tls-key FILE    a certificate and its key, in PEM
+  --proxy           a proxy in front of Kogu does TLS and passes the Host header on
 
-Names under which other machines address it go into [server] allowed_hosts.
+Put the host names that other machines use into [server] allowed_hosts.
 `,
   options: {
     port: { type: 'string' },

@@ -16,27 +16,26 @@ const SETTLE_MS = 1000
 
 export const tools: Command = {
   help: `
-List tools, show one in full, or count calls per provider.
+List, show, add, test and trust tools.
 
   kogu tools list
-  kogu tools list --names claude        the names that Claude Code uses; lower: opencode and others
+  kogu tools list --names claude        with the names that Claude Code uses; lower: opencode and others
   kogu tools show read_file --json
   kogu tools stats
   kogu tools add count_lines --command 'wc -l {file}' --param file --risk low
                                         writes [tools.custom.count_lines] into your own configuration
   kogu tools test count_lines '{"file":"README.md"}'
                                         shows the exact command and what would be decided; runs nothing
-  kogu tools dynamic list               tools that models made, with their scores
-  kogu tools dynamic show reverse       one of them, with its code, its findings and its older versions
-  kogu tools dynamic verify reverse     runs its examples
+  kogu tools dynamic list               tools that models wrote, with their scores
+  kogu tools dynamic show reverse       code, findings and older versions of one
+  kogu tools dynamic verify reverse     run its examples
   kogu tools dynamic edit reverse --code new.ts        a new version; --description TEXT
-  kogu tools dynamic quarantine reverse --reason TEXT  it may not run; --lift: it may again
-  kogu tools dynamic deprecate reverse  it still runs, and its description says so; verify lifts it
-  kogu tools dynamic promote reverse    makes it a tool of all your workspaces
+  kogu tools dynamic quarantine reverse --reason TEXT  stop it from running; --lift allows it again
+  kogu tools dynamic deprecate reverse  mark it as deprecated; it still runs. verify ends this
+  kogu tools dynamic promote reverse    make it available in all your workspaces
   kogu tools dynamic export reverse reverse.json       and: import reverse.json
-                                        asks about what the code may reach; --yes: it may
-  kogu tools trust count                shows a script of .kogu/scripts; with your yes, or the hash that it names, the
-                                        script can be used as it is now
+                                        asks about what the code may access; --yes agrees
+  kogu tools trust count                show a script of .kogu/scripts, and trust it as it is now
 
 Every name shown here works in 'kogu call', and so do the parameter names of other agents (file_path, timeout, -i, …).
 `,

@@ -12,18 +12,17 @@ import { describeBlocked, describePlan, explainConflicts, remarkOn, renderPlan }
 
 export const undo: Command = {
   help: `
-Take back what calls changed: exactly the bytes, modes and links from before. Nothing that somebody changed since is touched.
+Undo what calls changed: restores the exact bytes, modes and links. Never touches what was changed since.
 
   kogu undo                       the last call that changed something
   kogu undo call_4f9c             one call, by its id or the start of it
   kogu undo --last 3 --dry-run    what would come back, without doing it
-  kogu undo --run nightly --yes   everything a run changed, with its sub-agents; of a pipeline's run, with all its panels
+  kogu undo --run nightly --yes   everything a run changed, with its sub-agents and panels
 
 Options
   --dry-run           only show the plan
   --yes               do it without asking
-  --skip-conflicts    take back the paths that nobody changed since, and leave the others; the call is partly undone
-                      then, and naming it again takes back the rest
+  --skip-conflicts    undo only the paths that were not changed since; to undo the rest later, name the call again
 
 An undo is recorded like a call and can be undone itself. Exit codes: 0 done, 1 conflicts, 7 needs --yes
 `,

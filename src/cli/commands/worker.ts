@@ -9,15 +9,15 @@ export const worker: Command = {
 Work on the queued runs of this workspace, beside kogu serve and other workers.
 
   kogu worker --database postgresql://kogu@db.example/kogu
-  kogu worker                                              the embedded database of this machine
+  kogu worker                                              uses the embedded database of this machine
 
-A worker takes only runs of the folder it was started in: its files, undo records and audit log are nowhere else. What
-runs here is limited by [server] max_runs, and by max_runs_per_agent in all workers together.
-Ctrl-C takes nothing new, waits a few seconds for what is under way, and leaves the rest to other workers.
+A worker takes only runs of the folder it was started in. [server] max_runs limits one worker, max_runs_per_agent all
+workers together.
+After Ctrl-C it takes no new runs, waits a few seconds for the current ones, and leaves the rest to other workers.
 
 Options
   --database URL    defaults to DATABASE_URL, then to the embedded one
-  --log             a JSON line on standard error for everything that happens
+  --log             print a JSON line on standard error for every event
 `,
   options: { database: { type: 'string' }, log: { type: 'boolean' } },
   words: 0,
