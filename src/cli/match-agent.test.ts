@@ -19,3 +19,12 @@ test('one that cannot be told apart, or is not there, is asked for again', () =>
   expect(() => matchAgent('bb', AGENTS)).toThrow('start of 2 agent ids')
   expect(() => matchAgent('editor', AGENTS)).toThrow("No sub-agent 'editor' is running in this run.")
 })
+
+test('an agent that a model has given the id of another one is not stopped in its place', () => {
+  const own = { execution: 'abcd-1234', name: 'own', isAtWork: true }
+  const twin = (name: string) => ({ execution: 'dd11', name, isAtWork: true })
+  expect(matchAgent('abcd-1234', [own, twin('abcd-1234')])).toBe('abcd-1234')
+  expect(() => matchAgent('abcd', [own, twin('abcd')])).toThrow(
+    /2 sub-agents are called 'abcd':\n {2}dd11\n {2}abcd-1234/,
+  )
+})
