@@ -34,9 +34,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       // A busy run has dozens of events a second; loading once for many of them is enough.
       if (pending.size > 0) timer ??= window.setTimeout(flush, FLUSH_MS)
     })
+    // A connection that is refused says not why. A server that began anew knows no session of before.
+    const unwatch = opened.onState(() => {
+      if (opened.state().kind !== 'live') void queries.invalidateQueries({ queryKey: ['session'] })
+    })
     setStream(opened)
     return () => {
       stop()
+      unwatch()
       clearTimeout(timer)
       opened.close()
     }

@@ -1,6 +1,6 @@
 import { AppShell, Button } from '@mantine/core'
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
-import { Component, type ReactNode, Suspense } from 'react'
+import { Component, type ReactNode, Suspense, useState } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { toShownError, useGet } from '../api/api.ts'
 import { Empty } from '../components/data-region.tsx'
@@ -30,55 +30,67 @@ export function Shell() {
   useTabTitle()
   useTabIcon()
   useAlerts()
-  if (signedOut) return <SignIn />
   return (
-    <AppShell
-      header={{ height: 48 }}
-      navbar={{ width: isNarrow ? 56 : 208, breakpoint: 768, collapsed: { mobile: !opened } }}
-      padding={{ base: 'sm', sm: 'lg' }}
-    >
-      <a className="kogu-skip" href="#main">
-        {t('skip')}
-      </a>
-      <AppShell.Header>
-        <TopBar menuOpened={opened} onMenu={menu.toggle} />
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={t('navigation')}>
-        <Rail
-          isNarrow={isNarrow}
-          onNavigate={menu.close}
-          {...(isWide ? { onToggle: () => setWidth(isNarrow ? 'wide' : 'narrow') } : {})}
-        />
-      </AppShell.Navbar>
-      <AppShell.Main id="main">
-        <TrustBar />
-        <ScreenGuard path={path} message={t('missingChunk')} action={t('reload')}>
-          <Suspense fallback={null}>
-            <Switch>
-              {SCREENS.flatMap(({ patterns, component: Screen }) =>
-                patterns.map(pattern => <Route key={pattern} path={pattern} component={Screen} />),
-              )}
-              <Route>
-                <Page title={t('notFound')}>
-                  <Button component={Link} href="/" style={{ alignSelf: 'flex-start' }}>
-                    {t('goHome')}
-                  </Button>
-                </Page>
-              </Route>
-            </Switch>
-          </Suspense>
-        </ScreenGuard>
-      </AppShell.Main>
-      <Palette />
-      <ShortcutHelp {...help} />
-    </AppShell>
+    <>
+      {signedOut && <SignIn />}
+      <div hidden={signedOut}>
+        <AppShell
+          header={{ height: 48 }}
+          navbar={{ width: isNarrow ? 56 : 208, breakpoint: 768, collapsed: { mobile: !opened } }}
+          padding={{ base: 'sm', sm: 'lg' }}
+        >
+          <a className="kogu-skip" href="#main">
+            {t('skip')}
+          </a>
+          <AppShell.Header>
+            <TopBar menuOpened={opened} onMenu={menu.toggle} />
+          </AppShell.Header>
+          <AppShell.Navbar p="xs" aria-label={t('navigation')}>
+            <Rail
+              isNarrow={isNarrow}
+              onNavigate={menu.close}
+              {...(isWide ? { onToggle: () => setWidth(isNarrow ? 'wide' : 'narrow') } : {})}
+            />
+          </AppShell.Navbar>
+          <AppShell.Main id="main">
+            <TrustBar />
+            <ScreenGuard path={path} message={t('missingChunk')} action={t('reload')}>
+              <Suspense fallback={null}>
+                <Switch>
+                  {SCREENS.flatMap(({ patterns, component: Screen }) =>
+                    patterns.map(pattern => <Route key={pattern} path={pattern} component={Screen} />),
+                  )}
+                  <Route>
+                    <Page title={t('notFound')}>
+                      <Button component={Link} href="/" style={{ alignSelf: 'flex-start' }}>
+                        {t('goHome')}
+                      </Button>
+                    </Page>
+                  </Route>
+                </Switch>
+              </Suspense>
+            </ScreenGuard>
+          </AppShell.Main>
+          <Palette />
+          <ShortcutHelp {...help} />
+        </AppShell>
+      </div>
+    </>
   )
 }
 
-/** True once a request was refused for want of a session. Nothing else is shown then: it would be a page of errors. */
+/**
+ * True once a request was refused for want of a session. Nothing else is shown then: it would be a page of errors. It stays
+ * behind what is shown, because somebody may have written something into it.
+ */
 function useSignedOut(): boolean {
-  const { error } = useGet<unknown>('session', '/api/auth/session')
-  return error !== null && toShownError(error).status === 401
+  const { error, isSuccess } = useGet<unknown>('session', '/api/auth/session')
+  const [isOut, setOut] = useState(false)
+  const isRefused = error !== null && toShownError(error).status === 401
+  // While it is asked for again nothing is known: the form with a half typed link stays.
+  const now = isRefused ? true : isSuccess ? false : isOut
+  if (now !== isOut) setOut(now)
+  return now
 }
 
 interface GuardProps {
