@@ -238,6 +238,22 @@ describe('segments', () => {
     expect(await verify()).toMatchObject({ ok: true, anchored: { missing: [] } })
   })
 
+  test('events of one millisecond are read in the order of the segments that they are in', async () => {
+    const log = openLog({ segmentBytes: 700, now: () => Date.UTC(2026, 10, 15, 12) })
+    for (let index = 0; index < 9; index += 1) log.record(note(`e${index}`))
+    await log.close()
+    expect(listSegments(directory).length).toBeGreaterThan(2)
+    const read = async (newestFirst: boolean) => {
+      const found: string[] = []
+      for await (const { event } of readEvents({ directory, newestFirst }))
+        if (event.type === 'note' && /^e\d$/.test(event.action)) found.push(event.action)
+      return found
+    }
+    const order = Array.from({ length: 9 }, (_, index) => `e${index}`)
+    expect(await read(false)).toEqual(order)
+    expect(await read(true)).toEqual(order.toReversed())
+  })
+
   test('a segment that continues another sorts after it, whatever the clock says', () => {
     const at = '2026-11-15T21:25:23.123Z'
     let id = newSegmentId(at)

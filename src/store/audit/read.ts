@@ -38,7 +38,8 @@ export interface ReadOptions {
 const CLOCK_SLACK_MS = 10 * 60_000
 
 /**
- * Events of all segments in the order of their time. Reads no more than it has to: from the end when the newest come
+ * Events of all segments in the order of their time; of one millisecond, in the order of the segments: numbers begin anew in
+ * each of them. Reads no more than it has to: from the end when the newest come
  * first. Lines that are not events are left out; `verifyAudit` reports them.
  */
 export async function* readEvents(options: ReadOptions): AsyncGenerator<StoredEvent> {
@@ -95,7 +96,7 @@ async function* newestFirst({ directory, since, until }: ReadOptions): AsyncGene
     for (const cursor of cursors) await cursor.advance()
     for (;;) {
       const cursor = pick(cursors, (a, b) =>
-        a.stamp.at === b.stamp.at ? a.stamp.seq > b.stamp.seq : a.stamp.at > b.stamp.at,
+        a.stamp.at === b.stamp.at ? a.segment > b.segment : a.stamp.at > b.stamp.at,
       )
       if (cursor?.head === undefined || cursor.head.stamp.at < earliest) return
       yield cursor.head
@@ -113,7 +114,7 @@ async function* oldestFirst({ directory, since, until }: ReadOptions): AsyncGene
   try {
     for (;;) {
       const cursor = pick(open, (a, b) =>
-        a.stamp.at === b.stamp.at ? a.stamp.seq < b.stamp.seq : a.stamp.at < b.stamp.at,
+        a.stamp.at === b.stamp.at ? a.segment < b.segment : a.stamp.at < b.stamp.at,
       )
       // A segment has nothing older than the time in its name, so it is opened only when its turn may come.
       const id = waiting[0]
