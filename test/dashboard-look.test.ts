@@ -194,7 +194,7 @@ async function standIn(page: Page) {
 async function reply(route: Route, answer: Answer): Promise<void> {
   if (answer === 'with a failure') return route.fulfill({ status: 500, json: PROBLEM })
   if (answer !== 'emptily') return route.fallback()
-  const response = await route.fetch()
+  const response = await route.fetch({ maxRetries: 3 })
   await route.fulfill({ response, json: emptied(await response.json()) })
 }
 

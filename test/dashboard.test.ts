@@ -273,7 +273,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
     await page.route(
       new RegExp(`/runs/${id}/events`),
       async route => {
-        const response = await route.fetch()
+        const response = await route.fetch({ maxRetries: 3 })
         await page.locator('[data-live="live"]').waitFor()
         await say('meanwhile')
         await page.evaluate('window.told')

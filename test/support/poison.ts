@@ -19,7 +19,7 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 export async function poison(page: Page): Promise<void> {
   await page.route(/\/api\/(?!auth\/|events)/, async route => {
     if (route.request().method() !== 'GET') return route.fallback()
-    const response = await route.fetch()
+    const response = await route.fetch({ maxRetries: 3 })
     const isJson = response.headers()['content-type']?.includes('json') === true
     await route.fulfill({ response, ...(isJson ? { json: poisoned(await response.json()) } : {}) })
   })

@@ -2,7 +2,8 @@ import { parseDiff } from './parse-diff.ts'
 
 /** The text as it was before the change that the diff describes; undefined when the diff is not about exactly this text. */
 export function reverseDiff(after: string, diff: string): string | undefined {
-  const [file, ...others] = parseDiff(diff)
+  // What stands before the first file changes nothing.
+  const [file, ...others] = parseDiff(diff).filter(({ path }) => path !== '')
   if (file === undefined || others.length > 0 || file.added + file.removed === 0) return undefined
   const lines = after.split('\n')
   const before: string[] = []

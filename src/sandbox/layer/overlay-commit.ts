@@ -134,7 +134,10 @@ async function removePatiently(folder: string): Promise<void> {
       removeOverlay(folder)
       return
     } catch (error) {
-      if (performance.now() - started > PATIENCE_MS) throw error
+      if (performance.now() - started <= PATIENCE_MS) continue
+      // Put aside already: the next start removes the rest.
+      if (!existsSync(folder)) return
+      throw error
     }
   }
 }

@@ -140,8 +140,7 @@ const SOON_MS = 10
 
 /** For a layer on which nothing changed: nobody waits until it is removed. What is left of it goes with the next start. */
 export function removeOverlaySoon(folder: string): void {
-  const gone = join(dirname(folder), `${GONE}${basename(folder)}`)
-  renameSync(folder, gone)
+  const gone = putAside(folder)
   setTimeout(() => {
     try {
       removeOverlay(gone)
@@ -152,13 +151,20 @@ export function removeOverlaySoon(folder: string): void {
 }
 
 export function removeOverlay(folder: string): void {
-  // First, so that a kill in between does not make the next start do it all again.
-  rmSync(join(folder, 'journal'), { force: true })
+  const gone = putAside(folder)
   for (const name of ['work', 'upper', 'left']) {
-    const found = lstatSync(join(folder, name), { throwIfNoEntry: false })
-    if (found?.isDirectory() === true) emptyFolder(join(folder, name))
+    const found = lstatSync(join(gone, name), { throwIfNoEntry: false })
+    if (found?.isDirectory() === true) emptyFolder(join(gone, name))
   }
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(gone, { recursive: true, force: true })
+}
+
+/** In one step: by a layer of which a kill left only a part, the next start could not tell whether its changes were kept. */
+function putAside(folder: string): string {
+  if (basename(folder).startsWith(GONE)) return folder
+  const gone = join(dirname(folder), `${GONE}${basename(folder)}`)
+  if (existsSync(folder)) renameSync(folder, gone)
+  return gone
 }
 
 /** Below what a system call takes, with room for a name. */
