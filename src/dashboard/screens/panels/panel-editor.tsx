@@ -25,8 +25,9 @@ import { Preview } from './preview.tsx'
 import { Prompts } from './prompts.tsx'
 import { ToolsSection } from './tools-section.tsx'
 import { TrustBadge } from './trust-badge.tsx'
-import { TryIt } from './try-it.tsx'
+import { type SideProps, TryIt } from './try-it.tsx'
 import type { Panel, PanelSettings } from './types.ts'
+import { useGiven } from './value-fields.tsx'
 import { words } from './words.ts'
 
 export function PanelEditor({ name }: { name: string }) {
@@ -117,7 +118,8 @@ function Layout({ panel, editing }: { panel: Panel; editing: Editing<PanelSettin
   const t = useWords(words)
   const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
   const own = usePanelParts(editing)
-  const side = <Side panel={panel} editing={editing} />
+  const given = useGiven()
+  const side = <Side panel={panel} editing={editing} given={given} />
   const tabs = [...own, { key: 'try', label: hasModel(editing) ? t('tryIt') : t('preview'), content: side }]
   const [part, setPart] = useUrlState('part', tabs[0]?.key)
   if (isWide)
@@ -163,7 +165,7 @@ function hasModel({ content }: Editing<PanelSettings>): boolean {
   return content?.kind === undefined || content.kind === 'ai'
 }
 
-function Side({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
+function Side({ panel, editing, given }: SideProps) {
   const t = useWords(words)
   const isRun = hasModel(editing)
   const tabs = ['try', 'versions', 'toml', ...(isRun ? ['runs'] : [])]
@@ -178,9 +180,9 @@ function Side({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings
       </Tabs.List>
       <Tabs.Panel value="try">
         {isRun ? (
-          <TryIt panel={panel} editing={editing} />
+          <TryIt panel={panel} editing={editing} given={given} />
         ) : (
-          <Preview panel={panel} settings={editing.content ?? {}} />
+          <Preview panel={panel} settings={editing.content ?? {}} given={given} />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="runs">

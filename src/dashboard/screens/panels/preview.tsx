@@ -11,19 +11,25 @@ import { useWords } from '../../i18n/language.tsx'
 import { inAddress } from '../../routes.ts'
 import { fillText, variablesOf } from './prompt-variables.ts'
 import type { Panel, PanelSettings } from './types.ts'
-import { useValueFields } from './value-fields.tsx'
+import { type Given, ValueFields } from './value-fields.tsx'
 import { words } from './words.ts'
 
-/** What a panel would hand over in which no model works, as it is being edited. */
-export function Preview({ panel, settings }: { panel: Panel; settings: PanelSettings }) {
-  if (settings.kind === 'folder')
-    return <FolderPreview key={panel.hash} name={panel.name} hash={panel.hash} />
-  return <TextPreview settings={settings} />
+interface PreviewProps {
+  readonly panel: Panel
+  readonly settings: PanelSettings
+  readonly given: Given
 }
 
-function TextPreview({ settings: { kind, text = '' } }: { settings: PanelSettings }) {
+/** What a panel would hand over in which no model works, as it is being edited. */
+export function Preview({ panel, settings, given }: PreviewProps) {
+  if (settings.kind === 'folder')
+    return <FolderPreview key={panel.hash} name={panel.name} hash={panel.hash} />
+  return <TextPreview settings={settings} given={given} />
+}
+
+function TextPreview({ settings: { kind, text = '' }, given }: Omit<PreviewProps, 'panel'>) {
   const t = useWords(words)
-  const { values, fields } = useValueFields(variablesOf(text))
+  const [values] = given
   // Typing must not wait for hundreds of rows.
   const filled = useDeferredValue(fillText(text, values))
   const show = drawnAs(kind)
@@ -38,7 +44,7 @@ function TextPreview({ settings: { kind, text = '' } }: { settings: PanelSetting
   )
   return (
     <Stack gap="sm">
-      {fields}
+      <ValueFields names={variablesOf(text)} given={given} />
       {shown}
     </Stack>
   )

@@ -20,15 +20,22 @@ import { estimateAnswer } from './estimate.ts'
 import { findModel } from './model-section.tsx'
 import { variablesOf } from './prompt-variables.ts'
 import type { Models, Panel, PanelSettings } from './types.ts'
-import { useValueFields } from './value-fields.tsx'
+import { type Given, ValueFields } from './value-fields.tsx'
 import { words } from './words.ts'
 
+export interface SideProps {
+  readonly panel: Panel
+  readonly editing: Editing<PanelSettings>
+  /** For the names in its prompt. */
+  readonly given: Given
+}
+
 /** Runs the panel as it stands, and shows the run as it happens. */
-export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
+export function TryIt({ panel, editing, given }: SideProps) {
   const t = useWords(words)
   const [run, setRun] = useUrlState('run')
   const variables = variablesOf(editing.content?.prompt ?? '{{input}}')
-  const { values, fields } = useValueFields(variables)
+  const [values] = given
   const start = useAction(
     async () => {
       if (editing.isDirty && !(await editing.save())) return undefined
@@ -62,7 +69,7 @@ export function TryIt({ panel, editing }: { panel: Panel; editing: Editing<Panel
   }, [])
   return (
     <Stack gap="sm">
-      {fields}
+      <ValueFields names={variables} given={given} />
       <Group gap="sm">
         <Button
           leftSection={<Play size={16} aria-hidden />}

@@ -1,12 +1,24 @@
 import { Textarea } from '@mantine/core'
-import { useState } from 'react'
+import { type Dispatch, type SetStateAction, useState } from 'react'
 
-export type Values = Readonly<Record<string, string>>
+type Values = Readonly<Record<string, string>>
 
-/** Values for the names in a text, and a field for each of them. */
-export function useValueFields(names: readonly string[]) {
-  const [values, setValues] = useState<Values>({})
-  const fields = names.map(name => (
+/** Values for the names in a text. Held by whoever outlives the tabs in which they are typed. */
+export type Given = readonly [Values, Dispatch<SetStateAction<Values>>]
+
+export function useGiven(): Given {
+  return useState<Values>({})
+}
+
+/** A field for each name. */
+export function ValueFields({
+  names,
+  given: [values, setValues],
+}: {
+  names: readonly string[]
+  given: Given
+}) {
+  return names.map(name => (
     <Textarea
       key={name}
       label={name}
@@ -20,5 +32,4 @@ export function useValueFields(names: readonly string[]) {
       }}
     />
   ))
-  return { values, fields }
 }

@@ -35,6 +35,7 @@ export function RunDetail({ id }: { id: string }) {
   const t = useWords(words)
   const query = useGet<Run>('runs', `/api/runs/${encodeURIComponent(id)}`)
   const events = useRunEvents(id)
+  const draft = useState('')
   const [tab, setTab] = useUrlChoice('tab', TABS, 'transcript')
   const isWide = useMediaQuery('(min-width: 1400px)')
   const hasColumn = isWide && (query.data?.agents ?? 1) > 1
@@ -72,7 +73,7 @@ export function RunDetail({ id }: { id: string }) {
                 <Transcript run={id} events={events.events} isRunning={run.status === 'running'} />
                 {hasColumn && <AgentColumn run={id} />}
               </div>
-              {run.status !== 'cancelled' && <SendMessage run={id} label={t('say')} />}
+              {run.status !== 'cancelled' && <SendMessage run={id} label={t('say')} draft={draft} />}
             </Tabs.Panel>
             <Tabs.Panel value="timeline">
               <Timeline run={id} />

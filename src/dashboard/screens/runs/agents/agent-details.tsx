@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Octagon } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { request } from '../../../api/api.ts'
 import { useAction } from '../../../api/use-action.ts'
 import { CopyText } from '../../../components/copy-text.tsx'
@@ -16,6 +16,7 @@ import { words } from './words.ts'
 export function AgentDetails({ run, row }: { run: string; row: TreeRow }) {
   const t = useWords(words)
   const { agent } = row
+  const draft = useState('')
   const { prompt, task, tools } = agent
   const name = visibleLine(agent.name, 60)
   const mayEnd = agent.completed_at === null
@@ -56,7 +57,9 @@ export function AgentDetails({ run, row }: { run: string; row: TreeRow }) {
           <UntrustedBlock text={prompt} lines={8} most={20_000} label={t('prompt')} />
         </Fact>
       )}
-      {mayEnd && <SendMessage run={run} execution={agent.execution_id} label={t('message', { name })} />}
+      {mayEnd && (
+        <SendMessage run={run} execution={agent.execution_id} label={t('message', { name })} draft={draft} />
+      )}
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Text, Textarea } from '@mantine/core'
 import { Send } from 'lucide-react'
-import { useState } from 'react'
+import type { Dispatch, SetStateAction } from 'react'
 import { request } from '../../../api/api.ts'
 import { useAction } from '../../../api/use-action.ts'
 import { isEnter } from '../../../components/is-enter.ts'
@@ -12,12 +12,13 @@ interface SendMessageProps {
   /** One sub-agent of it. */
   readonly execution?: string
   readonly label: string
+  /** What is typed so far. Held by whoever outlives the tab in which it is typed. */
+  readonly draft: readonly [string, Dispatch<SetStateAction<string>>]
 }
 
 /** To a run or to one of its sub-agents. */
-export function SendMessage({ run, execution, label }: SendMessageProps) {
+export function SendMessage({ run, execution, label, draft: [text, setText] }: SendMessageProps) {
   const t = useWords(words)
-  const [text, setText] = useState('')
   const say = useAction(
     () =>
       request('POST', `/api/runs/${encodeURIComponent(run)}/say`, {
