@@ -23,12 +23,12 @@ test.each([
 })
 
 describe('a wish', () => {
-  const specOf = (wish: Partial<RunWish>, more = '') => {
+  const specOf = (wish: Partial<RunWish>, more = '', limits = '[limits]\nmax_turns = 3\n', turns = 30) => {
     const machine = createTestMachine()
-    machine.write('user/config.toml', '[limits]\nmax_tokens = 1000\n')
+    machine.write('user/config.toml', `[limits]\nmax_tokens = 1000\nmax_turns = ${turns}\n`)
     const script = machine.write('script.toml', '[[answer]]\ntext = "Done."\n')
     const loaded = machine.load()
-    const text = `model = "rehearsal:${script}"\n${more}[limits]\nmax_turns = 3\n`
+    const text = `model = "rehearsal:${script}"\n${more}${limits}`
     const panel = parsePanel(text, 'p', 'p.toml')
     if (panel.kind !== 'ai') throw new Error('It has a model.')
     const parts = { loaded, runtime: { registry: new Registry() } }
@@ -53,6 +53,23 @@ describe('a wish', () => {
       }),
     )
     expect(specOf({ limits, mayApprove: true }).limits).toMatchObject({ ...limits, raised: true })
+  })
+
+  test('has as many turns as the configuration lets it where the panel does not say', () => {
+    const free = (turns: number, mayApprove = false) =>
+      specOf({ limits: { maxTurns: turns }, mayApprove }, '', '').limits
+    expect(free(30)).not.toHaveProperty('raised')
+    expect(() => free(31)).toThrow('max_turns 31 is above 30')
+    expect(free(31, true)).toMatchObject({ maxTurns: 31, raised: true })
+  })
+
+  test('of an agent has few turns, and no more than the configuration lets it have', () => {
+    const record = {
+      ...{ id: 'a', name: 'a', description: null, system: null, provider: 'rehearsal', model: 'x' },
+      ...{ temperature: 1, maxTokens: 100, sourcePath: null, sourceHash: null, createdAt: new Date(0) },
+    }
+    const turnsOf = (turns: number) => specOf({ agent: { record, tools: [] } }, '', '', turns).limits.maxTurns
+    expect([turnsOf(30), turnsOf(3)]).toEqual([5, 3])
   })
 
   test('does not leave out the plan that a panel shows to a person', () => {

@@ -1,7 +1,7 @@
 import { agentAuthority, type ToolSetting } from './agents/agent-authority.ts'
 import type { AgentRecord } from './agents/agent-record.ts'
 import { readOnlyTools } from './agents/agent-tools.ts'
-import { firstRaised, ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits, withLimits } from './agents/limits.ts'
+import { firstRaised, ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
 import type { AiPanel } from './agents/panel.ts'
 import type { RunSpec } from './agents/run-record.ts'
@@ -127,14 +127,16 @@ function limitsOf(
     onLimit: limits.on_limit === 'stop' ? 'stop' : (panel?.onLimit ?? 'ask'),
   }
   const given = wish.limits ?? {}
-  const raised = firstRaised(own, given)
+  // Turns that nobody has set are few, and not a limit of anybody's.
+  const most = { ...own, maxTurns: panel?.maxTurns ?? limits.max_turns }
+  const raised = firstRaised(most, given)
   if (raised !== undefined && wish.mayApprove !== true)
     throw new ToolError(
       'forbidden',
       `${raised.name} ${raised.wished} is above ${raised.own}, which the panel or the configuration sets.`,
       { hint: `Ask for at most ${raised.own}. Raising it needs the scope approve.` },
     )
-  return withLimits(own, given)
+  return { ...own, ...given, ...(raised === undefined ? {} : { raised: true }) }
 }
 
 /** A panel that shows its plan to a person first does so whoever starts it. Without tools there is nothing to plan. */
@@ -153,7 +155,7 @@ function requirePlan({ tools, mayApprove }: RunWish): void {
 function turnsOf({ agent, panel }: RunWish, configured: number, orchestrates: boolean): number {
   if (panel?.maxTurns !== undefined) return panel.maxTurns
   if (orchestrates) return Math.min(configured, ORCHESTRATION_TURNS)
-  return agent === undefined ? configured : PANEL_TURNS
+  return agent === undefined ? configured : Math.min(configured, PANEL_TURNS)
 }
 
 /** A limit of money that cannot be kept is worse than none: somebody relies on it. */
