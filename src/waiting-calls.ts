@@ -16,6 +16,7 @@ import { endExpired } from './core/end-question.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
 import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
+import { aboutChanges } from './core/keep-changes.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
 import { type Answered, FILE_PIECE, type StoredQuestion, shownQuestion } from './core/stored-question.ts'
@@ -95,9 +96,13 @@ export function createWaitingCalls(
   const lookAt = async (id: string): Promise<{ offers: readonly GrantOffer[]; request?: JudgeRequest }> => {
     const stored = await find(id)
     if (stored.question.subject.kind === 'gate') return { offers: [] }
-    const { judgement, request } = await explainCall(calls, await toCall(stored, {}))
-    const offered = new Set(stored.question.offers.map(offer => offer.id))
-    return { offers: (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
+    const { subject, access, offers } = stored.question
+    const line = await explainCall(calls, await toCall(stored, {}))
+    const request =
+      subject.kind === 'changes' ? aboutChanges(line.request, subject.digest, access) : line.request
+    const { preview } = subject.kind === 'changes' ? await calls.permissions.judge(request) : line.judgement
+    const offered = new Set(offers.map(offer => offer.id))
+    return { offers: (preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
   }
   const narrowedOffer = async (id: string, grant: string, pattern: CommandPattern): Promise<GrantOffer> => {
     const { offers, request } = await lookAt(id)

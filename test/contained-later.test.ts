@@ -53,6 +53,10 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
     expect(question).toMatchObject({ id, subject: { kind: 'changes' }, input: { command: LINE } })
     expect(question?.preview).toContain('-one\n+two')
     expect(layers(kogu)).toEqual([question?.subject.kind === 'changes' ? question.subject.layer : ''])
+    // What can be remembered is what was offered about the changes, not about the line; one folder is said once.
+    const offers = await kogu.runtime.offersOf(id)
+    expect(offers.map(offer => offer.id)).toEqual(question?.offers.map(offer => offer.id))
+    expect(offers.at(-1)?.label.match(/every file of this workspace/g)).toHaveLength(1)
     const other = await another(kogu)
     await other.runtime.recover()
     await other.runtime.answerQuestion(id, YES)

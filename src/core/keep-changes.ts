@@ -1,5 +1,6 @@
 import { type Access, NOT_UNDOABLE } from './access.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
+import type { JudgeRequest } from './decision.ts'
 import type { Effect } from './effects.ts'
 import { ToolError } from './errors.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
@@ -18,15 +19,7 @@ export async function keepChanges(
   progress: Progress,
   changes: ProposedChanges,
 ): Promise<KeptChanges> {
-  const asked = {
-    ...request,
-    // An answer that is remembered for exactly this is for exactly these changes, not for the line.
-    input: { ...request.input, changes: changes.digest },
-    access: toAccess(changes.effects, runtime.undoLimits),
-    risk: 'high' as const,
-    // Layers hold real paths: a link among the changes is changed itself.
-    resolvePath: (path: string) => ({ real: path, existing: path, missing: [] }),
-  }
+  const asked = aboutChanges(request, changes.digest, toAccess(changes.effects, runtime.undoLimits))
   const ran = progress.decision
   const judgement = await runtime.permissions.judge(asked)
   progress.decision = judgement.decision
@@ -47,6 +40,19 @@ export async function keepChanges(
     if (ran !== undefined)
       progress.decision = { ...ran, reason: `It ran contained. Its changes were not kept: ${why}` }
     return { keep: false, reason: why }
+  }
+}
+
+/** What is judged when a line has run: no longer the line, but what it did. */
+export function aboutChanges(request: JudgeRequest, digest: string, access: readonly Access[]): JudgeRequest {
+  return {
+    ...request,
+    // An answer that is remembered for exactly this is for exactly these changes, not for the line.
+    input: { ...request.input, changes: digest },
+    access,
+    risk: 'high',
+    // Layers hold real paths: a link among the changes is changed itself.
+    resolvePath: path => ({ real: path, existing: path, missing: [] }),
   }
 }
 

@@ -149,9 +149,15 @@ export function describeGrant(spec: GrantSpec, workspace?: string): string {
  */
 export function offerGrants(asked: readonly Item[], call: IdentifiedCall, workspace: string): GrantSpec[][] {
   const exact = exactGrant(call)
-  const wider = asked.map(item => widerGrant(item, workspace))
-  const complete = wider.filter(spec => spec !== undefined)
-  return complete.length === asked.length && complete.length > 0 ? [[exact], complete] : [[exact]]
+  const wider: GrantSpec[] = []
+  for (const item of asked) {
+    // Many files of one folder are one grant, said once.
+    if (wider.some(spec => covers(spec, item, call))) continue
+    const spec = widerGrant(item, workspace)
+    if (spec === undefined) return [[exact]]
+    wider.push(spec)
+  }
+  return wider.length > 0 ? [[exact], wider] : [[exact]]
 }
 
 /**

@@ -15,6 +15,7 @@ import { ApproveParts } from './approve-parts.tsx'
 import { ByKeyboard } from './by-keyboard.tsx'
 import { DenyDialog } from './deny-dialog.tsx'
 import { canEdit, EditCall } from './edit-call.tsx'
+import { changedEntries, keptPaths } from './kept-files.ts'
 import { KeepDialog } from './remember/keep-dialog.tsx'
 import { useActGuard } from './use-act-guard.ts'
 import { useContext } from './use-context.ts'
@@ -45,9 +46,9 @@ export function ApprovalActions({ question, blocked, leftOut }: ApprovalActionsP
   const { ready, isStray } = useActGuard(question.id)
   const { state } = useLive()
   const [typed, setTyped] = useState('')
-  const files = useMemo(() => changedFiles(question), [question])
+  const entries = useMemo(() => changedEntries(question), [question])
+  const { files } = entries
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
-  const kept = files.filter(file => !left.has(file))
   const changed = useContext(question.id, true).data?.changed ?? []
   const [telling, tell] = useDisclosure(false)
   const [keeping, remember] = useDisclosure(false)
@@ -56,8 +57,9 @@ export function ApprovalActions({ question, blocked, leftOut }: ApprovalActionsP
   const needsName = question.isDangerous
   const named = !needsName || typed === question.tool.name
   const idle = ready && !answer.isPending && state.kind !== 'offline'
-  const mayApprove = idle && named && blocked === undefined && (files.length === 0 || kept.length > 0)
-  const keep = left.size === 0 ? {} : { keep: kept }
+  const mayApprove =
+    idle && named && blocked === undefined && (files.length === 0 || left.size < files.length)
+  const keep = left.size === 0 ? {} : { keep: keptPaths(entries, left) }
   const act = (event: { timeStamp: number }, wanted: Omit<AnswerRequest, 'digest'>): void => {
     if (isStray(event)) return
     const confirm = needsName && named ? { confirm: question.tool.name } : {}
@@ -219,22 +221,6 @@ function ChangedSince({ paths }: { paths: readonly string[] }) {
     </Alert>
   )
 }
-
-/**
- * A command has already run on a layer of its own: what it changed can be kept file by file. Not taken from the difference, in
- * which nothing is said of what was deleted, linked or no text.
- */
-function changedFiles({ subject, access }: Approval): readonly string[] {
-  if (subject.kind !== 'changes') return []
-  const below = `${subject.root}/`
-  const files = access.flatMap(each =>
-    'path' in each && each.path.startsWith(below) ? [each.path.slice(below.length)] : [],
-  )
-  return files.length > MOST_CHOSEN ? [] : files
-}
-
-/** As many as an answer can name. */
-const MOST_CHOSEN = 1_000
 
 interface KeptFilesProps {
   readonly files: readonly string[]
