@@ -39,7 +39,7 @@ import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
 import { withdrawAgent } from './store/runs/stop-agent.ts'
-import { stopRun } from './store/runs/stop-run.ts'
+import { tellStopped } from './store/runs/stop-run.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import { cancelApprovals } from './store/tables/approvals.ts'
 import {
@@ -55,7 +55,7 @@ import {
 import { waitingMessages } from './store/tables/run-messages.ts'
 import type { RunPlace } from './store/tables/run-place.ts'
 import { requeueRun } from './store/tables/run-queue.ts'
-import { findRun, ownedRuns, requestRun, wishOf } from './store/tables/workflow-runs.ts'
+import { findRun, ownedRuns, wishOf } from './store/tables/workflow-runs.ts'
 import { workspaceId } from './store/workspace-id.ts'
 import { createSubAgents, mayOrchestrate, type Orchestrator, type SubAgentDesk } from './sub-agents.ts'
 import { createTurnContext } from './turn-context.ts'
@@ -194,15 +194,14 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     emit(toEvent(stand))
     await writer.flush()
     await parts.spending.written()
-    await durable.release(run.id, stand)
-    if (stand.status === 'pending') await obeyLate(parts, run)
+    await leave(parts, run, stand)
     if (stand.status === 'completed') await goOnWithLate(parts, run)
     return await durable.look(run.id)
   } catch (error) {
     // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
     const message = toToolError(error).message
     if (!(error instanceof LostRun)) {
-      await durable.release(run.id, { status: 'pending', stopReason: 'interrupted', error: message })
+      await leave(parts, run, { status: 'pending', stopReason: 'interrupted', error: message })
     }
     throw error
   } finally {
@@ -211,14 +210,14 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
   }
 }
 
-/** A wish that came while it began to wait for somebody: nobody else looks at the wishes for a run that stands still. */
-async function obeyLate({ database, runtime }: Parts, run: RunRecord): Promise<void> {
-  const { requested = null, stopped = [] } = (await wishOf(database, run.id)) ?? {}
+/** Lets the run go, and does what was wished while it began to stand still: nobody else looks at the wishes by then. */
+async function leave(parts: Parts, run: RunRecord, stand: Standstill): Promise<void> {
+  const { database, durable, runtime } = parts
+  if (await durable.release(run.id, stand)) await tellStopped(database, run, runtime.withdrawQuestions)
+  if (stand.status !== 'pending') return
+  const { stopped = [] } = (await wishOf(database, run.id)) ?? {}
   for (const execution of stopped)
     await withdrawAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
-  if (requested === 'stop' || requested === 'stop_after_step')
-    await stopRun(database, run, runtime.withdrawQuestions)
-  if (requested === 'pause') await requestRun(database, run.id, requested)
 }
 
 /** Somebody said something while it was put away: a run that has ended goes on to read it. */

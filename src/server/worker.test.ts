@@ -10,7 +10,7 @@ import { openRunDatabase } from '../run-database.ts'
 import { openRuns, type Runs } from '../runs.ts'
 import type { Database } from '../store/database/database.ts'
 import { claimRun, enqueueRun, requeueRun } from '../store/tables/run-queue.ts'
-import { findRun, releaseRun, requestRun } from '../store/tables/workflow-runs.ts'
+import { findRun, obeyWish, releaseRun, requestRun } from '../store/tables/workflow-runs.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 let machine: TestRuntime
@@ -204,6 +204,7 @@ describe('the queue', () => {
     expect((await findRun(database, id))?.requested).toBe('stop')
     await releaseRun(database, id, 'me', { status: 'pending', stopReason: 'awaiting_approval' })
     expect(await requeueRun(database, id, 'awaiting_approval')).toBe(false)
+    expect([await obeyWish(database, id), await statusOf(id)]).toEqual([true, 'cancelled cancelled'])
   })
 
   test('gives a run to one taker, the oldest first, and to nobody with another folder', async () => {

@@ -23,6 +23,7 @@ import {
   finishTurn,
   insertRun,
   isNotOwner,
+  obeyWish,
   ownedRuns,
   ownerOf,
   releaseRun,
@@ -47,7 +48,8 @@ export interface DurableRuns {
   rescue(id: string, place: RunPlace): Promise<RunRecord>
   /** Works on one turn. Returns what a person wants of the run at its end: `watch` may not have seen it yet. */
   turn(turn: TurnId, work: TurnWork): Promise<RunWish | null>
-  release(id: string, standstill: Standstill): Promise<void>
+  /** A wish that nobody has heard yet holds for a run that begins to wait. True: it was a stop. */
+  release(id: string, standstill: Standstill): Promise<boolean>
   look(id: string): Promise<RunRecord>
   /**
    * Of the run's own agent, or of a sub-agent in it. What is only for looking is redacted; what the model is sent again has
@@ -98,7 +100,11 @@ export async function openDurableRuns(database: Database, lifetimeMs: number): P
       return finish()
     },
     async release(id, standstill) {
-      if (!(await releaseRun(database, id, me, standstill))) throw new LostRun()
+      // Together: whoever wishes something after this finds it standing still, also when this process ends here.
+      return database.transaction(async queries => {
+        if (!(await releaseRun(queries, id, me, standstill))) throw new LostRun()
+        return standstill.status === 'pending' && obeyWish(queries, id)
+      })
     },
     look: id => requireRun(database, id),
     storeFor: (part, model, redactor) =>

@@ -20,10 +20,19 @@ export async function stopRun(
     // Whoever worked on it may have let it go in between, and sees no wish any longer.
     if (!(await cancelStanding(database, id))) return false
   }
+  await tellStopped(database, { id, execution }, withdraw)
+  return true
+}
+
+/** For a run that has just ended by a stop: tells of it, and takes back what it has asked. */
+export async function tellStopped(
+  database: Database,
+  { id, execution }: Pick<RunRecord, 'id' | 'execution'>,
+  withdraw: (run: string) => Promise<void>,
+): Promise<void> {
   await insertEvents(database, id, execution, [
     newEvent({ type: 'run.finished', status: 'cancelled', stopReason: 'cancelled' }),
   ])
   await cancelApprovals(database, id)
   await withdraw(id)
-  return true
 }

@@ -247,6 +247,22 @@ export async function requestRun({ query }: Queries, id: string, wish: RunWish):
   )
 }
 
+/** What was wished of a run that has just begun to wait. True: a stop, with which it has ended. */
+export async function obeyWish({ query }: Queries, id: string): Promise<boolean> {
+  await query(
+    `UPDATE workflow_runs SET stop_reason = 'paused' WHERE id = $1 AND status = 'pending' AND requested = 'pause'
+       AND stop_reason IN ('awaiting_approval', 'awaiting_plan')`,
+    [id],
+  )
+  const stopped = await query(
+    `UPDATE workflow_runs SET status = 'cancelled', stop_reason = 'cancelled', completed_at = NOW(),
+       error_message = 'It was stopped.'
+     WHERE id = $1 AND status = 'pending' AND requested IN ('stop', 'stop_after_step') RETURNING 1`,
+    [id],
+  )
+  return stopped.length > 0
+}
+
 export interface Wishes {
   readonly requested: RunWish | null
   /** Who works on it. */
