@@ -41,6 +41,7 @@ test.each([
     )
     const shown = install(client)
     expect(shown.stdout).toContain('"kogu"')
+    expect(shown.stderr).toContain(`kogu mcp install ${client} --yes`)
     expect(readFileSync(path, 'utf8')).not.toContain('kogu')
     expect(install(client, '--yes', '--names', 'claude').code).toBe(0)
     const written = JSON.parse(readFileSync(path, 'utf8'))
@@ -59,6 +60,15 @@ test('codex: the table is added to the file in the home folder, and comments and
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readFileSync(path, 'utf8')).toMatch(/^# mine\nmodel = "x"\n\n\[mcp_servers\.kogu\]\ncommand = /)
   expect(install('codex', '--yes')).toMatchObject({ code: 2 })
+  // What is to be typed next keeps what was asked for, and a link to the file stays one.
+  const real = box.write('../dotfiles/codex.toml', '')
+  rmSync(path)
+  symlinkSync(real, path)
+  expect(install('codex', '--names', 'claude', '--client-approves').stderr).toContain(
+    'kogu mcp install codex --names claude --client-approves --yes',
+  )
+  expect(install('codex', '--yes').code).toBe(0)
+  expect(readFileSync(real, 'utf8')).toContain('[mcp_servers.kogu]')
 })
 
 test('a file that cannot be read is not touched, and no command of an agent installs anything', () => {

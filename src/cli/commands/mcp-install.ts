@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
 import { summarizeDiff } from '../../core/unified-diff.ts'
@@ -40,17 +40,23 @@ export function installInClient(context: CommandContext, rest: readonly string[]
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
   if (client === undefined) throw new UsageError(`Which client? One of: ${CLIENT_NAMES.join(', ')}`)
   const { root } = loadForCommand(context).workspace
+  // People keep their own settings in a repository and link to them. What a project links to may be anything: there, the link goes.
   const path = client.path.startsWith('~/')
-    ? join(environment.home, client.path.slice(2))
+    ? followLink(join(environment.home, client.path.slice(2)))
     : join(root, client.path)
+  const names = readNames(values)
+  const approves = flag(values, 'client-approves') ? ['--client-approves'] : []
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const after = withServer(path, before, client, commandFor(context, root))
+  const after = withServer(path, before, client, [...commandFor(root), '--names', names, ...approves])
   const { diff } = summarizeDiff(before, after, path.replace(/^\//, ''))
   if (output.json) output.object({ path, before, after, written: flag(values, 'yes') })
   else if (diff === '') output.note(`${path} already has this entry.`)
   else output.data(toBlock(diff ?? after, { margin: '' }))
   if (!flag(values, 'yes')) {
-    output.note(`Nothing was written. To write it: kogu mcp install ${name} --yes`)
+    const given = [...(values.names === undefined ? [] : ['--names', names]), ...approves]
+    output.note(
+      `Nothing was written. To write it: ${['kogu mcp install', name, ...given, '--yes'].join(' ')}`,
+    )
     return EXIT.ok
   }
   mkdirSync(dirname(path), { recursive: true })
@@ -62,11 +68,13 @@ export function installInClient(context: CommandContext, rest: readonly string[]
 }
 
 /** This very program, by its full path: clients look up names in other places than a shell. */
-function commandFor({ values }: CommandContext, root: string): string[] {
+function commandFor(root: string): string[] {
   const [node = '', program = ''] = process.argv
-  const names = readNames(values)
-  const approves = flag(values, 'client-approves') ? ['--client-approves'] : []
-  return [node, program, 'mcp', '--cwd', root, '--names', names, ...approves]
+  return [node, program, 'mcp', '--cwd', root]
+}
+
+function followLink(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 function withServer(path: string, text: string, client: Client, command: readonly string[]): string {
