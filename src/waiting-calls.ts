@@ -156,14 +156,7 @@ export function createWaitingCalls(
         throw new ToolError('denied', prepared.judgement.decision.reason)
       return calls.redactor.text(await tryOut(calls, call, prepared, signal))
     },
-    async changedSince(id) {
-      const { judged } = await find(id)
-      const files = Object.keys(judged).filter(piece => piece.startsWith(FILE_PIECE))
-      const states = await Promise.all(files.map(piece => fileState(piece.slice(FILE_PIECE.length))))
-      return files
-        .filter((piece, index) => judged[piece] !== states[index])
-        .map(piece => piece.slice(FILE_PIECE.length))
-    },
+    changedSince: async id => changedFiles(await find(id)),
     offersOf: async id => (await lookAt(id)).offers,
     narrowedOffer,
     async extend(id, ms, user) {
@@ -179,6 +172,11 @@ export function createWaitingCalls(
       const stored = await findOpen(id)
       refuseStepOfPipeline(stored)
       requireSame(stored, changed)
+      const [other] = await changedFiles(stored)
+      if (other !== undefined)
+        throw new ToolError('stale', `${other} has changed since the question was asked.`, {
+          hint: 'Deny the call. The agent can look at the file again.',
+        })
       const waiting = await toCall(stored, options)
       const { input, told } =
         changed.leaveOut === undefined
@@ -218,6 +216,15 @@ export function createWaitingCalls(
       return callTool(calls, call)
     },
   }
+}
+
+/** Files that the question was about and that are no longer what they were then. */
+async function changedFiles({ judged }: StoredQuestion): Promise<string[]> {
+  const files = Object.keys(judged).filter(piece => piece.startsWith(FILE_PIECE))
+  const states = await Promise.all(files.map(piece => fileState(piece.slice(FILE_PIECE.length))))
+  return files
+    .filter((piece, index) => judged[piece] !== states[index])
+    .map(piece => piece.slice(FILE_PIECE.length))
 }
 
 /** A question does not stay open for ever, however often somebody asks for more time. */

@@ -176,11 +176,15 @@ test('only a command can be tried on a copy', async () => {
 })
 
 test('files that were changed after the question are named before anybody answers', async () => {
-  const { id } = await ask('write_file', { path: 'later.txt', content: 'mine\n' })
+  const { id, digest } = await ask('write_file', { path: 'later.txt', content: 'mine\n' })
   const path = `GET /api/approvals/${id}/context`
   expect((await app.send(path)).json).toMatchObject({ changed: [] })
   writeFileSync(fileOf('later.txt'), 'somebody else\n')
   expect((await app.send(path)).json).toMatchObject({ changed: [fileOf('later.txt')] })
+  // What is edited was made of the file as it was.
+  const values = { content: 'mine, edited\n' }
+  expect((await app.send(`POST /api/approvals/${id}/instead`, { values, digest })).status).toBe(409)
+  expect(readFileSync(fileOf('later.txt'), 'utf8')).toBe('somebody else\n')
 })
 
 test('an answer can be remembered for a shorter time than the configured one, never for a longer one', async () => {
