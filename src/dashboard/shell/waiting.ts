@@ -19,13 +19,15 @@ export function riskOf({ isDangerous, risk }: Pick<Approval, 'isDangerous' | 'ri
   return risk === 'low' ? 'low' : 'medium'
 }
 
-/** The value that says most about a call. */
-export function summaryOf({ input }: Pick<Approval, 'input'>): string {
+/** The value that says most about a call, or the files that it touches. */
+export function summaryOf({ input, access, cwd }: Pick<Approval, 'input' | 'access' | 'cwd'>): string {
   for (const key of ['command', 'path', 'file_path', 'url', 'query', 'name']) {
     const value = input[key]
     if (typeof value === 'string') return value
   }
-  return JSON.stringify(input)
+  const paths = new Set(access.flatMap(each => ('path' in each ? [each.path] : [])))
+  if (paths.size === 0) return JSON.stringify(input)
+  return [...paths].map(path => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path)).join(', ')
 }
 
 /** How many wait stands in the title of the tab, where one sees it from other tabs. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
@@ -294,6 +294,12 @@ test('the past says which rules others decide for, and what was always approved'
   }
   for (const text of ['1', '2', '3'])
     await give(await ask('write_file', { path: 'often.txt', content: text }), 'once')
+  mkdirSync(fileOf('below'))
+  for (const content of ['1', '2', '3']) {
+    await give(await ask('run_command', { command: 'git tag v1', working_dir: 'below' }), 'once')
+    await give(await ask('run_command', { command: 'git tag v2' }), 'once')
+    await give(await ask('write_file', { path: fileOf('below/a.txt'), content }), 'once')
+  }
   await give(await ask('web_fetch', { url: 'http://127.0.0.1:8080/' }), 'deny')
   const { json }: { json: { always_approved: object[] } } = await app.send('GET /api/audit/summary')
   expect(json).toMatchObject({
@@ -305,6 +311,14 @@ test('the past says which rules others decide for, and what was always approved'
   expect(json.always_approved).toContainEqual({
     ...{ tool: 'write_file', command: null, path: 'often.txt', times: 3 },
   })
+  // From the workspace on, as a rule says it; and a line of another folder is no rule for this one.
+  expect(json.always_approved).toContainEqual({
+    ...{ tool: 'write_file', command: null, path: 'below/a.txt', times: 3 },
+  })
+  expect(json.always_approved).toContainEqual({
+    ...{ tool: 'run_command', command: 'git tag v2', path: null, times: 3 },
+  })
+  expect(JSON.stringify(json.always_approved)).not.toContain('git tag v1')
 })
 
 test('a command line is taken apart, with what it does beside its commands', async () => {

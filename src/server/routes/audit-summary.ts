@@ -1,4 +1,6 @@
-import type { CallFinished } from '../../core/audit.ts'
+import { relative, resolve } from 'node:path'
+import type { CallFinished, CallStarted } from '../../core/audit.ts'
+import { isInside } from '../../core/real-path.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { type Api, answer, json, route, z } from '../api.ts'
@@ -40,7 +42,7 @@ const summary = z
   .openapi('AuditSummary')
 
 /** What the recorded calls add up to. */
-export function auditSummaryRoute(api: Api, { places }: Runtime, now: () => number): void {
+export function auditSummaryRoute(api: Api, { places, workspace }: Runtime, now: () => number): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -52,7 +54,7 @@ export function auditSummaryRoute(api: Api, { places }: Runtime, now: () => numb
     async context => {
       const { since } = context.req.valid('query')
       const from = since === undefined ? new Date(now() - DAYS_30) : new Date(since)
-      return answer(context, await sumUp(places.audit, from))
+      return answer(context, await sumUp(places.audit, from, workspace))
     },
   )
 }
@@ -75,19 +77,19 @@ interface RuleSums {
   readonly by: Map<string, number>
 }
 
-async function sumUp(directory: string, since: Date): Promise<z.infer<typeof summary>> {
+async function sumUp(directory: string, since: Date, workspace: string): Promise<z.infer<typeof summary>> {
   const sums: Sums = {
     ...{ calls: 0, answered: 0, expired: 0, outcomes: {} },
     ...{ tools: new Map(), rules: new Map(), asked: new Map() },
   }
-  const inputs = new Map<string, unknown>()
+  const started = new Map<string, CallStarted>()
   for await (const { at, event } of readEvents({ directory, since })) {
-    if (event.type === 'call-started') inputs.set(event.call, event.input)
+    if (event.type === 'call-started') started.set(event.call, event)
     if (event.type !== 'call-finished') continue
     addCall(sums, event, at)
-    if (event.decision.by === 'user') addAnswer(sums, event, inputs.get(event.call))
+    if (event.decision.by === 'user') addAnswer(sums, event, started.get(event.call), workspace)
     // A call that waits is finished as such before it goes on.
-    if (event.decision.outcome !== 'ask') inputs.delete(event.call)
+    if (event.decision.outcome !== 'ask') started.delete(event.call)
   }
   const { asked, rules, tools, ...counts } = sums
   const always = [...asked]
@@ -134,16 +136,29 @@ function toRule({ by, ...rule }: RuleSums): z.infer<typeof summary>['rules'][str
 type Candidate = Omit<z.infer<typeof candidate>, 'times'>
 
 /** By the very command or path: a rule that is made of it covers what was approved and nothing else. */
-function addAnswer(sums: Sums, { tool, decision }: CallFinished, input: unknown): void {
+function addAnswer(
+  sums: Sums,
+  { tool, decision, access = [] }: CallFinished,
+  started: CallStarted | undefined,
+  workspace: string,
+): void {
+  const { input, cwd = workspace } = started ?? {}
   const { command, path } =
     typeof input === 'object' && input !== null ? ({ ...input } as Record<string, unknown>) : {}
+  // The same line does something else in another folder.
+  const isHere = access.every(each => each.kind !== 'execute' || each.cwd === workspace)
   const what: Candidate = {
     tool,
-    command: typeof command === 'string' ? command : null,
-    path: typeof path === 'string' ? path : null,
+    command: typeof command === 'string' && isHere ? command : null,
+    path: typeof path === 'string' ? fromWorkspace(resolve(cwd, path), workspace) : null,
   }
   const key = JSON.stringify(what)
   const { approved, refused } = sums.asked.get(key) ?? { approved: 0, refused: 0 }
   const yes = decision.outcome === 'allow' ? 1 : 0
   sums.asked.set(key, { approved: approved + yes, refused: refused + 1 - yes })
+}
+
+/** As a rule says it. */
+function fromWorkspace(path: string, workspace: string): string {
+  return isInside(path, workspace) ? relative(workspace, path) : path
 }

@@ -125,10 +125,11 @@ function Result({ row }: { row: AuditItem }) {
 }
 
 /** Which rule, grant, mode or person it was, and in which file it stands. */
-function Decider({ row: { decision, user, caller } }: { row: AuditItem }) {
+/** Nobody has decided about a call that only began; who made it is in its record. */
+function Decider({ row: { decision, user } }: { row: AuditItem }) {
   const t = useWords(words)
   const place = usePlace()
-  if (decision === undefined) return <Untrusted text={user ?? caller ?? '–'} most={70} />
+  if (decision === undefined) return <Untrusted text={user ?? '–'} most={70} />
   const { by, ref } = decision
   const isBuiltIn = ref?.source === 'built-in'
   const name =
