@@ -6,7 +6,7 @@ export const words = defineWords({
     input: 'Input',
     ask: 'Preview decision',
     call: 'Call it',
-    about: 'The rules apply as to any call, and the call is recorded in the audit log.',
+    about: 'The call goes through the rules and is recorded in the audit log.',
     waits: 'Waiting for approval.',
     review: 'Review and answer',
     took: 'Done in {time}',

@@ -179,7 +179,7 @@ export const words = defineWords({
     hard: 'これはハードリミットです。承認しても解除できません。',
     copyCommand: 'コマンドとしてコピー',
     noGrants: '記憶した回答はありません',
-    noGrantsHint: '承認で「範囲を指定して承認…」を選ぶとここに表示され、取り消せます。',
+    noGrantsHint: '承認で「範囲を指定して承認…」を選ぶと、ここに表示されます。不要になったら取り消せます。',
     covers: '対象',
     who: '回答者',
     expires: '期限',

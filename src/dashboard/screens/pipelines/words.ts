@@ -316,7 +316,7 @@ export const words = defineWords({
     editPanel: '패널 편집',
     prompt: '프롬프트',
     promptAbout: '패널 자체의 프롬프트에 추가됩니다. 아래에 값이 없으면 이전 단계의 출력이 전달됩니다.',
-    referenceAbout: '중괄호 {{ 입력으로 입력값이나 이전 단계의 출력을 넣을 수 있습니다.',
+    referenceAbout: '{{를 입력하면 입력값이나 이전 단계의 출력을 넣을 수 있습니다.',
     connections: '앞 단계',
     ownEdges: '단계는 목록 순서가 아니라 이 연결에 따라 실행됩니다.',
     impliedEdges: '단계는 목록 순서로 실행됩니다. 연결을 추가하면 흐름을 직접 정할 수 있습니다.',
