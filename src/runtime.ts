@@ -47,7 +47,7 @@ export interface CallRequest {
   readonly cwd?: string
   /** Calls of one run share its authority and what was read. Defaults to a run of its own. */
   readonly run?: string
-  /** Which door it came through. */
+  /** The door it came through: command line, MCP, HTTP, … */
   readonly caller?: string
   readonly signal?: AbortSignal
   readonly onProgress?: (text: string) => void
@@ -64,14 +64,14 @@ export interface Explanation {
   readonly tool: string
   readonly canonical: string
   readonly decision: Outcome
-  /** `contained`: it would run behind walls, and its changes would be judged. */
+  /** `contained`: it would run contained, and its changes would be judged. */
   readonly by: DecidedBy
   readonly hard: boolean
   readonly risk: Risk
   readonly access: readonly Access[]
   readonly reasons: readonly string[]
   readonly ref: DecisionRef | null
-  /** What else matched and did not count. */
+  /** Other rules that matched but did not decide. */
   readonly also: NonNullable<Decision['also']>
 }
 
@@ -84,8 +84,8 @@ export interface Runtime extends WaitingCalls {
   readonly registry: Registry
   readonly rules: readonly Rule[]
   /**
-   * Lets a changed configuration say what may happen: rules, defaults, hooks, tools that are off, and the mode of runs that
-   * begin from now on. One that cannot be used throws, and the old one stays.
+   * Applies the permission part of a changed configuration: rules, defaults, hooks, turned-off tools, and the mode of new
+   * runs. If it is invalid, this throws and the old one stays.
    */
   replacePolicy(loaded: LoadedConfig): Promise<void>
   readonly grants: GrantStore
@@ -105,12 +105,12 @@ export interface Runtime extends WaitingCalls {
   callAll(requests: readonly CallRequest[]): Promise<CallResult[]>
   /** Questions that wait for an answer, without secrets, the oldest first. */
   listQuestions(): Promise<ShownQuestion[]>
-  /** Takes back what a run that was stopped, or one below it, has asked. */
+  /** Withdraws the open questions of a stopped run and its children. */
   withdrawQuestions(run: string): Promise<void>
   /** Asks a person whether something may begin that is more than one call. */
   passGate(gate: Gate): Promise<GateAnswer>
   explain(request: Pick<CallRequest, 'tool' | 'input' | 'cwd' | 'run'>): Promise<Explanation>
-  /** Calls that changed something and can be taken back, the newest first. */
+  /** Calls whose changes can be undone, newest first. */
   listChanges(selection?: UndoSelection): Promise<CallChanges[]>
   planUndo(selection: UndoSelection, options?: PlanOptions): Promise<UndoPlan>
   /** Does what the plan says, all of it or nothing; recorded like a call. */
@@ -123,9 +123,9 @@ export interface Runtime extends WaitingCalls {
   openContents(): Promise<(sha256: string) => Uint8Array | undefined>
   /** MCP servers of the configuration: trust, tests, approvals of their tools. */
   mcp(): Promise<McpAdmin>
-  /** Puts a change of authority (trust, revoked grants) on record. */
+  /** Records a change of authority (trust, revoked grants). */
   note(action: string, details: Record<string, unknown>): void
-  /** Settles what a Kogu that was killed left behind, once; done by itself before the first call. One sentence each. */
+  /** Cleans up after a killed Kogu, once; runs by itself before the first call. Returns one sentence for each finding. */
   recover(): Promise<string[]>
   /** Starts or resumes a run, with an authority and an approver of its own. */
   openRun(options?: OpenRunOptions): Promise<Run>

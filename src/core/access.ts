@@ -1,5 +1,5 @@
 /**
- * What a call is going to touch. A tool says it (`Tool.access`, pure), the permission engine judges it.
+ * What a call will touch. The tool declares it (`Tool.access`, pure), the permission engine judges it.
  * `execute` is expanded by the engine into what the command line reads, writes, contacts and starts.
  */
 export type Access =
@@ -8,26 +8,26 @@ export type Access =
   | { kind: 'file_write'; path: string }
   | { kind: 'file_delete'; path: string }
   | { kind: 'network'; url: string; method?: string }
-  /** `paths`: the files that it is about. */
+  /** `paths`: the files concerned. */
   | { kind: 'custom'; name: string; details: string; paths?: readonly string[] }
 
 export type AccessKind = Access['kind']
 
 /** Calling a tool of an MCP server; `details` names both. */
 export const MCP_CALL = 'mcp'
-/** A command that may contact whom it likes. */
+/** A command that may contact any public host. */
 export const ANY_HOST = 'any-host'
-/** Replacing a file that this run has not seen as it is now; `details` is its path. */
+/** Replacing a file whose current content this run has not read; `details` is its path. */
 export const OVERWRITE_UNREAD = 'overwrite_unread'
 /** Writing a file that has other names (hard links) too; `details` is its path. */
 export const WRITE_HARD_LINK = 'write_hard_link'
-/** Losing content that is too large to be kept for undo; `details` is a sentence with path and size. */
+/** Losing content that is too large for undo; `details` is a sentence with path and size. */
 export const NOT_UNDOABLE = 'not_undoable'
-/** Looking at a repository, with none of its programs started; `details` is what is looked at. */
+/** Reading a repository without starting any of its programs; `details` is what is read. */
 export const GIT_READ = 'git_read'
 /** Letting git change files that editors, agents or git itself run; each is one of `paths`, and named in `details`. */
 export const PROTECTED_FILES = 'protected_files'
-/** Running model-written code in an isolate; `details` names the tool. What the code wants from outside is judged apart. */
+/** Running model-written code in an isolate; `details` names the tool. Its accesses to the outside are judged separately. */
 export const ISOLATED_CODE = 'isolated_code'
-/** The same on a machine where the isolate has no second wall around it. */
+/** The same without a sandbox around the isolate. */
 export const UNWALLED_CODE = 'unwalled_code'

@@ -3,14 +3,14 @@ import type { Access } from './access.ts'
 import type { CommandPattern, Decision } from './decision.ts'
 import type { Risk } from './tool.ts'
 
-/** A call as whoever decides about it sees it. Plain data: it can be stored, sent and shown anywhere. */
+/** A call as its approver sees it. Plain data: it can be stored, sent and shown anywhere. */
 export interface CallSummary {
   readonly callId: string
   readonly runId: string
   /** Ids of the runs above and of this one, the outermost first. */
   readonly runPath: readonly string[]
   readonly agent?: string
-  /** What the outermost run is for, as far as that is known; its beginning. */
+  /** The beginning of the outermost run's task, if known. */
   readonly task?: string
   readonly tool: { readonly name: string; readonly title: string; readonly fingerprint: string }
   readonly input: Readonly<Record<string, unknown>>
@@ -20,11 +20,11 @@ export interface CallSummary {
   readonly access: readonly Access[]
   /** What a command does, by name. */
   readonly effects: readonly string[]
-  /** What decided that somebody is asked. */
+  /** The decision to ask. */
   readonly decision: Decision
   /** Plain sentences, the strictest first. */
   readonly reasons: readonly string[]
-  /** Hard to undo: a plain "once" is not enough of an answer. */
+  /** Hard to undo: approving needs a typed confirmation. */
   readonly isDangerous: boolean
   /** The exact command, …, when the input itself does not show it well enough. */
   readonly details?: string
@@ -40,7 +40,7 @@ export interface Question extends CallSummary {
   readonly subject: QuestionSubject
   /** What can be remembered, from the narrowest to the widest. */
   readonly offers: readonly { readonly id: string; readonly label: string }[]
-  /** Over everything that was judged. A call whose digest is another one by now is not covered by the answer. */
+  /** Digest of everything that was judged. If it changes, the answer no longer covers the call. */
   readonly digest: string
   /** In milliseconds since 1970. */
   readonly createdAt: number
@@ -91,7 +91,7 @@ export interface RememberedAnswer {
 /** An answer of a person, a client or a quorum. */
 export type GivenAnswer = Extract<Answer, { user: string }>
 
-/** Whoever gave it. Another place, time, choice or message is another answer: its giver must not think that it counts. */
+/** Ignores who answered and when. An answer with another scope, duration, choice or message must not seem to count. */
 export function isSameAnswer(kept: object, wanted: GivenAnswer): boolean {
   const said = (answer: object): object => ({ ...answer, user: '', at: 0 })
   return isDeepStrictEqual(said(kept), said(wanted))
@@ -102,9 +102,9 @@ export interface Approver {
   ask(question: Question, signal: AbortSignal, live: LiveQuestion): Promise<Answer>
 }
 
-/** What only an approver in the same process can do with a question. */
+/** Actions for approvers in the same process. */
 export interface LiveQuestion {
-  /** Does it without any effect and says what it would change. */
+  /** Runs the call without effect and returns what it would change. */
   tryOut?(): Promise<string>
 }
 
@@ -113,7 +113,7 @@ export function noApprover(reason: string): Approver {
   return { ask: async () => ({ kind: 'unavailable', reason }) }
 }
 
-/** For doors whose person answers later, from somewhere else. */
+/** For doors whose person answers later, elsewhere. */
 export const laterApprover: Approver = { ask: async () => ({ kind: 'pending' }) }
 
 /** A question that nobody answers in time has expired: it is neither a yes nor a person's no. */

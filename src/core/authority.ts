@@ -1,7 +1,7 @@
 import type { Mode } from './decision.ts'
 import { isInside } from './real-path.ts'
 
-// What a run may do at most, as plain data. Rules, grants and answers decide inside of it and never beyond it.
+// The most that a run may do, as plain data. Rules, grants and answers cannot exceed it.
 
 export interface Authority {
   /** The agent that the run belongs to. Absent in a run of the person's own client. */
@@ -16,7 +16,7 @@ export interface Authority {
   /** Hosts that may be contacted, in the form of rules: `example.com`, `*.example.com`, `example.com:8443`. */
   readonly hosts: 'any' | readonly string[]
   readonly limits: RunLimits
-  /** Calls with side effects are asked about also where a rule or the mode allows them; a person's grant still counts. */
+  /** Calls with side effects ask even if a rule or the mode allows them; a person's grant still counts. */
   readonly confirm?: true
 }
 
@@ -38,7 +38,7 @@ interface RunLimits {
   readonly money?: number
 }
 
-/** A wish leaves out what is to stay as it is. */
+/** A requested authority; what it leaves out stays unchanged. */
 export type AuthorityWish = Partial<Authority>
 
 /** Everything the person at the machine may do here. */
@@ -57,7 +57,7 @@ export function fullAuthority(workspace: string, mode: Mode): Authority {
 /** What a command may be in the restricted profile, unless a list is given. */
 export const READING_COMMANDS: readonly string[] = ['ls', 'cat', 'head', 'wc', 'find', 'grep', 'tree']
 
-/** An agent has what its settings name, and little without: no tool, `doc` to write in, git to look at. */
+/** The defaults of an agent: no tools, write access to `doc`, read-only git. */
 export function agentWish(agent: string, workspace: string, settings: AuthorityWish = {}): AuthorityWish {
   return {
     writeScope: [`${workspace}/doc`],
@@ -70,8 +70,8 @@ export function agentWish(agent: string, workspace: string, settings: AuthorityW
 }
 
 /**
- * The one way to make an authority from another. Of each dimension it keeps what both allow, so that no sequence of
- * wishes ever ends with more than it began with.
+ * The only way to derive an authority. In each dimension it keeps what both allow, so no sequence of requests ends with
+ * more than it began with.
  */
 export function narrow(parent: Authority, wish: AuthorityWish): Authority {
   const agent = wish.agent ?? parent.agent

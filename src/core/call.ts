@@ -45,20 +45,19 @@ export interface Call {
   /** The tool's name as the caller spelled it. */
   readonly tool: string
   readonly input: unknown
-  /** Which door it came through. */
+  /** The door it came through: command line, MCP, HTTP, … */
   readonly caller: string
   readonly run: Run
   readonly cwd: string
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
   readonly elicit?: ToolContext['elicit']
-  /** Why a person has to see it first, whatever the rules say. */
+  /** Set if a person has to approve it, whatever the rules say: the reason. */
   readonly gate?: string
-  /** The question that this call asked earlier, when it goes on now. */
+  /** The question of this call, if the call is continued now. */
   readonly continues?: StoredQuestion
   /**
-   * Called when everything has been decided, right before the tool runs: whoever makes an effect durable claims it here.
-   * When it throws, nothing runs.
+   * Called after all decisions, right before the tool runs: durable runs claim the effect here. If it throws, nothing runs.
    */
   readonly beforeRun?: (prepared: Prepared) => Promise<void>
   /** Called with the outcome as soon as it is recorded, before other calls of the same turn have ended. */
@@ -68,7 +67,7 @@ export interface Call {
 export interface CallResult {
   ok: boolean
   call: string
-  /** Of the results of its run, in the order in which the calls were made. */
+  /** Position among the results of its run, in the order of the calls. */
   number: number
   /** Canonical name, when the tool is known. */
   tool: string
@@ -76,7 +75,7 @@ export interface CallResult {
   data: unknown
   images?: ToolOutput['images']
   error: PresentedError | null
-  /** The question that waits for an answer, when the call does. */
+  /** The question, if the call waits for an answer. */
   question?: string
   decision: Decision
   risk: Risk
@@ -88,7 +87,7 @@ export interface CallResult {
   waitMs: number
 }
 
-/** What a call works with. Everything that acts on the world comes in here, so that tests need no mocks. */
+/** The dependencies of a call. All side effects come in here, so tests need no mocks. */
 export interface CallRuntime {
   readonly workspace: string
   readonly registry: Registry
@@ -104,7 +103,7 @@ export interface CallRuntime {
   isEnabled(entry: Entry): boolean
   /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
-  /** Processes for one call: only what was judged for it, behind walls. */
+  /** Processes for one call: sandboxed, and only what was judged. */
   openProcesses(context: ProcessContext, tool: string): ToolProcesses
   readonly redactor: Redactor
 }
@@ -119,11 +118,11 @@ export interface Prepared {
   readonly entry: Entry
   readonly request: JudgeRequest
   readonly judgement: Judgement
-  /** Set when this is about what a command did on its layer; `callInput` is what it was called with. */
+  /** Set when the changes of a command on its layer are judged; `callInput` is the input of that call. */
   readonly changes?: ProposedChanges & { readonly callInput: JudgeRequest['input'] }
 }
 
-/** What is known of a call while it goes through the steps; on a failure, as far as it got. */
+/** What is known about a call so far; after a failure, up to the step that failed. */
 export interface Progress {
   entry?: Entry
   access?: readonly Access[]
@@ -147,17 +146,17 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   try {
     if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
-    // What cannot be recorded does not run.
+    // A call that cannot be recorded must not run.
     return toResult(runtime, call, progress, unrecorded('nothing ran', error))
   }
-  // A call that goes on was counted when it was made.
+  // A continued call was counted when it was made.
   const refusal = call.continues === undefined ? countCall(call.run, runtime.clock) : undefined
   const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
   const result = keepLabel(runtime, call, toResult(runtime, call, progress, failure))
   // It has not ended.
   if (failure instanceof Pending && failure.asker === call.id) return result
   try {
-    // Whatever became of the call, nobody waits for an answer any more.
+    // However the call ended, its question is no longer open.
     if (call.continues !== undefined) await runtime.questions.end(call.continues.question.id)
     recordFinished(runtime, call, progress, result)
   } catch (error) {
@@ -171,7 +170,7 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   return result
 }
 
-/** What entered a run stays with it: a result whose label cannot be kept is withheld. */
+/** Labels of a run must not get lost: a result whose label cannot be saved is withheld. */
 function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): CallResult {
   if (result.label === null) return result
   try {
@@ -202,7 +201,7 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
       return undefined
     } catch (error) {
       if (error instanceof ProviderUnavailable && progress.entry !== undefined) {
-        // It has done nothing yet: the next provider's tool goes through all the steps by itself.
+        // Nothing was done yet, so the next provider's tool can be tried, from the first step.
         runtime.registry.markUnavailable(progress.entry.provider, error.message)
         continue
       }
@@ -309,7 +308,7 @@ async function run(
     })
     const work = entry.tool.run(request.input, context)
     const output = await Promise.race([work, limit.expired]).catch(async error => {
-      // A tool that is told to stop gets a moment to do so: what it changes until then belongs to this call.
+      // A tool that is aborted gets a moment to stop; what it changes until then belongs to this call.
       if (limit.signal.aborted)
         await Promise.race([work.catch(() => undefined), sleep(500, undefined, { ref: false })])
       throw error
@@ -328,7 +327,7 @@ async function run(
   }
 }
 
-/** For a person who wants to see first. Nothing of it counts as the call. */
+/** Tries a call without effect, for a person who wants to see first. It does not count as the call. */
 export async function tryOut(
   runtime: CallRuntime,
   call: Call,
@@ -390,7 +389,7 @@ function toResult(
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),
     decision: presentDecision(runtime, progress, error),
-    // What never got as far as being known counts as risky.
+    // A call that failed before its risk was known counts as high risk.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),
     label: output?.label ?? labelOfFailure(runtime, progress),

@@ -7,8 +7,8 @@ import type { AnyTool, Risk } from './tool.ts'
 
 export type Outcome = 'allow' | 'ask' | 'deny'
 
-/** Who or what settled it. `contained`: it runs behind walls first. `gate`: a pipeline wants a person to look first.
- * `validation`: it never got as far as being judged. */
+/** Who or what decided. `contained`: it runs contained first. `gate`: a pipeline requires a person's approval.
+ * `validation`: the call was invalid and never judged. */
 export type DecidedBy =
   | 'hard-stop'
   | 'rule'
@@ -37,11 +37,11 @@ export interface Decision {
   by: DecidedBy
   ref: DecisionRef | null
   reason: string
-  /** What else matched and did not count. */
+  /** Other rules that matched but did not decide. */
   also?: readonly { id: string; outcome: Outcome; why: string }[]
-  /** What it lets happen that the call does not say itself, in sentences: hosts it may contact, a missing sandbox. */
+  /** Consequences that the call itself does not show, in sentences: hosts it may contact, a missing sandbox. */
   notes?: readonly string[]
-  /** Who answered, when a person did. */
+  /** The person who answered, if one did. */
   user?: string
 }
 
@@ -49,15 +49,15 @@ export type Mode = 'ask' | 'accept-edits' | 'read-only' | 'auto'
 
 export interface JudgeRequest {
   readonly tool: AnyTool
-  /** Every name the tool answers to now, in lower case. */
+  /** Every current name of the tool, in lower case. */
   readonly toolNames: ReadonlySet<string>
-  /** Of what the tool claims to be; a grant holds for no other. */
+  /** Hash of the tool's definition; a grant covers no other. */
   readonly fingerprint: string
   readonly input: Readonly<Record<string, unknown>>
   readonly access: readonly Access[]
   readonly risk: Risk
   readonly cwd: string
-  /** Its authority is what the call is judged under. */
+  /** The call is judged under its authority. */
   readonly run: Run
   /** The one that `access` was made with. Defaults to resolving each path afresh. */
   readonly resolvePath?: ResolvePath
@@ -66,36 +66,36 @@ export interface JudgeRequest {
 export interface Judgement {
   readonly decision: Decision
   readonly mode: Mode
-  /** The real folder that the call acts in: what a question shows, an answer binds and the run uses. */
+  /** The real working folder: shown in the question, bound by the answer, used by the run. */
   readonly cwd: string
-  /** A limit that nobody can approve away. */
+  /** A hard limit; no approval can override it. */
   readonly hard: boolean
   readonly risk: Risk
   readonly access: readonly Access[]
   /** Plain sentences, the strictest first. */
   readonly reasons: readonly string[]
   readonly permit: Permit
-  /** What the person is asked about, when the decision is `ask`. */
+  /** The content of the question, if the decision is `ask`. */
   readonly preview?: Preview
 }
 
 /** What a person sees before saying yes. */
 interface Preview {
   readonly effects: readonly string[]
-  /** Hard to undo: a plain "once" is not enough of an answer. */
+  /** Hard to undo: approving needs a typed confirmation. */
   readonly dangerous: boolean
-  /** The exact command, a diff, … when the input itself does not show it well enough. */
+  /** The exact command, a diff, … if the input does not show it well enough. */
   readonly details?: string
   /** Real paths of files whose code a command starts. */
   readonly starts?: readonly string[]
-  /** The grants that can be offered from the narrowest to the widest; each covers this call for certain. */
+  /** The grants on offer, narrowest first; each is known to cover this call. */
   readonly grants: readonly GrantOffer[]
 }
 
 export interface GrantOffer {
   readonly id: string
   readonly label: string
-  /** Of a command line: its words, and which of them can be chosen. */
+  /** For a command line: its words, and which of them can be generalised. */
   readonly pattern?: readonly PatternWord[]
   /** It can hold in other workspaces too. */
   readonly everywhere?: true
@@ -103,7 +103,7 @@ export interface GrantOffer {
   readonly specs: readonly unknown[]
 }
 
-/** A word of a command line. `lock`: why it stays as it is; null when it can be any word, or be left out. */
+/** A word of a command line. `lock`: why it is fixed; null if it can be any word, or be left out. */
 export interface PatternWord {
   readonly text: string
   readonly lock:
@@ -123,7 +123,7 @@ export interface CommandPattern {
   readonly more: boolean
 }
 
-/** The one place that answers "may this happen?". Where it is unsure it asks or refuses. */
+/** The only place that decides whether a call may run. If unsure, it asks or refuses. */
 export interface PermissionEngine {
   judge(request: JudgeRequest): Judgement | Promise<Judgement>
   /** Keeps what a person answered (session and permanent grants, permanent denials) and says what was decided. */
@@ -134,7 +134,7 @@ export interface PermissionEngine {
     /** The id of the call that asked. */
     call?: string,
   ): Decision | Promise<Decision>
-  /** Which of these offers would let through, unasked, a call that is asked about now. */
+  /** The offers that would allow a call which asks now. */
   coveredBy(request: JudgeRequest, offers: readonly GrantOffer[]): Promise<readonly GrantOffer[]>
   /** The offer with a person's choice of words: never wider than it was. Throws where it would not cover the call. */
   narrow(request: JudgeRequest, offer: GrantOffer, pattern: CommandPattern): Promise<GrantOffer>

@@ -14,7 +14,7 @@ export interface Provider {
    * down: what it offered last stays known, and it is started again after a while.
    */
   start(signal: AbortSignal, onTools: OnTools): void | Promise<void>
-  /** Ends everything it started. Called after every life, also one whose start failed. */
+  /** Ends everything it started. Called after every start, also a failed one. */
   close(): void | Promise<void>
 }
 

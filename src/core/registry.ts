@@ -10,7 +10,7 @@ export interface Entry {
   readonly provider: Provider
   /** The tool's own risk, raised to that of what it overrides. */
   readonly risk: Risk
-  /** Of what the tool claims to be; another one means another tool. */
+  /** Hash of the tool's definition; it changes with the tool. */
   readonly fingerprint: string
   /** Every name that rules know it by, in lower case: its own, its aliases, and those of what it overrides. */
   readonly names: ReadonlySet<string>
@@ -26,7 +26,7 @@ export interface ProviderStatistics {
   failures: number
 }
 
-/** How one provider is doing. */
+/** The state of one provider. */
 export interface ProviderHealth {
   readonly isStarting: boolean
   /** Why it is down, and which of its tools cannot be offered. */

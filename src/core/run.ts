@@ -7,46 +7,46 @@ import type { Label } from './tool.ts'
 /** Calls that belong together: one agent run, one batch, one MCP connection. Holds what later calls depend on. */
 export interface Run {
   readonly id: string
-  /** It goes on under its id in other processes. */
+  /** A named run: other processes can continue it by its id. */
   readonly isNamed?: true
-  /** What every call of the run is judged under. */
+  /** Every call of the run is judged under it. */
   readonly authority: Authority
-  /** Who answers the questions of this run, and of no other. */
+  /** Answers the questions of this run only. */
   readonly approver: Approver
-  /** What it is for, where somebody has said so. */
+  /** The task of the run, if known. */
   readonly task?: string
-  /** The run that opened this one. What this one uses up counts for that one too. */
+  /** The run that opened this one. Usage of this run counts for its parent too. */
   readonly parent?: Run
-  /** By the clock that never goes back. Of a run that other processes began: as if this one had been there. */
+  /** Start on the monotonic clock; for a run that another process began, converted to this process. */
   readonly openedAt: number
   /** When its first process opened it, in milliseconds since 1970. */
   readonly startedAt: number
-  /** By all its processes, as far as this one knows. */
+  /** Usage of all its processes, as far as this one knows. */
   readonly spent: Spent
   /** It takes no more calls. */
   closed?: true
-  /** Of files that were seen as a whole. */
+  /** Hashes of files that were read in full. */
   readonly receipts: Receipts
-  /** Files of which only a part was seen, by real path. */
+  /** Files that were read in part, by real path. */
   readonly partialViews: Map<string, PartialView>
-  /** What was read, by real path, for showing what changed since. Bounded, and gone with the process. */
+  /** Content that was read, by real path, to show what changed since. Limited in size and not persisted. */
   readonly contents: Map<string, Uint8Array>
-  /** What entered this run so far, each once. */
+  /** Distinct labels of content that entered this run. */
   readonly labels: Label[]
-  /** Where labels are kept, when other processes can belong to the run or continue it. */
+  /** Where labels are saved, if other processes can share or continue the run. */
   readonly kept?: KeptLabels
-  /** The same for what it has used up. */
+  /** The same for its usage. */
   readonly spending?: KeptSpending
-  /** How many results it has had. */
+  /** Number of results so far. */
   results: number
-  /** Where commands of this run stand, once one of them went somewhere. */
+  /** The current folder of its commands, once one of them changed it. */
   cwd?: string
-  /** What commands of this run exported. */
+  /** Variables that its commands exported. */
   readonly variables: Map<string, string>
 }
 
 export interface KeptLabels {
-  /** Returns when the label is on the disk; throws when that is impossible. */
+  /** Returns once the label is on disk; throws if that is impossible. */
   add(label: Label): void
   /** Adds what other processes have kept. */
   refresh(labels: Label[]): void
@@ -57,7 +57,7 @@ export interface Spent {
   money: number
 }
 
-/** What all processes of a run have used up. Each adds to it at once: one that is killed takes nothing back. */
+/** Usage of all processes of a run. Each adds to it at once, so a killed process cannot lose its part. */
 export interface KeptSpending {
   /** Counts a call; returns its number among those of all processes. */
   addCall(spent: Spent): number
@@ -71,7 +71,7 @@ export interface PartialView {
   readonly lines: readonly LineRange[]
 }
 
-/** Lines counted from 0; the second is the first one behind them. */
+/** Lines counted from 0; the end is exclusive. */
 export type LineRange = readonly [number, number]
 
 export interface RunOptions {
@@ -124,9 +124,9 @@ export function nextNumber(run: Run): number {
 /** More sources than this are not told apart. */
 const MOST_LABELS = 1000
 
-/** Kept before it counts, so that no crash forgets what the run has seen. */
+/** Saved before it counts, so that a crash cannot lose it. */
 export function addLabel(run: Run, { origin, trusted, source }: Label): void {
-  // Of what is trusted, nobody asks where exactly it came from.
+  // The exact source of trusted content does not matter.
   const isPlain = trusted || source === undefined || run.labels.length >= MOST_LABELS
   const label: Label = isPlain ? { origin, trusted } : { origin, trusted, source }
   if (hasLabel(run, label)) return

@@ -33,30 +33,30 @@ export interface ToolOutput {
   label?: Label
 }
 
-/** How much of what a call destroys can be kept. */
+/** How much deleted or replaced content undo can keep. */
 export interface UndoLimits {
-  /** Of one file. */
+  /** For one file. */
   readonly fileBytes: number
   readonly totalBytes: number
 }
 
-/** What `access` may look at. It must not change anything: it is called for previews and explanations too. */
+/** What `access` may use. It must not change anything: previews and explanations call it too. */
 export interface AccessContext {
   readonly cwd: string
   readonly workspace: string
   readonly receipts: Receipts
-  /** Where the last command of the run ended, when that is not where it began. */
+  /** The folder where the last command of the run ended, if it changed. */
   readonly runCwd?: string
   /** Defaults to the configured limits. */
   readonly undoLimits?: UndoLimits
-  /** Defaults to resolving each path afresh. */
+  /** Defaults to resolving each path anew. */
   readonly resolvePath?: ResolvePath
 }
 
 export interface ToolContext {
   readonly callId: string
   readonly runId: string
-  /** What later calls of the same run will find. */
+  /** State for later calls of the same run. */
   readonly run: Run
   readonly cwd: string
   readonly workspace: string
@@ -64,19 +64,19 @@ export interface ToolContext {
   readonly files: Files
   readonly processes: ToolProcesses
   readonly permit: Permit
-  /** The layer of a command of this call that has run already, and whose changes waited for an answer. */
+  /** The layer of this call's command, if it already ran and its changes waited for an answer. */
   readonly heldLayer?: string
-  /** Judges what a contained command did on its layer, and asks where the rules say so. */
+  /** Judges the changes of a contained command, and asks if the rules say so. */
   keepChanges(changes: ProposedChanges): Promise<KeptChanges>
-  /** What it changed by other means than `files`. It counts also when the tool fails afterwards. */
+  /** Reports changes that were not made through `files`. They count even if the tool fails later. */
   reportEffects(effects: readonly Effect[]): void
-  /** Live output for whoever watches; lost when nobody does. */
+  /** Live output; lost if nobody listens. */
   progress(text: string): void
-  /** Asks the person for values, in a form. Undefined when nobody can be asked. */
+  /** Asks the person for values in a form. Undefined if nobody can be asked. */
   readonly elicit?: (form: Form) => Promise<FormAnswer>
 }
 
-/** What another program wants a person to fill in. */
+/** A form that another program wants a person to fill in. */
 export interface Form {
   readonly message: string
   /** An object of plain values. */
@@ -87,22 +87,22 @@ export type FormAnswer =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' | 'cancel' }
 
-/** What processes of a call are opened with. */
+/** Options for the processes of a call. */
 export type ProcessContext = Omit<ToolContext, 'processes'>
 
 /**
- * A tool is one plain object. It says what it will touch (`access`); whether it may is decided elsewhere, so that the
- * same resource gets the same verdict through every tool.
+ * A tool is one plain object. It declares what it will touch (`access`) and never decides whether it may, so the same
+ * resource gets the same verdict through every tool.
  */
 export interface Tool<Input = unknown> {
   readonly name: string
   /** Other names of the same tool, matched without regard to case. */
   readonly aliases: readonly string[]
-  /** What rules know it by as well, where its name had to be shortened. It is not called by it. */
+  /** The full name, if the tool's name had to be shortened. Rules match it; calls cannot use it. */
   readonly fullName?: string
   /** Other names of parameters: alias → canonical name. */
   readonly parameterAliases: Readonly<Record<string, ParameterAlias>>
-  /** What an input means under one of the other names, where a program that uses that name counts otherwise. */
+  /** Converts the input of a call under another name, if programs with that name count differently. */
   readonly inputAs?: Readonly<Record<string, InputConversion>>
   readonly title: string
   readonly description: string
@@ -110,37 +110,37 @@ export interface Tool<Input = unknown> {
   readonly risk: Risk
   readonly input: Schema<Input>
   readonly output?: Schema
-  /** Parameters whose values are not put on record: they are there to hold secrets. */
+  /** Parameters whose values are never recorded, because they may hold secrets. */
   readonly unrecorded?: readonly string[]
   /**
-   * Of everything it returns, failures too. Defaults to content of the workspace for tools that are part of Kogu; others
-   * are not trusted.
+   * The label of everything it returns, errors too. Defaults to workspace content for Kogu's own tools, and to untrusted
+   * for others.
    */
   readonly label?: Label
-  /** It changes only with Kogu itself, so its name is all of its fingerprint. */
+  /** It changes only with Kogu itself, so its name is enough as a fingerprint. */
   readonly isPartOfKogu?: true
-  /** It may run beside other calls of a turn that say so too. Otherwise it waits for those before it, and those after for it. */
+  /** May run in parallel with adjacent calls that say so too. Otherwise it waits for those before it, and later ones wait for it. */
   readonly parallel?: boolean
-  /** As `parallel`, of a call that runs contained: on a layer of its own it neither sees what others change nor disturbs them. */
+  /** Like `parallel`, for a call that runs contained: on its own layer it neither sees nor disturbs other changes. */
   parallelContained?(input: Input): boolean
-  /** How long this call may take at most, in milliseconds. Defaults to the limit that holds for every call. */
+  /** Time limit of this call in milliseconds. Defaults to the limit of every call. */
   deadlineMs?(input: Input): number
-  /** Its code runs in an isolate and touches nothing by itself: what it wants from outside is a call of its own. */
+  /** Its code runs in an isolate and touches nothing directly: each access to the outside is its own call. */
   readonly isIsolated?: true
-  /** Set by a tool that means to replace the tool of this name from a provider of lower priority. */
+  /** The tool that this one replaces, from a provider of lower priority. */
   readonly overrides?: string
-  /** A promise only where it has to read what could be large: the process answers others meanwhile. */
+  /** A promise only if it has to read large data, so that the process can answer others meanwhile. */
   access(input: Input, context: AccessContext): Access[] | Promise<Access[]>
   run(input: Input, context: ToolContext): Promise<ToolOutput>
-  /** What a person who is asked should see: the difference it would make. Changes nothing. */
+  /** The diff that the call would make, for the person who is asked. Changes nothing. */
   preview?(input: Input, context: AccessContext): string | undefined
-  /** The input of a call that does the same without these parts of the preview, counted from 0; undefined when there is none. */
+  /** The input of the same call without these parts of the preview, counted from 0; undefined if impossible. */
   leaveOut?(
     input: Input,
     parts: ReadonlySet<number>,
     context: AccessContext,
   ): Readonly<Record<string, unknown>> | undefined
-  /** Does it without any effect, for a person who wants to see first. Only when asked for. */
+  /** Runs it without any effect, for a person who wants to see first. */
   tryOut?(input: Input, context: ToolContext): Promise<string>
 }
 
@@ -166,9 +166,9 @@ type Definition<Shape extends z.ZodRawShape> = {
   parallel?: boolean
   parallelContained?(input: z.output<z.ZodObject<Shape>>): boolean
   deadlineMs?(input: z.output<z.ZodObject<Shape>>): number
-  /** A function: made when the tool is first called or described. Schemas take their time to build. */
+  /** A function, because schemas are slow to build: called when the tool is first called or described. */
   input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)
-  /** Fields of `data` that programs can rely on where they are there; there may be more. */
+  /** Fields of `data` that programs can rely on if present; there may be more. */
   output?: Readonly<Record<string, JsonSchema>>
   access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[] | Promise<Access[]>
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
@@ -195,7 +195,7 @@ export function defineTool<Shape extends z.ZodRawShape>(
   }
 }
 
-/** A schema of results, which are ours and not checked. */
+/** A schema of results. They are our own, so they are not checked. */
 export function describedOutput(properties: Readonly<Record<string, JsonSchema>>): Schema {
   return { json: { type: 'object', properties }, parse: value => ({ ok: true, value }) }
 }

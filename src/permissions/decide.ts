@@ -20,7 +20,7 @@ export interface DecideContext {
   readonly now: number
   /** False when no call of this engine hides the file from a command. */
   readonly mayHide: (realPath: string) => boolean
-  /** Whether a text carries a secret that must not leave. */
+  /** Whether a text contains a secret that must not be sent. */
   readonly findSecret: FindSecret
 }
 
@@ -87,7 +87,7 @@ function itemsToConfirm(items: readonly Item[], request: JudgeRequest): Readonly
 /** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
 export function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
   const command = items.find(item => item.kind === 'execute')
-  // Only a tool of our own is believed that looking is all it does.
+  // Only Kogu's own tools are trusted to be read-only.
   const looks = items.some(item => item.kind === 'custom' && item.name === GIT_READ)
   if (command === undefined) return looks && request.tool.isPartOfKogu === true ? 'low' : request.risk
   return command.analysis.level === 'safe' ? 'low' : 'high'
@@ -100,7 +100,7 @@ function judgeItem(
   context: DecideContext,
 ): Verdict {
   const fallback = defaultVerdict(item, request, context.mode, context.fallback)
-  // Rules and grants were given for commands behind walls, and for what can be taken back: only a yes for this very
+  // Rules and grants were given for sandboxed commands and for changes that can be undone: only an approval of this
   // call counts.
   if (item.kind === 'custom' && [NO_SANDBOX, GIT_PUSH, PROTECTED_FILES].includes(item.name))
     return { ...fallback, always: true }
@@ -108,7 +108,7 @@ function judgeItem(
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
   const rules = item.kind === 'tool' ? toolRules : own
   const strictest = pickStrictest(rules)
-  // A rule for the tool as a whole stands in for what no rule of its own speaks of.
+  // A rule for the whole tool covers items without a rule of their own.
   const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
   const settled = toVerdict(strictest ?? general, context.mode) ?? fallback
   const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(context.mode) : settled

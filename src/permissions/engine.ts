@@ -41,7 +41,7 @@ export interface EngineOptions {
   readonly rules: readonly Rule[]
   /** Permanent grants, and those of runs that have a name; the others live as long as their run. */
   readonly grants: GrantStore
-  /** Null when commands run behind walls. Asked when a command line is judged, because finding out may take a moment. */
+  /** Null if there is a sandbox. Called when a command line is judged, because finding out takes a moment. */
   readonly noSandbox: () => NoSandbox | null
   /** Whether command lines run contained, asked when one is judged. Defaults to asking about them. */
   readonly containment?: () => Containment
@@ -50,7 +50,7 @@ export interface EngineOptions {
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
-  /** Whether a text carries a secret that must not leave. Defaults to never. */
+  /** Whether a text contains a secret that must not be sent. Defaults to never. */
   readonly findSecret?: FindSecret
   /**
    * Defaults to one that is loaded with the first command line, whose judgement is a promise then. It is the larger half
@@ -60,7 +60,7 @@ export interface EngineOptions {
 }
 
 export function createEngine(options: EngineOptions): PermissionEngine {
-  // Gone with the run: nobody has to remember to take them away.
+  // A WeakMap: session grants end with their run.
   const session = new WeakMap<Run, Grant[]>()
   const lines = commandLines(options)
   const hiding = { rules: options.rules, mayHide: hidingCandidates(options.rules, options) }
@@ -199,7 +199,7 @@ function wayOut(
   return networkOf(command, { items, request, rules: inForce, setting })
 }
 
-/** What is refused lets nothing happen. */
+/** Denials carry no notes. */
 function withNotes(decision: Decision, notes: readonly string[]): Decision {
   return decision.outcome === 'deny' || notes.length === 0 ? decision : { ...decision, notes }
 }
