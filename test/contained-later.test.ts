@@ -56,6 +56,7 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
     // What can be remembered is what was offered about the changes, not about the line; one folder is said once.
     const offers = await kogu.runtime.offersOf(id)
     expect(offers.map(offer => offer.id)).toEqual(question?.offers.map(offer => offer.id))
+    expect(offers[0]?.label).toBe(`exactly this: the same changes by run_command ${LINE}`)
     expect(offers.at(-1)?.label.match(/every file of this workspace/g)).toHaveLength(1)
     const other = await another(kogu)
     await other.runtime.recover()

@@ -64,10 +64,15 @@ function withPlainName(diff: string, name: string): string {
   return diff.replace(/^--- .*\n\+\+\+ .*\n/, () => `--- a/${name}\n+++ b/${name}\n`)
 }
 
-/** Where one line takes the place of some, or some of one, as in most edits, there is nothing to search for. */
+/**
+ * Where one line takes the place of some, or some of one, as in most edits, there is nothing to search for. Nor in a new file:
+ * whether its content is shown must not depend on how busy the machine is.
+ */
 function oneHunk(before: string, after: string): StructuredPatchHunk | undefined {
-  if (!before.endsWith('\n') || !after.endsWith('\n')) return undefined
-  const [old, fresh] = [before.slice(0, -1).split('\n'), after.slice(0, -1).split('\n')]
+  const isWhole = (text: string): boolean => text === '' || text.endsWith('\n')
+  if (!isWhole(before) || !isWhole(after)) return undefined
+  const linesOf = (text: string): string[] => (text === '' ? [] : text.slice(0, -1).split('\n'))
+  const [old, fresh] = [linesOf(before), linesOf(after)]
   const most = Math.min(old.length, fresh.length)
   let first = 0
   while (first < most && old[first] === fresh[first]) first += 1

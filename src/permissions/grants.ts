@@ -210,8 +210,11 @@ function widerGrant(item: Item, workspace: string): GrantSpec | undefined {
 }
 
 function summarize(request: JudgeRequest, items: readonly Item[]): string {
-  const { command, path, url } = request.input
+  const { command, path, url, changes } = request.input
   const subject = [command, path, url].find(value => typeof value === 'string')
-  const where = items.some(item => item.kind === 'execute') ? ` in ${placeOf(request, items)}` : ''
-  return typeof subject === 'string' ? `${request.tool.name} ${subject}${where}` : request.tool.name
+  if (typeof subject !== 'string') return request.tool.name
+  const said = `${request.tool.name} ${subject}`
+  if (items.some(item => item.kind === 'execute')) return `${said} in ${placeOf(request, items)}`
+  // A line that has run (`core/keep-changes.ts`): the answer is for what it did, and not for the line.
+  return typeof command === 'string' && changes !== undefined ? `the same changes by ${said}` : said
 }
