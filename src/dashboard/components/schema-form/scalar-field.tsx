@@ -16,7 +16,7 @@ import { ReferenceInput } from '../reference-input.tsx'
 import { visibleLine } from '../untrusted.tsx'
 import { type Field, isScalar } from './fields.ts'
 import { type FieldProps, useForm } from './form-context.ts'
-import { emptied, isReference, parseJson, printJson, toPointer } from './values.ts'
+import { emptied, isReference, parseJson, printJson, replaced, toPointer } from './values.ts'
 import { words } from './words.ts'
 
 type Props<F = Field> = FieldProps<F> & { readonly id: string }
@@ -180,19 +180,14 @@ function SecretField(props: Props) {
   const { path, value, required } = props
   // A new entry of a map or a list begins empty.
   const [open, setOpen] = useState(value === undefined || value === '')
-  if (!open)
+  const [before] = useState(value)
+  const [typed, setTyped] = useState('')
+  if (!open && value !== undefined)
     return (
       <Group gap="sm">
         <Code aria-hidden>••••••••</Code>
         <Text size="sm">{t('secretSet')}</Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => {
-            setOpen(true)
-            set(path, emptied(required))
-          }}
-        >
+        <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
           {t('replace')}
         </Button>
       </Group>
@@ -201,9 +196,12 @@ function SecretField(props: Props) {
     <PasswordInput
       {...labelled(props, mistakes)}
       autoComplete="off"
-      value={typeof value === 'string' ? value : ''}
+      value={value === undefined ? '' : typed}
       error={mistakes.has(toPointer(path))}
-      onChange={event => set(path, event.currentTarget.value || emptied(required))}
+      onChange={event => {
+        setTyped(event.currentTarget.value)
+        set(path, replaced(event.currentTarget.value, before, required))
+      }}
     />
   )
 }

@@ -9,6 +9,7 @@ import {
   otherKeys,
   parseJson,
   printJson,
+  replaced,
   setAt,
   startOf,
 } from './values.ts'
@@ -207,4 +208,8 @@ test('a secret is one however its schema says so, and an entry of a map of them 
   expect(startOf(map.extra)).toBe('')
   expect(setAt({ KEY: 'x' }, ['KEY'], emptied(true))).toEqual({ KEY: '' })
   expect(setAt({ KEY: 'x' }, ['KEY'], emptied(false))).toEqual({})
+  // Who begins to replace one and types nothing has not lost it.
+  expect(replaced('', 'x', true)).toBe('x')
+  expect(replaced('y', 'x', true)).toBe('y')
+  expect([replaced('', undefined, true), replaced('', undefined, false)]).toEqual(['', undefined])
 })

@@ -45,6 +45,12 @@ export function emptied(required: boolean): '' | undefined {
   return required ? '' : undefined
 }
 
+/** What a secret is after something was typed in its place: nothing typed leaves the one that was there. */
+export function replaced(typed: string, before: unknown, required: boolean): unknown {
+  if (typed !== '') return typed
+  return before === undefined ? emptied(required) : before
+}
+
 /** Which option of a union a value belongs to; -1: none, or there is no value. */
 export function optionOf(options: readonly Field[], value: unknown): number {
   return value === undefined ? -1 : options.findIndex(option => fits(option, value))
