@@ -27,7 +27,6 @@ export const words = defineWords({
     delete: 'Delete',
     deleteSure: 'Delete {name}? Its versions and runs are kept.',
     more: 'More',
-    duplicate: 'Duplicate',
   },
   ja: {
     savedAs: '{when}に保存・バージョン {number}',
@@ -55,7 +54,6 @@ export const words = defineWords({
     delete: '削除',
     deleteSure: '{name} を削除しますか。バージョンと実行の記録は残ります。',
     more: 'その他',
-    duplicate: '複製',
   },
   ko: {
     savedAs: '{when} 저장 · 버전 {number}',
@@ -82,6 +80,5 @@ export const words = defineWords({
     delete: '삭제',
     deleteSure: '{name} 항목을 삭제할까요? 버전과 실행 기록은 남습니다.',
     more: '더 보기',
-    duplicate: '복제',
   },
 })
