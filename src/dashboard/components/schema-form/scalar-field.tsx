@@ -199,6 +199,7 @@ function SecretField(props: Props) {
       value={value === undefined ? '' : typed}
       error={mistakes.has(toPointer(path))}
       onChange={event => {
+        setOpen(true)
         setTyped(event.currentTarget.value)
         set(path, replaced(event.currentTarget.value, before, required))
       }}
