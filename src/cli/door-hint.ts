@@ -11,7 +11,10 @@ export function doorHint({ error, call, question }: CallResult): string | null {
     case 'denied':
       return [error.hint, why].filter(Boolean).join(' ')
     case 'unknown_tool':
-      return [error.hint, 'See: kogu tools list'].filter(Boolean).join('\n')
+      // A hint that ends with a command is complete.
+      return /[.?]$/.test(error.hint ?? '.')
+        ? [error.hint, 'See: kogu tools list'].filter(Boolean).join(' ')
+        : (error.hint ?? null)
     default:
       return error?.hint ?? null
   }

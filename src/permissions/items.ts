@@ -80,7 +80,7 @@ function pushItems({ commands }: CommandAnalysis): Item[] {
   const isPush = ({ program, effects }: FoundCommand): boolean =>
     program !== null && isGit(program) && (effects.includes('publishes') || /git-(push|send-)/.test(program))
   if (!commands.some(isPush)) return []
-  const details = 'git sends commits to another machine, so every push is asked about.'
+  const details = 'git sends commits to another machine.'
   return [{ kind: 'custom', name: GIT_PUSH, details, derived: false }]
 }
 

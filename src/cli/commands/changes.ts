@@ -37,8 +37,7 @@ Options
         })
       }
       if (context.output.json) context.output.object(calls.map(call => toData(call, stateOf(call))))
-      else if (calls.length === 0)
-        context.output.note('No call changed anything, as far as the undo store remembers.')
+      else if (calls.length === 0) context.output.note('No changes are recorded.')
       else
         context.output.data(
           renderCalls(calls, stateOf, {

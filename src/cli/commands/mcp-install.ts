@@ -38,7 +38,11 @@ export function installInClient(context: CommandContext, rest: readonly string[]
   if (environment.insideCall !== undefined) throw new UsageError('This is not available inside a Kogu call.')
   const [name = ''] = rest
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
-  if (client === undefined) throw new UsageError(`Which client? One of: ${CLIENT_NAMES.join(', ')}`)
+  if (client === undefined)
+    throw new UsageError(
+      name === '' ? 'Which client?' : `Unknown client '${name}'.`,
+      `Use one of: ${CLIENT_NAMES.join(', ')}.`,
+    )
   const { root } = loadForCommand(context).workspace
   // People keep their own settings in a repository and link to them. What a project links to may be anything: there, the link goes.
   const path = client.path.startsWith('~/')

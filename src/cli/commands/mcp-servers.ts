@@ -61,10 +61,10 @@ export async function recordRemoval(context: CommandContext, name: string): Prom
 function findServer({ servers }: McpAdmin, name: string | undefined): McpServerConfig {
   const server = servers.find(each => each.name === name)
   if (server !== undefined) return server
-  const names = servers.map(each => each.name).join(', ') || 'none'
+  const names = servers.map(each => each.name).join(', ')
   throw new UsageError(
     name === undefined ? 'Which server?' : `There is no MCP server '${name}'.`,
-    `There are: ${names}.`,
+    names === '' ? 'Add one: kogu mcp add NAME -- COMMAND …' : `There are: ${names}.`,
   )
 }
 
