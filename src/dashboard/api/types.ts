@@ -60,6 +60,7 @@ export interface UndoPlan {
   readonly steps: readonly { readonly path: string; readonly action: 'create' | 'restore' | 'delete' }[]
   readonly conflicts: readonly { readonly path: string; readonly call: string; readonly reason: string }[]
   readonly staying: readonly string[]
+  readonly digest: string
 }
 
 export interface AuditItem {

@@ -169,6 +169,28 @@ test('the context says what became of calls like it, and how reviewers voted', a
   })
 })
 
+test('an undo does what was shown of it, and not what a run has changed since', async () => {
+  const write = async (path: string): Promise<void> => {
+    const { id, digest } = await ask('write_file', { path, content: 'x' }, 'still-works')
+    await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })
+    await app.send(`POST /api/approvals/${id}/continue`, {})
+  }
+  const selection = { run: 'still-works' }
+  const look = async (): Promise<string> => {
+    const { json }: { json: { digest: string } } = await app.send('POST /api/changes/undo/plan', selection)
+    return json.digest
+  }
+  await write('undo-1.txt')
+  const digest = await look()
+  expect(await look()).toBe(digest)
+  await write('undo-2.txt')
+  expect((await app.send('POST /api/changes/undo', { selection, digest })).status).toBe(409)
+  expect(existsSync(fileOf('undo-2.txt'))).toBe(true)
+  const now = await look()
+  expect((await app.send('POST /api/changes/undo', { selection, digest: now })).status).toBe(200)
+  expect([existsSync(fileOf('undo-1.txt')), existsSync(fileOf('undo-2.txt'))]).toEqual([false, false])
+})
+
 test('only a command can be tried on a copy', async () => {
   const { id } = await ask('write_file', { path: 'f.txt', content: 'x' })
   expect((await app.send(`POST /api/approvals/${id}/try`, {})).status).toBe(400)

@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto'
 import { relative } from 'node:path'
+import { canonicalJson } from '../../core/canonical-json.ts'
 import type { Runtime } from '../../runtime.ts'
 import { pipelineRunsOf, wholePipelineRun } from '../../store/pipeline-runs.ts'
 import { contentAfter, contentBefore, diffContents } from '../../workspace/undo/change-content.ts'
 import {
   type CallChanges,
   isOfRun,
+  type PathState,
   type UndoPlan,
   type UndoSelection,
 } from '../../workspace/undo/undo-plan.ts'
@@ -46,6 +49,8 @@ const plan = z
     steps: z.array(z.object({ path: z.string(), action: z.enum(['create', 'restore', 'delete']) })),
     conflicts: z.array(z.object({ path: z.string(), call: z.string(), reason: z.string() })),
     staying: z.array(z.string()),
+    /** Of all that it would do, byte for byte. */
+    digest: z.string(),
   })
   .openapi('UndoPlan')
 
@@ -105,15 +110,27 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
       method: 'post',
       path: '/api/changes/undo',
       summary: 'Take changes back',
-      request: { body: body(z.object({ selection, skip_conflicts: z.boolean().default(false) })) },
+      request: {
+        body: body(
+          z.object({
+            selection,
+            skip_conflicts: z.boolean().default(false),
+            /** Of the plan as it was looked at: another one is not carried out. */
+            digest: z.string().max(100).optional(),
+          }),
+        ),
+      },
       responses: { 200: json(plan.extend({ undo: z.string() }), 'What was taken back') },
     }),
     async context => {
-      const { selection: wanted, skip_conflicts: skips } = context.req.valid('json')
-      const planned = await runtime.planUndo(
-        await toSelection(runtime, wanted),
-        skips ? { leaveOut: 'paths' } : {},
-      )
+      const { selection: wanted, skip_conflicts: skips, digest } = context.req.valid('json')
+      const selected = await toSelection(runtime, wanted)
+      // A run that still works may have changed more meanwhile.
+      if (digest !== undefined && digest !== digestOf(await runtime.planUndo(selected)))
+        throw new HttpProblem(409, 'stale', 'The undo would do something else by now.', {
+          hint: 'Look at its plan again.',
+        })
+      const planned = await runtime.planUndo(selected, skips ? { leaveOut: 'paths' } : {})
       if (planned.conflicts.length > 0 && !skips) {
         throw new HttpProblem(409, 'conflict', 'Some of these files have changed since.', {
           hint: 'Send skip_conflicts: true to leave them out.',
@@ -162,8 +179,21 @@ function toChange({ call, run, tool, at, undone, undoes, records }: CallChanges)
   return { call, run, tool, at: new Date(at).toISOString(), undone, undoes: [...undoes], paths }
 }
 
-function toPlan({ calls, steps, conflicts, staying }: UndoPlan): z.infer<typeof plan> {
+function digestOf({ calls, steps, conflicts }: UndoPlan): string {
+  const plain = (state: PathState | undefined): unknown =>
+    state === undefined ? null : [state.entry, state.state, state.target ?? null]
+  const all = [
+    calls.map(({ call }) => call),
+    steps.map(({ path, now, then }) => [path, plain(now), plain(then)]),
+    conflicts.map(({ path, reason }) => [path, reason]),
+  ]
+  return hash('sha256', canonicalJson(all) ?? '').slice(0, 32)
+}
+
+function toPlan(planned: UndoPlan): z.infer<typeof plan> {
+  const { calls, steps, conflicts, staying } = planned
   return {
+    digest: digestOf(planned),
     calls: calls.map(({ call }) => call),
     steps: steps.map(({ path, now, then }) => ({
       path,

@@ -154,6 +154,7 @@ function UndoPlanView({ selection, onDone }: { selection: Selection; onDone: () 
       request('POST', '/api/changes/undo', {
         selection,
         skip_conflicts: (plan?.conflicts.length ?? 0) > 0,
+        digest: plan?.digest,
       }),
     {
       topics: ['changes', 'runs', 'audit'],
@@ -166,9 +167,13 @@ function UndoPlanView({ selection, onDone }: { selection: Selection; onDone: () 
   )
   if (plan === undefined && !look.isPending && look.error === null) look.mutate()
   const error = look.error ?? apply.error
+  const lookAgain = (): void => {
+    apply.reset()
+    look.mutate()
+  }
   return (
     <Stack>
-      {error !== null && <ErrorCard error={error} />}
+      {error !== null && <ErrorCard error={error} onRetry={lookAgain} />}
       {plan !== undefined && (
         <>
           {plan.steps.length === 0 && <Text>{t('undoNothing')}</Text>}
