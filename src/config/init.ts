@@ -83,8 +83,7 @@ const GITIGNORE = `# Written by Kogu. Only what the project shares is committed.
 const CONFIG = `#:schema ./schema.json
 version = 1
 
-# What this project wants of Kogu. Settings that widen what an agent may do count only after
-# somebody has reviewed them with: kogu config trust
+# Kogu settings of this project. Each person reviews settings that allow more with: kogu config trust
 # Check the file with: kogu config validate        All settings: kogu config list
 
 # mode = "ask"                       # ask | accept-edits | read-only | auto
@@ -98,9 +97,9 @@ version = 1
 # [[permissions.rules]]
 # id = "no-secrets"
 # decision = "deny"
-# tool = "read_file"                 # stops every way to read it, not only this tool
+# tool = "read_file"                 # stops every way to read these files
 # path = ["secrets/**"]
-# reason = "Nobody but the deployment reads these"
+# reason = "Only the deployment reads these"
 
 # [tools.custom.list_branches]
 # description = "List git branches"
